@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.yaml.compose import Node
+    from lossless.ground.documents.yaml.compose import YamlNode
 
 _COMMENT = re.compile(
     r"(?:^|(?<=[ \t\r\n]))#[ \t]*lossless:[ \t]*([^\r\n]*?)(?=[ \t]+#[ \t]*lossless:|[ \t]*(?:[\r\n]|\Z))"
@@ -178,7 +178,7 @@ def _covering(document: Document, line: int) -> Callable[[Origin, str], bool]:
     return covers
 
 
-def _is_text(node: Node, offset: int) -> bool:
+def _is_text(node: YamlNode, offset: int) -> bool:
     """Return whether an offset is inside a key or a value, where a number sign begins no comment."""
     while True:
         inner = next((child for child in _parts(node) if child.start <= offset < child.end), None)
@@ -187,7 +187,7 @@ def _is_text(node: Node, offset: int) -> bool:
         node = inner
 
 
-def _parts(node: Node) -> Iterator[Node]:
+def _parts(node: YamlNode) -> Iterator[YamlNode]:
     if isinstance(node.children, dict):
         for key, value in node.children.values():
             yield key
@@ -196,7 +196,7 @@ def _parts(node: Node) -> Iterator[Node]:
         yield from node.children
 
 
-def _path_at(node: Node, line: int, lines: Lines) -> Path | None:
+def _path_at(node: YamlNode, line: int, lines: Lines) -> Path | None:
     """Return the outermost key that stands on a line, None where none does."""
     if isinstance(node.children, dict):
         members = [(step, key, value) for step, (key, value) in node.children.items()]

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from lossless.analysis.buffers.simulation_facts import SimulationFacts
     from lossless.analysis.topology.cabling_comparison import CablingComparison
-    from lossless.formats.sonic.read.tables import Row, Tables
-    from lossless.formats.sonic.validate.conformity import Findings
+    from lossless.formats.sonic.read.tables import ConfigRow, Tables
+    from lossless.formats.sonic.validate.conformity import ValidationResult
     from lossless.ground.basics.findings import Finding, Origin
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Fabric, Switch
@@ -44,11 +44,11 @@ class Device:
     @property
     def metadata(self) -> Mapping[str, str]:
         """The fields of ``DEVICE_METADATA|localhost``, empty without that row."""
-        row: Row | None = self.tables.row("DEVICE_METADATA", "localhost")
+        row: ConfigRow | None = self.tables.row("DEVICE_METADATA", "localhost")
         return row.fields if row else {}
 
     @cached_property
-    def conformity(self) -> Findings:
+    def conformity(self) -> ValidationResult:
         """What SONiC's models refuse in the file, checked once for all rules of the schema."""
         from lossless.formats.sonic.validate.conformity import judge
 

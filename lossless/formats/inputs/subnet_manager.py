@@ -12,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.formats.infiniband.to_model.subnet import Deployed, SubnetFile
+    from lossless.formats.infiniband.to_model.subnet import DeployedSubnet, SubnetFile
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.changes import ValueChange
     from lossless.ground.documents.document import Document
@@ -26,7 +26,7 @@ _ALONE = "a file of a subnet manager that no opensm.conf beside it names: nothin
 class ManagerFiles(NamedTuple):
     """The files of subnet managers of a run: subnets by their opensm.conf, and files that none names."""
 
-    subnets: tuple[Deployed, ...] = ()
+    subnets: tuple[DeployedSubnet, ...] = ()
     alone: tuple[Document, ...] = ()
 
     @property

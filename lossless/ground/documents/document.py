@@ -27,7 +27,7 @@ class ValuePlace(NamedTuple):
     end: int
 
 
-class Duplicate(NamedTuple):
+class DuplicateKey(NamedTuple):
     """A key written again in the same object: its path, where it is repeated, where it was first."""
 
     path: Path
@@ -43,7 +43,7 @@ class Locator(Protocol):
         """Return, for each path, the place of its deepest prefix that exists."""
 
 
-class PartOf(NamedTuple):
+class DocumentPart(NamedTuple):
     """What makes a document a part of its file.
 
     ``name`` tells it from all others, ``shown`` is what people call it. ``device`` is the name of the device it is
@@ -86,7 +86,7 @@ class Document:
         data: dict[Any, Any],
         locator: Locator,
         problems: tuple[Problem, ...] = (),
-        duplicates: tuple[Duplicate, ...] = (),
+        duplicates: tuple[DuplicateKey, ...] = (),
     ) -> None:
         self.file = file
         self.text = text
@@ -94,7 +94,7 @@ class Document:
         self.problems = problems
         self.duplicates = duplicates
         self.marked = False
-        self.part: PartOf | None = None
+        self.part: DocumentPart | None = None
         self._locator = locator
         self._lines = Lines(text)
         self._places: dict[Path, ValuePlace] = {}

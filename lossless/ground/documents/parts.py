@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import PartOf, ValuePlace
+    from lossless.ground.documents.document import DocumentPart, ValuePlace
     from lossless.ground.documents.layout import PartLayout
 
 
-def part(data: dict[Any, Any], of: PartOf) -> Document:
+def part(data: dict[Any, Any], of: DocumentPart) -> Document:
     """Return a part of a file as a document with its own data."""
     whole = of.whole
     document = Document(whole.file, whole.text, data, _PartLocator(whole, of.layout))

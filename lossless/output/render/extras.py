@@ -18,7 +18,7 @@ from lossless.output.render.planned_files import DeviceFiles, PlannedFile, Updat
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from lossless.formats.sonic.capabilities.updater import Refusal, Update
+    from lossless.formats.sonic.capabilities.updater import Update, UpdateRefusal
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
     from lossless.output.render.planned_files import Extra
@@ -63,7 +63,7 @@ def change_of(switch: Switch, there: Update) -> UpdatePlan:
     return UpdatePlan(switch.name, "patch", there.ports_down)
 
 
-def reasons(refusals: Sequence[Refusal]) -> Iterator[str]:
+def reasons(refusals: Sequence[UpdateRefusal]) -> Iterator[str]:
     """Yield one line a reason, with the rows that it holds for."""
     rows: dict[str, dict[str, None]] = {}
     for refusal in refusals:

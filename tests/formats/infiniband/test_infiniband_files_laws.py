@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.formats.infiniband.to_model.subnet import Deployed, SubnetFile, companions, kind_of, read_subnet
+from lossless.formats.infiniband.to_model.subnet import (
+    DeployedSubnet,
+    SubnetFile,
+    companions,
+    kind_of,
+    read_subnet,
+)
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 from lossless.output.render.infiniband.files import subnet_files
 from tests.formats.infiniband.carried import carried
@@ -26,7 +32,7 @@ def files_of_manager(subnet: Subnet) -> dict[str, str]:
     }
 
 
-def read_back(files: dict[str, str]) -> Deployed:
+def read_back(files: dict[str, str]) -> DeployedSubnet:
     beside = {name: SubnetFile(name, text) for name, text in files.items()}
     return read_subnet(beside["opensm.conf"], beside)
 

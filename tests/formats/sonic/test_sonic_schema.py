@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lossless.formats.sonic.validate import conformity
-from lossless.formats.sonic.validate.conformity import Problem, judge
+from lossless.formats.sonic.validate.conformity import SchemaViolation, judge
 from lossless.formats.sonic.validate.schema import plan, schema
-from lossless.formats.sonic.validate.types import Type
+from lossless.formats.sonic.validate.types import ValueType
 from tests.formats.sonic.devices import base
 from tests.output.render.sonic_schema import violations
 
@@ -293,7 +293,7 @@ class TestKeysAndReferences:
 
 
 class TestReleases:
-    def poll(self, version: str | None, poll: str) -> list[Problem]:
+    def poll(self, version: str | None, poll: str) -> list[SchemaViolation]:
         versions = {"VERSIONS": {"DATABASE": {"VERSION": version}}} if version else {}
         return list(judge({"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": poll}}, **versions}).problems)
 
@@ -382,8 +382,8 @@ class TestMemory:
             judge(data)
         judged = []
 
-        class Seen(conformity._Table):
-            def problems(self, rows: Any) -> Iterator[Problem]:
+        class Seen(conformity._TableValidator):
+            def problems(self, rows: Any) -> Iterator[SchemaViolation]:
                 judged.append(self.name)
                 return super().problems(rows)
 
@@ -444,7 +444,7 @@ def mutable(data: Config) -> list[tuple[str, str, str]]:
     return found
 
 
-def strict(kind: Type) -> bool:
+def strict(kind: ValueType) -> bool:
     return all(arm.kind != "text" for arm in kind.arms)
 
 

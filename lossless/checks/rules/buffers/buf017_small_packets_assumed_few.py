@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.model.fabric.view import PortSet
 
 _ALL_PERCENT = 100
@@ -87,7 +87,7 @@ def check(device: Device) -> Results:
             yield from _most_demanding(device, row, percent, mtu_bytes)
 
 
-def _most_demanding(device: Device, row: Row, percent: int, mtu_bytes: int) -> Iterator[Hit]:
+def _most_demanding(device: Device, row: ConfigRow, percent: int, mtu_bytes: int) -> Iterator[Hit]:
     sets = [ports for ports in device.view.lossless_sets if _is_computed(ports)]
     headrooms = [headroom for ports in sets if (headroom := _computed(ports, percent, mtu_bytes)) is not None]
     if headrooms:
@@ -112,7 +112,7 @@ def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _DynamicHeadroom 
     )
 
 
-def _hit(device: Device, row: Row, percent: int, worst: _DynamicHeadroom, sets: list[PortSet]) -> Hit:
+def _hit(device: Device, row: ConfigRow, percent: int, worst: _DynamicHeadroom, sets: list[PortSet]) -> Hit:
     ports = worst.ports
     return Hit(
         origin=device.tables.origin("LOSSLESS_TRAFFIC_PATTERN", row, "small_packet_percentage"),

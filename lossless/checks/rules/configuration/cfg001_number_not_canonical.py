@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -92,7 +92,7 @@ def check(device: Device) -> Results:
     yield from merged(_timers(device))
 
 
-def _number(device: Device, table: str, row: Row, field: str) -> Iterator[Hit]:
+def _number(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Hit]:
     text = row.fields[field]
     number = read_number(text, INT_MAX if table == "WRED_PROFILE" else UINT64_MAX)
     if number is not None and number >= 0:
@@ -139,7 +139,7 @@ def _timers(device: Device) -> Iterator[Hit]:
                 )
 
 
-def _hit(device: Device, table: str, row: Row, field: str, text: str, number: int) -> Hit:
+def _hit(device: Device, table: str, row: ConfigRow, field: str, text: str, number: int) -> Hit:
     severity: Severity = "info" if whole_number(text.strip().removeprefix("+")) == number else "warning"
     what = field if field != text else "an entry"
     return Hit(

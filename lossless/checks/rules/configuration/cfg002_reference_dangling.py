@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -107,7 +107,7 @@ _REFERENCES = (
 )
 _PLAIN_SINCE = (3, 0, 3)
 _BRACKET = "["
-_OldReference = tuple[Reference, list[tuple[str, "Row"]]]
+_OldReference = tuple[Reference, list[tuple[str, "ConfigRow"]]]
 
 
 def check(device: Device) -> Results:
@@ -187,7 +187,7 @@ def _dangling_names(
             yield _dangling(device, reference, name, rows)
 
 
-def _dangling(device: Device, reference: Reference, name: str, rows: list[tuple[str, Row]]) -> Hit:
+def _dangling(device: Device, reference: Reference, name: str, rows: list[tuple[str, ConfigRow]]) -> Hit:
     blank = name.strip() != name and name.strip() in _names(device, reference.target)
     says = "names nothing" if not name else f"names {name!r}, which is not in {reference.target}"
     return Hit(
@@ -202,7 +202,7 @@ def _dangling(device: Device, reference: Reference, name: str, rows: list[tuple[
     )
 
 
-def _rewritten(device: Device, reference: Reference, row: Row, name_of: Callable[[str], str]) -> Edit:
+def _rewritten(device: Device, reference: Reference, row: ConfigRow, name_of: Callable[[str], str]) -> Edit:
     """Return the edit that writes the names of a field anew."""
     names = ",".join(map(name_of, row.fields[reference.field].split(",")))
     return Edit(device.tables.origin(reference.table, row, reference.field), "set", names)
@@ -255,7 +255,7 @@ def _of_release(device: Device) -> tuple[Severity, str]:
     return "error", f"the database is of {version}"
 
 
-def _elements(device: Device, reference: Reference, rows: list[tuple[str, Row]]) -> tuple[str, ...]:
+def _elements(device: Device, reference: Reference, rows: list[tuple[str, ConfigRow]]) -> tuple[str, ...]:
     if reference.table == "BUFFER_PROFILE":
         return tuple(key for key, _ in rows)
     ports = (key.rpartition("|")[0] or key for key, _ in rows)

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Origin
 
 
@@ -133,7 +133,7 @@ def _signs(device: Device) -> Iterator[Hit]:
             )
 
 
-def _unsized(device: Device, row: Row) -> Hit:
+def _unsized(device: Device, row: ConfigRow) -> Hit:
     share = row.fields.get("percentage")
     origin = device.tables.origin("BUFFER_POOL", row)
     has = f"a percentage of {share} and no size" if share is not None else "no size"

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
 
 _KINDS = {"Inb": "in-band", "Rec": "recirculation"}
 
@@ -82,7 +82,7 @@ def _internal(device: Device) -> Iterator[tuple[str, str]]:
             yield name, "a recirculation port"
 
 
-def _hit(device: Device, name: str, kind: str, row: Row) -> Hit:
+def _hit(device: Device, name: str, kind: str, row: ConfigRow) -> Hit:
     priorities = row.fields["pfc_enable"]
     return Hit(
         origin=device.tables.origin("PORT_QOS_MAP", row, "pfc_enable"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.validate.conformity import Findings, Problem
+    from lossless.formats.sonic.validate.conformity import SchemaViolation, ValidationResult
     from lossless.formats.sonic.validate.rows import Kind
     from lossless.ground.basics.findings import Confidence, Severity
 
@@ -38,7 +38,7 @@ class RefusalCause(NamedTuple):
     """Problems that are one mistake, in the order of their places; ``who`` says who minds, where it is not SONiC."""
 
     message: str
-    problems: tuple[Problem, ...]
+    problems: tuple[SchemaViolation, ...]
     related: tuple[Related, ...] = ()
     origin: Origin | None = None
     help: str = ""
@@ -59,16 +59,16 @@ def refusals(device: Device, kind: Kind) -> Results:
     yield from (_hit(device, found, cause) for cause in causes)
 
 
-def _may_lie_elsewhere(device: Device, problem: Problem) -> bool:
+def _may_lie_elsewhere(device: Device, problem: SchemaViolation) -> bool:
     return _target(problem) not in device.tables.data and not _is_in_brackets(problem)
 
 
-def _is_in_brackets(problem: Problem) -> bool:
+def _is_in_brackets(problem: SchemaViolation) -> bool:
     """Return whether a row is named in the form of before 202111, which no table makes good."""
     return problem.flaw.value.startswith("[")
 
 
-def _elsewhere(problems: Iterable[Problem]) -> Iterator[Gap]:
+def _elsewhere(problems: Iterable[SchemaViolation]) -> Iterator[Gap]:
     """Yield what part of a configuration cannot tell: whether rows of tables exist that it does not have."""
     named: dict[str, int] = {}
     for problem in problems:
@@ -77,14 +77,14 @@ def _elsewhere(problems: Iterable[Problem]) -> Iterator[Gap]:
         yield Gap(f"{target}, which rows name, is not in this part of a configuration", times)
 
 
-def _place(problem: Problem) -> tuple[list[tuple[int, str]], str]:
+def _place(problem: SchemaViolation) -> tuple[list[tuple[int, str]], str]:
     """Return what orders problems as people count: Ethernet4 before Ethernet12."""
     parts = re.findall(r"\d+|\D+", "|".join(problem.path))
     return [(int(p[:20]) if p.isdecimal() and p.isascii() else -1, p) for p in parts], problem.flaw.message
 
 
-def _alike(device: Device, problems: Iterable[Problem]) -> Iterator[RefusalCause]:
-    groups: dict[tuple[str, str], list[Problem]] = {}
+def _alike(device: Device, problems: Iterable[SchemaViolation]) -> Iterator[RefusalCause]:
+    groups: dict[tuple[str, str], list[SchemaViolation]] = {}
     for problem in problems:
         groups.setdefault((problem.table, problem.flaw.message), []).append(problem)
     for (table, message), alike in groups.items():
@@ -101,8 +101,8 @@ def _at_poll(device: Device, cause: RefusalCause) -> RefusalCause:
     return cause._replace(related=(Related(poll, "the poll interval"),))
 
 
-def _references(device: Device, problems: Iterable[Problem]) -> Iterator[RefusalCause]:
-    groups: dict[tuple[object, ...], list[Problem]] = {}
+def _references(device: Device, problems: Iterable[SchemaViolation]) -> Iterator[RefusalCause]:
+    groups: dict[tuple[object, ...], list[SchemaViolation]] = {}
     for problem in problems:
         groups.setdefault(_reference_cause(device, problem), []).append(problem)
     for alike in groups.values():
@@ -115,11 +115,11 @@ def _references(device: Device, problems: Iterable[Problem]) -> Iterator[Refusal
             yield _without_rows(device, target, tuple(alike))
 
 
-def _target(problem: Problem) -> str:
+def _target(problem: SchemaViolation) -> str:
     return problem.flaw.reference[0] if problem.flaw.reference else ""
 
 
-def _reference_cause(device: Device, problem: Problem) -> tuple[object, ...]:
+def _reference_cause(device: Device, problem: SchemaViolation) -> tuple[object, ...]:
     target, value = _target(problem), problem.flaw.value
     if _is_in_brackets(problem):
         return ("[",)
@@ -130,11 +130,11 @@ def _reference_cause(device: Device, problem: Problem) -> tuple[object, ...]:
     return (target, problem.table, problem.flaw.message, value)
 
 
-def _named(problems: tuple[Problem, ...]) -> list[str]:
+def _named(problems: tuple[SchemaViolation, ...]) -> list[str]:
     return list(dict.fromkeys(problem.flaw.value for problem in problems))
 
 
-def _without_table(device: Device, target: str, problems: tuple[Problem, ...]) -> RefusalCause:
+def _without_table(device: Device, target: str, problems: tuple[SchemaViolation, ...]) -> RefusalCause:
     tables = ", ".join(sorted({problem.table for problem in problems}))
     count = len(_named(problems))
     rows = f"{count} row" + ("s" if count > 1 else "")
@@ -147,7 +147,7 @@ def _without_table(device: Device, target: str, problems: tuple[Problem, ...]) -
     )
 
 
-def _in_brackets(problems: tuple[Problem, ...]) -> RefusalCause:
+def _in_brackets(problems: tuple[SchemaViolation, ...]) -> RefusalCause:
     """Return what is said of all references in brackets: CFG002 says what the device makes of them."""
     first = problems[0]
     plain = re.split(r"[|:]", first.flaw.value.strip("[]"), maxsplit=1)[-1]
@@ -160,7 +160,7 @@ def _in_brackets(problems: tuple[Problem, ...]) -> RefusalCause:
     )
 
 
-def _without_rows(device: Device, target: str, problems: tuple[Problem, ...]) -> RefusalCause:
+def _without_rows(device: Device, target: str, problems: tuple[SchemaViolation, ...]) -> RefusalCause:
     names, first = _named(problems), problems[0]
     where = f"{first.flaw.message} names " if first.flaw.message and target != _PORTS else ""
     rows = device.tables.data.get(target)
@@ -173,7 +173,7 @@ def _without_rows(device: Device, target: str, problems: tuple[Problem, ...]) ->
     )
 
 
-def _hit(device: Device, found: Findings, cause: RefusalCause) -> Hit:
+def _hit(device: Device, found: ValidationResult, cause: RefusalCause) -> Hit:
     first = cause.problems[0]
     rows = dict.fromkeys("|".join(problem.path[:2]) for problem in cause.problems)
     return Hit(
@@ -201,6 +201,6 @@ def _who_refuses(cause: RefusalCause) -> str:
     return f"{REFUSED}; judged by the models of master, from which no older release is known to differ here"
 
 
-def _confidence(found: Findings) -> Confidence | None:
+def _confidence(found: ValidationResult) -> Confidence | None:
     """Return medium where the models of the device's own release could not be read."""
     return "medium" if found.context.release not in (None, "master") else None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.sonic.numbers import is_canonical
 from lossless.formats.sonic.read.numbers import read_number
-from lossless.formats.sonic.read.tables import Row
+from lossless.formats.sonic.read.tables import ConfigRow
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class QosMapEntry(NamedTuple):
     """One entry that is not two plain numbers in range. ``source`` and ``target`` None: reading them throws."""
 
     table: str
-    row: Row
+    row: ConfigRow
     source_text: str
     target_text: str
     source: int | None
@@ -67,7 +67,7 @@ def odd_entries(device: Device) -> Iterator[QosMapEntry]:
                         yield entry
 
 
-def _rows(device: Device, table: str) -> Iterator[Row]:
+def _rows(device: Device, table: str) -> Iterator[ConfigRow]:
     if table != "TC_TO_DSCP_MAP":
         yield from device.tables.table(table).values()
         return
@@ -75,14 +75,14 @@ def _rows(device: Device, table: str) -> Iterator[Row]:
     maps = device.tables.data.get(table)
     for name, fields in maps.items() if isinstance(maps, dict) else ():
         if isinstance(fields, dict):
-            yield Row(name, {str(index): str(target) for index, target in fields.items()})
+            yield ConfigRow(name, {str(index): str(target) for index, target in fields.items()})
 
 
 def _is_plain(fields: Mapping[str, str], kind: MapKind) -> bool:
     return _PLAIN[kind.sources] >= fields.keys() and _PLAIN[kind.targets].issuperset(fields.values())
 
 
-def _entry(table: str, row: Row, source_text: str, target_text: str) -> QosMapEntry:
+def _entry(table: str, row: ConfigRow, source_text: str, target_text: str) -> QosMapEntry:
     return QosMapEntry(
         table, row, source_text, target_text, read_number(source_text), read_number(target_text)
     )

@@ -52,7 +52,7 @@ from lossless.checks.rules.wording import listed
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
 
 
 _PRIORITIES = frozenset(map(str, range(8)))
@@ -76,7 +76,7 @@ def check(device: Device) -> Results:
             yield from _beyond_pfc(device, row)
 
 
-def _beyond_pfc(device: Device, row: Row) -> Results:
+def _beyond_pfc(device: Device, row: ConfigRow) -> Results:
     """Yield a hit per TC from 8 to 15 that no map takes on, a gap per one that does: the model ends at 7."""
     queued = {tc for queues in device.tables.table("TC_TO_QUEUE_MAP").values() for tc in queues.fields}
     for tc in sorted(_BEYOND.intersection(row.fields.values())):

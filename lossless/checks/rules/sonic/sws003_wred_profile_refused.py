@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -87,7 +87,7 @@ def check(device: Device) -> Results:
             yield from _order(device, row, colour)
 
 
-def _unknown(device: Device, row: Row) -> Iterator[Hit]:
+def _unknown(device: Device, row: ConfigRow) -> Iterator[Hit]:
     for field in row.fields.keys() - _FIELDS - {"NULL"}:
         yield _hit(
             device,
@@ -98,7 +98,7 @@ def _unknown(device: Device, row: Row) -> Iterator[Hit]:
         )
 
 
-def _words(device: Device, row: Row) -> Iterator[Hit]:
+def _words(device: Device, row: ConfigRow) -> Iterator[Hit]:
     odd = [field for field in _FLAGS if row.fields.get(field, "false") not in ("true", "false")]
     mode = row.fields.get("ecn", "ecn_none")
     if mode.removeprefix("ecn_") not in _MODES or not mode.startswith("ecn_"):
@@ -112,7 +112,7 @@ def _words(device: Device, row: Row) -> Iterator[Hit]:
         yield _hit(device, row, field, f"sets {field} to {text!r}, {says}: {_LOST}", help_)
 
 
-def _numbers(device: Device, row: Row) -> Iterator[Hit]:
+def _numbers(device: Device, row: ConfigRow) -> Iterator[Hit]:
     for field in _NUMBERS:
         text = row.fields.get(field)
         if text is None:
@@ -138,7 +138,7 @@ def _numbers(device: Device, row: Row) -> Iterator[Hit]:
             )
 
 
-def _order(device: Device, row: Row, colour: str) -> Iterator[Hit]:
+def _order(device: Device, row: ConfigRow, colour: str) -> Iterator[Hit]:
     low_name, high_name = f"{colour}_min_threshold", f"{colour}_max_threshold"
     low = read_number(row.fields.get(low_name, "0"))
     high = read_number(row.fields.get(high_name, "0"))
@@ -155,7 +155,7 @@ def _order(device: Device, row: Row, colour: str) -> Iterator[Hit]:
 
 def _hit(
     device: Device,
-    row: Row,
+    row: ConfigRow,
     field: str,
     says: str,
     help_: str,

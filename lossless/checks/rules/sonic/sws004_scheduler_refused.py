@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -74,7 +74,7 @@ def check(device: Device) -> Results:
             yield from _field(device, row, field, text)
 
 
-def _field(device: Device, row: Row, field: str, text: str) -> Iterator[Hit]:
+def _field(device: Device, row: ConfigRow, field: str, text: str) -> Iterator[Hit]:
     if field in _WORDS:
         if text not in _WORDS[field]:
             yield _hit(device, row, field, f"has {field} {text!r}: {_REFUSED}", f"write {_or(_WORDS[field])}")
@@ -87,7 +87,7 @@ def _field(device: Device, row: Row, field: str, text: str) -> Iterator[Hit]:
         yield _hit(device, row, field, f"has a field {field!r}: {_REFUSED}", f"remove {field}")
 
 
-def _number(device: Device, row: Row, field: str, text: str) -> Iterator[Hit]:
+def _number(device: Device, row: ConfigRow, field: str, text: str) -> Iterator[Hit]:
     number = read_number(text, INT_MAX if field == "weight" else UINT64_MAX)
     if number is None:
         says = f"has {field} {text!r}, which orchagent throws on: every queue that names it waits"
@@ -99,7 +99,7 @@ def _number(device: Device, row: Row, field: str, text: str) -> Iterator[Hit]:
 
 
 def _hit(
-    device: Device, row: Row, field: str, says: str, help_: str, severity: Severity | None = None
+    device: Device, row: ConfigRow, field: str, says: str, help_: str, severity: Severity | None = None
 ) -> Hit:
     return Hit(
         origin=device.tables.origin("SCHEDULER", row, field),

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -103,7 +103,7 @@ def _hits(device: Device) -> Iterator[Hit]:
         yield from _odd_fields(device, row)
 
 
-def _odd_fields(device: Device, row: Row) -> Iterator[Hit]:
+def _odd_fields(device: Device, row: ConfigRow) -> Iterator[Hit]:
     for field in row.fields.keys() - _FIELDS:
         yield _hit(device, row, field, f"orchagent knows no field {field!r}: {_DROPPED}", f"remove {field}")
     for field in TIMERS:
@@ -119,7 +119,7 @@ def _odd_fields(device: Device, row: Row) -> Iterator[Hit]:
             )
 
 
-def _no_port(device: Device, row: Row) -> Hit:
+def _no_port(device: Device, row: ConfigRow) -> Hit:
     what = "several ports in one key" if "," in row.key else "a PortChannel"
     return Hit(
         origin=device.tables.origin("PFC_WD", row),
@@ -130,7 +130,7 @@ def _no_port(device: Device, row: Row) -> Hit:
 
 
 def _hit(
-    device: Device, row: Row, field: str, says: str, help_: str, severity: Severity | None = None
+    device: Device, row: ConfigRow, field: str, says: str, help_: str, severity: Severity | None = None
 ) -> Hit:
     # WD003 sees a row without a detection time here, and says so of the whole row.
     unread = field == "detection_time"

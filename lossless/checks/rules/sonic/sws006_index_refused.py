@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Keys, Row
+    from lossless.formats.sonic.read.tables import ConfigRow, NumberedKeys
 
 
 _LAST = {"BUFFER_PG": 7, "QUEUE": 15, "BUFFER_QUEUE": 15}
@@ -76,7 +76,7 @@ def check(device: Device) -> Results:
             yield from merged(_too_high(device, table, keys))
 
 
-def _malformed(device: Device, table: str, keys: Keys) -> Iterator[Hit]:
+def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
     for row in {id(row): row for row in keys.malformed}.values():
         port, bar, index = row.key.rpartition("|")
         if not bar or not port or port.count("|") not in (0, 2):
@@ -88,7 +88,7 @@ def _malformed(device: Device, table: str, keys: Keys) -> Iterator[Hit]:
         yield _hit(device, table, row, port, f"{table} {says}")
 
 
-def _too_high(device: Device, table: str, keys: Keys) -> Iterator[Hit]:
+def _too_high(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
     last, what = _LAST[table], _WHAT[table]
     high = {text for text, numbers in keys.ranges.items() if numbers is not None and numbers[-1] > last}
     for row in device.tables.table(table).values():
@@ -102,7 +102,7 @@ def _too_high(device: Device, table: str, keys: Keys) -> Iterator[Hit]:
             yield hit._replace(severity="warning" if guess else None, confidence="medium" if guess else None)
 
 
-def _hit(device: Device, table: str, row: Row, port: str, says: str) -> Hit:
+def _hit(device: Device, table: str, row: ConfigRow, port: str, says: str) -> Hit:
     waits = table != "QUEUE"
     return Hit(
         origin=device.tables.origin(table, row),

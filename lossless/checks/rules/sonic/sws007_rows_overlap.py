@@ -53,13 +53,13 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.locations import beside, element
-from lossless.formats.sonic.read.tables import Overlap, single_keys
+from lossless.formats.sonic.read.tables import RowOverlap, single_keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Keys, Row
+    from lossless.formats.sonic.read.tables import ConfigRow, NumberedKeys
 
 _SHOWN = 3
 """Rows beside a joined one that a finding points at; its message names them all."""
@@ -74,27 +74,27 @@ def check(device: Device) -> Results:
         yield from merged(_joined(device))
 
 
-def _overlaps(device: Device, table: str, keys: Keys) -> Iterator[Hit]:
+def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
     """Yield a hit per row that is the wider of two, with all that it overlaps."""
-    found: dict[tuple[str, str], list[Overlap]] = {}
+    found: dict[tuple[str, str], list[RowOverlap]] = {}
     for overlap in keys.overlaps:
         rows = sorted((overlap.later, overlap.earlier), key=lambda row: _width(keys, row), reverse=True)
         if table != "QUEUE" or _differing(*rows):
-            wider = Overlap(overlap.port, overlap.numbers, rows[1], rows[0])
+            wider = RowOverlap(overlap.port, overlap.numbers, rows[1], rows[0])
             found.setdefault((overlap.port, rows[0].key), []).append(wider)
     for overlaps in found.values():
         yield _hit(device, table, overlaps)
 
 
-def _width(keys: Keys, row: Row) -> int:
+def _width(keys: NumberedKeys, row: ConfigRow) -> int:
     return len(keys.ranges.get(_index(row)) or ())
 
 
-def _index(row: Row) -> str:
+def _index(row: ConfigRow) -> str:
     return row.key.rpartition("|")[2]
 
 
-def _hit(device: Device, table: str, overlaps: list[Overlap]) -> Hit:
+def _hit(device: Device, table: str, overlaps: list[RowOverlap]) -> Hit:
     wider = overlaps[0].later
     what = "group" if table == "BUFFER_PG" else "queue"
     numbers = sorted({number for overlap in overlaps for number in overlap.numbers})
@@ -116,7 +116,7 @@ def _hit(device: Device, table: str, overlaps: list[Overlap]) -> Hit:
     )
 
 
-def _differing(one: Row, other: Row) -> list[str]:
+def _differing(one: ConfigRow, other: ConfigRow) -> list[str]:
     shared = sorted(one.fields.keys() & other.fields.keys())
     return [
         f"{field} {one.fields[field]} and {other.fields[field]}"
@@ -147,7 +147,7 @@ def _joined(device: Device) -> Iterator[Hit]:
             )
 
 
-def own_rows(device: Device, table: str, row: Row) -> list[str]:
+def own_rows(device: Device, table: str, row: ConfigRow) -> list[str]:
     """Return the keys that a joined key stands for and that have a row of their own as well."""
     written = device.tables.data.get(table)
     return [key for key in single_keys(row.key) if isinstance(written, dict) and key in written]

@@ -54,12 +54,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
 
 
 def check(device: Device) -> Results:
     """Yield a hit per table with joined keys."""
-    rows: dict[str, list[Row]] = {}
+    rows: dict[str, list[ConfigRow]] = {}
     for table, row in device.tables.joined:
         # Where a port has a row of its own as well, SWS007 speaks.
         if not own_rows(device, table, row):
@@ -68,7 +68,7 @@ def check(device: Device) -> Results:
         yield _hit(device, table, found)
 
 
-def _hit(device: Device, table: str, rows: list[Row]) -> Hit:
+def _hit(device: Device, table: str, rows: list[ConfigRow]) -> Hit:
     ports = tuple(dict.fromkeys(port for row in rows for port in row.key.partition("|")[0].split(",")))
     bare = [port for port in ports if table == "PORT_QOS_MAP" and _without_groups(device, port)]
     outcome = (
@@ -87,7 +87,7 @@ def _hit(device: Device, table: str, rows: list[Row]) -> Hit:
     )
 
 
-def _apart(device: Device, table: str, row: Row) -> Iterator[Edit]:
+def _apart(device: Device, table: str, row: ConfigRow) -> Iterator[Edit]:
     """Yield edits that write one row for each port that a key joins."""
     origin = device.tables.origin(table, row)
     for key in single_keys(row.key):

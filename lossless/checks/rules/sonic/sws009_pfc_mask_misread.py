@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -85,7 +85,7 @@ def _hits(device: Device, field: str, odd: dict[str, list[tuple[str, Severity]]]
                 )
 
 
-def _fix(device: Device, row: Row, field: str) -> tuple[Edit, ...]:
+def _fix(device: Device, row: ConfigRow, field: str) -> tuple[Edit, ...]:
     """Return the edit that writes the same priorities plainly, where all of them can be read."""
     numbers = {read_number(part) for part in row.fields[field].removesuffix(",").split(",")}
     priorities = sorted(number for number in numbers if number is not None and number in PRIORITIES)

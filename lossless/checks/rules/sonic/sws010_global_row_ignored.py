@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -81,7 +81,7 @@ def check(device: Device) -> Results:
     yield from _poll(device)
 
 
-def _ignored(device: Device, table: str, row: Row, field: str) -> Hit:
+def _ignored(device: Device, table: str, row: ConfigRow, field: str) -> Hit:
     severity: Severity | None = None
     if field == "pfc_enable" and not device.view.lossless_sets:
         severity = "error"
@@ -93,7 +93,7 @@ def _ignored(device: Device, table: str, row: Row, field: str) -> Hit:
     )
 
 
-def _misnamed(device: Device, table: str, row: Row, key: str) -> Hit:
+def _misnamed(device: Device, table: str, row: ConfigRow, key: str) -> Hit:
     return Hit(
         origin=device.tables.origin(table, row),
         message=f"{table}|{row.key} is no row for the whole switch, and orchagent knows no port of that name",

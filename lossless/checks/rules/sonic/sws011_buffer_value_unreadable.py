@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
 
 
 _SIZES = {
@@ -71,7 +71,7 @@ def check(device: Device) -> Results:
                 yield _word(device, row, field, words)
 
 
-def _size(device: Device, table: str, row: Row, field: str) -> Iterator[Hit]:
+def _size(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Hit]:
     text = row.fields[field]
     number = read_number(text, UINT64_MAX)
     if number is None:
@@ -90,7 +90,7 @@ def _size(device: Device, table: str, row: Row, field: str) -> Iterator[Hit]:
     )
 
 
-def _word(device: Device, row: Row, field: str, words: tuple[str, ...]) -> Hit:
+def _word(device: Device, row: ConfigRow, field: str, words: tuple[str, ...]) -> Hit:
     text = row.fields[field]
     return Hit(
         origin=device.tables.origin("BUFFER_POOL", row, field),

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -86,12 +86,12 @@ def _dynamic(device: Device) -> bool:
     return device.switch.qos.buffer_model == "dynamic"
 
 
-def _mode(device: Device, row: Row) -> str:
+def _mode(device: Device, row: ConfigRow) -> str:
     pool = device.tables.row("BUFFER_POOL", row.reference("pool"))
     return pool.fields.get("mode", "") if pool else ""
 
 
-def _both(device: Device, row: Row) -> Hit:
+def _both(device: Device, row: ConfigRow) -> Hit:
     mode = _mode(device, row)
     wrong = "dynamic_th" if mode == "static" else "static_th"
     outcome = (
@@ -100,7 +100,7 @@ def _both(device: Device, row: Row) -> Hit:
     return _hit(device, row, wrong, f"has both dynamic_th and static_th: {outcome}", f"remove {wrong}")
 
 
-def _kind(device: Device, row: Row, kind: str) -> Iterator[Hit]:
+def _kind(device: Device, row: ConfigRow, kind: str) -> Iterator[Hit]:
     mode = _mode(device, row)
     if mode not in ("dynamic", "static") or kind == f"{mode}_th":
         return
@@ -119,7 +119,7 @@ def _is_nvidia(device: Device) -> bool:
     return any(name in device.metadata.get("platform", "") for name in ("mlnx", "nvidia"))
 
 
-def _exponent(device: Device, row: Row) -> Iterator[Hit]:
+def _exponent(device: Device, row: ConfigRow) -> Iterator[Hit]:
     number = read_number(row.fields.get("dynamic_th", "0"), UINT64_MAX)
     if number is not None and number not in _EXPONENTS:
         says = (
@@ -129,7 +129,7 @@ def _exponent(device: Device, row: Row) -> Iterator[Hit]:
         yield hit._replace(severity="warning")
 
 
-def _none(device: Device, row: Row) -> Hit:
+def _none(device: Device, row: ConfigRow) -> Hit:
     mode = _mode(device, row)
     name = f"{mode}_th" if mode in ("dynamic", "static") else "dynamic_th or static_th"
     hit = _hit(
@@ -138,7 +138,7 @@ def _none(device: Device, row: Row) -> Hit:
     return hit._replace(origin=device.tables.origin("BUFFER_PROFILE", row).key(), severity="warning")
 
 
-def _hit(device: Device, row: Row, field: str, says: str, help_: str) -> Hit:
+def _hit(device: Device, row: ConfigRow, field: str, says: str, help_: str) -> Hit:
     severity: Severity | None = "error" if _dynamic(device) else None
     return Hit(
         origin=device.tables.origin("BUFFER_PROFILE", row, field),

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
 
@@ -131,7 +131,9 @@ def _paused_without_headroom(device: Device, use: _ProfileField, key: str, name:
     return not set(port.qos.pfc.priorities).isdisjoint(numbers)
 
 
-def _use_hit(device: Device, use: _ProfileField, key: str, row: Row, name: str, *, trimmed: bool) -> Hit:
+def _use_hit(
+    device: Device, use: _ProfileField, key: str, row: ConfigRow, name: str, *, trimmed: bool
+) -> Hit:
     what = {"BUFFER_PG": "a group", "BUFFER_QUEUE": "a queue"}.get(use.table, "a profile list")
     pool = device.tables.table("BUFFER_PROFILE")[name].reference("pool")
     says = (
@@ -149,7 +151,7 @@ def _use_hit(device: Device, use: _ProfileField, key: str, row: Row, name: str, 
     )
 
 
-def _headroom(device: Device, row: Row) -> Hit:
+def _headroom(device: Device, row: ConfigRow) -> Hit:
     dynamic = device.switch.qos.buffer_model == "dynamic"
     severity: Severity = "error" if dynamic else "warning"
     outcome = ": the dynamic model drops the profile" if dynamic else ", which only a group can have"

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import Row
+    from lossless.formats.sonic.read.tables import ConfigRow
 
 SLOWEST_MS = 10_000
 """SONiC's own interval for QUEUE, the slower of the two groups."""
@@ -100,7 +100,7 @@ def _declared(view: View) -> Iterator[Hit]:
         )
 
 
-def _deployed(device: Device, group: str, row: Row) -> Iterator[Hit]:
+def _deployed(device: Device, group: str, row: ConfigRow) -> Iterator[Hit]:
     tables, shows = device.tables, _SHOWS[group]
     if row.fields.get("FLEX_COUNTER_STATUS") == "disable":
         yield Hit(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.formats.hosts.read.model import HostFact, SectionFlaw
 from lossless.ground.documents.document import ValuePlace
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
 from lossless.model.fabric.priorities import priorities_of_flags
@@ -29,7 +29,7 @@ _TSA = ("strict", "cbs", "ets", "vendor")
 def read(section: Section) -> Reading:
     """Yield what one object says; text that is no JSON object, and lists of another form, are flaws."""
     if not section.text.strip():
-        yield Flaw(
+        yield SectionFlaw(
             f"{section.title}: it printed nothing",
             ValuePlace(section.start, section.start, section.start, section.start),
         )
@@ -39,13 +39,13 @@ def read(section: Section) -> Reading:
     except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        yield Flaw(f"{section.title}: expected the JSON object of dcb -j", section.lines[0].place)
+        yield SectionFlaw(f"{section.title}: expected the JSON object of dcb -j", section.lines[0].place)
         return
     for said in said_by(data, section.scope, section.title, _object(section)):
         yield said._replace(place=_place(section, str(said.path[-1])))
 
 
-def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") -> Iterator[Said]:
+def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") -> Iterator[HostFact]:
     """Yield what a JSON object of dcb says; ``about`` is the object that was asked for, where that is known."""
     yield from _pauses(data, scope, title)
     yield from _classes(data, scope, title)
@@ -54,33 +54,33 @@ def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") ->
     if about == "dcbx" or {"host", "lld_managed"} & data.keys():
         hosted = data.get("host") is True and data.get("lld_managed") is not True
         key = "host" if "host" in data else "lld_managed"
-        yield Said(scope, "dcbx", "os" if hosted else "firmware", (title, key))
+        yield HostFact(scope, "dcbx", "os" if hosted else "firmware", (title, key))
     order = data.get("order")
     if isinstance(order, list) and order and order[0] in ("dscp", "pcp"):
-        yield Said(scope, "trust", order[0], (title, "order"))
+        yield HostFact(scope, "trust", order[0], (title, "order"))
 
 
-def _pauses(data: Mapping[str, Any], scope: str, title: str) -> Iterator[Said]:
+def _pauses(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFact]:
     flags = data.get("prio_pfc")
     if isinstance(flags, list) and len(flags) == 8:
         on = priorities_of_flags(flag in (True, "on") for flag in flags)
-        yield Said(scope, "pfc", on, (title, "prio_pfc"))
+        yield HostFact(scope, "pfc", on, (title, "prio_pfc"))
     if _is_number(data.get("delay")):
-        yield Said(scope, "pfc_delay", data["delay"], (title, "delay"))
+        yield HostFact(scope, "pfc_delay", data["delay"], (title, "delay"))
     buffers, sizes = data.get("prio_buffer"), data.get("buffer_size")
     if _are_numbers(buffers, 8) and _are_numbers(sizes, 8):
-        yield Said(scope, "buffers", ReceiveBuffers(tuple(buffers), tuple(sizes)), (title, "buffer_size"))
+        yield HostFact(scope, "buffers", ReceiveBuffers(tuple(buffers), tuple(sizes)), (title, "buffer_size"))
 
 
-def _classes(data: Mapping[str, Any], scope: str, title: str) -> Iterator[Said]:
+def _classes(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFact]:
     tcs, percent, tsa = data.get("prio_tc"), data.get("tc_bw"), data.get("tc_tsa")
     if not (_are_numbers(tcs, 8) and _are_numbers(percent, 8) and isinstance(tsa, list)):
         return
     if len(tsa) == 8 and all(word in _TSA for word in tsa):
-        yield Said(scope, "ets", Ets(tuple(tcs), tuple(tsa), tuple(percent)), (title, "tc_tsa"))
+        yield HostFact(scope, "ets", Ets(tuple(tcs), tuple(tsa), tuple(percent)), (title, "tc_tsa"))
 
 
-def _map(data: Mapping[str, Any], scope: str, title: str) -> Iterator[Said]:
+def _map(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFact]:
     """Yield the DSCP map; a DSCP without an entry has the default priority, 0 without one."""
     pairs = [pair for pair in data.get("dscp_prio") or () if _are_numbers(pair, 2) and 0 <= pair[0] < 64]
     defaults = data.get("default_prio")
@@ -88,9 +88,9 @@ def _map(data: Mapping[str, Any], scope: str, title: str) -> Iterator[Said]:
     found = {pair[0]: pair[1] for pair in pairs}
     if len(found) == len(pairs):
         whole = tuple((dscp, found.get(dscp, default)) for dscp in range(64))
-        yield Said(scope, "dscp_to_priority", whole, (title, "dscp_prio"), rank=0 if pairs else 1)
+        yield HostFact(scope, "dscp_to_priority", whole, (title, "dscp_prio"), rank=0 if pairs else 1)
     # Drivers without a trust order of their own trust DSCP as soon as one is mapped (mlx5 core/en_dcbnl.c).
-    yield Said(scope, "trust", "dscp" if pairs else "pcp", (title, "dscp_prio"), rank=1)
+    yield HostFact(scope, "trust", "dscp" if pairs else "pcp", (title, "dscp_prio"), rank=1)
 
 
 def _object(section: Section) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
 from lossless.formats.hosts.read.dcb import said_by
 from lossless.formats.hosts.read.kinds import is_resource
-from lossless.formats.hosts.read.model import Said
+from lossless.formats.hosts.read.model import HostFact
 from lossless.formats.hosts.read.text import Facts, folder_host, interface_named
 from lossless.formats.hosts.read.tools import parameter_key
 from lossless.ground.basics.errors import Problem
@@ -54,7 +54,7 @@ def _resource(document: Document) -> Facts:
     return Facts(document, str(node or name or folder_host(document.file)), said, tuple(problems))
 
 
-def _wanted(template: dict[str, Any], path: Path) -> Iterator[Said]:
+def _wanted(template: dict[str, Any], path: Path) -> Iterator[HostFact]:
     roce = template.get("roceOptimized")
     if isinstance(roce, dict) and roce.get("enabled") is True:
         yield from _optimized(roce, (*path, "roceOptimized"))
@@ -64,35 +64,35 @@ def _wanted(template: dict[str, Any], path: Path) -> Iterator[Said]:
             yield from _raw(row, (*path, "rawNvConfig", number, "value"))
 
 
-def _optimized(roce: dict[str, Any], path: Path) -> Iterator[Said]:
+def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
     for key, value in _BY_ITSELF.items():
-        yield Said("", key, value, path, rank=1)
+        yield HostFact("", key, value, path, rank=1)
     stated = roce.get("qos")
     qos = stated if isinstance(stated, dict) else {}
     said = {name: (qos.get(name, default), (*path, "qos", name)) for name, default in _BY_DEFAULT.items()}
     trust, mask, tos = said["trust"], said["pfc"], said["tos"]
     if trust[0] in ("dscp", "pcp"):
-        yield Said("", "trust", trust[0], trust[1])
+        yield HostFact("", "trust", trust[0], trust[1])
     flags = str(mask[0]).split(",")
-    yield Said("", "pfc", priorities_of_flags(flag.strip() == "1" for flag in flags), mask[1])
+    yield HostFact("", "pfc", priorities_of_flags(flag.strip() == "1" for flag in flags), mask[1])
     if isinstance(tos[0], int):
-        yield Said("", "traffic_class", tos[0], tos[1])
+        yield HostFact("", "traffic_class", tos[0], tos[1])
     if isinstance(roce.get("roceMode"), int):
-        yield Said("", "roce_version", roce["roceMode"], (*path, "roceMode"))
+        yield HostFact("", "roce_version", roce["roceMode"], (*path, "roceMode"))
     if isinstance(qos.get("cableLen"), int):
-        yield Said("", "cable_m", qos["cableLen"], (*path, "qos", "cableLen"))
+        yield HostFact("", "cable_m", qos["cableLen"], (*path, "qos", "cableLen"))
 
 
-def _raw(row: dict[str, Any], path: Path) -> Iterator[Said]:
+def _raw(row: dict[str, Any], path: Path) -> Iterator[HostFact]:
     """Yield a firmware setting of the first port, which stands for the other."""
     name, _, port = str(row.get("name", "")).rpartition("_P")
     value = str(row.get("value", ""))
     if port != "1" or not value.isdecimal():
         return
     if name == MASK:
-        yield Said("", "dcqcn.priority_mask", int(value), path)
+        yield HostFact("", "dcqcn.priority_mask", int(value), path)
     elif name.lower() in PARAMETERS:
-        yield Said("", parameter_key(name.lower()), int(value), path)
+        yield HostFact("", parameter_key(name.lower()), int(value), path)
 
 
 def _dig(data: Any, path: Path) -> Any:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.formats.hosts.read.model import HostFact, SectionFlaw
 
 if TYPE_CHECKING:
-    from lossless.formats.hosts.read.model import Line, Reading, Section
+    from lossless.formats.hosts.read.model import Reading, Section, SectionLine
 
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
 _OURS = re.compile(r"(?:NCCL|UCX|MORI)_")
@@ -50,7 +50,7 @@ def read(section: Section) -> Reading:
         yield from _meaning(section, match[1], value, line)
 
 
-def _meaning(section: Section, name: str, value: str, line: Line) -> Reading:
+def _meaning(section: Section, name: str, value: str, line: SectionLine) -> Reading:
     if name in _WORDS:
         yield _said(section, _WORDS[name], value, line)
     elif name in _LIBRARIES and value == "auto":
@@ -59,7 +59,7 @@ def _meaning(section: Section, name: str, value: str, line: Line) -> Reading:
         key, most = _NUMBERS.get(name, (f"library.{name}", 255))
         number = _number(value)
         if number is None or number > most or (number < 0 and number not in UNSET):
-            yield Flaw(f"{name}: {value!r} is not a number from 0 to {most}", line.place)
+            yield SectionFlaw(f"{name}: {value!r} is not a number from 0 to {most}", line.place)
         elif number >= 0:
             meaning = (*_LIBRARIES[name], number) if name in _LIBRARIES else number
             yield _said(section, key, meaning, line)
@@ -77,5 +77,5 @@ def _bare(value: str) -> str:
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" else value
 
 
-def _said(section: Section, key: str, value: object, line: Line) -> Said:
-    return Said(section.scope, key, value, (section.title, key), line.place)
+def _said(section: Section, key: str, value: object, line: SectionLine) -> HostFact:
+    return HostFact(section.scope, key, value, (section.title, key), line.place)

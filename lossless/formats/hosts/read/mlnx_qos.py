@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.formats.hosts.read.model import HostFact, SectionFlaw
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
 from lossless.model.fabric.priorities import priorities_of_flags
 from lossless.model.fabric.qos import PRIORITIES
@@ -18,7 +18,7 @@ from lossless.model.fabric.qos import PRIORITIES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.hosts.read.model import Line, Reading, Section
+    from lossless.formats.hosts.read.model import Reading, Section, SectionLine
     from lossless.model.fabric.hosts import Tsa
 
 _MAPPED = re.compile(r"\s*prio:([0-7])\s+dscp:([0-9,\s]+)$")
@@ -38,12 +38,12 @@ def read(section: Section) -> Reading:
     found = [*_settings(section), *_map(section), *_buffers(section), *_shares(section)]
     yield from found
     if section.lines and not any(said.key == "pfc" for said in found):
-        yield Flaw(
+        yield SectionFlaw(
             f"{section.words[0]}: the output ends before its PFC configuration", section.lines[-1].place
         )
 
 
-def _settings(section: Section) -> Iterator[Said]:
+def _settings(section: Section) -> Iterator[HostFact]:
     for line in section.lines:
         name, _, value = line.text.partition(":")
         word = value.strip()
@@ -58,9 +58,9 @@ def _settings(section: Section) -> Iterator[Said]:
             yield _said(section, "pfc", priorities_of_flags(flag == "1" for flag in flags), line)
 
 
-def _map(section: Section) -> Iterator[Said]:
+def _map(section: Section) -> Iterator[HostFact]:
     found: dict[int, int] = {}
-    lines: list[Line] = []
+    lines: list[SectionLine] = []
     for line in section.lines:
         match = _MAPPED.match(line.text)
         if match is None:
@@ -74,7 +74,7 @@ def _map(section: Section) -> Iterator[Said]:
         yield _said(section, "dscp_to_priority", whole, lines[0])
 
 
-def _buffers(section: Section) -> Iterator[Said]:
+def _buffers(section: Section) -> Iterator[HostFact]:
     sizes = next((m for line in section.lines if (m := _SIZES.match(line.text))), None)
     filled = next(((m, line) for line in section.lines if (m := _BUFFERS.match(line.text))), None)
     if sizes is not None and filled is not None:
@@ -84,7 +84,7 @@ def _buffers(section: Section) -> Iterator[Said]:
         yield _said(section, "buffers", ReceiveBuffers(priorities, numbers), line)
 
 
-def _shares(section: Section) -> Iterator[Said]:
+def _shares(section: Section) -> Iterator[HostFact]:
     """Yield how the wire is shared, where every priority is listed under a TC."""
     tsa: dict[int, Tsa] = {}
     percent: dict[int, int] = {}
@@ -115,5 +115,5 @@ def _tsa(word: str) -> Tsa:
     return "ets" if word == "ets" else "vendor" if word == "vendor" else "strict"
 
 
-def _said(section: Section, key: str, value: object, line: Line) -> Said:
-    return Said(section.scope, key, value, (section.title, key), line.place)
+def _said(section: Section, key: str, value: object, line: SectionLine) -> HostFact:
+    return HostFact(section.scope, key, value, (section.title, key), line.place)

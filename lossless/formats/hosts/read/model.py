@@ -10,7 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.document import ValuePlace
 
 
-class Line(NamedTuple):
+class SectionLine(NamedTuple):
     """One line of a file, and the offset at which it begins."""
 
     start: int
@@ -33,7 +33,7 @@ class Section(NamedTuple):
 
     title: str
     scope: str
-    lines: tuple[Line, ...]
+    lines: tuple[SectionLine, ...]
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ class Section(NamedTuple):
         return self.lines[0].start if self.lines else 0
 
 
-class Said(NamedTuple):
+class HostFact(NamedTuple):
     """One thing that a file says: of which part of the host, what (a key of a host's settings), and where.
 
     ``rank`` 1 holds only where nothing of rank 0 says the same: firmware beside what runs, a sign beside a word.
@@ -65,12 +65,12 @@ class Said(NamedTuple):
     rank: int = 0
 
 
-class Flaw(NamedTuple):
+class SectionFlaw(NamedTuple):
     """Something in a file that cannot be read; the rest of the file still counts."""
 
     message: str
     place: ValuePlace
 
 
-Reading = Iterator[Said | Flaw]
+Reading = Iterator[HostFact | SectionFlaw]
 Reader = Callable[[Section], Reading]

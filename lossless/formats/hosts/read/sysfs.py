@@ -12,13 +12,13 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.nvidia import PARAMETERS
-from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.formats.hosts.read.model import HostFact, SectionFlaw
 from lossless.formats.hosts.read.tools import ROCE_VERSIONS, driver_of, parameter_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.formats.hosts.read.model import Line, Reading, Section
+    from lossless.formats.hosts.read.model import Reading, Section, SectionLine
 
     Values = Iterator[tuple[str, object]]
     Parse = Callable[[re.Match[str], str], Values]
@@ -31,8 +31,8 @@ _TCLASS = re.compile(r"Global tclass=(\d+)")
 
 def read(section: Section) -> Reading:
     """Yield what known files say; others are passed over, and numbers that are none are flaws."""
-    points: dict[tuple[str, str], list[tuple[int, bool, Line]]] = {}
-    gids: dict[str, list[tuple[int, str, Line]]] = {}
+    points: dict[tuple[str, str], list[tuple[int, bool, SectionLine]]] = {}
+    gids: dict[str, list[tuple[int, str, SectionLine]]] = {}
     for line in section.lines:
         match = ASSIGNED.match(line.text)
         if match is None:
@@ -47,14 +47,14 @@ def read(section: Section) -> Reading:
     yield from _running(section, points)
     for device, found in gids.items():
         types = tuple((index, kind) for index, kind, _ in sorted(found))
-        yield Said(device, "gid_types", types, (section.title, f"{device} gid types"), found[0][2].place)
+        yield HostFact(device, "gid_types", types, (section.title, f"{device} gid types"), found[0][2].place)
 
 
 _ENABLED = re.compile(r"/sys/class/net/([^/]+)/ecn/roce_(rp|np)/enable/([0-7])")
 _GID = re.compile(r"/sys/class/infiniband/([^/]+)/ports/1/gid_attrs/types/(\d+)")
 
 
-def _known(section: Section, path: str, value: str, line: Line) -> Reading:
+def _known(section: Section, path: str, value: str, line: SectionLine) -> Reading:
     for pattern, parse in _FILES:
         match = pattern.fullmatch(path)
         if match is None:
@@ -62,13 +62,15 @@ def _known(section: Section, path: str, value: str, line: Line) -> Reading:
         try:
             for key, meaning in parse(match, value):
                 rank = 1 if key.startswith("bnxt.") else 0
-                yield Said(match[1], key, meaning, (section.title, path), line.place, rank)
+                yield HostFact(match[1], key, meaning, (section.title, path), line.place, rank)
         except ValueError:
-            yield Flaw(f"{path}: {value!r} is not what the kernel writes there", line.place)
+            yield SectionFlaw(f"{path}: {value!r} is not what the kernel writes there", line.place)
         return
 
 
-def _running(section: Section, points: dict[tuple[str, str], list[tuple[int, bool, Line]]]) -> Iterator[Said]:
+def _running(
+    section: Section, points: dict[tuple[str, str], list[tuple[int, bool, SectionLine]]]
+) -> Iterator[HostFact]:
     """Yield on which priorities DCQCN runs; it runs at all where a reaction point does."""
     for (interface, point), found in points.items():
         if len({priority for priority, _, _ in found}) < 8:
@@ -76,9 +78,9 @@ def _running(section: Section, points: dict[tuple[str, str], list[tuple[int, boo
         on = tuple(sorted(priority for priority, enabled, _ in found if enabled))
         place, path = found[0][2].place, (section.title, f"{interface} roce_{point}/enable")
         if point == "rp":
-            yield Said(interface, "dcqcn.enabled", bool(on), path, place)
+            yield HostFact(interface, "dcqcn.enabled", bool(on), path, place)
         key = "dcqcn.priorities" if point == "rp" else "dcqcn.notifying"
-        yield Said(interface, key, on, path, place)
+        yield HostFact(interface, key, on, path, place)
 
 
 def _number(key: str, scale: int = 1) -> Parse:
@@ -160,7 +162,7 @@ _SHOWN = re.compile(r".*\(([a-z_]+)\)\s*:\s*(\S+)")
 _APPLIED = re.compile(r"/sys/kernel/config/bnxt_re/([^/]+)/ports/1/cc/apply")
 
 
-def applied(section: Section) -> Iterator[Said]:
+def applied(section: Section) -> Iterator[HostFact]:
     """Yield what the firmware of a bnxt_re device has, as ``cat .../cc/apply`` shows it."""
     device = next((match[1] for word in section.words if (match := _APPLIED.fullmatch(word))), None)
     for line in section.lines:
@@ -171,4 +173,4 @@ def applied(section: Section) -> Iterator[Said]:
         if value is None and re.fullmatch(r"0x[0-9a-fA-F]+|\d+", match[2]):
             value = int(match[2], 16) if match[2].startswith("0x") else int(match[2])
         if value is not None:
-            yield Said(device, BROADCOM[match[1]], value, (section.title, match[1]), line.place)
+            yield HostFact(device, BROADCOM[match[1]], value, (section.title, match[1]), line.place)

@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.read.model import Flaw, Line, Said, Section
+from lossless.formats.hosts.read.model import HostFact, Section, SectionFlaw, SectionLine
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Path
 from lossless.ground.basics.records import NamedTuple
@@ -77,7 +77,7 @@ class Facts(NamedTuple):
 
     document: Document
     host: str
-    said: tuple[Said, ...]
+    said: tuple[HostFact, ...]
     problems: tuple[Problem, ...]
 
 
@@ -122,10 +122,10 @@ def read_facts(text: str, file: str) -> Facts:
     lines = _lines(text)
     sections = tuple(_sections(lines, text, file))
     found = [item for section in sections for item in _reading(section)]
-    said = tuple(item for item in found if isinstance(item, Said))
+    said = tuple(item for item in found if isinstance(item, HostFact))
     places = {one.path: one.place for one in said if one.place is not None}
     document = Document(file, text, _data(said), PlaceLocator(places))
-    flaws = [item for item in found if isinstance(item, Flaw)] + list(_truncated(lines))
+    flaws = [item for item in found if isinstance(item, SectionFlaw)] + list(_truncated(lines))
     problems = tuple(_problem(document, flaw) for flaw in flaws)
     return Facts(document, _host(lines, file), said, problems)
 
@@ -135,27 +135,29 @@ def folder_host(file: str) -> str:
     return pathlib.Path(file).absolute().parent.name
 
 
-def _host(lines: tuple[Line, ...], file: str) -> str:
+def _host(lines: tuple[SectionLine, ...], file: str) -> str:
     named = next((match[1] for line in lines[:8] if (match := _HOST.match(line.text))), "")
     return named or folder_host(file)
 
 
-def _truncated(lines: tuple[Line, ...]) -> Iterator[Flaw]:
+def _truncated(lines: tuple[SectionLine, ...]) -> Iterator[SectionFlaw]:
     """Yield that a snapshot has no end: it was cut short, or is still being written."""
     if not lines[0].text.startswith(FIRST_LINE):
         return
     version = lines[0].text.removeprefix(FIRST_LINE).strip()
     if version != VERSION:
-        yield Flaw(f"a snapshot of version {version or 'none'}; this program reads {VERSION}", lines[0].place)
+        yield SectionFlaw(
+            f"a snapshot of version {version or 'none'}; this program reads {VERSION}", lines[0].place
+        )
     last = next((line for line in reversed(lines) if line.text.strip()), lines[0])
     if last.text.strip() != END:
-        yield Flaw(f"the snapshot ends before its last line, {END!r}: it was cut short", last.place)
+        yield SectionFlaw(f"the snapshot ends before its last line, {END!r}: it was cut short", last.place)
 
 
-def _lines(text: str) -> tuple[Line, ...]:
+def _lines(text: str) -> tuple[SectionLine, ...]:
     found, start = [], 0
     for line in text.splitlines(keepends=True):
-        found.append(Line(start, line.rstrip("\r\n")))
+        found.append(SectionLine(start, line.rstrip("\r\n")))
         start += len(line)
     return tuple(found)
 
@@ -167,7 +169,7 @@ def _title(line: str) -> str:
     return match[1] if match and known else ""
 
 
-def _sections(lines: tuple[Line, ...], text: str, file: str) -> Iterator[Section]:
+def _sections(lines: tuple[SectionLine, ...], text: str, file: str) -> Iterator[Section]:
     kind = _kind(text[:_LOOKED_INTO])
     if kind != FIRST_LINE:
         paused = _PAUSED.search(text)
@@ -197,7 +199,7 @@ def interface_named(file: str) -> str:
     return "" if name in _READERS else name
 
 
-def _reading(section: Section) -> Iterator[Said | Flaw]:
+def _reading(section: Section) -> Iterator[HostFact | SectionFlaw]:
     reader = _READERS.get(section.title.split()[0])
     if reader is None:
         return
@@ -206,14 +208,14 @@ def _reading(section: Section) -> Iterator[Said | Flaw]:
     yield from read(section)
 
 
-def _data(said: Iterable[Said]) -> dict[str, dict[str, object]]:
+def _data(said: Iterable[HostFact]) -> dict[str, dict[str, object]]:
     data: dict[str, dict[str, object]] = {}
     for one in said:
         data.setdefault(str(one.path[0]), {})[str(one.path[-1])] = one.value
     return data
 
 
-def _problem(document: Document, flaw: Flaw) -> Problem:
+def _problem(document: Document, flaw: SectionFlaw) -> Problem:
     line = document.text.count("\n", 0, flaw.place.start) + 1
     column = flaw.place.start - (document.text.rfind("\n", 0, flaw.place.start) + 1) + 1
     return Problem(document.file, line, column, flaw.message)

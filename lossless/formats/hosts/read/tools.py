@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
-from lossless.formats.hosts.read.model import Flaw, Said
+from lossless.formats.hosts.read.model import HostFact, SectionFlaw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.hosts.read.model import Line, Reading, Section
+    from lossless.formats.hosts.read.model import Reading, Section, SectionLine
 
 _ON = {"on": True, "off": False}
 _DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
@@ -51,10 +51,10 @@ def ethtool(section: Section) -> Reading:
     if rx and tx:
         yield _said(section, "global_pause", rx[0] or tx[0], rx[1] if rx[0] else tx[1])
     elif "-a" in section.words and section.lines:
-        yield Flaw(f"{section.title}: the output ends before RX and TX", section.lines[-1].place)
+        yield SectionFlaw(f"{section.title}: the output ends before RX and TX", section.lines[-1].place)
 
 
-def mlxconfig(section: Section) -> Iterator[Said]:
+def mlxconfig(section: Section) -> Iterator[HostFact]:
     """Yield what firmware starts with: what runs may be something else by now, save for the priority mask."""
     for line in section.lines:
         match = _SETTING.match(line.text.strip())
@@ -64,9 +64,9 @@ def mlxconfig(section: Section) -> Iterator[Said]:
         scope, name = _port(section.scope, int(match[2])), match[1].lower()
         path = (section.title, f"{match[1]}_P{match[2]}")
         if match[1] == MASK:
-            yield Said(scope, "dcqcn.priority_mask", number, path, line.place)
+            yield HostFact(scope, "dcqcn.priority_mask", number, path, line.place)
         elif name in PARAMETERS:
-            yield Said(scope, parameter_key(name), number, path, line.place, rank=1)
+            yield HostFact(scope, parameter_key(name), number, path, line.place, rank=1)
 
 
 def parameter_key(name: str) -> str:
@@ -91,9 +91,9 @@ def _port(scope: str, port: int) -> str:
     return f"{match[1]}{port - 1}" if match else scope
 
 
-def lldpctl(section: Section) -> Iterator[Said]:
+def lldpctl(section: Section) -> Iterator[HostFact]:
     """Yield the switch and port that each interface hears of."""
-    found: dict[str, dict[str, tuple[str, Line]]] = {}
+    found: dict[str, dict[str, tuple[str, SectionLine]]] = {}
     for line in section.lines:
         if match := _LLDP.match(line.text):
             found.setdefault(match[1], {})[match[2]] = (match[3], line)
@@ -102,10 +102,10 @@ def lldpctl(section: Section) -> Iterator[Said]:
         if "chassis.name" in named and port:
             name, line = named["chassis.name"]
             path = (section.title, f"{interface} chassis.name")
-            yield Said(interface, "neighbor", (name, port[0]), path, line.place)
+            yield HostFact(interface, "neighbor", (name, port[0]), path, line.place)
 
 
-def cma(section: Section) -> Iterator[Said]:
+def cma(section: Section) -> Iterator[HostFact]:
     """Yield what RDMA-CM gives the connections that it makes: a ToS byte, or a version of RoCE."""
     for line in section.lines:
         word = line.text.strip()
@@ -119,12 +119,12 @@ ROCE_VERSIONS = {"IB/RoCE v1": 1, "RoCE v1": 1, "RoCE v2": 2}
 """As the kernel spells them (Linux drivers/infiniband/core/cache.c, gid_type_str)."""
 
 
-def ibv_devinfo(section: Section) -> Iterator[Said]:
+def ibv_devinfo(section: Section) -> Iterator[HostFact]:
     """Yield the MTU of RDMA that a port has."""
     for line in section.lines:
         if match := _MTU.match(line.text):
             yield _said(section, "rdma_mtu", int(match[1]), line)
 
 
-def _said(section: Section, key: str, value: object, line: Line) -> Said:
-    return Said(section.scope, key, value, (section.title, key), line.place)
+def _said(section: Section, key: str, value: object, line: SectionLine) -> HostFact:
+    return HostFact(section.scope, key, value, (section.title, key), line.place)

@@ -15,7 +15,7 @@ from lossless.model.fabric.view import bare
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.hosts.read.model import Said
+    from lossless.formats.hosts.read.model import HostFact
     from lossless.formats.hosts.read.text import Facts
     from lossless.model.fabric.hosts import Dcqcn, HostQos
     from lossless.model.hardware.model import NicProfile
@@ -55,7 +55,7 @@ _TIMEOUT, _RETRIES = 20, 7
 """NCCL's own (NVIDIA/nccl src/transport/net_ib @5067397)."""
 
 
-class Known(NamedTuple):
+class InterfaceFact(NamedTuple):
     """One thing that is known of an interface: its value, where it is written, and how surely."""
 
     value: Any
@@ -91,7 +91,7 @@ def _interfaces(
     said = [(facts, one) for facts in files for one in facts.said]
     owners = _owners(said)
     interfaces = sorted(set(owners.values())) or [""]
-    known: dict[str, dict[str, Known]] = {interface: {} for interface in interfaces}
+    known: dict[str, dict[str, InterfaceFact]] = {interface: {} for interface in interfaces}
     contradicted: dict[tuple[str, str], Problem] = {}
     for facts, one in said:
         owner = owners.get(one.scope, one.scope)
@@ -129,7 +129,7 @@ def _meaning(qos: HostQos) -> Any:
     return bare(qos._replace(nic=None))
 
 
-def _owners(said: Iterable[tuple[Facts, Said]]) -> dict[str, str]:
+def _owners(said: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
     """Return the interface of every RDMA device, PCI address and interface that is named."""
     owners: dict[str, str] = {}
     others: set[str] = set()
@@ -157,14 +157,14 @@ def _is_device(name: str) -> bool:
 
 
 def _add(
-    known: dict[str, Known],
+    known: dict[str, InterfaceFact],
     facts: Facts,
-    one: Said,
+    one: HostFact,
     contradicted: dict[tuple[str, str], Problem],
     interface: str,
 ) -> None:
     """Take in what is said; of two files that contradict each other neither counts, and it is reported."""
-    new = Known(one.value, Origin(facts.document.file, one.path), one.rank)
+    new = InterfaceFact(one.value, Origin(facts.document.file, one.path), one.rank)
     old = known.get(one.key)
     if (interface, one.key) in contradicted:
         return
@@ -175,7 +175,7 @@ def _add(
         contradicted[interface, one.key] = _contradiction(facts, one, old)
 
 
-def _contradiction(facts: Facts, one: Said, old: Known) -> Problem:
+def _contradiction(facts: Facts, one: HostFact, old: InterfaceFact) -> Problem:
     span = facts.document.locate(one.path)
     there = "another line" if old.origin.file == facts.document.file else old.origin.file
     return Problem(facts.document.file, span.line, span.column, f"contradicts {there} of the same host")
@@ -191,7 +191,7 @@ def _once(found: Iterable[Problem]) -> Iterator[Problem]:
         yield first._replace(message=f"{first.message}{also}; what they differ in is not judged")
 
 
-def _attachment(interface: str, known: Mapping[str, Known]) -> Attachment | None:
+def _attachment(interface: str, known: Mapping[str, InterfaceFact]) -> Attachment | None:
     if not interface:
         return None
     device, neighbor = known.get("rdma_device"), known.get("neighbor")
@@ -202,7 +202,7 @@ def _attachment(interface: str, known: Mapping[str, Known]) -> Attachment | None
 
 
 def _qos(
-    known: Mapping[str, Known], interface: str, files: Sequence[Facts], nics: Sequence[NicProfile]
+    known: Mapping[str, InterfaceFact], interface: str, files: Sequence[Facts], nics: Sequence[NicProfile]
 ) -> HostQos:
     origin = next((found.origin for found in known.values()), Origin(files[0].document.file))
     nic = _nic(known, nics)
@@ -233,11 +233,11 @@ def _spoken(key: str) -> str:
     return "cable_m" if key == "pfc_delay" else key
 
 
-def _at(known: Mapping[str, Known], key: str, otherwise: Origin) -> Origin:
+def _at(known: Mapping[str, InterfaceFact], key: str, otherwise: Origin) -> Origin:
     return known[key].origin if key in known else otherwise
 
 
-def _nic(known: Mapping[str, Known], nics: Sequence[NicProfile]) -> NicProfile | None:
+def _nic(known: Mapping[str, InterfaceFact], nics: Sequence[NicProfile]) -> NicProfile | None:
     """Return the profile that has the PCI ids of a NIC, None where none has."""
     if "vendor" not in known or "device" not in known:
         return None
@@ -246,14 +246,14 @@ def _nic(known: Mapping[str, Known], nics: Sequence[NicProfile]) -> NicProfile |
     return next((nic for nic in nics if nic.pci_id == spelled), None)
 
 
-def _cable(known: Mapping[str, Known], driver: object) -> Any:
+def _cable(known: Mapping[str, InterfaceFact], driver: object) -> Any:
     """Return the cable's length: mlx5 takes PFC's delay for that, others for bit times (IEEE 802.1Qbb)."""
     delay = known.get("pfc_delay")
     is_length = delay is not None and (driver == "mlx5" or delay.origin.path[-1] == "pfc_delay")
     return delay.value if delay is not None and is_length else UNKNOWN
 
 
-def _dcqcn(unknown: Dcqcn, known: Mapping[str, Known]) -> Dcqcn:
+def _dcqcn(unknown: Dcqcn, known: Mapping[str, InterfaceFact]) -> Dcqcn:
     prefix = "dcqcn."
     found = {key.removeprefix(prefix): one for key, one in known.items() if key.startswith(prefix)}
     values = {key.removeprefix("value."): one for key, one in found.items() if key.startswith("value.")}
@@ -277,7 +277,7 @@ def _dcqcn(unknown: Dcqcn, known: Mapping[str, Known]) -> Dcqcn:
     )
 
 
-def _broadcom(known: Mapping[str, Known]) -> dict[str, Known]:
+def _broadcom(known: Mapping[str, InterfaceFact]) -> dict[str, InterfaceFact]:
     """Return DCQCN of bnxt_re: what CNPs carry is said there only by firmware without service profiles."""
     enabled = known["bnxt.enabled"]
     found = {"enabled": enabled._replace(value=enabled.value != 0)}
@@ -291,7 +291,7 @@ def _broadcom(known: Mapping[str, Known]) -> dict[str, Known]:
     return found
 
 
-def _transport(known: Mapping[str, Known]) -> Any:
+def _transport(known: Mapping[str, InterfaceFact]) -> Any:
     timeout, retries = known.get("nccl.ib_timeout"), known.get("nccl.ib_retry_count")
     first = timeout or retries
     if first is None:
@@ -301,7 +301,7 @@ def _transport(known: Mapping[str, Known]) -> Any:
     )
 
 
-def _jobs(unknown: Jobs, known: Mapping[str, Known]) -> Jobs:
+def _jobs(unknown: Jobs, known: Mapping[str, InterfaceFact]) -> Jobs:
     fields = {field: known[key].value for key, field in _JOBS.items() if key in known}
     libraries = [
         Library(one.value[0], key.removeprefix("library."), one.value[2], one.value[1], one.origin)

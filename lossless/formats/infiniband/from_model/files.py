@@ -49,14 +49,14 @@ _WRITTEN_ALONE = ("sm_priority", "guid")
 _NAME = re.compile(r"[^\s,:;=#]+(?: [^\s,:;=#]+)*")
 
 
-class Trouble(NamedTuple):
+class WriteProblem(NamedTuple):
     """Something that cannot be written, and where it was stated."""
 
     origin: Origin
     message: str
 
 
-class Written(NamedTuple):
+class ManagerFile(NamedTuple):
     """One file: its name, its template, what stands in it, and whether only its owner may read it."""
 
     name: str
@@ -65,7 +65,7 @@ class Written(NamedTuple):
     secret: bool = False
 
 
-class Pair(NamedTuple):
+class OptionLine(NamedTuple):
     """A key with its text, as a line of a file."""
 
     key: str
@@ -74,7 +74,7 @@ class Pair(NamedTuple):
 
 def manager_files(
     subnet: Subnet, manager: ManagerHost | None, keys: Mapping[str, str]
-) -> tuple[list[Written], list[Trouble]]:
+) -> tuple[list[ManagerFile], list[WriteProblem]]:
     """Return the files that opensm reads on one host, and what cannot be written.
 
     ``keys`` has the values of the subnet's secrets, by key; see :func:`secret_values`.
@@ -83,15 +83,15 @@ def manager_files(
     beside = dict(_beside(subnet))
     stated = {pair.key for pair in pairs}
     folder = folder_of(subnet)
-    pairs += [Pair(key, f"{folder}/{NAMES[key]}") for key in beside if key not in stated]
-    pairs += [Pair(secret.key, keys[secret.key]) for secret in subnet.secrets if secret.key in keys]
+    pairs += [OptionLine(key, f"{folder}/{NAMES[key]}") for key in beside if key not in stated]
+    pairs += [OptionLine(secret.key, keys[secret.key]) for secret in subnet.secrets if secret.key in keys]
     common = [pair for pair in pairs if (known := option(pair.key)) is None or known.only != "nvidia"]
     context = {
         "subnet": subnet.name,
         "common": common,
         "nvidia": [pair for pair in pairs if pair not in common],
     }
-    conf = Written("opensm.conf", "infiniband/opensm.conf.j2", context, secret=bool(subnet.secrets))
+    conf = ManagerFile("opensm.conf", "infiniband/opensm.conf.j2", context, secret=bool(subnet.secrets))
     return [conf, *beside.values()], list(_troubles(subnet, pairs))
 
 
@@ -100,23 +100,25 @@ def folder_of(subnet: Subnet) -> str:
     return f"{UFM_FOLDER}/opensm" if subnet.manager == "ufm" else FOLDER
 
 
-def sharp_files(subnet: Subnet) -> tuple[list[Written], list[Trouble]]:
+def sharp_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
     """Return what the host of the aggregation manager gets: nothing where no key of its file is stated."""
     settings = subnet.sharp.settings if subnet.sharp else ()
     if not settings:
         return [], []
-    pairs = [Pair(setting.key, setting.text) for setting in settings]
-    written = Written("sharp_am.cfg", "infiniband/sharp_am.cfg.j2", {"subnet": subnet.name, "pairs": pairs})
+    pairs = [OptionLine(setting.key, setting.text) for setting in settings]
+    written = ManagerFile(
+        "sharp_am.cfg", "infiniband/sharp_am.cfg.j2", {"subnet": subnet.name, "pairs": pairs}
+    )
     troubles = [trouble for setting in settings if (trouble := _unwritable(setting))]
     return [written], [*troubles, *(_stated_key(one) for one in settings if one.key in SECRETS)]
 
 
-def _stated_key(setting: ManagerSetting) -> Trouble:
+def _stated_key(setting: ManagerSetting) -> WriteProblem:
     says = f"{setting.key} protects the subnet and is never stated in an intent: put it into sharp_am.cfg by hand"
-    return Trouble(setting.origin, says)
+    return WriteProblem(setting.origin, says)
 
 
-def ufm_files(subnet: Subnet) -> tuple[list[Written], list[Trouble]]:
+def ufm_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
     """Return the part of UFM's gv.cfg that the intent speaks of."""
     if subnet.manager != "ufm":
         return [], []
@@ -128,18 +130,18 @@ def ufm_files(subnet: Subnet) -> tuple[list[Written], list[Trouble]]:
         sections.setdefault(setting.section, {})[setting.key] = setting.text
     if not sections:
         return [], []
-    written = Written("gv.cfg", "infiniband/gv.cfg.j2", {"subnet": subnet.name, "sections": sections})
+    written = ManagerFile("gv.cfg", "infiniband/gv.cfg.j2", {"subnet": subnet.name, "sections": sections})
     return [written], [trouble for setting in subnet.gv if (trouble := _unwritable(setting))]
 
 
-def job_files(subnet: Subnet, host: str) -> tuple[list[Written], list[Trouble]]:
+def job_files(subnet: Subnet, host: str) -> tuple[list[ManagerFile], list[WriteProblem]]:
     """Return the environment of jobs on a host: what NCCL reads by itself, and what a job has to be given."""
     stated = {setting.key: setting.text for setting in subnet.job.environment} if subnet.job else {}
     variables = dict(_derived_variables(subnet, host)) | stated
-    nccl = [Pair(key, text) for key, text in variables.items() if key.startswith("NCCL_")]
-    others = [Pair(key, text) for key, text in variables.items() if not key.startswith("NCCL_")]
+    nccl = [OptionLine(key, text) for key, text in variables.items() if key.startswith("NCCL_")]
+    others = [OptionLine(key, text) for key, text in variables.items() if not key.startswith("NCCL_")]
     files = [
-        Written(name, f"infiniband/{template}", {"subnet": subnet.name, "pairs": pairs})
+        ManagerFile(name, f"infiniband/{template}", {"subnet": subnet.name, "pairs": pairs})
         for name, template, pairs in (("nccl.conf", "nccl.conf.j2", nccl), ("job.env", "job.env.j2", others))
         if pairs
     ]
@@ -149,7 +151,7 @@ def job_files(subnet: Subnet, host: str) -> tuple[list[Written], list[Trouble]]:
 
 def secret_values(
     secrets: Iterable[Secret], environment: Mapping[str, str]
-) -> tuple[dict[str, str], list[Trouble]]:
+) -> tuple[dict[str, str], list[WriteProblem]]:
     """Return the keys that protect a subnet, from the environment; nothing that is said holds one."""
     values: dict[str, str] = {}
     troubles = []
@@ -158,16 +160,16 @@ def secret_values(
         number = c_number(text) if text else None
         if not text:
             says = f"{secret.key} is to be taken from the environment variable {secret.variable}, which is not set"
-            troubles.append(Trouble(secret.origin, says))
+            troubles.append(WriteProblem(secret.origin, says))
         elif number is None or not 0 < number < 2**64:
             says = f"the environment variable {secret.variable} holds no {secret.key}: expected 0x and up to 16 digits"
-            troubles.append(Trouble(secret.origin, says))
+            troubles.append(WriteProblem(secret.origin, says))
         else:
             values[secret.key] = f"{number:#018x}"
     return values, troubles
 
 
-def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[Pair]:
+def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[OptionLine]:
     """Return the options of one manager: of a key that is stated twice the last counts, in the place of the first."""
     pairs = {setting.key: setting.text for setting in subnet.options}
     if manager is not None and manager.priority is not None:
@@ -179,10 +181,10 @@ def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[Pair]:
     if subnet.subnet_prefix is not None:
         pairs.setdefault("subnet_prefix", f"{subnet.subnet_prefix:#018x}")
     secret = {one.key for one in subnet.secrets}
-    return [Pair(key, text) for key, text in pairs.items() if key not in secret]
+    return [OptionLine(key, text) for key, text in pairs.items() if key not in secret]
 
 
-def _beside(subnet: Subnet) -> Iterator[tuple[str, Written]]:
+def _beside(subnet: Subnet) -> Iterator[tuple[str, ManagerFile]]:
     """Yield the files that opensm.conf names, by the options that do."""
     known = guids_by_name(subnet)
     if subnet.partitions is not None and not isinstance(subnet.partitions, Unknown):
@@ -206,8 +208,8 @@ def _beside(subnet: Subnet) -> Iterator[tuple[str, Written]]:
         yield _file(subnet, "torus_config", "torus-2QoS.conf.j2", torus=torus)
 
 
-def _file(subnet: Subnet, key: str, template: str, **context: object) -> tuple[str, Written]:
-    return key, Written(NAMES[key], f"infiniband/{template}", {"subnet": subnet.name, **context})
+def _file(subnet: Subnet, key: str, template: str, **context: object) -> tuple[str, ManagerFile]:
+    return key, ManagerFile(NAMES[key], f"infiniband/{template}", {"subnet": subnet.name, **context})
 
 
 def guids_by_name(subnet: Subnet) -> dict[str, int | None]:
@@ -253,7 +255,7 @@ def _derived_variables(subnet: Subnet, host: str) -> Iterator[tuple[str, str]]:
         yield "NCCL_COLLNET_ENABLE", "1"
 
 
-def _troubles(subnet: Subnet, pairs: Sequence[Pair]) -> Iterator[Trouble]:
+def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProblem]:
     """Yield what opensm would not read as it is meant."""
     origins = {setting.key: setting.origin for setting in subnet.options}
     for pair in pairs:
@@ -265,37 +267,37 @@ def _troubles(subnet: Subnet, pairs: Sequence[Pair]) -> Iterator[Trouble]:
             and subnet.flavour in ("upstream", "nvidia")
             and known.only not in (None, subnet.flavour)
         ):
-            yield Trouble(
+            yield WriteProblem(
                 origin, f"{pair.key} is a key of flavour {known.only}; the flavour here is {subnet.flavour}"
             )
         elif known is None and subnet.flavour == "upstream":
-            yield Trouble(origin, f"opensm has no option {pair.key!r}")
+            yield WriteProblem(origin, f"opensm has no option {pair.key!r}")
         elif length > LINE_BYTES:
             says = f"{pair.key} needs a line of {length} bytes; opensm takes {LINE_BYTES} together at most"
-            yield Trouble(origin, says)
+            yield WriteProblem(origin, says)
         elif says := _unreadable(pair.text):
-            yield Trouble(origin, f"{pair.key}: {says}")
+            yield WriteProblem(origin, f"{pair.key}: {says}")
     yield from _nameless(subnet)
 
 
-def _nameless(subnet: Subnet) -> Iterator[Trouble]:
+def _nameless(subnet: Subnet) -> Iterator[WriteProblem]:
     """Yield names of partitions that would end their definition, and what has no GUID, all in one."""
     for partition in _partitions(subnet):
         if partition.name and not _NAME.fullmatch(partition.name):
-            yield Trouble(
+            yield WriteProblem(
                 partition.origin, f"a partition's name has none of , : ; = #; {partition.name!r} has"
             )
     lacking = [need for need in _needs(subnet) if need.names]
     if lacking:
         yield _no_guids(lacking)
     if wants_torus(subnet) and torus_of(subnet) is None:
-        yield Trouble(
+        yield WriteProblem(
             subnet.routing.origin,
             "torus-2QoS begins at a switch and its neighbours: state the GUIDs of switches",
         )
 
 
-class _Need(NamedTuple):
+class _MissingGuids(NamedTuple):
     """Switches and HCAs of one kind whose GUIDs a file needs and nobody states: what each is, in words."""
 
     names: tuple[str, ...]
@@ -303,17 +305,17 @@ class _Need(NamedTuple):
     origin: Origin
 
 
-def _needs(subnet: Subnet) -> Iterator[_Need]:
+def _needs(subnet: Subnet) -> Iterator[_MissingGuids]:
     known, routing = guids_by_name(subnet), subnet.routing
     for partition in _partitions(subnet):
         members = [m.hca or "" for m in partition.members if m.word is None and _member(known, m) is None]
-        yield _Need(tuple(members), f"a member of partition {partition.name}", partition.origin)
+        yield _MissingGuids(tuple(members), f"a member of partition {partition.name}", partition.origin)
     for named, what in ((routing.roots, "a root"), (routing.compute, "a compute node")):
         names = tuple(str(one) for one in named or () if guid_of(known, one) is None)
-        yield _Need(names, what, routing.roots_origin or routing.origin)
+        yield _MissingGuids(names, what, routing.roots_origin or routing.origin)
 
 
-def _no_guids(lacking: Sequence[_Need]) -> Trouble:
+def _no_guids(lacking: Sequence[_MissingGuids]) -> WriteProblem:
     """Return what to add, said once: where nobody has racked anything yet, that is every GUID there is."""
     first, names = lacking[0], {name for need in lacking for name in need.names}
     others = f" (nor those of {len(names) - 1} more that files need)" if len(names) > 1 else ""
@@ -321,7 +323,7 @@ def _no_guids(lacking: Sequence[_Need]) -> Trouble:
         f"{first.names[0]} is {first.what} and nobody states its GUID{others}: files have nothing but GUIDs"
     )
     form = f"{first.names[0]} 0x506b4b0300abcdef"
-    return Trouble(
+    return WriteProblem(
         first.origin, f"{says}; put lines like {form!r} into a file, and its name into the key guid_file"
     )
 
@@ -331,9 +333,9 @@ def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
     return () if found is None or isinstance(found, Unknown) else found
 
 
-def _unwritable(setting: ManagerSetting) -> Trouble | None:
+def _unwritable(setting: ManagerSetting) -> WriteProblem | None:
     says = _unreadable(setting.text)
-    return Trouble(setting.origin, f"{setting.key}: {says}") if says else None
+    return WriteProblem(setting.origin, f"{setting.key}: {says}") if says else None
 
 
 def _unreadable(text: str) -> str:

@@ -26,7 +26,7 @@ _PORTS = 16
 """How many cables between two switches, or host ports and port 0 of one, opensm has room for by default."""
 
 
-class Seed(NamedTuple):
+class TorusSeed(NamedTuple):
     """``xp_link``, the GUID of the switch to begin with, and that of its neighbour."""
 
     word: str
@@ -34,11 +34,11 @@ class Seed(NamedTuple):
     neighbour: str
 
 
-class Torus(NamedTuple):
+class TorusConf(NamedTuple):
     """What torus-2QoS.conf says; ``ports`` is None where opensm's default has room enough."""
 
     sides: tuple[str, ...]
-    seeds: tuple[Seed, ...]
+    seeds: tuple[TorusSeed, ...]
     ports: int | None
 
 
@@ -50,7 +50,7 @@ def wants_torus(subnet: Subnet) -> bool:
     return shape.kind == "torus" and 2 <= len(shape.sides) <= len(_AXES)
 
 
-def torus_of(subnet: Subnet) -> Torus | None:
+def torus_of(subnet: Subnet) -> TorusConf | None:
     """Return what torus-2QoS is told; None where a GUID that it needs is not stated."""
     assert not isinstance(subnet.shape, Unknown)
     assert not isinstance(subnet.switches, Unknown)
@@ -62,10 +62,10 @@ def torus_of(subnet: Subnet) -> Torus | None:
     shown = tuple(f"{side}m" if side <= 2 else str(side) for side in (*sides, 1)[: len(_AXES)])
     ports = _most_ports(subnet)
     whole = tuple(seed for seed in seeds if seed is not None)
-    return Torus(shown, whole, ports if ports > _PORTS else None)
+    return TorusConf(shown, whole, ports if ports > _PORTS else None)
 
 
-def _seeds(sides: tuple[int, ...], places: Places) -> Iterator[Seed | None]:
+def _seeds(sides: tuple[int, ...], places: Places) -> Iterator[TorusSeed | None]:
     origin = (0,) * len(sides)
     for axis, side in enumerate(sides):
         steps = {"p": 1, "m": side - 1} if side == _BOTH_WAYS else {"p": 1}
@@ -73,7 +73,7 @@ def _seeds(sides: tuple[int, ...], places: Places) -> Iterator[Seed | None]:
             place = (*origin[:axis], step, *origin[axis + 1 :])
             here, there = places.get(origin), places.get(place)
             both = here is not None and there is not None
-            yield Seed(f"{_AXES[axis]}{way}_link", f"{here:#018x}", f"{there:#018x}") if both else None
+            yield TorusSeed(f"{_AXES[axis]}{way}_link", f"{here:#018x}", f"{there:#018x}") if both else None
 
 
 def _most_ports(subnet: Subnet) -> int:

@@ -46,14 +46,14 @@ _MOST = {"mtu": 2**32 - 1, "rate": 2**32 - 1, "scope": 15, "sl": 15}
 _OPEN = "opensm gives up the whole file and makes every port a full member of the default partition"
 
 
-class _Entry(NamedTuple):
+class _MemberEntry(NamedTuple):
     """``name=value``, by offsets; ``value`` is None where there is no equals sign."""
 
     name: tuple[int, int]
     value: tuple[int, int] | None
 
 
-class _Reader:
+class _PartitionReader:
     """Reads one file; ``path`` is that of the partition that is being read, empty between two."""
 
     def __init__(self, file: str, text: str) -> None:
@@ -108,7 +108,7 @@ class _Reader:
             self._member(entry)
         return True
 
-    def _group(self, entry: _Entry, flags: list[_Entry]) -> None:
+    def _group(self, entry: _MemberEntry, flags: list[_MemberEntry]) -> None:
         """Read a multicast group; what opensm does not make of it is a mistake, and nothing is given up for it."""
         at, address = entry.value or entry.name, _multicast(self._value(entry) or "")
         if address is None:
@@ -117,7 +117,7 @@ class _Reader:
         for flag in flags:
             self._group_flag(flag, is_ip=address is not None and address[2:4] in _IP_GROUPS)
 
-    def _group_flag(self, entry: _Entry, *, is_ip: bool) -> None:
+    def _group_flag(self, entry: _MemberEntry, *, is_ip: bool) -> None:
         word, text, partition = self._of(entry.name), self._value(entry), self.found[self.name]
         name = next((flag for flag in GROUP_FLAGS if word and flag.startswith(word)), None)
         number = None if text is None else c_number(text)
@@ -161,7 +161,7 @@ class _Reader:
         self.times.update({name, key})
         return key
 
-    def _flag(self, entry: _Entry) -> None:
+    def _flag(self, entry: _MemberEntry) -> None:
         word, text = self._of(entry.name), self._value(entry)
         name = next((flag for flag in FLAGS if word and flag.startswith(word)), None)
         if name is None:
@@ -179,23 +179,23 @@ class _Reader:
         elif name in _MOST:
             self._number(entry, name, text)
 
-    def _number(self, entry: _Entry, name: str, text: str | None) -> None:
+    def _number(self, entry: _MemberEntry, name: str, text: str | None) -> None:
         number = None if text is None else c_number(text)
         if number is None or not _is_taken(name, number):
             self._passed_over(entry, _expected(name))
         else:
             self._set(entry, name, **{name: number})
 
-    def _passed_over(self, entry: _Entry, expected: str) -> None:
+    def _passed_over(self, entry: _MemberEntry, expected: str) -> None:
         at = entry.value or entry.name
         says = f"{self._of(at)!r} is no {self._of(entry.name)}; expected {expected}: opensm passes it over"
         self.marks.wrong(at[0], says)
 
-    def _set(self, entry: _Entry, place: str, **fields: object) -> None:
+    def _set(self, entry: _MemberEntry, place: str, **fields: object) -> None:
         self.marks.mark((self.name, place), *(entry.value or entry.name), entry.name)
         self.found[self.name] = self.found[self.name]._replace(**fields)  # type: ignore[arg-type]
 
-    def _member(self, entry: _Entry) -> None:
+    def _member(self, entry: _MemberEntry) -> None:
         word = self._of(entry.name)
         partition = self.found[self.name]
         if not word or "NONE".startswith(word):
@@ -210,7 +210,7 @@ class _Reader:
         member = Member(None, guid, name, self._as_member(entry), Origin(self.marks.file, path))
         self.found[self.name] = partition._replace(members=(*partition.members, member))
 
-    def _as_member(self, entry: _Entry) -> Membership:
+    def _as_member(self, entry: _MemberEntry) -> Membership:
         text = self._value(entry)
         if text is None:
             return self.found[self.name].default
@@ -223,7 +223,7 @@ class _Reader:
             )
         return membership or "limited"
 
-    def _value(self, entry: _Entry) -> str | None:
+    def _value(self, entry: _MemberEntry) -> str | None:
         return None if entry.value is None else self._of(entry.value)
 
     def _of(self, at: tuple[int, int]) -> str:
@@ -232,7 +232,7 @@ class _Reader:
 
 def read_partitions(text: str, file: str) -> tuple[Document, tuple[Partition, ...]]:
     """Return the partitions of a file, and its document: at (name,), (name, "pkey"), (name, "members", 0) and so on."""
-    reader = _Reader(file, text)
+    reader = _PartitionReader(file, text)
     reader.read()
     data = {name: _data(partition) for name, partition in reader.found.items()}
     return reader.marks.document(data), tuple(reader.found.values())
@@ -253,15 +253,15 @@ def _is_meant(partition: Partition) -> bool:
     return partition.pkey is not None or known or any(guid is not None and guid > 2**32 for guid in guids)
 
 
-def _entries(text: str, start: int, end: int) -> Iterator[_Entry]:
+def _entries(text: str, start: int, end: int) -> Iterator[_MemberEntry]:
     while True:
         comma = text.find(",", start, end)
         stop = end if comma < 0 else comma
         equals = text.find("=", start, stop)
         if equals < 0:
-            yield _Entry(trimmed(text, start, stop), None)
+            yield _MemberEntry(trimmed(text, start, stop), None)
         else:
-            yield _Entry(trimmed(text, start, equals), trimmed(text, equals + 1, stop))
+            yield _MemberEntry(trimmed(text, start, equals), trimmed(text, equals + 1, stop))
         if comma < 0:
             return
         start = comma + 1

@@ -34,7 +34,7 @@ _MOST = {"sl": 15, "mtu-limit": None, "rate-limit": None, "packet-life": None, "
 """Words with one number, and the largest that opensm takes, None where it looks at none."""
 
 
-class _Reader:
+class _PolicyReader:
     def __init__(self, file: str, text: str) -> None:
         self.marks = Marks(file, text)
         self.text = self.marks.text
@@ -124,7 +124,7 @@ class _Reader:
 
 def read_policy(text: str, file: str) -> tuple[Document, QosPolicy]:
     """Return the policy of a file, and its document: a line of a block stands at ("qos-levels", 0, "sl", 0)."""
-    reader = _Reader(file, text)
+    reader = _PolicyReader(file, text)
     reader.read()
 
     def of(kind: str) -> tuple[PolicyBlock, ...]:

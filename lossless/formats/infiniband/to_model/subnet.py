@@ -48,7 +48,7 @@ class SubnetFile(NamedTuple):
     text: str
 
 
-class Deployed(NamedTuple):
+class DeployedSubnet(NamedTuple):
     """A subnet that was read, and the documents that it was read from, with their problems."""
 
     subnet: Subnet
@@ -80,7 +80,7 @@ def document_of(kind: Kind, one: SubnetFile) -> Document:
     return (read_policy(one.text, one.file) if kind == "policy" else read_sharp(one.text, one.file))[0]
 
 
-def read_subnet(conf: SubnetFile, beside: Mapping[str, SubnetFile]) -> Deployed:
+def read_subnet(conf: SubnetFile, beside: Mapping[str, SubnetFile]) -> DeployedSubnet:
     """Return the subnet of an opensm.conf; ``beside`` has the other files of its folder, by their names."""
     options = read_options(conf.text, conf.file)
     texts = {setting.key: setting for setting in options.settings}
@@ -103,7 +103,7 @@ def read_subnet(conf: SubnetFile, beside: Mapping[str, SubnetFile]) -> Deployed:
     subnet = _subnet(options, origin)._replace(
         routing=routing, partitions=partitions, sharp=sharp, policy=policy
     )
-    return Deployed(subnet._replace(files=tuple(one.file for one in documents)), tuple(documents))
+    return DeployedSubnet(subnet._replace(files=tuple(one.file for one in documents)), tuple(documents))
 
 
 def companions(text: str) -> tuple[str, ...]:

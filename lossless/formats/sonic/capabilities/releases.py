@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 
-class Known(NamedTuple):
+class RenderedTable(NamedTuple):
     """A table that is rendered: its fields (``*``: whatever it maps), the month it is proved for, and by what."""
 
     fields: tuple[str, ...]
@@ -42,7 +42,7 @@ class Releases(NamedTuple):
 
     names: tuple[str, ...]
     default: str
-    tables: Mapping[str, Known]
+    tables: Mapping[str, RenderedTable]
     lacks: tuple[Lack, ...]
 
 
@@ -61,7 +61,7 @@ def releases() -> Releases:
         names=tuple(raw["releases"]),
         default=raw["default"],
         tables={
-            name: Known(tuple(entry["fields"].split()), entry["since"], entry["source"])
+            name: RenderedTable(tuple(entry["fields"].split()), entry["since"], entry["source"])
             for name, entry in raw["tables"].items()
         },
         lacks=tuple(

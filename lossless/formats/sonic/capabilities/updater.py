@@ -22,7 +22,7 @@ NEWEST = "master"
 """The release whose builds carry no number that the updater could compare."""
 
 
-class Refusal(NamedTuple):
+class UpdateRefusal(NamedTuple):
     """One change that the updater refuses: what it would have done, to which table, row and field, and why not."""
 
     op: str
@@ -37,7 +37,7 @@ class Update(NamedTuple):
     """
 
     operations: tuple[Operation, ...]
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[UpdateRefusal, ...]
     ports_down: tuple[str, ...]
 
     @property
@@ -46,7 +46,7 @@ class Update(NamedTuple):
         return not self.refusals and not self.ports_down
 
 
-class _Rules(NamedTuple):
+class _UpdaterRules(NamedTuple):
     """The rules of one release for one HWSKU; ``chip`` is the updater's own name, None where it has none."""
 
     release: str
@@ -71,14 +71,14 @@ def release_of(running: Mapping[str, Any]) -> str | None:
     return schema().release(_at(running, ("VERSIONS", "DATABASE", "VERSION")))
 
 
-def _by_models(target: Mapping[str, Any]) -> Iterator[Refusal]:
+def _by_models(target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
     """Yield what SONiC's models refuse of the whole configuration: the updater asks them before it starts."""
     from lossless.formats.sonic.validate.conformity import judge
 
     for problem in judge(target).problems:
         if problem.flaw.sure:
             why = f"the updater checks the whole file by SONiC's models, which refuse it: {problem.flaw.message}"
-            yield Refusal("check", problem.path, why)
+            yield UpdateRefusal("check", problem.path, why)
 
 
 def releases() -> tuple[str, ...]:
@@ -111,20 +111,20 @@ def _at(data: Any, path: Iterable[str]) -> Any:
 
 def _refusals(
     steps: Sequence[Operation], running: Mapping[str, Any], release: str | None, hwsku: str
-) -> Iterator[Refusal]:
+) -> Iterator[UpdateRefusal]:
     table = _table()
     known = table["releases"].get(release)
     if known is None:
         why = f"the updater's rules of release {release} are not known" if release else _NO_RELEASE
-        yield from (Refusal(step.op, step.path, why) for step in steps)
+        yield from (UpdateRefusal(step.op, step.path, why) for step in steps)
         return
     chip = _chip(hwsku, table["chips"][known["chips"]])
-    rules = _Rules(str(release), hwsku, chip, table["rules"][known["rules"]]["tables"], table["never"])
+    rules = _UpdaterRules(str(release), hwsku, chip, table["rules"][known["rules"]]["tables"], table["never"])
     gone = [_at(running, step.path) for step in steps if step.op == "remove"]
     for step in steps:
         refused = _at_start(step) or _refused(step, rules, gone)
         if refused is not None:
-            yield Refusal(step.op, step.path, refused)
+            yield UpdateRefusal(step.op, step.path, refused)
 
 
 _NO_RELEASE = "the release of the device is not known, and so not what its updater admits"
@@ -142,7 +142,7 @@ def _chip(hwsku: str, chips: Mapping[str, Mapping[str, Sequence[str]]]) -> str |
     return None
 
 
-def _refused(step: Operation, rules: _Rules, gone: Sequence[Any]) -> str | None:
+def _refused(step: Operation, rules: _UpdaterRules, gone: Sequence[Any]) -> str | None:
     """Return why the updater refuses a step, None where it does not."""
     if "/".join(step.path) in rules.never.get(step.op, ()):
         return "the updater never does that"
@@ -167,7 +167,7 @@ def _at_start(step: Operation) -> str | None:
     return "it is read only when the services start" if "/".join(step.path) in fields else None
 
 
-def _not_admitted(step: Operation, rules: _Rules) -> str:
+def _not_admitted(step: Operation, rules: _UpdaterRules) -> str:
     did = {"add": "adding", "replace": "changing", "remove": "removing"}[step.op]
     what = {1: "the table", 2: "a row"}.get(len(step.path), "this field")
     return f"the updater of {rules.release} does not admit {did} {what}"
@@ -182,7 +182,7 @@ def _names(step: Operation, *, whole: bool) -> list[str]:
     return [place]
 
 
-def _admitted(name: str, op: str, own: Mapping[str, Any], rules: _Rules) -> bool:
+def _admitted(name: str, op: str, own: Mapping[str, Any], rules: _UpdaterRules) -> bool:
     seen = name if own["fields"] == "whole" else name.rpartition("/")[2]
     scenario = next((one for one in own["scenarios"] if seen in one["fields"]), None)
     if scenario is None or op not in scenario["operations"]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.document import PartOf
+from lossless.ground.documents.document import DocumentPart
 from lossless.ground.documents.layout import PartLayout, Remark
 from lossless.ground.documents.parts import part
 
@@ -52,7 +52,7 @@ def devices_of(document: Document) -> tuple[Document, ...]:
     """Return a document for each device in a file; one that is plain stands for itself. Empty: it holds none."""
     if document.part or _has_tables(document.data):
         return (document,)
-    found = tuple(_Found(root, _normal(root.data)) for root in _roots(document.data))
+    found = tuple(_PlainConfig(root, _normal(root.data)) for root in _roots(document.data))
     return tuple(_part(document, index, found) for index in range(len(found)))
 
 
@@ -60,7 +60,7 @@ def numbered_device(document: Document, asic: str) -> Document:
     """Return a plain file of one ASIC, as a device beside its host and the other ASICs."""
     host = _hostname(document.data) or document.file
     name = f"{document.file} ({asic})"
-    of = PartOf(document, name, document.file, PartLayout(document.file), device=f"{host}:{asic}")
+    of = DocumentPart(document, name, document.file, PartLayout(document.file), device=f"{host}:{asic}")
     found = part(document.data, of)
     found.duplicates = document.duplicates
     return found
@@ -103,12 +103,12 @@ def _roots(data: Data) -> Iterator[_Root]:
             yield _Root((str(key),), value, str(key))
 
 
-def _part(document: Document, index: int, found: tuple[_Found, ...]) -> Document:
+def _part(document: Document, index: int, found: tuple[_PlainConfig, ...]) -> Document:
     root, normal = found[index]
     steps = "".join(f"[{key}]" if isinstance(key, int) else f":{key}" for key in root.path)
     alone = len(found) == 1
     shown = document.file if alone else f"{document.file}{steps}"
-    of = PartOf(
+    of = DocumentPart(
         document,
         f"{shown} (as tables)" if alone else shown,
         shown,
@@ -129,7 +129,7 @@ def _is_below(path: Path, root: _Root) -> bool:
     return path[: len(root.path)] == root.path
 
 
-def _of_file(found: tuple[_Found, ...]) -> Iterator[Remark]:
+def _of_file(found: tuple[_PlainConfig, ...]) -> Iterator[Remark]:
     """Yield what is to be said of a file as a whole."""
     if any(one.root.section for one in found):
         yield Remark("sections", len(found), ())
@@ -137,7 +137,7 @@ def _of_file(found: tuple[_Found, ...]) -> Iterator[Remark]:
         yield Remark("list", len(found), ())
 
 
-def _device(index: int, found: tuple[_Found, ...], file: str) -> str | None:
+def _device(index: int, found: tuple[_PlainConfig, ...], file: str) -> str | None:
     """Return the name of an ASIC beside its host, None where no other has its hostname."""
     section = found[index].root.section
     if section in ("", HOST):
@@ -157,7 +157,7 @@ def _hostname(data: Data) -> str:
     return name if isinstance(name, str) else ""
 
 
-class _Normal(NamedTuple):
+class _PlainTables(NamedTuple):
     """A configuration by tables, and what it took to make it."""
 
     data: dict[object, object]
@@ -166,13 +166,13 @@ class _Normal(NamedTuple):
     remarks: tuple[Remark, ...]
 
 
-class _Found(NamedTuple):
+class _PlainConfig(NamedTuple):
     root: _Root
-    normal: _Normal
+    normal: _PlainTables
 
 
-def _normal(data: Data) -> _Normal:
-    return _Dump(data).normal() if _is_dump(data) else _Normal(dict(data), {}, {}, ())
+def _normal(data: Data) -> _PlainTables:
+    return _Dump(data).normal() if _is_dump(data) else _PlainTables(dict(data), {}, {}, ())
 
 
 class _Dump:
@@ -185,7 +185,7 @@ class _Dump:
         self._renamed: dict[Path, str] = {}
         self._seen: dict[str, list[Path]] = {}
 
-    def normal(self) -> _Normal:
+    def normal(self) -> _PlainTables:
         """Return the tables, where everything stands, and what was found on the way."""
         for key, value in self._data.items():
             if isinstance(key, str) and "|" in key:
@@ -194,7 +194,7 @@ class _Dump:
                 # No row of redis; whoever reads tables says that it is none. Others are CONFIG_DB_INITIALIZED.
                 self._tables[key] = value
         remarks = tuple(Remark(kind, len(p), tuple(p[:_FIRST])) for kind, p in self._seen.items())
-        return _Normal(dict(self._tables), self._moved, self._renamed, remarks)
+        return _PlainTables(dict(self._tables), self._moved, self._renamed, remarks)
 
     def _row(self, key: str, value: object) -> None:
         table, _, row = key.partition("|")

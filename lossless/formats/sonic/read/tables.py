@@ -50,7 +50,7 @@ _PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"}) 
 """Tables whose keys orchagent splits at commas (sonic-swss orchagent/qosorch.cpp, bufferorch.cpp @bcd579d)."""
 
 
-class Row(NamedTuple):
+class ConfigRow(NamedTuple):
     """One row: the key it was written under, and its fields as canonical text."""
 
     key: str
@@ -64,22 +64,22 @@ class Row(NamedTuple):
         return text
 
 
-class Overlap(NamedTuple):
+class RowOverlap(NamedTuple):
     """Two rows of one port that both write the same numbers; ``later`` is applied last."""
 
     port: str
     numbers: tuple[int, ...]
-    earlier: Row
-    later: Row
+    earlier: ConfigRow
+    later: ConfigRow
 
 
-class Keys(NamedTuple):
+class NumberedKeys(NamedTuple):
     """What the keys of a numbered table say: which ports, which ranges, and what is odd about them."""
 
     ports: Collection[str]
     ranges: Mapping[str, range | None]
-    malformed: Sequence[Row]
-    overlaps: Sequence[Overlap]
+    malformed: Sequence[ConfigRow]
+    overlaps: Sequence[RowOverlap]
 
 
 class Tables:
@@ -114,20 +114,20 @@ class Tables:
         self.remarks: tuple[Remark, ...] = ()
         self.numbers: list[Path] = []
         self.data = data
-        self.rows: dict[str, dict[str, Row]] = {}
+        self.rows: dict[str, dict[str, ConfigRow]] = {}
         self.unreadable: list[tuple[str, str]] = []
         self.unread: list[str] = []
-        self.joined: list[tuple[str, Row]] = []
-        self.keys: dict[str, Keys] = {}
+        self.joined: list[tuple[str, ConfigRow]] = []
+        self.keys: dict[str, NumberedKeys] = {}
         for table in sorted(READ_TABLES & data.keys()):
             self.rows[table] = self._table(table, data[table])
 
-    def _table(self, name: str, value: object) -> dict[str, Row]:
+    def _table(self, name: str, value: object) -> dict[str, ConfigRow]:
         if not isinstance(value, dict):
             kind = type(value).__name__
             self.unreadable.append((name, f"{name} is a {kind}, not a table of rows; it is not read"))
             return {}
-        rows: dict[str, Row] = {}
+        rows: dict[str, ConfigRow] = {}
         # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it stands in
         # the file (SyncMap, sonic-swss orchagent/orch.h @000e01f).
         joinable, listed, is_text = name in _PORT_KEYED, name in _LISTS, _TEXT.issuperset
@@ -140,11 +140,11 @@ class Tables:
                 and not (joinable and "," in key)
                 and not (listed and "profile_list@" in fields)
             ):
-                rows[key] = Row(key, fields)
+                rows[key] = ConfigRow(key, fields)
             elif not isinstance(fields, dict):
                 self.unread.append(f"{name}|{key}: not a row")
             else:
-                row = Row(key, self._fields((name, key), fields))
+                row = ConfigRow(key, self._fields((name, key), fields))
                 if joinable and "," in key.partition("|")[0]:
                     self.joined.append((name, row))
                     rows.update(dict.fromkeys(single_keys(key), row))
@@ -177,20 +177,20 @@ class Tables:
             tables.remarks = (Remark("mark", 1, ()), *tables.remarks)
         return tables
 
-    def table(self, name: str) -> Mapping[str, Row]:
+    def table(self, name: str) -> Mapping[str, ConfigRow]:
         """Return the rows of a table, empty where it is absent."""
         return self.rows.get(name, {})
 
-    def row(self, table: str, key: str) -> Row | None:
+    def row(self, table: str, key: str) -> ConfigRow | None:
         """Return one row, None where it is absent."""
         return self.rows.get(table, {}).get(key)
 
-    def origin(self, table: str, row: Row | None = None, *fields: str) -> Origin:
+    def origin(self, table: str, row: ConfigRow | None = None, *fields: str) -> Origin:
         """Return where a table, a row or a field stands in the file."""
         path = (table,) if row is None else (table, row.key, *fields)
         return Origin(self.file, path)
 
-    def number(self, table: str, row: Row, field: str) -> int | None:
+    def number(self, table: str, row: ConfigRow, field: str) -> int | None:
         """Return a field as a number, None where it is absent or cannot be read.
 
         What cannot be read is noted, but for the tables of :data:`JUDGED_TABLES`: there a rule reports it.

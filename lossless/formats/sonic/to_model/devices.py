@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.read.tables import Row, whole_number
+from lossless.formats.sonic.read.tables import ConfigRow, whole_number
 from lossless.formats.sonic.to_model.device_types import device_tier
 from lossless.formats.sonic.to_model.dynamic import dynamic_buffers
 from lossless.formats.sonic.to_model.ports import QosReader, RowIndex
@@ -47,7 +47,7 @@ def read_fabric(
     inferred from what it does. Links are known where both ends are among the files and their hostnames are
     unique.
     """
-    switches = tuple(_Reader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
+    switches = tuple(_DeviceReader(tables, find_hardware, rdma_dscps).switch() for tables in devices)
     return Fabric(
         name="",
         door="config_db",
@@ -79,7 +79,7 @@ def _links(switches: Sequence[Switch]) -> Iterable[Link]:
                 yield Link(a, a_port, b, b_port, port.speed_bps or 0, to_host=False)
 
 
-class _Reader:
+class _DeviceReader:
     """Reads one device."""
 
     def __init__(self, tables: Tables, find_hardware: FindHardware, rdma_dscps: tuple[int, ...]) -> None:
@@ -126,7 +126,7 @@ class _Reader:
         names = rows.keys() or self.index.ports()
         return tuple(self._port(name, rows.get(name), reader) for name in sorted(names, key=natural_key))
 
-    def _port(self, name: str, row: Row | None, reader: QosReader) -> Port:
+    def _port(self, name: str, row: ConfigRow | None, reader: QosReader) -> Port:
         fields: Mapping[str, str] = row.fields if row else {}
         speed_mbps = self._positive(row, "speed")
         speed_bps = speed_mbps * 10**6 if speed_mbps else None
@@ -147,14 +147,14 @@ class _Reader:
             asymmetric=fields.get("pfc_asym") == "on",
         )
 
-    def _mtu(self, row: Row | None) -> Maybe[int]:
+    def _mtu(self, row: ConfigRow | None) -> Maybe[int]:
         """Return the MTU; the default counts where none is written, not where it cannot be read."""
         if row is not None and "mtu" not in row.fields:
             return DEFAULT_SWITCH_MTU_BYTES
         mtu = self._positive(row, "mtu")
         return UNKNOWN if mtu is None else mtu
 
-    def _positive(self, row: Row | None, field: str) -> int | None:
+    def _positive(self, row: ConfigRow | None, field: str) -> int | None:
         """Return a field of a PORT row, None where it is absent or not above 0 (which is noted)."""
         if row is None or not row.fields.get(field):
             return None
@@ -165,7 +165,7 @@ class _Reader:
         return None
 
     @staticmethod
-    def _admin_up(row: Row | None) -> Maybe[bool]:
+    def _admin_up(row: ConfigRow | None) -> Maybe[bool]:
         if row is None:
             return UNKNOWN
         status = row.fields.get("admin_status")

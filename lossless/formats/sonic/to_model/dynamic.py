@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.model.fabric.qos import DynamicBuffers
 
 if TYPE_CHECKING:
-    from lossless.formats.sonic.read.tables import Row, Tables
+    from lossless.formats.sonic.read.tables import ConfigRow, Tables
 
 PARAMETER_TABLE = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
 PATTERN_TABLE = "LOSSLESS_TRAFFIC_PATTERN"
@@ -46,6 +46,6 @@ def dynamic_buffers(tables: Tables) -> DynamicBuffers | None:
     )
 
 
-def _first(tables: Tables, table: str) -> Row | None:
+def _first(tables: Tables, table: str) -> ConfigRow | None:
     rows = tables.table(table)
     return rows[min(rows)] if rows else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.read.tables import PORT_MAPS, Keys, Overlap, names_in, whole_number
+from lossless.formats.sonic.read.tables import PORT_MAPS, NumberedKeys, RowOverlap, names_in, whole_number
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import (
@@ -20,7 +20,7 @@ from lossless.model.fabric.qos import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.formats.sonic.read.tables import Row, Tables
+    from lossless.formats.sonic.read.tables import ConfigRow, Tables
     from lossless.formats.sonic.to_model.rows import Objects
     from lossless.ground.basics.known import Maybe
     from lossless.model.fabric.model import Cable
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Generate = Callable[[int | None, Cable], Maybe[BufferProfile]]
     """What the device makes a lossless group of, by speed and cable: None where it makes none."""
 
-Slots = dict[int, "Row"]
+Slots = dict[int, "ConfigRow"]
 _VOQ_KEYED = ("QUEUE", "BUFFER_QUEUE")
 LAST_INDEX = 255
 """Ranges are read this far: far beyond the queues of any port, and short of filling the memory."""
@@ -37,8 +37,8 @@ LAST_INDEX = 255
 class PortRows(NamedTuple):
     """The rows of one port, numbered rows by their number."""
 
-    qos: Row | None
-    watchdog: Row | None
+    qos: ConfigRow | None
+    watchdog: ConfigRow | None
     queues: Slots
     queue_buffers: Slots
     groups: Slots
@@ -62,8 +62,8 @@ class RowIndex:
         found: dict[str, Slots] = {}
         ports: dict[str, str | None] = {}
         ranges: dict[str, range | None] = {}
-        malformed: list[Row] = []
-        overlaps: list[Overlap] = []
+        malformed: list[ConfigRow] = []
+        overlaps: list[RowOverlap] = []
         # Rows that overlap are applied in the order of keys, as tables have them.
         for key, row in self._tables.table(table).items():
             place, _, numbers_text = key.rpartition("|")
@@ -83,7 +83,7 @@ class RowIndex:
                     overlaps += _overlaps(port, slots, numbers, row)
                 for number in numbers:
                     slots[number] = row
-        self._tables.keys[table] = Keys(found.keys(), ranges, malformed, overlaps)
+        self._tables.keys[table] = NumberedKeys(found.keys(), ranges, malformed, overlaps)
         return found
 
     def _port(self, table: str, place: str) -> str | None:
@@ -122,10 +122,10 @@ class RowIndex:
         return row.fields.get("profile_list", "") if row else ""
 
 
-def _overlaps(port: str, slots: Slots, numbers: range, later: Row) -> Iterator[Overlap]:
+def _overlaps(port: str, slots: Slots, numbers: range, later: ConfigRow) -> Iterator[RowOverlap]:
     earlier = {slots[n].key: slots[n] for n in numbers if n in slots}
     for row in earlier.values():
-        yield Overlap(port, tuple(n for n in numbers if slots.get(n) is row), row, later)
+        yield RowOverlap(port, tuple(n for n in numbers if slots.get(n) is row), row, later)
 
 
 def index_range(text: str) -> range | None:
@@ -279,7 +279,7 @@ class _Contents:
         self._as_written: dict[tuple[tuple[str, str], ...], int] = {}
         self._sorted: dict[tuple[tuple[str, str], ...], int] = {}
 
-    def of(self, row: Row | None) -> int:
+    def of(self, row: ConfigRow | None) -> int:
         """Return the number of what a row says, 0 for no row."""
         if row is None:
             return 0

@@ -22,7 +22,7 @@ from lossless.model.fabric.qos import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lossless.formats.sonic.read.tables import Row, Tables
+    from lossless.formats.sonic.read.tables import ConfigRow, Tables
 
 _T = TypeVar("_T")
 
@@ -38,7 +38,7 @@ class Objects:
         self._maps: dict[tuple[str, str], IndexMap | None] = {}
 
     @staticmethod
-    def referred(row: Row, field: str, objects: Mapping[str, _T]) -> _T | None:
+    def referred(row: ConfigRow, field: str, objects: Mapping[str, _T]) -> _T | None:
         """Return what a row refers to by name, None where that leads nowhere (which rule CFG002 reports)."""
         return objects.get(row.reference(field))
 
@@ -70,7 +70,7 @@ class Objects:
             self._maps[key] = None if row is None else self._index_map(table, name, row)
         return self._maps[key]
 
-    def _index_map(self, table: str, name: str, row: Row) -> IndexMap:
+    def _index_map(self, table: str, name: str, row: ConfigRow) -> IndexMap:
         targets: list[int | None] = [None] * _MAP_SIZE.get(table, 8)
         # Where 26 and 026 both stand, 26 counts, whichever is first in the file.
         for index_text, target_text in sorted(
@@ -82,7 +82,7 @@ class Objects:
                 targets[index] = target if target is not None and 0 <= target < 8 else UNREADABLE
         return IndexMap(name, tuple(targets), self.tables.origin(table, row))
 
-    def _scheduler(self, name: str, row: Row) -> Scheduler:
+    def _scheduler(self, name: str, row: ConfigRow) -> Scheduler:
         number = self.tables.number
         return Scheduler(
             name=name,
@@ -94,11 +94,11 @@ class Objects:
             meter=row.fields.get("meter_type", "bytes"),
         )
 
-    def _wred(self, name: str, row: Row) -> Wred:
+    def _wred(self, name: str, row: ConfigRow) -> Wred:
         green, yellow, red = (self._curve(row, colour) for colour in _COLOURS)
         return Wred(name, green, yellow, red, self.tables.origin("WRED_PROFILE", row))
 
-    def _curve(self, row: Row, colour: str) -> Curve:
+    def _curve(self, row: ConfigRow, colour: str) -> Curve:
         mode = row.fields.get("ecn", "ecn_none")
         number = self.tables.number
         return Curve(
@@ -109,7 +109,7 @@ class Objects:
             probability_percent=number("WRED_PROFILE", row, f"{colour}_drop_probability"),
         )
 
-    def _pool(self, name: str, row: Row) -> Pool:
+    def _pool(self, name: str, row: ConfigRow) -> Pool:
         number, fields = self.tables.number, row.fields
         return Pool(
             name=name,
@@ -120,7 +120,7 @@ class Objects:
             origin=self.tables.origin("BUFFER_POOL", row),
         )
 
-    def _profile(self, name: str, row: Row) -> BufferProfile:
+    def _profile(self, name: str, row: ConfigRow) -> BufferProfile:
         def number(field: str) -> int | None:
             return self.tables.number("BUFFER_PROFILE", row, field)
 
@@ -136,7 +136,7 @@ class Objects:
             origin=self.tables.origin("BUFFER_PROFILE", row),
         )
 
-    def mask(self, row: Row, field: str) -> PriorityMask | None:
+    def mask(self, row: ConfigRow, field: str) -> PriorityMask | None:
         """Return a list of priorities, None where absent."""
         text = row.fields.get(field)
         if text is None:

@@ -23,7 +23,7 @@ _CHASSIS_TYPES = frozenset({"voq", "chassis-packet", "fabric"})
 _CHASSIS_HWSKUS = frozenset({"msft_four_asic_vs", "msft_multi_asic_vs"})
 
 
-class Context(NamedTuple):
+class RowContext(NamedTuple):
     """What the rows of other tables say that constraints depend on; devices of a fabric share a few of them.
 
     ``lanes_wanted`` is False on supervisors of a chassis, whose ports are on their line cards. ``poll`` is the
@@ -40,7 +40,7 @@ class Context(NamedTuple):
     fragment: bool
 
 
-class Broken(NamedTuple):
+class ConstraintViolation(NamedTuple):
     """A constraint that a row breaks: the field to blame, and why."""
 
     field: str
@@ -48,7 +48,7 @@ class Broken(NamedTuple):
     kind: str = "constraint"
 
 
-def context_of(data: Data, release: str | None) -> Context:
+def context_of(data: Data, release: str | None) -> RowContext:
     """Return what constraints need to know of a file."""
     own = _row(data, "DEVICE_METADATA", "localhost")
     poll = None
@@ -56,7 +56,7 @@ def context_of(data: Data, release: str | None) -> Context:
         poll = _text(_row(data, "PFC_WD", "GLOBAL"), POLL) or ""
         # Where it cannot be read its type is blamed, not every timer of the file.
         poll = poll if not poll or whole(poll) is not None else None
-    return Context(
+    return RowContext(
         release,
         _text(own, "switch_type"),
         _text(own, "buffer_model"),
@@ -92,90 +92,104 @@ def _numbers(row: Row, *names: str) -> list[int] | None:
     return None if None in found else [number for number in found if number is not None]
 
 
-def _needs_positive(row: Row, _: Context, name: str, other: str) -> Iterator[Broken]:
+def _needs_positive(row: Row, _: RowContext, name: str, other: str) -> Iterator[ConstraintViolation]:
     numbers = _numbers(row, other)
     if name in row and numbers is not None and numbers[0] <= 0:
-        yield Broken(name, f"{name} is accepted only beside {other} above 0")
+        yield ConstraintViolation(name, f"{name} is accepted only beside {other} above 0")
 
 
-def _needs(row: Row, _: Context, name: str, other: str) -> Iterator[Broken]:
+def _needs(row: Row, _: RowContext, name: str, other: str) -> Iterator[ConstraintViolation]:
     if name in row and other not in row:
-        yield Broken(name, f"{name} is accepted only beside {other}")
+        yield ConstraintViolation(name, f"{name} is accepted only beside {other}")
 
 
-def _not_below(row: Row, _: Context, name: str, other: str) -> Iterator[Broken]:
+def _not_below(row: Row, _: RowContext, name: str, other: str) -> Iterator[ConstraintViolation]:
     numbers = _numbers(row, name, other)
     if name in row and other in row and numbers is not None and numbers[0] < numbers[1]:
-        yield Broken(name, f"{name} {row[name]} is below {other} {row[other]}")
+        yield ConstraintViolation(name, f"{name} {row[name]} is below {other} {row[other]}")
 
 
-def _not_below_poll(row: Row, context: Context, *names: str) -> Iterator[Broken]:
+def _not_below_poll(row: Row, context: RowContext, *names: str) -> Iterator[ConstraintViolation]:
     times = {name: time for name in names if (time := whole(row.get(name, ""))) is not None}
     if context.poll is None or not times:
         return
     poll = whole(context.poll)
     if poll is None:
-        yield Broken(next(iter(times)), "timers are accepted only beside a POLL_INTERVAL in PFC_WD|GLOBAL")
+        yield ConstraintViolation(
+            next(iter(times)), "timers are accepted only beside a POLL_INTERVAL in PFC_WD|GLOBAL"
+        )
         return
     below = {name: f"{name} {time} ms" for name, time in times.items() if time < poll}
     if below:
         verb = "are" if len(below) > 1 else "is"
-        yield Broken(next(iter(below)), f"{' and '.join(below.values())} {verb} below {POLL} {poll} ms")
+        yield ConstraintViolation(
+            next(iter(below)), f"{' and '.join(below.values())} {verb} below {POLL} {poll} ms"
+        )
 
 
-def _not_with(row: Row, _: Context, name: str, other: str) -> Iterator[Broken]:
+def _not_with(row: Row, _: RowContext, name: str, other: str) -> Iterator[ConstraintViolation]:
     if name in row and other in row:
-        yield Broken(name, f"{name} is not accepted beside {other}")
+        yield ConstraintViolation(name, f"{name} is not accepted beside {other}")
 
 
-def _needs_metadata(row: Row, context: Context, name: str, field: str, value: str) -> Iterator[Broken]:
+def _needs_metadata(
+    row: Row, context: RowContext, name: str, field: str, value: str
+) -> Iterator[ConstraintViolation]:
     found = getattr(context, field)
     if name in row and found != value and not context.fragment:
         has = f"is {found}" if found else "is absent"
-        yield Broken(name, f"{name} is accepted only with {field} {value}, and DEVICE_METADATA's {has}")
+        yield ConstraintViolation(
+            name, f"{name} is accepted only with {field} {value}, and DEVICE_METADATA's {has}"
+        )
 
 
-def _refused_with(row: Row, _: Context, name: str, value: str, other: str, no: str) -> Iterator[Broken]:
+def _refused_with(
+    row: Row, _: RowContext, name: str, value: str, other: str, no: str
+) -> Iterator[ConstraintViolation]:
     if row.get(name) == value and row.get(other) == no:
-        yield Broken(name, f"{name} {value} is not accepted beside {other} {no}")
+        yield ConstraintViolation(name, f"{name} {value} is not accepted beside {other} {no}")
 
 
-def _needs_mgmt_vrf(row: Row, context: Context, name: str, value: str, *_: str) -> Iterator[Broken]:
+def _needs_mgmt_vrf(
+    row: Row, context: RowContext, name: str, value: str, *_: str
+) -> Iterator[ConstraintViolation]:
     if row.get(name) == value and context.mgmt_vrf != "true":
-        yield Broken(
+        yield ConstraintViolation(
             name, f"{name} {value} is accepted only with MGMT_VRF_CONFIG|vrf_global|mgmtVrfEnabled true"
         )
 
 
-def _alone(row: Row, _: Context, name: str, word: str) -> Iterator[Broken]:
+def _alone(row: Row, _: RowContext, name: str, word: str) -> Iterator[ConstraintViolation]:
     items = row.get(name, "").split(",")
     if word in items and len(items) > 1:
-        yield Broken(name, f"{name} holds {word} beside other values")
+        yield ConstraintViolation(name, f"{name} holds {word} beside other values")
 
 
-def _missing_unless(row: Row, context: Context, name: str, _: str) -> Iterator[Broken]:
+def _missing_unless(row: Row, context: RowContext, name: str, _: str) -> Iterator[ConstraintViolation]:
     if name not in row and context.lanes_wanted:
-        yield Broken("", f"{name} is missing", "missing")
+        yield ConstraintViolation("", f"{name} is missing", "missing")
 
 
-def _thresholds(row: Row, _: Context, resource: str) -> Iterator[Broken]:
+def _thresholds(row: Row, _: RowContext, resource: str) -> Iterator[ConstraintViolation]:
     kind, high, low = (f"{resource}_{end}" for end in ("threshold_type", "high_threshold", "low_threshold"))
     numbers = _numbers(row, high, low)
     if numbers is None:
         return
     if high in row and (low not in row or numbers[0] <= numbers[1]):
-        yield Broken(high, f"{high} {row[high]} is not above {low} {row.get(low, 'absent')}")
+        yield ConstraintViolation(high, f"{high} {row[high]} is not above {low} {row.get(low, 'absent')}")
     if row.get(kind, "").lower() == "percentage" and not (high in row and low in row and max(numbers) < 100):
-        yield Broken(kind, f"{kind} {row[kind]} is accepted only with both thresholds below 100")
+        yield ConstraintViolation(kind, f"{kind} {row[kind]} is accepted only with both thresholds below 100")
 
 
-def _dpu_only(row: Row, context: Context, prefix: str) -> Iterator[Broken]:
+def _dpu_only(row: Row, context: RowContext, prefix: str) -> Iterator[ConstraintViolation]:
     if context.switch_type != "dpu":
         named = (f"{prefix}{end}" for end in ("threshold_type", "high_threshold", "low_threshold"))
-        yield from (Broken(name, f"{name} is accepted only on a DPU") for name in named if name in row)
+        yield from (
+            ConstraintViolation(name, f"{name} is accepted only on a DPU") for name in named if name in row
+        )
 
 
-CHECKS: dict[str, Callable[..., Iterator[Broken]]] = {
+CHECKS: dict[str, Callable[..., Iterator[ConstraintViolation]]] = {
     "needs_positive": _needs_positive,
     "needs": _needs,
     "not_below": _not_below,
@@ -189,17 +203,19 @@ CHECKS: dict[str, Callable[..., Iterator[Broken]]] = {
     "thresholds": _thresholds,
     "dpu_only": _dpu_only,
 }
-"""Constraints within a row, and with what :class:`Context` holds of others."""
+"""Constraints within a row, and with what :class:`RowContext` holds of others."""
 
 
-def _local_port(parts: Sequence[str], _: Row, __: Context, data: Data) -> Iterator[Broken]:
+def _local_port(parts: Sequence[str], _: Row, __: RowContext, data: Data) -> Iterator[ConstraintViolation]:
     own = _row(data, "DEVICE_METADATA", "localhost")
     here = (_text(own, "hostname"), _text(own, "asic_name"))
     if (parts[0], parts[1]) == here and parts[2] not in _table(data, "PORT"):
-        yield Broken("", parts[2], "reference")
+        yield ConstraintViolation("", parts[2], "reference")
 
 
-def _telemetry_objects(parts: Sequence[str], row: Row, _: Context, data: Data) -> Iterator[Broken]:
+def _telemetry_objects(
+    parts: Sequence[str], row: Row, _: RowContext, data: Data
+) -> Iterator[ConstraintViolation]:
     tables = {"PORT": "PORT", "BUFFER_POOL": "BUFFER_POOL"}
     keyed = {"INGRESS_PRIORITY_GROUP": "BUFFER_PG", "QUEUE": "BUFFER_QUEUE"}
     for name in row["object_names"].split(",") if "object_names" in row else ():
@@ -211,19 +227,19 @@ def _telemetry_objects(parts: Sequence[str], row: Row, _: Context, data: Data) -
             known = port in ports and number.isascii() and number.isdecimal()
         if not known:
             table = tables.get(parts[1]) or keyed[parts[1]]
-            yield Broken("object_names", f"{name!r} is not an object of {table}")
+            yield ConstraintViolation("object_names", f"{name!r} is not an object of {table}")
 
 
 def _telemetry_counters(
-    parts: Sequence[str], row: Row, _: Context, __: Data, counters: Mapping[str, str]
-) -> Iterator[Broken]:
+    parts: Sequence[str], row: Row, _: RowContext, __: Data, counters: Mapping[str, str]
+) -> Iterator[ConstraintViolation]:
     allowed = counters[parts[1]].split()
     for name in row["object_counters"].split(",") if "object_counters" in row else ():
         if name not in allowed:
-            yield Broken("object_counters", f"{name!r} is not a counter of the group {parts[1]}")
+            yield ConstraintViolation("object_counters", f"{name!r} is not a counter of the group {parts[1]}")
 
 
-KEYED_CHECKS: dict[str, Callable[..., Iterator[Broken]]] = {
+KEYED_CHECKS: dict[str, Callable[..., Iterator[ConstraintViolation]]] = {
     "local_port": _local_port,
     "telemetry_objects": _telemetry_objects,
     "telemetry_counters": _telemetry_counters,

@@ -9,15 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.validate.checks import KEYED_CHECKS, Context, context_of
-from lossless.formats.sonic.validate.rows import Flaw, Verdict, as_text, judge_fields, judge_key, unknown_to
+from lossless.formats.sonic.validate.checks import KEYED_CHECKS, RowContext, context_of
+from lossless.formats.sonic.validate.rows import (
+    RowFlaw,
+    RowResult,
+    as_text,
+    judge_fields,
+    judge_key,
+    unknown_to,
+)
 from lossless.formats.sonic.validate.schema import plan, schema
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.formats.sonic.validate.schema import Plan, Shape
+    from lossless.formats.sonic.validate.schema import RowSchema, TableSchema
     from lossless.formats.sonic.validate.types import Reference
 
     Rows = Mapping[str, Mapping[object, object]]
@@ -29,11 +36,11 @@ _MOST_CONTENTS = 20_000
 _TEXT = frozenset({str})
 
 
-class Problem(NamedTuple):
+class SchemaViolation(NamedTuple):
     """One thing that the models refuse, and the path to it in the file."""
 
     path: tuple[str, ...]
-    flaw: Flaw
+    flaw: RowFlaw
 
     @property
     def table(self) -> str:
@@ -41,20 +48,20 @@ class Problem(NamedTuple):
         return self.path[0]
 
 
-class Findings(NamedTuple):
+class ValidationResult(NamedTuple):
     """Everything that the models refuse, the tables that they do not know, and what was judged by."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[SchemaViolation, ...]
     unknown_tables: tuple[str, ...]
-    context: Context
+    context: RowContext
 
 
-class _Known:
+class _AcceptedRows:
     """What has been found good of one table under one context: keys with the row they name, contents, fixed rows."""
 
     __slots__ = ("contents", "fixed", "keys", "plan", "shape", "target")
 
-    def __init__(self, found: Plan, context: Context) -> None:
+    def __init__(self, found: TableSchema, context: RowContext) -> None:
         self.plan = found
         self.shape = _only(found, context)
         self.target = _target(self.shape)
@@ -63,29 +70,29 @@ class _Known:
         self.fixed: dict[str, set[Content]] = {name: set() for name in found.rows}
 
 
-def _only(found: Plan, context: Context) -> Shape | None:
+def _only(found: TableSchema, context: RowContext) -> RowSchema | None:
     """Return the one shape that rows without a fixed name have on this device, None where there are several."""
     shapes = [shape for shape in found.lists if _applies(shape, context)]
     return shapes[0] if len(shapes) == 1 and not shapes[0].keyed else None
 
 
-def _applies(shape: Shape, context: Context) -> bool:
+def _applies(shape: RowSchema, context: RowContext) -> bool:
     if shape.when is None or context.fragment:
         return True
     field, how, value = shape.when
     return (getattr(context, field) == value) is (how == "is")
 
 
-def _target(shape: Shape | None) -> str:
+def _target(shape: RowSchema | None) -> str:
     """Return the one table that keys of a shape name, empty where they name none."""
     named = {arm.name for part in shape.key for arm in part.arms if arm.kind == "ref"} if shape else set()
     return named.pop() if len(named) == 1 else ""
 
 
-_known: dict[Context, dict[str, _Known | None]] = {}
+_known: dict[RowContext, dict[str, _AcceptedRows | None]] = {}
 
 
-def judge(data: Mapping[str, object]) -> Findings:
+def judge(data: Mapping[str, object]) -> ValidationResult:
     """Return everything that SONiC's models refuse in a file."""
     context = context_of(data, _release(data))
     tables = _known.get(context)
@@ -93,7 +100,7 @@ def judge(data: Mapping[str, object]) -> Findings:
         if len(_known) >= _MOST_CONTEXTS:
             _known.clear()
         tables = _known[context] = {}
-    problems: list[Problem] = []
+    problems: list[SchemaViolation] = []
     unknown: list[str] = []
     for name, rows in data.items():
         known = tables[name] if name in tables else _remembered(tables, name, context)
@@ -101,8 +108,8 @@ def judge(data: Mapping[str, object]) -> Findings:
             if name not in schema().others:
                 unknown.append(name)
         elif isinstance(rows, dict) and not _is_clean(known, rows, data):
-            problems += _Table(name, known, context, data).problems(rows)
-    return Findings(tuple(problems), tuple(sorted(unknown)), context)
+            problems += _TableValidator(name, known, context, data).problems(rows)
+    return ValidationResult(tuple(problems), tuple(sorted(unknown)), context)
 
 
 def _release(data: Mapping[str, object]) -> str | None:
@@ -111,15 +118,17 @@ def _release(data: Mapping[str, object]) -> str | None:
     return schema().release(row.get("VERSION")) if isinstance(row, dict) else None
 
 
-def _remembered(tables: dict[str, _Known | None], name: str, context: Context) -> _Known | None:
+def _remembered(
+    tables: dict[str, _AcceptedRows | None], name: str, context: RowContext
+) -> _AcceptedRows | None:
     found = plan(name, context.release)
-    known = None if found is None else _Known(found, context)
+    known = None if found is None else _AcceptedRows(found, context)
     if found is not None or len(tables) < _MOST_KEYS:
         tables[name] = known
     return known
 
 
-def _is_clean(known: _Known, rows: Rows, data: Mapping[str, object]) -> bool:
+def _is_clean(known: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> bool:
     """Return whether all rows of a table are of those found good before; False where that is not certain."""
     if known.plan.otherwise or (known.plan.older_rows and known.plan.older_rows.keys() & rows.keys()):
         return not rows
@@ -136,7 +145,7 @@ def _is_clean(known: _Known, rows: Rows, data: Mapping[str, object]) -> bool:
     return known.shape is not None and _all_known(known, rows, data)
 
 
-def _all_known(known: _Known, rows: Rows, data: Mapping[str, object]) -> bool:
+def _all_known(known: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> bool:
     contents = known.contents
     try:
         found: set[Content] = set(map(tuple, map(dict.items, rows.values())))  # type: ignore[arg-type]
@@ -157,7 +166,7 @@ def _rows(data: Mapping[str, object], table: str) -> Mapping[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def _named(shape: Shape, parts: Sequence[str]) -> str | None:
+def _named(shape: RowSchema, parts: Sequence[str]) -> str | None:
     """Return the one row that the parts of a key name, empty where they name none; None: look closer."""
     named = ""
     for part, kind in zip(parts, shape.key, strict=True):
@@ -168,25 +177,27 @@ def _named(shape: Shape, parts: Sequence[str]) -> str | None:
     return named
 
 
-class _Table:
+class _TableValidator:
     """Judges the rows of one table one by one, and remembers those that are good."""
 
-    def __init__(self, name: str, known: _Known, context: Context, data: Mapping[str, object]) -> None:
+    def __init__(
+        self, name: str, known: _AcceptedRows, context: RowContext, data: Mapping[str, object]
+    ) -> None:
         self.name = name
         self.known = known
         self.context = context
         self.data = data
         self.named = _rows(data, known.target)
-        self.judged: dict[Content, Verdict] = {}
+        self.judged: dict[Content, RowResult] = {}
 
-    def problems(self, rows: Rows) -> Iterator[Problem]:
+    def problems(self, rows: Rows) -> Iterator[SchemaViolation]:
         plan = self.known.plan
         if plan.otherwise and rows:
-            yield Problem((self.name,), unknown_to("is", plan.otherwise, self.context.release))
+            yield SchemaViolation((self.name,), unknown_to("is", plan.otherwise, self.context.release))
         for key, fields in rows.items():
             if not self._is_known(key, fields) and not self._is_alike(key, fields):
                 for flaw in self._row(key, fields):
-                    yield Problem((self.name, key, *flaw.fields), flaw)
+                    yield SchemaViolation((self.name, key, *flaw.fields), flaw)
 
     def _is_known(self, key: str, fields: Mapping[object, object]) -> bool:
         """Return whether a row is good as rows before it were: a table with one mistake is mostly good."""
@@ -211,7 +222,7 @@ class _Table:
             self.known.keys[key] = named
         return self._is_known(key, fields)
 
-    def _row(self, key: str, fields: Mapping[object, object]) -> Iterator[Flaw]:
+    def _row(self, key: str, fields: Mapping[object, object]) -> Iterator[RowFlaw]:
         older = self.known.plan.older_rows.get(key)
         if older:
             yield unknown_to(f"row {key} is", older, self.context.release)
@@ -221,45 +232,47 @@ class _Table:
         if shape is None:
             yield self._misshapen(key, parts)
         elif not isinstance(fields, dict):
-            yield Flaw("key", (), f"a {type(fields).__name__} stands where a row of fields is wanted")
+            yield RowFlaw("key", (), f"a {type(fields).__name__} stands where a row of fields is wanted")
         else:
             if not fixed:
                 yield from self._key(key, parts, shape)
             yield from self._fields(shape, key if fixed else None, fields)
             yield from self._keyed(shape, parts, fields)
 
-    def _shape(self, parts: tuple[str, ...]) -> Shape | None:
+    def _shape(self, parts: tuple[str, ...]) -> RowSchema | None:
         for shape in self.known.plan.lists:
             if len(shape.key) == len(parts) and _applies(shape, self.context):
                 return shape
         return None
 
-    def _misshapen(self, key: str, parts: tuple[str, ...]) -> Flaw:
+    def _misshapen(self, key: str, parts: tuple[str, ...]) -> RowFlaw:
         plan = self.known.plan
         if not plan.lists:
-            return Flaw("key", (), f"has no row {key}", help=_rows_are(plan), value=key)
+            return RowFlaw("key", (), f"has no row {key}", help=_rows_are(plan), value=key)
         counts = sorted({len(shape.key) for shape in plan.lists if _applies(shape, self.context)})
         wanted = " or ".join(map(str, counts))
-        return Flaw("key", (), f"the key has {len(parts)} parts where {wanted} are wanted", value=key)
+        return RowFlaw("key", (), f"the key has {len(parts)} parts where {wanted} are wanted", value=key)
 
-    def _key(self, key: str, parts: tuple[str, ...], shape: Shape) -> Iterator[Flaw]:
+    def _key(self, key: str, parts: tuple[str, ...], shape: RowSchema) -> Iterator[RowFlaw]:
         found = tuple(judge_key(shape, parts))
-        references = [item for item in found if not isinstance(item, Flaw)]
+        references = [item for item in found if not isinstance(item, RowFlaw)]
         if len(references) == len(found) and shape is self.known.shape:
             if len(self.known.keys) >= _MOST_KEYS:
                 self.known.keys.clear()
             self.known.keys[key] = references[0][1] if references else ""
-        yield from (item for item in found if isinstance(item, Flaw))
+        yield from (item for item in found if isinstance(item, RowFlaw))
         for reference in references:
             yield from self._absent((), reference, "")
 
-    def _fields(self, shape: Shape, fixed: str | None, fields: Mapping[object, object]) -> Iterator[Flaw]:
+    def _fields(
+        self, shape: RowSchema, fixed: str | None, fields: Mapping[object, object]
+    ) -> Iterator[RowFlaw]:
         verdict = self._verdict(shape, fixed, fields)
         yield from verdict.flaws
         for field, reference in verdict.references:
             yield from self._absent((field,), reference, "" if shape.entries else field)
 
-    def _verdict(self, shape: Shape, fixed: str | None, fields: Mapping[object, object]) -> Verdict:
+    def _verdict(self, shape: RowSchema, fixed: str | None, fields: Mapping[object, object]) -> RowResult:
         # True equals 1 as a key of a map: only rows of texts are remembered.
         if not {*map(type, fields.values())} <= _TEXT or not (fixed or shape is self.known.shape):
             return judge_fields(shape, fields, self.context)
@@ -270,7 +283,7 @@ class _Table:
             self._remember(content, fixed, verdict)
         return verdict
 
-    def _remember(self, content: Content, fixed: str | None, verdict: Verdict) -> None:
+    def _remember(self, content: Content, fixed: str | None, verdict: RowResult) -> None:
         if fixed is None:
             self.judged[content] = verdict
         if verdict.flaws:
@@ -282,20 +295,22 @@ class _Table:
                 self.known.contents.clear()
             self.known.contents[content] = verdict.references
 
-    def _keyed(self, shape: Shape, parts: tuple[str, ...], fields: Mapping[object, object]) -> Iterator[Flaw]:
+    def _keyed(
+        self, shape: RowSchema, parts: tuple[str, ...], fields: Mapping[object, object]
+    ) -> Iterator[RowFlaw]:
         for name, *rest in shape.checks:
             if name in KEYED_CHECKS:
                 for broken in KEYED_CHECKS[name](parts, as_text(fields), self.context, self.data, *rest):
                     if broken.kind == "reference":
                         yield from self._absent((), ("PORT", broken.message), "")
                     else:
-                        yield Flaw("constraint", (broken.field,), broken.message)
+                        yield RowFlaw("constraint", (broken.field,), broken.message)
 
-    def _absent(self, where: tuple[str, ...], reference: Reference, by: str) -> Iterator[Flaw]:
+    def _absent(self, where: tuple[str, ...], reference: Reference, by: str) -> Iterator[RowFlaw]:
         table, name = reference
         if name not in _rows(self.data, table):
-            yield Flaw("reference", where, by, value=name, reference=reference)
+            yield RowFlaw("reference", where, by, value=name, reference=reference)
 
 
-def _rows_are(plan: Plan) -> str:
+def _rows_are(plan: TableSchema) -> str:
     return f"its rows are {', '.join(plan.rows)}"

@@ -6,21 +6,21 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.sonic.validate.checks import CHECKS
 from lossless.formats.sonic.validate.schema import nearest_name
-from lossless.formats.sonic.validate.types import Type, texts
+from lossless.formats.sonic.validate.types import ValueType, texts
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.sonic.validate.checks import Context
-    from lossless.formats.sonic.validate.schema import Field, Otherwise, Shape
+    from lossless.formats.sonic.validate.checks import RowContext
+    from lossless.formats.sonic.validate.schema import OtherReleases, RowSchema, SchemaField
     from lossless.formats.sonic.validate.types import Reference
 
 _MOST_SHOWN = 60
 Kind = Literal["field", "value", "reference", "constraint", "missing", "key", "release"]
 
 
-class Flaw(NamedTuple):
+class RowFlaw(NamedTuple):
     """What is wrong with a row: where below it, and what it says, apart from the row itself.
 
     ``reference`` is the row that is named and absent, ``sure`` False where it depends on an unknown release.
@@ -36,38 +36,38 @@ class Flaw(NamedTuple):
     sure: bool = True
 
 
-class Verdict(NamedTuple):
+class RowResult(NamedTuple):
     """What is wrong with the fields of a row, and each reference with the field that makes it."""
 
-    flaws: tuple[Flaw, ...]
+    flaws: tuple[RowFlaw, ...]
     references: tuple[tuple[str, Reference], ...]
 
 
-def judge_fields(shape: Shape, fields: Mapping[object, object], context: Context) -> Verdict:
+def judge_fields(shape: RowSchema, fields: Mapping[object, object], context: RowContext) -> RowResult:
     """Return what is wrong with the fields of a row, whatever its key."""
-    flaws: list[Flaw] = []
+    flaws: list[RowFlaw] = []
     references: list[tuple[str, Reference]] = []
     judged = _entry if shape.entries else _field
     for name, value in fields.items():
         if name != "NULL":
             for item in judged(shape, str(name), value, context.release):
-                if isinstance(item, Flaw):
+                if isinstance(item, RowFlaw):
                     flaws.append(item)
                 else:
                     references.append((str(name), item))
     flaws += _missing(shape, fields)
     flaws += _broken(shape, fields, context, {name for flaw in flaws for name in flaw.fields})
-    return Verdict(tuple(flaws), tuple(references))
+    return RowResult(tuple(flaws), tuple(references))
 
 
-def judge_key(shape: Shape, parts: tuple[str, ...]) -> Iterator[Flaw | Reference]:
+def judge_key(shape: RowSchema, parts: tuple[str, ...]) -> Iterator[RowFlaw | Reference]:
     """Yield what is wrong with the parts of a key, and which rows they name."""
     for part, kind in zip(parts, shape.key, strict=True):
         named = kind.references(part)
         if named is None:
-            yield Flaw("key", (), f"{shown(part)} in its key is not {kind.means}", value=part)
+            yield RowFlaw("key", (), f"{shown(part)} in its key is not {kind.means}", value=part)
         elif named and "," in part:
-            yield Flaw(
+            yield RowFlaw(
                 "key",
                 (),
                 "the key names several ports at once",
@@ -79,18 +79,18 @@ def judge_key(shape: Shape, parts: tuple[str, ...]) -> Iterator[Flaw | Reference
             yield from named
 
 
-def _entry(shape: Shape, name: str, value: object, _: str | None) -> Iterator[Flaw | Reference]:
+def _entry(shape: RowSchema, name: str, value: object, _: str | None) -> Iterator[RowFlaw | Reference]:
     assert shape.entries is not None
     left, right = shape.entries
     named = left.references(name)
     if named is None:
-        yield Flaw("value", (name,), f"entry {shown(name)} is not {left.means}", value=name)
+        yield RowFlaw("value", (name,), f"entry {shown(name)} is not {left.means}", value=name)
     else:
         yield from named
     yield from _value(right, name, value, "")
 
 
-def _field(shape: Shape, name: str, value: object, release: str | None) -> Iterator[Flaw | Reference]:
+def _field(shape: RowSchema, name: str, value: object, release: str | None) -> Iterator[RowFlaw | Reference]:
     field = shape.fields.get(name)
     if field is None:
         if not shape.open:
@@ -99,19 +99,19 @@ def _field(shape: Shape, name: str, value: object, release: str | None) -> Itera
         yield _of_other(name, None, field, release)
     else:
         found = list(_value(field.type, name, value, f"{name} "))
-        refused = any(isinstance(item, Flaw) for item in found)
+        refused = any(isinstance(item, RowFlaw) for item in found)
         if refused and _accepted(field.otherwise, name, value):
             yield _of_other(name, value, field, release)
         else:
             yield from found
 
 
-def _value(kind: Type, name: str, value: object, said: str) -> Iterator[Flaw | Reference]:
+def _value(kind: ValueType, name: str, value: object, said: str) -> Iterator[RowFlaw | Reference]:
     """Yield what is wrong with a value, which messages introduce as ``said``, or which rows it names."""
     found = texts(value, kind.many)
     if found is None:
         shape = "an object" if isinstance(value, dict) else "a list"
-        yield Flaw("value", (name,), f"{said}is {shape}, not {kind.means}")
+        yield RowFlaw("value", (name,), f"{said}is {shape}, not {kind.means}")
         return
     for text in found:
         named = kind.references(text)
@@ -121,18 +121,18 @@ def _value(kind: Type, name: str, value: object, said: str) -> Iterator[Flaw | R
             yield from named
 
 
-def _refused(kind: Type, name: str, value: object, said: str, text: str) -> Flaw:
+def _refused(kind: ValueType, name: str, value: object, said: str, text: str) -> RowFlaw:
     means = kind.one
     if isinstance(value, bool):
         word = str(value).lower()
-        return Flaw(
+        return RowFlaw(
             "value",
             (name,),
             f"{said}JSON {word} is not {means}",
             help=f'write "{word}" in quotes',
             value=text,
         )
-    return Flaw(
+    return RowFlaw(
         "value", (name,), f"{said}{shown(text)} is not {means}", help=_nearest(text, kind.words), value=text
     )
 
@@ -147,18 +147,18 @@ def _nearest(text: str, words: tuple[str, ...]) -> str:
     return f"{found!r} is the nearest value that is accepted" if found else ""
 
 
-def _unknown(shape: Shape, name: str) -> Flaw:
+def _unknown(shape: RowSchema, name: str) -> RowFlaw:
     found = nearest_name(name, shape.fields)
-    return Flaw("field", (name,), f"has no field {name}", help=f"did you mean {found}?" if found else "")
+    return RowFlaw("field", (name,), f"has no field {name}", help=f"did you mean {found}?" if found else "")
 
 
-def _accepted(otherwise: Otherwise | None, name: str, value: object) -> bool:
+def _accepted(otherwise: OtherReleases | None, name: str, value: object) -> bool:
     if otherwise is None or otherwise.type is None:
         return False
-    return not any(isinstance(item, Flaw) for item in _value(otherwise.type, name, value, ""))
+    return not any(isinstance(item, RowFlaw) for item in _value(otherwise.type, name, value, ""))
 
 
-def _of_other(name: str, value: object, field: Field, release: str | None) -> Flaw:
+def _of_other(name: str, value: object, field: SchemaField, release: str | None) -> RowFlaw:
     """Return what only other releases than the device's accept."""
     assert field.otherwise is not None
     others = _span(field.otherwise.releases)
@@ -167,7 +167,9 @@ def _of_other(name: str, value: object, field: Field, release: str | None) -> Fl
     else:
         wants = f"{field.type.means} as {release or 'master'} wants it"
         said = f"{name} {shown(str(value))} is not {wants}; {others} accept it"
-    return Flaw("release", (name,), said, field.otherwise.source, value=str(value), sure=release is not None)
+    return RowFlaw(
+        "release", (name,), said, field.otherwise.source, value=str(value), sure=release is not None
+    )
 
 
 def _span(releases: tuple[str, ...]) -> str:
@@ -176,26 +178,26 @@ def _span(releases: tuple[str, ...]) -> str:
     return f"the models of {releases[0]} to {releases[-1]}"
 
 
-def unknown_to(what: str, otherwise: Otherwise, release: str | None) -> Flaw:
+def unknown_to(what: str, otherwise: OtherReleases, release: str | None) -> RowFlaw:
     """Return that a table or row is unknown to the release of the device."""
     said = f"{what} unknown to {release}; {_span(otherwise.releases)} know it"
-    return Flaw("release", (), said, otherwise.source, sure=release is not None)
+    return RowFlaw("release", (), said, otherwise.source, sure=release is not None)
 
 
-def _missing(shape: Shape, fields: Mapping[object, object]) -> Iterator[Flaw]:
+def _missing(shape: RowSchema, fields: Mapping[object, object]) -> Iterator[RowFlaw]:
     for name in shape.required:
         kind = shape.fields[name].type
         if name not in fields or (fields[name] == [] and kind is not None and kind.many):
-            yield Flaw("missing", (), f"{name} is missing", help=_write(name, kind))
+            yield RowFlaw("missing", (), f"{name} is missing", help=_write(name, kind))
 
 
-def _write(name: str, kind: Type | None) -> str:
+def _write(name: str, kind: ValueType | None) -> str:
     return f"write {name}: {kind.means}" if kind else ""
 
 
 def _broken(
-    shape: Shape, fields: Mapping[object, object], context: Context, blamed: set[str]
-) -> Iterator[Flaw]:
+    shape: RowSchema, fields: Mapping[object, object], context: RowContext, blamed: set[str]
+) -> Iterator[RowFlaw]:
     """Yield constraints that are broken, one a field at most, and none where the field itself is refused."""
     if not shape.checks:
         return
@@ -205,7 +207,7 @@ def _broken(
             if broken.kind == "missing" or broken.field not in blamed:
                 blamed.add(broken.field)
                 where = (broken.field,) if broken.field else ()
-                yield Flaw("missing" if broken.kind == "missing" else "constraint", where, broken.message)
+                yield RowFlaw("missing" if broken.kind == "missing" else "constraint", where, broken.message)
 
 
 def as_text(fields: Mapping[object, object]) -> dict[str, str]:

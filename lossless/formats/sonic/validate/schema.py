@@ -11,7 +11,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.validate.types import PatternTable, Type, parsed
+from lossless.formats.sonic.validate.types import PatternTable, ValueType, parsed
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.records import NamedTuple
 
@@ -24,28 +24,28 @@ Check = tuple[Any, ...]
 _KEYED_CHECKS = frozenset({"local_port", "telemetry_objects", "telemetry_counters"})
 
 
-class Otherwise(NamedTuple):
+class OtherReleases(NamedTuple):
     """What other releases accept as a field: None where they do not know it."""
 
     releases: tuple[str, ...]
-    type: Type | None
+    type: ValueType | None
     source: str
 
 
-class Field(NamedTuple):
+class SchemaField(NamedTuple):
     """One field: what the release at hand accepts (None: it does not know the field), and what others do."""
 
-    type: Type | None
+    type: ValueType | None
     required: bool
-    otherwise: Otherwise | None
+    otherwise: OtherReleases | None
 
 
-class Shape(NamedTuple):
+class RowSchema(NamedTuple):
     """What rows of one kind look like: the parts of their key, and their fields or entries."""
 
-    key: tuple[Type, ...]
-    fields: Mapping[str, Field]
-    entries: tuple[Type, Type] | None
+    key: tuple[ValueType, ...]
+    fields: Mapping[str, SchemaField]
+    entries: tuple[ValueType, ValueType] | None
     required: tuple[str, ...]
     checks: tuple[Check, ...]
     open: bool
@@ -57,16 +57,16 @@ class Shape(NamedTuple):
         return any(check[0] in _KEYED_CHECKS for check in self.checks)
 
 
-class Plan(NamedTuple):
+class TableSchema(NamedTuple):
     """How the rows of one table are judged: rows of fixed names, and rows by the number of parts of their key.
 
     ``otherwise`` is None where the release knows the table; ``older_rows`` are fixed rows that it does not know.
     """
 
-    rows: Mapping[str, Shape]
-    lists: tuple[Shape, ...]
-    otherwise: Otherwise | None
-    older_rows: Mapping[str, Otherwise]
+    rows: Mapping[str, RowSchema]
+    lists: tuple[RowSchema, ...]
+    otherwise: OtherReleases | None
+    older_rows: Mapping[str, OtherReleases]
 
 
 class Schema:
@@ -86,7 +86,7 @@ class Schema:
         found = parts[1] if len(parts) > 1 else ""
         return found if found in self.releases else None
 
-    def type(self, line: str) -> Type:
+    def type(self, line: str) -> ValueType:
         """Return the type that a line of the schema means."""
         return parsed(line, self.patterns)
 
@@ -107,7 +107,7 @@ def schema() -> Schema:
 
 
 @cache
-def plan(table: str, release: str | None) -> Plan | None:
+def plan(table: str, release: str | None) -> TableSchema | None:
     """Return how a table is judged on a device of a release, None where the schema does not describe the table."""
     own = schema()
     entry = own.tables.get(table)
@@ -122,7 +122,7 @@ def plan(table: str, release: str | None) -> Plan | None:
         for name, data in entry.get("older_rows", {}).items()
         if (found := _unknown_to(own, data, release))
     }
-    return Plan(rows, lists, _unknown_to(own, own.data["older_tables"].get(table), release), older)
+    return TableSchema(rows, lists, _unknown_to(own, own.data["older_tables"].get(table), release), older)
 
 
 def nearest_name(name: str, names: Iterable[str]) -> str | None:
@@ -132,14 +132,14 @@ def nearest_name(name: str, names: Iterable[str]) -> str | None:
     return nearest(name, names)
 
 
-def _unknown_to(own: Schema, older: Mapping[str, Any] | None, release: str | None) -> Otherwise | None:
+def _unknown_to(own: Schema, older: Mapping[str, Any] | None, release: str | None) -> OtherReleases | None:
     """Return who else knows what a release does not, None where it does know it, or may."""
     if older is None or release not in older["releases"]:
         return None
-    return Otherwise(_but(own, older["releases"]), None, own.sources[older["source"]])
+    return OtherReleases(_but(own, older["releases"]), None, own.sources[older["source"]])
 
 
-def _shape(own: Schema, data: Mapping[str, Any], release: str | None) -> Shape:
+def _shape(own: Schema, data: Mapping[str, Any], release: str | None) -> RowSchema:
     entries = data.get("entries")
     fields = {name: _field(own, value, release) for name, value in data.get("fields", {}).items()}
     checks = [tuple(check) for check in data.get("checks", ())]
@@ -153,7 +153,7 @@ def _shape(own: Schema, data: Mapping[str, Any], release: str | None) -> Shape:
         if isinstance(value, dict) and "unless" in value
     ]
     unless = {check[1] for check in checks if check[0] == "missing_unless"}
-    return Shape(
+    return RowSchema(
         key=tuple(own.type(line) for line in data.get("key", ())),
         fields=fields,
         entries=(own.type(entries[0]), own.type(entries[1])) if entries else None,
@@ -164,9 +164,9 @@ def _shape(own: Schema, data: Mapping[str, Any], release: str | None) -> Shape:
     )
 
 
-def _thresholds(own: Schema, resource: str) -> dict[str, Field]:
-    word = Field(own.type("enum percentage used free PERCENTAGE USED FREE"), False, None)
-    number = Field(own.type("uint16"), False, None)
+def _thresholds(own: Schema, resource: str) -> dict[str, SchemaField]:
+    word = SchemaField(own.type("enum percentage used free PERCENTAGE USED FREE"), False, None)
+    number = SchemaField(own.type("uint16"), False, None)
     return {
         f"{resource}_threshold_type": word,
         f"{resource}_high_threshold": number,
@@ -174,17 +174,17 @@ def _thresholds(own: Schema, resource: str) -> dict[str, Field]:
     }
 
 
-def _field(own: Schema, value: str | Mapping[str, Any], release: str | None) -> Field:
+def _field(own: Schema, value: str | Mapping[str, Any], release: str | None) -> SchemaField:
     data: Mapping[str, Any] = {"type": value} if isinstance(value, str) else value
     newest, older = own.type(data["type"]), data.get("older")
     required = data.get("required", False)
     if older is None:
-        return Field(newest, required, None)
+        return SchemaField(newest, required, None)
     before = own.type(older["type"]) if older["type"] else None
     source = own.sources[older["source"]]
     if release in older["releases"]:
-        return Field(before, required, Otherwise(_but(own, older["releases"]), newest, source))
-    return Field(newest, required, Otherwise(tuple(older["releases"]), before, source))
+        return SchemaField(before, required, OtherReleases(_but(own, older["releases"]), newest, source))
+    return SchemaField(newest, required, OtherReleases(tuple(older["releases"]), before, source))
 
 
 def _but(own: Schema, releases: list[str]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ _MOST_GOOD = 1024
 _LARGEST = 2**64 - 1
 
 
-class Arm(NamedTuple):
+class Alternative(NamedTuple):
     """One of the ways in which a type can be met."""
 
     kind: str
@@ -47,7 +47,7 @@ class Arm(NamedTuple):
         return self.kind == "ref" or self.low <= len(text) <= self.high
 
 
-class Type:
+class ValueType:
     """What a value may be; ``many`` where it is a list, or text with commas.
 
     Texts that were found good are remembered, as many as are worth it: most fields have few values in a fabric.
@@ -55,7 +55,7 @@ class Type:
 
     __slots__ = ("_good", "arms", "many")
 
-    def __init__(self, arms: tuple[Arm, ...], many: bool) -> None:
+    def __init__(self, arms: tuple[Alternative, ...], many: bool) -> None:
         self.arms = arms
         self.many = many
         self._good: dict[str, tuple[Reference, ...]] = {}
@@ -114,10 +114,10 @@ def texts(value: object, many: bool) -> list[str] | None:
 
 
 @lru_cache(maxsize=1024)
-def parsed(line: str, patterns: PatternTable) -> Type:
+def parsed(line: str, patterns: PatternTable) -> ValueType:
     """Return the type that a line of the schema means."""
     bare = line.removeprefix("list of ")
-    return Type(tuple(_arm(arm.split(), patterns) for arm in bare.split(" | ")), bare != line)
+    return ValueType(tuple(_arm(arm.split(), patterns) for arm in bare.split(" | ")), bare != line)
 
 
 class PatternTable:
@@ -127,19 +127,21 @@ class PatternTable:
         self.patterns = patterns
 
 
-def _arm(words: list[str], patterns: PatternTable) -> Arm:
+def _arm(words: list[str], patterns: PatternTable) -> Alternative:
     kind, *rest = words
     if kind == "enum":
-        return Arm("enum", words=tuple(rest), means=_choice(rest))
+        return Alternative("enum", words=tuple(rest), means=_choice(rest))
     if kind == "ref":
-        return Arm("ref", name=rest[0], means=f"the name of a row of {rest[0]}")
+        return Alternative("ref", name=rest[0], means=f"the name of a row of {rest[0]}")
     if kind == "text":
         low, high = _bounds(rest[0]) if rest else (0, 1 << 30)
-        return Arm("text", low, high, means=f"{low} to {high} characters" if rest else "text")
+        return Alternative("text", low, high, means=f"{low} to {high} characters" if rest else "text")
     if "int" in kind:
         low, high = _bounds(rest[0]) if rest else _width(kind)
-        return Arm("number", low, high, means=_range(low, high))
-    return Arm("pattern", name=patterns.patterns[kind]["pattern"], means=patterns.patterns[kind]["means"])
+        return Alternative("number", low, high, means=_range(low, high))
+    return Alternative(
+        "pattern", name=patterns.patterns[kind]["pattern"], means=patterns.patterns[kind]["means"]
+    )
 
 
 def _bounds(text: str) -> tuple[int, int]:

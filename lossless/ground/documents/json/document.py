@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from lossless.ground.basics.findings import Path
-    from lossless.ground.documents.document import Duplicate
+    from lossless.ground.documents.document import DuplicateKey
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -124,7 +124,7 @@ def _refuse_surrogates(text: str, file: str) -> None:
         _refuse(text, file, offset, "this string holds half of a \\u surrogate pair, which is no character")
 
 
-def _duplicates(text: str) -> tuple[Duplicate, ...]:
+def _duplicates(text: str) -> tuple[DuplicateKey, ...]:
     from lossless.ground.documents.json.errors import duplicates
 
     return tuple(duplicates(text))

@@ -10,7 +10,7 @@ import re
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from lossless.ground.documents.document import Duplicate
+from lossless.ground.documents.document import DuplicateKey
 from lossless.ground.documents.text import Lines
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def lone_surrogate(text: str) -> int | None:
     return None
 
 
-def duplicates(text: str) -> Iterator[Duplicate]:
+def duplicates(text: str) -> Iterator[DuplicateKey]:
     """Yield every repetition of a key in a valid JSON text, in the order of the text."""
     lines = Lines(text)
     scopes: list[_Scope] = []
@@ -108,7 +108,7 @@ def duplicates(text: str) -> Iterator[Duplicate]:
             first = scopes[-1].enter(json.loads(token), match.start())
             if first is not None:
                 path = tuple(scope.key for scope in scopes)
-                yield Duplicate(path, *lines.place(match.start()), lines.place(first)[0])
+                yield DuplicateKey(path, *lines.place(match.start()), lines.place(first)[0])
 
 
 class _Scope:

@@ -36,7 +36,7 @@ MAX_ALIASED = 1_000_000
 _COLLECTION_TAGS = ("!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
 
-class Node:
+class YamlNode:
     """A value with its offsets in the text.
 
     ``size`` counts the values in it with aliases expanded, ``height`` the levels of nesting below it.
@@ -48,24 +48,24 @@ class Node:
         self.start = start
         self.end = end
         self.data = data
-        self.children: dict[Any, tuple[Node, Node]] | list[Node] | None = None
+        self.children: dict[Any, tuple[YamlNode, YamlNode]] | list[YamlNode] | None = None
         self.size = 1
         self.height = 0
         self.is_merge = False
 
-    def adopt(self, child: Node) -> None:
+    def adopt(self, child: YamlNode) -> None:
         """Count a child in."""
         self.size += child.size
         self.height = max(self.height, child.height + 1)
         self.end = max(self.end, child.end)
 
-    def alias(self, start: int, end: int) -> Node:
+    def alias(self, start: int, end: int) -> YamlNode:
         """Return this value as it stands at an alias."""
-        node = Node(start, end, self.data)
+        node = YamlNode(start, end, self.data)
         node.children, node.size, node.height = self.children, self.size, self.height
         return node
 
-    def child(self, step: str | int) -> tuple[Node, Node] | None:
+    def child(self, step: str | int) -> tuple[YamlNode, YamlNode] | None:
         """Return key and value of one child, a list item being its own key; None when there is none."""
         if isinstance(self.children, dict):
             return self.children.get(step)
@@ -73,12 +73,12 @@ class Node:
             return self.children[step], self.children[step]
         return None
 
-    def place(self, key: Node) -> ValuePlace:
+    def place(self, key: YamlNode) -> ValuePlace:
         """Return the offsets of this value under ``key``."""
         return ValuePlace(key.start, key.end, self.start, self.end)
 
 
-def compose(text: str, file: str, pure: bool) -> tuple[Node, tuple[Problem, ...]]:
+def compose(text: str, file: str, pure: bool) -> tuple[YamlNode, tuple[Problem, ...]]:
     """Return the top mapping of a text and the problems that left the rest readable; raises InputError."""
     composer = _Composer(text, file, pure)
     root = composer.document()
@@ -92,10 +92,10 @@ class _Composer:
         self._file = file
         self._lines = Lines(text)
         self._events = self._guarded(pure)
-        self._anchors: dict[str, Node | None] = {}
+        self._anchors: dict[str, YamlNode | None] = {}
         self._aliased = 0
 
-    def document(self) -> Node:
+    def document(self) -> YamlNode:
         """Return the only document of the stream."""
         event = next(self._events)
         while isinstance(event, StreamStartEvent | DocumentStartEvent):
@@ -129,7 +129,7 @@ class _Composer:
                 place, "YAML 1.1 reads `no` and `010` differently; remove this line, YAML 1.2 is meant"
             )
 
-    def _node(self, event: Any, depth: int) -> Node:
+    def _node(self, event: Any, depth: int) -> YamlNode:
         if isinstance(event, AliasEvent):
             return self._alias(event, depth)
         node = self._scalar(event) if isinstance(event, ScalarEvent) else self._collection(event, depth)
@@ -137,12 +137,12 @@ class _Composer:
             self._anchors[event.anchor] = node
         return node
 
-    def _scalar(self, event: Any) -> Node:
+    def _scalar(self, event: Any) -> YamlNode:
         start, end = event.start_mark.index, event.end_mark.index
         # The mark of a block scalar ends behind the line breaks that follow it.
         if end > start and self._text[end - 1].isspace():
             end = start + len(self._text[start:end].rstrip())
-        node = Node(start, end, None)
+        node = YamlNode(start, end, None)
         if event.value == "<<" and event.implicit[0]:
             node.is_merge, node.data = True, "<<"
             return node
@@ -161,7 +161,7 @@ class _Composer:
             raise ScalarError("this text holds half of a \\u surrogate pair, which is no character")
         return plain(value) if event.implicit[0] else value
 
-    def _alias(self, event: Any, depth: int) -> Node:
+    def _alias(self, event: Any, depth: int) -> YamlNode:
         start, name = event.start_mark.index, event.anchor
         if name not in self._anchors:
             near = nearest(name, self._anchors)
@@ -178,7 +178,7 @@ class _Composer:
             self._refuse(start, f"nested deeper than {MAX_DEPTH} levels through alias *{name}")
         return target.alias(start, event.end_mark.index)
 
-    def _collection(self, event: Any, depth: int) -> Node:
+    def _collection(self, event: Any, depth: int) -> YamlNode:
         start = event.start_mark.index
         if depth >= MAX_DEPTH:
             self._refuse(start, f"nested deeper than {MAX_DEPTH} levels")
@@ -186,7 +186,7 @@ class _Composer:
             self._anchors[event.anchor] = None
         if event.tag is not None and str(event.tag) not in _COLLECTION_TAGS:
             self._note(start, f"unknown tag {shown(str(event.tag))}; expected none on a list or mapping")
-        node = Node(start, start, None)
+        node = YamlNode(start, start, None)
         is_mapping = isinstance(event, MappingStartEvent)
         closing = self._mapping(node, depth) if is_mapping else self._sequence(node, depth)
         # A block collection has no closing token: its end mark is where the next thing starts.
@@ -194,8 +194,8 @@ class _Composer:
             node.end = closing.end_mark.index
         return node
 
-    def _sequence(self, node: Node, depth: int) -> Any:
-        items: list[Node] = []
+    def _sequence(self, node: YamlNode, depth: int) -> Any:
+        items: list[YamlNode] = []
         for event in self._events:
             if isinstance(event, SequenceEndEvent):
                 break
@@ -205,9 +205,9 @@ class _Composer:
         node.children, node.data = items, [item.data for item in items]
         return event
 
-    def _mapping(self, node: Node, depth: int) -> Any:
-        members: dict[Any, tuple[Node, Node]] = {}
-        merges: list[tuple[Node, Node]] = []
+    def _mapping(self, node: YamlNode, depth: int) -> Any:
+        members: dict[Any, tuple[YamlNode, YamlNode]] = {}
+        merges: list[tuple[YamlNode, YamlNode]] = []
         for event in self._events:
             if isinstance(event, MappingEndEvent):
                 break
@@ -221,7 +221,7 @@ class _Composer:
         node.children, node.data = members, {key: value.data for key, (_, value) in members.items()}
         return event
 
-    def _member_value(self, key: Node, depth: int) -> Node:
+    def _member_value(self, key: YamlNode, depth: int) -> YamlNode:
         value = self._node(next(self._events), depth)
         if value.start == value.end:
             # The parsers disagree on where an empty value stands; people look behind the colon.
@@ -230,7 +230,11 @@ class _Composer:
         return value
 
     def _add(
-        self, members: dict[Any, tuple[Node, Node]], merges: list[tuple[Node, Node]], key: Node, value: Node
+        self,
+        members: dict[Any, tuple[YamlNode, YamlNode]],
+        merges: list[tuple[YamlNode, YamlNode]],
+        key: YamlNode,
+        value: YamlNode,
     ) -> None:
         if key.children is not None:
             self._note(key.start, "a key must be a single value, not a list or a mapping")
@@ -244,7 +248,7 @@ class _Composer:
         else:
             members[key.data] = (key, value)
 
-    def _merge(self, members: dict[Any, tuple[Node, Node]], value: Node) -> None:
+    def _merge(self, members: dict[Any, tuple[YamlNode, YamlNode]], value: YamlNode) -> None:
         sources = value.children if isinstance(value.children, list) else [value]
         for source in sources:
             if isinstance(source.children, dict):

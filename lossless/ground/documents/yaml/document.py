@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import ValuePlace
-    from lossless.ground.documents.yaml.compose import Node
+    from lossless.ground.documents.yaml.compose import YamlNode
 
 
 def load_yaml(text: str, file: str, *, pure: bool = False) -> Document:
@@ -38,14 +38,14 @@ class YamlLocator:
 
     __slots__ = ("_root",)
 
-    def __init__(self, root: Node) -> None:
+    def __init__(self, root: YamlNode) -> None:
         self._root = root
 
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
         return {path: self._place(path) for path in paths}
 
-    def node(self, path: Path) -> Node:
+    def node(self, path: Path) -> YamlNode:
         """Return the composed value at a path, or at its deepest prefix that exists."""
         return self._found(path)[1]
 
@@ -53,7 +53,7 @@ class YamlLocator:
         key, node = self._found(path)
         return node.place(key)
 
-    def _found(self, path: Path) -> tuple[Node, Node]:
+    def _found(self, path: Path) -> tuple[YamlNode, YamlNode]:
         key, node = self._root, self._root
         for step in path:
             child = node.child(step)

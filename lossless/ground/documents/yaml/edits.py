@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Json
     from lossless.ground.documents.changes import ValueChange
     from lossless.ground.documents.document import Document
-    from lossless.ground.documents.yaml.compose import Node
+    from lossless.ground.documents.yaml.compose import YamlNode
 
-    Member = tuple[Node, Node]
+    Member = tuple[YamlNode, YamlNode]
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./+%](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?")
 """What needs no quotes anywhere, in flow mappings too."""
@@ -35,7 +35,7 @@ def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Rep
     return found
 
 
-def _inside(text: str, node: Node, changes: Sequence[ValueChange]) -> Iterator[Replacement]:
+def _inside(text: str, node: YamlNode, changes: Sequence[ValueChange]) -> Iterator[Replacement]:
     by_key = {change.path[-1]: change for change in changes}
     members = _members(node)
     if len(members) < len(node.children or ()):
@@ -57,7 +57,7 @@ def _inside(text: str, node: Node, changes: Sequence[ValueChange]) -> Iterator[R
         yield from _in_block(text, members, gone, added)
 
 
-def _members(node: Node) -> list[Member]:
+def _members(node: YamlNode) -> list[Member]:
     """Return keys and values that are written here, in order: what a merge key brings in is not."""
     if isinstance(node.children, list):
         return [(item, item) for item in node.children]
@@ -65,11 +65,11 @@ def _members(node: Node) -> list[Member]:
     return sorted(own, key=lambda pair: pair[0].start)
 
 
-def _key(node: Node, at: int, key: Node) -> str | int:
+def _key(node: YamlNode, at: int, key: YamlNode) -> str | int:
     return at if isinstance(node.children, list) else key.data
 
 
-def _set(text: str, old: Node, value: Json) -> Replacement:
+def _set(text: str, old: YamlNode, value: Json) -> Replacement:
     quote = text[old.start : old.start + 1]
     if isinstance(value, str) and quote == "'":
         return Replacement(old.start, old.end, "'" + value.replace("'", "''") + "'")
@@ -81,7 +81,7 @@ def _set(text: str, old: Node, value: Json) -> Replacement:
 
 
 def _in_flow(
-    node: Node, members: Sequence[Member], gone: Sequence[bool], added: dict[str, Json]
+    node: YamlNode, members: Sequence[Member], gone: Sequence[bool], added: dict[str, Json]
 ) -> Iterator[Replacement]:
     inner = (node.start + 1, node.end - 1)
     more = ", ".join(f"{_scalar(key)}: {_value(value)}" for key, value in added.items())

@@ -19,7 +19,7 @@ from lossless.output.render.planned_files import PlannedFile
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.infiniband.from_model.files import Trouble, Written
+    from lossless.formats.infiniband.from_model.files import ManagerFile, WriteProblem
     from lossless.model.fabric.infiniband.subnet import ManagerHost, Subnet
 
 
@@ -27,7 +27,7 @@ class SubnetFiles(NamedTuple):
     """The files of a subnet, what could not be written, and what is not rendered and why."""
 
     files: tuple[PlannedFile, ...]
-    troubles: tuple[Trouble, ...]
+    troubles: tuple[WriteProblem, ...]
     notes: tuple[str, ...]
 
 
@@ -44,7 +44,7 @@ def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> di
 def subnet_files(subnet: Subnet, environment: Mapping[str, str]) -> SubnetFiles:
     """Return every file of a subnet; ``environment`` has the keys that protect it, by the names of its variables."""
     keys, missing = secret_values(subnet.secrets, environment)
-    made: dict[str, list[Written]] = {}
+    made: dict[str, list[ManagerFile]] = {}
     troubles = list(missing)
     for host, (files, wrong) in _by_host(subnet, keys):
         made.setdefault(host, []).extend(files)
@@ -63,7 +63,7 @@ def subnet_files(subnet: Subnet, environment: Mapping[str, str]) -> SubnetFiles:
 
 def _by_host(
     subnet: Subnet, keys: Mapping[str, str]
-) -> Iterator[tuple[str, tuple[Sequence[Written], Sequence[Trouble]]]]:
+) -> Iterator[tuple[str, tuple[Sequence[ManagerFile], Sequence[WriteProblem]]]]:
     """Yield hosts with files that they get, and what is wrong with those; a host may come more than once."""
     for host, manager in _manager_hosts(subnet):
         yield host, manager_files(subnet, manager, keys)
@@ -102,11 +102,11 @@ def _notes(subnet: Subnet) -> Iterator[str]:
         yield "keys of NVIDIA's OpenSM alone stand apart in opensm.conf: no opensm that can be had freely checks them"
 
 
-def _once() -> Callable[[Written], str]:
+def _once() -> Callable[[ManagerFile], str]:
     """Return what renders a file, each distinct one once: most hosts are alike."""
     texts: dict[tuple[str, str], str] = {}
 
-    def text(one: Written) -> str:
+    def text(one: ManagerFile) -> str:
         known = (one.template, repr(one.context)) if one.name in ("nccl.conf", "job.env") else None
         if known is None:
             return _text(one)
@@ -117,7 +117,7 @@ def _once() -> Callable[[Written], str]:
     return text
 
 
-def _text(one: Written) -> str:
+def _text(one: ManagerFile) -> str:
     from lossless.output.render.environment import render_template
 
     return render_template(one.template, one.context)
