@@ -91,6 +91,7 @@ from lossless.checks.rules.ecn.wred_profiles import (
 )
 from lossless.checks.rules.locations import below, elements, places
 from lossless.ground.basics.findings import Edit
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.qos import UNREADABLE
 
@@ -158,13 +159,13 @@ def _does_not_mark(use: WredUse, declared: bool) -> Hit:
 
 
 def _queues_without(bare: Sequence[LosslessQueue]) -> Results:
-    switches: dict[int, list[LosslessQueue]] = {}
     for queue in bare:
         if queue.in_fragment:
-            yield Gap("a fragment without PORT rows: its WRED profiles may stand elsewhere", _places([queue]))
-        else:
-            switches.setdefault(id(queue.ports.switch), []).append(queue)
-    yield from map(_queue_hit, switches.values())
+            yield Gap(
+                "a fragment without PORT rows: its WRED profiles may stand elsewhere", queue.ports.places
+            )
+    whole = ((id(queue.ports.switch), queue) for queue in bare if not queue.in_fragment)
+    yield from map(_queue_hit, grouped(whole).values())
 
 
 def _queue_hit(queues: Sequence[LosslessQueue]) -> Hit:

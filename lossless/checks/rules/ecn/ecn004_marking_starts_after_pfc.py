@@ -79,53 +79,53 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a hit per ECN curve whose Kmin PFC can come before."""
     ranked: list[tuple[tuple[int, float], Hit]] = []
-    for ports, found in markings(view):
-        if isinstance(found, Gap):
-            yield found
+    for ports, marking in markings(view):
+        if isinstance(marking, Gap):
+            yield marking
             continue
-        reach = found.trigger.threshold_bytes(1)
-        if found.fan_in >= 2 and found.kmin_bytes >= found.trigger.egress_bytes(found.fan_in):
-            ranked.append(((0, reach), _never_first(view, ports, found)))
-        elif found.fan_in >= 2 and found.kmin_bytes >= found.trigger.egress_bytes(2):
-            ranked.append(((1, reach), _incast(view, ports, found)))
-        elif found.fan_out >= 2 and 2 * found.kmin_bytes > reach:
-            ranked.append(((2, reach), _fan_out(view, ports, found)))
+        reach = marking.trigger.threshold_bytes(1)
+        if marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(marking.fan_in):
+            ranked.append(((0, reach), _never_first(view, ports, marking)))
+        elif marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(2):
+            ranked.append(((1, reach), _incast(view, ports, marking)))
+        elif marking.fan_out >= 2 and 2 * marking.kmin_bytes > reach:
+            ranked.append(((2, reach), _fan_out(view, ports, marking)))
     yield from tightest(ranked)
 
 
-def _never_first(view: View, ports: PortSet, found: EcnMarking) -> Hit:
-    holds = int(found.trigger.egress_bytes(found.fan_in))
-    hit = _hit(view, ports, found, "no incast on this switch is marked before PFC pauses it")
-    note = f"{found.fan_in} senders pause when the egress holds {format_bytes(holds)}; {hit.note}"
+def _never_first(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
+    holds = int(marking.trigger.egress_bytes(marking.fan_in))
+    hit = _hit(view, ports, marking, "no incast on this switch is marked before PFC pauses it")
+    note = f"{marking.fan_in} senders pause when the egress holds {format_bytes(holds)}; {hit.note}"
     return hit._replace(note=note, severity="error")
 
 
-def _incast(view: View, ports: PortSet, found: EcnMarking) -> Hit:
-    holds = int(found.trigger.egress_bytes(2))
+def _incast(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
+    holds = int(marking.trigger.egress_bytes(2))
     return _hit(
-        view, ports, found, f"two senders to one port pause at {format_bytes(holds)}, before the first mark"
+        view, ports, marking, f"two senders to one port pause at {format_bytes(holds)}, before the first mark"
     )
 
 
-def _fan_out(view: View, ports: PortSet, found: EcnMarking) -> Hit:
-    reach = int(found.trigger.threshold_bytes(1))
+def _fan_out(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
+    reach = int(marking.trigger.threshold_bytes(1))
     return _hit(
         view,
         ports,
-        found,
+        marking,
         f"a port that feeds two congested egresses pauses at {format_bytes(reach)}, before the first mark",
     )
 
 
-def _hit(view: View, ports: PortSet, found: EcnMarking, what: str) -> Hit:
-    reach, pair = found.trigger.threshold_bytes(1), found.trigger.egress_bytes(2)
+def _hit(view: View, ports: PortSet, marking: EcnMarking, what: str) -> Hit:
+    reach, pair = marking.trigger.threshold_bytes(1), marking.trigger.egress_bytes(2)
     return Hit(
-        origin=threshold_origin(view, found.wred, "min"),
-        message=f"Kmin {format_bytes(found.kmin_bytes)}: {what}",
+        origin=threshold_origin(view, marking.wred, "min"),
+        message=f"Kmin {format_bytes(marking.kmin_bytes)}: {what}",
         note=f"T(1) = {format_bytes(int(reach))} and 2 x T(2) = {format_bytes(int(pair))} "
-        f"in a pool of {format_bytes(found.trigger.pool_bytes)}",
+        f"in a pool of {format_bytes(marking.trigger.pool_bytes)}",
         help=f"lower Kmin below {format_bytes(int(reach / 2))}, or raise alpha of the lossless groups",
         elements=ports.elements,
         places=ports.places,
-        data={"kmin_bytes": found.kmin_bytes, **margins(found, found.kmin_bytes)},
+        data={"kmin_bytes": marking.kmin_bytes, **margins(marking, marking.kmin_bytes)},
     )

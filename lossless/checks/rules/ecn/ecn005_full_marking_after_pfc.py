@@ -75,27 +75,27 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a hit per ECN curve whose Kmax PFC comes before, although its Kmin does not."""
     ranked: list[tuple[tuple[int, float], Hit]] = []
-    for ports, found in markings(view):
-        if isinstance(found, Gap):
-            yield found
+    for ports, marking in markings(view):
+        if isinstance(marking, Gap):
+            yield marking
             continue
-        reach = found.trigger.threshold_bytes(1)
-        if found.kmin_bytes <= reach < found.kmax_bytes:
-            ranked.append(((0, reach), _hit(view, ports, found)))
+        reach = marking.trigger.threshold_bytes(1)
+        if marking.kmin_bytes <= reach < marking.kmax_bytes:
+            ranked.append(((0, reach), _hit(view, ports, marking)))
     yield from tightest(ranked)
 
 
-def _hit(view: View, ports: PortSet, found: EcnMarking) -> Hit:
-    reach, pair = found.trigger.threshold_bytes(1), found.trigger.egress_bytes(2)
-    incast = "before" if pair <= found.kmax_bytes else "after"
+def _hit(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
+    reach, pair = marking.trigger.threshold_bytes(1), marking.trigger.egress_bytes(2)
+    incast = "before" if pair <= marking.kmax_bytes else "after"
     return Hit(
-        origin=threshold_origin(view, found.wred, "max"),
-        message=f"Kmax {format_bytes(found.kmax_bytes)} is above the {format_bytes(int(reach))} at which one "
+        origin=threshold_origin(view, marking.wred, "max"),
+        message=f"Kmax {format_bytes(marking.kmax_bytes)} is above the {format_bytes(int(reach))} at which one "
         "loaded port pauses",
         note=f"two senders to one port pause at {format_bytes(int(pair))}, {incast} full marking; "
-        f"the pool shares {format_bytes(found.trigger.pool_bytes)}",
+        f"the pool shares {format_bytes(marking.trigger.pool_bytes)}",
         help=f"lower Kmax below {format_bytes(int(reach))}, or raise alpha of the lossless groups",
         elements=ports.elements,
         places=ports.places,
-        data={"kmax_bytes": found.kmax_bytes, **margins(found, found.kmax_bytes)},
+        data={"kmax_bytes": marking.kmax_bytes, **margins(marking, marking.kmax_bytes)},
     )

@@ -66,31 +66,29 @@ from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.ecn.thresholds import threshold_origin
 from lossless.checks.rules.ecn.wred_profiles import WredUse, lossless_queues, pfc_only, refused
 from lossless.checks.rules.locations import beside, row_of
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.checks.rules.ecn.wred_profiles import LosslessQueue
     from lossless.model.fabric.qos import BufferProfile, Wred
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
     """Yield a hit per curve that ends, or begins, beyond what its queue can hold."""
-    found: dict[tuple[int, int], list[LosslessQueue]] = {}
-    for queue in lossless_queues(view):
-        if queue.queue is not None and queue.queue.buffer is not None and queue.queue.wred is not None:
-            found.setdefault((id(queue.queue.wred), id(queue.queue.buffer)), []).append(queue)
-    for queues in found.values():
+    rows = ((queue.queue, queue) for queue in lossless_queues(view) if queue.queue is not None)
+    uses = grouped(((id(row.wred), id(row.buffer)), queue) for row, queue in rows)
+    for queues in uses.values():
         row = queues[0].queue
         if row is not None and row.wred is not None and row.buffer is not None and _counts(view, row.wred):
-            yield from _judged(view, WredUse(row.wred, tuple(queues)), row.buffer)
+            yield from _against_limit(view, WredUse(row.wred, tuple(queues)), row.buffer)
 
 
 def _counts(view: View, wred: Wred) -> bool:
     return wred.marks and not refused(wred) and not pfc_only(view)
 
 
-def _judged(view: View, use: WredUse, buffer: BufferProfile) -> Results:
+def _against_limit(view: View, use: WredUse, buffer: BufferProfile) -> Results:
     limit = queue_limit_bytes(buffer)
     kmin, kmax = use.wred.green.min_bytes, use.wred.green.max_bytes
     if limit is None or kmax is None:

@@ -64,8 +64,8 @@ KNOWN_NAME = "AZURE_LOSSLESS"
 
 def check(device: Device) -> Results:
     """Yield a hit where the only profile of the lossless queues has another name."""
-    found = uses(device.view)
-    use = found[0] if len(found) == 1 else None
+    profiles = uses(device.view)
+    use = profiles[0] if len(profiles) == 1 else None
     if use is None or not use.wred.marks or refused(use.wred) or use.wred.name == KNOWN_NAME:
         return
     first = use.queues[0].queue

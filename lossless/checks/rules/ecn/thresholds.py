@@ -8,6 +8,7 @@ from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_mar
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.checks.rules.base import Gap
 from lossless.checks.rules.locations import below, places
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,25 +30,22 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | Gap]]:
             yield sets[0], Gap("virtual output queues stand at the ingress of another card", places(sets))
             continue
         for egress in sets:
-            found: dict[object, EcnMarking | Gap] = {}
+            distinct: dict[object, EcnMarking | Gap] = {}
             for priority in egress.qos.pfc.priorities:
-                one = ecn_marking(sets, egress, priority)
-                if isinstance(one, MissingInput):
-                    found[one.reason] = Gap(one.reason, egress.places)
-                elif one is not None:
+                marking = ecn_marking(sets, egress, priority)
+                if isinstance(marking, MissingInput):
+                    distinct[marking.reason] = Gap(marking.reason, egress.places)
+                elif marking is not None:
                     # Priorities that share curve and trigger are one cause on the same ports.
-                    found.setdefault((one.wred.origin, one.trigger), one)
-            yield from ((egress, one) for one in found.values())
+                    distinct.setdefault((marking.wred.origin, marking.trigger), marking)
+            yield from ((egress, marking) for marking in distinct.values())
 
 
 def tightest(ranked: Iterable[tuple[tuple[int, float], Hit]]) -> Iterator[Hit]:
     """Yield one hit a place, the one of lowest rank, with the ports of all that share its cause."""
-    by_origin: dict[Origin, list[tuple[tuple[int, float], Hit]]] = {}
-    for rank, hit in ranked:
-        by_origin.setdefault(hit.origin, []).append((rank, hit))
-    for found in by_origin.values():
-        hits = [hit for _, hit in found]
-        worst = min(found, key=lambda pair: pair[0])[1]
+    for same in grouped((hit.origin, (rank, hit)) for rank, hit in ranked).values():
+        hits = [hit for _, hit in same]
+        worst = min(same, key=lambda pair: pair[0])[1]
         elements = tuple(dict.fromkeys(name for hit in hits for name in hit.elements))
         yield worst._replace(elements=elements, places=sum(hit.total for hit in hits))
 
@@ -57,14 +55,14 @@ def threshold_origin(view: View, wred: Wred, end: str) -> Origin:
     return below(wred.origin, end if view.fabric.declared else _FIELDS[end])
 
 
-def margins(found: EcnMarking, threshold_bytes: int) -> Mapping[str, Json]:
+def margins(marking: EcnMarking, threshold_bytes: int) -> Mapping[str, Json]:
     """Return where XOFF sits around a threshold; a negative margin means that PFC comes first."""
     return {
-        "pool_bytes": found.trigger.pool_bytes,
-        "alpha": found.trigger.alpha,
-        "one_group_bytes": int(found.trigger.threshold_bytes(1)),
-        "two_sender_egress_bytes": int(found.trigger.egress_bytes(2)),
-        "worst_fan_in": found.fan_in,
-        "two_sender_margin_bytes": int(found.trigger.egress_bytes(2)) - threshold_bytes,
-        "two_egress_margin_bytes": int(found.trigger.threshold_bytes(1)) - 2 * threshold_bytes,
+        "pool_bytes": marking.trigger.pool_bytes,
+        "alpha": marking.trigger.alpha,
+        "one_group_bytes": int(marking.trigger.threshold_bytes(1)),
+        "two_sender_egress_bytes": int(marking.trigger.egress_bytes(2)),
+        "worst_fan_in": marking.fan_in,
+        "two_sender_margin_bytes": int(marking.trigger.egress_bytes(2)) - threshold_bytes,
+        "two_egress_margin_bytes": int(marking.trigger.threshold_bytes(1)) - 2 * threshold_bytes,
     }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD
 from lossless.checks.rules.locations import counted_lossy, elements, places
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE
@@ -83,11 +84,8 @@ def _astray(qos: PortQos, priority: int) -> bool:
 
 def uses(view: View) -> tuple[WredUse, ...]:
     """Return the WRED profiles of lossless queues."""
-    found: dict[Wred, list[LosslessQueue]] = {}
-    for queue in lossless_queues(view):
-        if queue.wred is not None:
-            found.setdefault(queue.wred, []).append(queue)
-    return tuple(WredUse(wred, tuple(queues)) for wred, queues in found.items())
+    profiles = grouped((queue.wred, queue) for queue in lossless_queues(view) if queue.wred is not None)
+    return tuple(WredUse(wred, tuple(queues)) for wred, queues in profiles.items())
 
 
 def marking_uses(view: View) -> Iterator[WredUse]:

@@ -39,8 +39,8 @@ class HostDifference(NamedTuple):
     """
 
     setting: str
-    found: str
-    wanted: str
+    have: str
+    want: str
     origin: Origin
     declared: Origin
     harmless: bool = False
@@ -58,8 +58,8 @@ def differences(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 def _network(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     yield from _value("mtu", have.mtu_bytes, want.mtu_bytes, "{} B", have.mtu_origin, want.mtu_origin)
     if isinstance(have.rate_bps, int) and isinstance(want.rate_bps, int) and have.rate_bps != want.rate_bps:
-        found, wanted = format_rate(have.rate_bps), format_rate(want.rate_bps)
-        yield HostDifference("speed", found, wanted, have.at("rate"), want.nic_origin)
+        rate, declared = format_rate(have.rate_bps), format_rate(want.rate_bps)
+        yield HostDifference("speed", rate, declared, have.at("rate"), want.nic_origin)
     yield from _cable(have, want)
     if have.global_pause is True and want.global_pause is False:
         yield HostDifference(
@@ -87,9 +87,9 @@ def _sorting(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     if have.trust != "pcp":
         yield from _map(have, want)
     if isinstance(have.pfc_priorities, tuple) and isinstance(want.pfc_priorities, tuple):
-        found, wanted = have.pfc_priorities, want.pfc_priorities
-        if found != wanted:
-            yield HostDifference("PFC", spell(found), spell(wanted), have.pfc_origin, want.pfc_origin)
+        paused, declared = have.pfc_priorities, want.pfc_priorities
+        if paused != declared:
+            yield HostDifference("PFC", spell(paused), spell(declared), have.pfc_origin, want.pfc_origin)
     stall = "pfc_prevention"
     yield from _value(stall, have.stall_ms, want.stall_ms, "{} ms", have.at(stall), _declared(want, stall))
     if want.ets is not None and not isinstance(have.ets, Unknown) and have.ets != want.ets:
@@ -99,11 +99,11 @@ def _sorting(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 def _map(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     if isinstance(have.dscp_to_priority, Unknown) or isinstance(want.dscp_to_priority, Unknown):
         return
-    found = dict(have.dscp_to_priority)
+    priority_of = dict(have.dscp_to_priority)
     for priority in sorted(set(dict(want.dscp_to_priority).values())):
-        moved = [d for d, p in want.dscp_to_priority if p == priority and found.get(d, p) != p]
+        moved = [d for d, p in want.dscp_to_priority if p == priority and priority_of.get(d, p) != p]
         if moved:
-            went = sorted({found[dscp] for dscp in moved})
+            went = sorted({priority_of[dscp] for dscp in moved})
             yield HostDifference(
                 f"the priority of DSCP {number_ranges(moved)}",
                 ", ".join(map(str, went)),
@@ -129,33 +129,32 @@ def _shares(host: HostQos) -> str:
 
 def _marking(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     """Yield the ToS bytes that put RDMA on another DSCP: the driver's own, and that of RDMA-CM."""
-    wanted = want.traffic_class
+    declared = want.traffic_class
     sources = (
         ("traffic_class", have.traffic_class, have.traffic_class_origin),
         ("default_roce_tos", have.cma_tos, have.at("cma_tos")),
     )
-    for name, found, origin in sources:
-        if isinstance(wanted, int) and isinstance(found, int) and found >> 2 != wanted >> 2:
-            yield HostDifference(name, str(found), str(wanted), origin, want.traffic_class_origin)
+    for name, tos, origin in sources:
+        if isinstance(declared, int) and isinstance(tos, int) and tos >> 2 != declared >> 2:
+            yield HostDifference(name, str(tos), str(declared), origin, want.traffic_class_origin)
 
 
 def _dcqcn(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
-    found, wanted = have.dcqcn, want.dcqcn
-    if wanted.enabled is not True:
-        if found.enabled is True:
-            yield HostDifference("DCQCN", "on", "off", found.at("priorities"), wanted.origin)
+    dcqcn, declared = have.dcqcn, want.dcqcn
+    if declared.enabled is not True:
+        if dcqcn.enabled is True:
+            yield HostDifference("DCQCN", "on", "off", dcqcn.at("priorities"), declared.origin)
         return
-    yield from _points(found, want)
+    yield from _points(dcqcn, want)
     for name in ("cnp_dscp", "cnp_priority"):
-        yield from _value(
-            name, getattr(found, name), getattr(wanted, name), "{}", found.at(name), _written(wanted, name)
-        )
-    values = dict(found.values)
-    for name, value in wanted.values:
-        yield from _value(name, values.get(name), value, "{}", found.at(name), _written(wanted, name))
+        values = getattr(dcqcn, name), getattr(declared, name)
+        yield from _value(name, *values, "{}", dcqcn.at(name), _written(declared, name))
+    parameters = dict(dcqcn.values)
+    for name, value in declared.values:
+        yield from _value(name, parameters.get(name), value, "{}", dcqcn.at(name), _written(declared, name))
 
 
-def _points(found: Dcqcn, want: HostQos) -> Iterator[HostDifference]:
+def _points(dcqcn: Dcqcn, want: HostQos) -> Iterator[HostDifference]:
     """Yield the priorities that DCQCN runs on; those beyond the wanted ones do no harm.
 
     Where the firmware's mask is all that is known, it says where DCQCN may run, and NIC001 whether that is enough.
@@ -165,15 +164,17 @@ def _points(found: Dcqcn, want: HostQos) -> Iterator[HostDifference]:
         ("priorities", "DCQCN's reaction point"),
         ("notifying", "DCQCN's notification point"),
     )
-    said, named = {name: getattr(found, name) for name, _ in halves}, dict(found.origins)
-    if said["priorities"] == said["notifying"]:
+    on, named = {name: getattr(dcqcn, name) for name, _ in halves}, dict(dcqcn.origins)
+    if on["priorities"] == on["notifying"]:
         halves = (("priorities", "DCQCN"),)
     for name, point in halves:
-        on = said[name]
+        running = on[name]
         masked = named.get(name) is not None and named.get(name) == named.get("priority_mask")
-        if isinstance(on, tuple) and isinstance(wanted, tuple) and on != wanted and not masked:
-            more = set(on) > set(wanted)
-            yield HostDifference(point, spell(on), spell(wanted), found.at(name), want.dcqcn.origin, more)
+        if isinstance(running, tuple) and isinstance(wanted, tuple) and running != wanted and not masked:
+            more = set(running) > set(wanted)
+            yield HostDifference(
+                point, spell(running), spell(wanted), dcqcn.at(name), want.dcqcn.origin, more
+            )
 
 
 def _written(dcqcn: Dcqcn, name: str) -> Origin:
@@ -185,19 +186,18 @@ def _written(dcqcn: Dcqcn, name: str) -> Origin:
 def _jobs(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     yield from _patience(have, want)
     for attribute, (key, variable) in _JOBS.items():
-        found, wanted = getattr(have.jobs, attribute), getattr(want.jobs, attribute)
-        declared = _variable(want, variable)
-        yield from _value(variable, found, wanted, "{}", have.at("nccl", key), declared)
+        values = getattr(have.jobs, attribute), getattr(want.jobs, attribute)
+        yield from _value(variable, *values, "{}", have.at("nccl", key), _variable(want, variable))
 
 
 def _patience(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
-    found, wanted = have.transport, want.transport
-    if not isinstance(found, tuple) or not isinstance(wanted, tuple):
+    transport, declared = have.transport, want.transport
+    if not isinstance(transport, tuple) or not isinstance(declared, tuple):
         return
     for attribute, (key, variable) in _PATIENCE.items():
-        is_, says = getattr(found, attribute), getattr(wanted, attribute)
-        declared = _variable(want, variable)
-        yield from _value(variable, is_, says, "{}", _transport_at(have, found, key), declared)
+        values = getattr(transport, attribute), getattr(declared, attribute)
+        origin = _transport_at(have, transport, key)
+        yield from _value(variable, *values, "{}", origin, _variable(want, variable))
 
 
 def _variable(want: HostQos, name: str) -> Origin:
@@ -221,9 +221,9 @@ def _at_key(key: str, have: HostQos, want: HostQos, form: str = "{}") -> Iterato
 
 
 def _value(
-    setting: str, found: object, wanted: object, form: str, origin: Origin, declared: Origin
+    setting: str, have: object, want: object, form: str, origin: Origin, declared: Origin
 ) -> Iterator[HostDifference]:
     """Yield a setting of one value that differs; absent on either side, or not known, it is not compared."""
-    if any(value is None or isinstance(value, Unknown) for value in (found, wanted)) or found == wanted:
+    if any(value is None or isinstance(value, Unknown) for value in (have, want)) or have == want:
         return
-    yield HostDifference(setting, form.format(found), form.format(wanted), origin, declared)
+    yield HostDifference(setting, form.format(have), form.format(want), origin, declared)

@@ -72,29 +72,31 @@ def check(view: View) -> Results:
     if not lossless:
         return
     for host, names in view.host_kinds:
-        found = markings(host)
-        carried = {marking.dscp for marking in found} or {0}
-        slip = any(is_unit_slip(marking.tos, lossless) for marking in found)
+        sources = markings(host)
+        carried = {marking.dscp for marking in sources} or {0}
+        slip = any(is_unit_slip(marking.tos, lossless) for marking in sources)
         if slip or not carried.isdisjoint(lossless):
             continue
         if marks_all_known(host):
-            yield _hit(host, found, lossless, names)
+            yield _hit(host, sources, lossless, names)
         else:
             yield unread("every source of the ToS byte", names)
 
 
-def _hit(host: HostQos, found: tuple[Marking, ...], lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
-    carried = " and ".join(f"DSCP {m.dscp} ({m.name} {m.tos})" for m in found)
+def _hit(
+    host: HostQos, sources: tuple[Marking, ...], lossless: tuple[int, ...], hosts: tuple[str, ...]
+) -> Hit:
+    carried = " and ".join(f"DSCP {m.dscp} ({m.name} {m.tos})" for m in sources)
     carried = carried or "DSCP 0 (neither traffic_class nor NCCL_IB_TC is set)"
     tos = lossless[0] << 2 | ECT0
     return Hit(
-        origin=found[0].origin if found else host.traffic_class_origin,
+        origin=sources[0].origin if sources else host.traffic_class_origin,
         message=f"RDMA leaves the hosts on lossy {carried}; lossless is DSCP {number_ranges(lossless)}",
         note="the switches serve it best effort: no PFC protects it and no ECN marks it for DCQCN",
         help=f"leave hosts.traffic_class at derived, or set hosts.nccl.ib_tc: {tos} (DSCP {lossless[0]})"
         if host.door == "intent"
         else f"set the driver's traffic_class, or NCCL_IB_TC={tos} (DSCP {lossless[0]})",
         elements=hosts,
-        data={"dscps": [m.dscp for m in found] or [0], "lossless_dscps": list(lossless)},
-        related=tuple(Related(m.origin, f"{m.name} {m.tos} is lossy too") for m in found[1:]),
+        data={"dscps": [m.dscp for m in sources] or [0], "lossless_dscps": list(lossless)},
+        related=tuple(Related(m.origin, f"{m.name} {m.tos} is lossy too") for m in sources[1:]),
     )

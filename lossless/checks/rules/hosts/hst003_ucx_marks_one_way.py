@@ -4,7 +4,7 @@ Severity: warning
 
 ## What it does
 Looks at hosts whose jobs use UCX (`hosts.ucx`) while `hosts.traffic_class` puts RDMA on no lossless DSCP. What UCX
-itself is told, or its own default of 106 (DSCP 26), then is all there is. Where no source at all is right, HST001
+itself is setting, or its own default of 106 (DSCP 26), then is all there is. Where no source at all is right, HST001
 says so.
 
 ## Why it breaks a lossless fabric
@@ -68,11 +68,11 @@ def check(view: View) -> Results:
 
 def _hit(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
     tos = UCX_DEFAULT_TOS if ucx.tos is None else ucx.tos
-    told = f"{ucx.variable} {tos}" if ucx.tos is not None else f"UCX's own default of {tos}"
+    setting = f"{ucx.variable} {tos}" if ucx.tos is not None else f"UCX's own default of {tos}"
     lossy = "" if tos >> 2 in lossless else "lossy "
     return Hit(
         origin=ucx.origin,
-        message=f"UCX has only {told} ({lossy}DSCP {tos >> 2}); peers that answer may send DSCP 0",
+        message=f"UCX has only {setting} ({lossy}DSCP {tos >> 2}); peers that answer may send DSCP 0",
         note=f"no traffic_class of the hosts is lossless DSCP {number_ranges(lossless)}",
         help="leave hosts.traffic_class at derived: it marks what the kernel opens, on both sides",
         elements=hosts,

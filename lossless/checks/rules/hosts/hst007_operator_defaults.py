@@ -97,11 +97,11 @@ def _unmarked(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Itera
         help=f"state tos: {wanted} under roceOptimized.qos",
         elements=names,
         data={"tos": 0, "wanted_tos": wanted},
-        severity=_gravity(host, lossless),
+        severity=_severity(host, lossless),
     )
 
 
-def _gravity(host: HostQos, lossless: tuple[int, ...]) -> Severity | None:
+def _severity(host: HostQos, lossless: tuple[int, ...]) -> Severity | None:
     """Return how grave it is: jobs may ask for the right class themselves, as far as their files are known."""
     asked = any(marking.dscp in lossless for marking in markings(host))
     return "warning" if asked or not isinstance(host.nccl_tc, int | None) else None

@@ -71,9 +71,9 @@ def check(view: View) -> Results:
     """Yield a hit per source that is lossy beside one that is lossless."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
-        found = (*markings(host), *_connected(host))
-        right = [marking for marking in found if marking.dscp in lossless]
-        for marking in found if right else ():
+        sources = (*markings(host), *_connected(host))
+        right = [marking for marking in sources if marking.dscp in lossless]
+        for marking in sources if right else ():
             if marking.dscp not in lossless and not is_unit_slip(marking.tos, lossless):
                 yield _hit(host, marking, right[0], names)
 

@@ -68,10 +68,10 @@ def check(host: IntendedHost) -> Results:
 def _hit(difference: HostDifference, names: tuple[str, ...]) -> Hit:
     return Hit(
         origin=difference.origin,
-        message=f"{difference.setting} is {difference.found}, the intent says {difference.wanted}",
+        message=f"{difference.setting} is {difference.have}, the intent says {difference.want}",
         help="run the rendered script on the host, or change the intent if the host is right",
         elements=names,
-        data={"setting": difference.setting, "found": difference.found, "wanted": difference.wanted},
+        data={"setting": difference.setting, "found": difference.have, "wanted": difference.want},
         related=beside(difference.origin, (difference.declared, "declared here")),
         severity="info" if difference.harmless else None,
     )

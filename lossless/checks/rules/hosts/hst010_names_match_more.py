@@ -87,19 +87,19 @@ def check(view: View) -> Results:
     """Yield a hit per list whose names stand for more devices than they name."""
     for host, names in view.host_kinds:
         for listed in _lists(host, _devices(view, host, names)):
-            found, possible = listed.beside(), listed.possible()
-            if found or possible:
-                yield _hit(listed, found or possible, bool(found), names)
+            others, possible = listed.beside(), listed.possible()
+            if others or possible:
+                yield _hit(listed, others or possible, bool(others), names)
 
 
 def _devices(view: View, host: HostQos, names: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
     """Return the devices of a host by the variable that lists them: each interface that was read is one of its own."""
     machine = names[0].partition(":")[0]
-    read = [one.qos for one in view.fabric.hosts if one.name.partition(":")[0] == machine]
+    read = [interface.qos for interface in view.fabric.hosts if interface.name.partition(":")[0] == machine]
     every = read if host.door == "facts" else [host]
     return {
-        "NCCL_IB_HCA": tuple(dict.fromkeys(name for one in every for name in one.rdma_devices)),
-        "NCCL_SOCKET_IFNAME": tuple(dict.fromkeys(name for one in every for name in one.interfaces)),
+        "NCCL_IB_HCA": tuple(dict.fromkeys(name for qos in every for name in qos.rdma_devices)),
+        "NCCL_SOCKET_IFNAME": tuple(dict.fromkeys(name for qos in every for name in qos.interfaces)),
     }
 
 
@@ -120,8 +120,8 @@ def parsed(value: str) -> tuple[str, ...]:
     return tuple(name for entry in names.split(",") if (name := entry.partition(":")[0].strip()))
 
 
-def _hit(listed: NameList, found: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Hit:
-    name, other = found[0]
+def _hit(listed: NameList, matches: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Hit:
+    name, other = matches[0]
     verb = "leaves out" if listed.excluding else "takes"
     why = ": names are compared as far as they go" if is_there else ", where a host has one"
     return Hit(
@@ -129,6 +129,6 @@ def _hit(listed: NameList, found: Pairs, is_there: bool, hosts: tuple[str, ...])
         message=f"{listed.variable} {name} {verb} {other} too{why}",
         help=f"write {listed.variable}={'^=' if listed.excluding else '='}{listed.written}",
         elements=hosts,
-        data={"variable": listed.variable, "matched": [[one, more] for one, more in found]},
+        data={"variable": listed.variable, "matched": [[name, device] for name, device in matches]},
         severity=None if is_there else "info",
     )

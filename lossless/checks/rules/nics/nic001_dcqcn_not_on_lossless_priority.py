@@ -127,9 +127,9 @@ def _marking(view: View) -> bool:
 
 def _halves(dcqcn: Dcqcn, lossless: tuple[int, ...]) -> Iterator[_Half]:
     for name, point, without in _HALVES:
-        found: Maybe[tuple[int, ...]] = getattr(dcqcn, name)
-        if found is not None and not isinstance(found, Unknown):
-            enabled = tuple(p for p in found if _in_firmware(dcqcn, p))
+        running: Maybe[tuple[int, ...]] = getattr(dcqcn, name)
+        if running is not None and not isinstance(running, Unknown):
+            enabled = tuple(p for p in running if _in_firmware(dcqcn, p))
             missing = tuple(p for p in lossless if p not in enabled)
             if missing:
                 yield _Half(name, point, without, enabled, missing)

@@ -52,6 +52,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,24 +63,21 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield one hit where the hosts that run DCQCN have more than one kind of NIC."""
-    kinds: dict[str, list[HostDcqcn]] = {}
-    for dcqcn in running(view):
-        if dcqcn.host.nic_name:
-            kinds.setdefault(dcqcn.host.nic_name, []).append(dcqcn)
+    kinds = grouped((dcqcn.host.nic_name, dcqcn) for dcqcn in running(view) if dcqcn.host.nic_name)
     if len(kinds) > 1:
         # The kind of the fewest hosts is the odd one.
-        yield _hit(sorted(kinds.values(), key=lambda found: (_hosts(found), found[0].host.nic_name)))
+        yield _hit(sorted(kinds.values(), key=lambda kind: (_hosts(kind), kind[0].host.nic_name)))
 
 
-def _hosts(found: Sequence[HostDcqcn]) -> int:
-    return sum(len(dcqcn.hosts) for dcqcn in found)
+def _hosts(kind: Sequence[HostDcqcn]) -> int:
+    return sum(len(dcqcn.hosts) for dcqcn in kind)
 
 
 def _hit(kinds: Sequence[Sequence[HostDcqcn]]) -> Hit:
     odd, *others = kinds
     names = tuple(name for dcqcn in odd for name in dcqcn.hosts)
-    spoken = ", ".join(f"{found[0].host.nic_name} in {_hosts(found)}" for found in reversed(kinds))
-    differing = len({found[0].host.dcqcn.values for found in kinds}) > 1
+    spoken = ", ".join(f"{kind[0].host.nic_name} in {_hosts(kind)}" for kind in reversed(kinds))
+    differing = len({kind[0].host.dcqcn.values for kind in kinds}) > 1
     return Hit(
         origin=odd[0].host.nic_origin,
         message=f"{len(kinds)} kinds of NIC run DCQCN with each other: {spoken} hosts",
@@ -88,7 +86,7 @@ def _hit(kinds: Sequence[Sequence[HostDcqcn]]) -> Hit:
         else "by their profiles they have the same parameters; how each generation paces CNPs is its own",
         help="keep them apart, or test flows between them under incast",
         elements=names,
-        data={found[0].host.nic_name: _hosts(found) for found in kinds},
-        related=tuple(Related(found[0].host.nic_origin, found[0].host.nic_name) for found in others),
+        data={kind[0].host.nic_name: _hosts(kind) for kind in kinds},
+        related=tuple(Related(kind[0].host.nic_origin, kind[0].host.nic_name) for kind in others),
         severity=None if differing else "info",
     )

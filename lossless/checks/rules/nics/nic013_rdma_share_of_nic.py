@@ -64,6 +64,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.scheduling.scheduler_use import below_half_share
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
 
@@ -80,7 +81,7 @@ def check(view: View) -> Results:
             yield Gap("no file of the host says how its NIC shares the wire", len(names))
         elif host.ets is not None:
             shared, wanted = _shared(host.ets), _wanted(host.ets, lossless)
-            if wanted and len(shared) > len(wanted) and _small(shared, wanted):
+            if wanted and len(shared) > len(wanted) and below_half_share(shared, wanted):
                 yield _hit(host, shared, wanted, names)
 
 
@@ -93,11 +94,6 @@ def _wanted(ets: Ets, lossless: frozenset[int | None]) -> frozenset[int]:
     """Return those of them that carry a lossless priority."""
     carried = {tc for priority, tc in enumerate(ets.priority_to_tc) if priority in lossless}
     return frozenset(tc for tc in carried if ets.tsa[tc] == "ets")
-
-
-def _small(shared: dict[int, int], wanted: frozenset[int]) -> bool:
-    total = sum(shared.values())
-    return 2 * len(shared) * sum(shared[tc] for tc in wanted) < len(wanted) * total
 
 
 def _hit(host: HostQos, shared: dict[int, int], wanted: frozenset[int], hosts: tuple[str, ...]) -> Hit:

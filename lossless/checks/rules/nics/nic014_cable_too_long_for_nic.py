@@ -89,7 +89,7 @@ def check(view: View) -> Results:
 def _told(view: View, host: HostQos, told_m: int, names: tuple[str, ...]) -> Iterator[Hit]:
     """Yield a hit where a NIC was told a shorter cable than the one it hangs on, as far as that is known."""
     real = [(cable.real_m, cable) for cable in _cables(view, names) if isinstance(cable.real_m, int)]
-    real_m, cable = max(real, key=lambda found: found[0], default=(0, None))
+    real_m, cable = max(real, key=lambda pair: pair[0], default=(0, None))
     if cable is not None and told_m < real_m:
         yield Hit(
             origin=host.at("cable_m"),
@@ -112,5 +112,5 @@ def _cables(view: View, names: tuple[str, ...]) -> Iterator[Cable]:
 
 
 def _origin(view: View, host: HostQos, name: str) -> Origin:
-    found = (cable for cable in _cables(view, (name,)) if cable.real_m == host.cable_m)
-    return next((cable.origin for cable in found), host.origin)
+    origins = (cable.origin for cable in _cables(view, (name,)) if cable.real_m == host.cable_m)
+    return next(origins, host.origin)

@@ -110,15 +110,15 @@ def _too_large(host: HostQos, host_mtu: int, switch_mtu: int, names: tuple[str, 
 
 
 def _rdma(host: HostQos, host_mtu: int, names: tuple[str, ...]) -> Iterator[Hit]:
-    found, bare = rdma_mtu(host_mtu - RDMA_HEADERS), rdma_mtu(host_mtu)
-    if found == RDMA_MTUS[0]:
+    mtu, bare_mtu = rdma_mtu(host_mtu - RDMA_HEADERS), rdma_mtu(host_mtu)
+    if mtu == RDMA_MTUS[0]:
         return
-    left = f"leave RDMA an MTU of {found:,} B" if found else "leave no RDMA MTU at all"
+    left = f"leave RDMA an MTU of {mtu:,} B" if mtu else "leave no RDMA MTU at all"
     yield Hit(
         origin=host.mtu_origin,
         message=f"{host_mtu:,} B with {RDMA_HEADERS} B of headers {left}; the largest is {RDMA_MTUS[0]:,} B",
         help=f"make {_key(host)} at least {RDMA_MTUS[0] + RDMA_HEADERS}; 9000 is usual",
         elements=names,
-        data={"host_mtu": host_mtu, "rdma_mtu": found},
-        severity=None if not found else "warning" if found < bare else "info",
+        data={"host_mtu": host_mtu, "rdma_mtu": mtu},
+        severity=None if not mtu else "warning" if mtu < bare_mtu else "info",
     )

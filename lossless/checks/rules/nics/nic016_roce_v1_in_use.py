@@ -70,18 +70,18 @@ def _by_index(host: HostQos, index: int, names: tuple[str, ...]) -> Results:
     if types is None or isinstance(types, Unknown):
         yield unread(f"of which type the GID {index} is", names)
         return
-    found = dict(types).get(index)
-    if found == _TYPE:
+    gid_type = dict(types).get(index)
+    if gid_type == _TYPE:
         return
     fitting = [str(number) for number, kind in types if kind == _TYPE]
     yield Hit(
         origin=host.at("nccl", "ib_gid_index"),
-        message=f"NCCL_IB_GID_INDEX {index} is a GID of {found}, which has no DSCP and is not routed"
-        if found
+        message=f"NCCL_IB_GID_INDEX {index} is a GID of {gid_type}, which has no DSCP and is not routed"
+        if gid_type
         else f"NCCL_IB_GID_INDEX {index} names no GID that is in use",
         help="leave NCCL_IB_GID_INDEX out: NCCL then finds a GID of RoCE v2"
         + (f"; here that is {' or '.join(fitting)}" if fitting else ""),
         elements=names,
-        data={"index": index, "type": found, "fitting": [int(number) for number in fitting]},
-        severity=None if found else "warning",
+        data={"index": index, "type": gid_type, "fitting": [int(number) for number in fitting]},
+        severity=None if gid_type else "warning",
     )

@@ -72,9 +72,9 @@ def check(view: View) -> Results:
         if host.dscp_to_priority is UNKNOWN:
             yield unread("into which priority its NIC sorts each DSCP", names)
             continue
-        found = dict(host.dscp_to_priority)
+        priority_of = dict(host.dscp_to_priority)
         for cls in classes.lossless:
-            yield from _judge(host, cls, _asked(cls, classes, host), found, names)
+            yield from _sorting(host, cls, _asked(cls, classes, host), priority_of, names)
 
 
 def _asked(cls: TrafficClass, classes: ClassSet, host: HostQos) -> tuple[int, ...]:
@@ -84,13 +84,17 @@ def _asked(cls: TrafficClass, classes: ClassSet, host: HostQos) -> tuple[int, ..
     return tuple(sorted({marking.dscp for marking in markings(host)} & set(cls.dscps)))
 
 
-def _judge(
-    host: HostQos, cls: TrafficClass, dscps: tuple[int, ...], found: dict[int, int], names: tuple[str, ...]
+def _sorting(
+    host: HostQos,
+    cls: TrafficClass,
+    dscps: tuple[int, ...],
+    priority_of: dict[int, int],
+    names: tuple[str, ...],
 ) -> Iterator[Hit]:
-    wrong = [dscp for dscp in dscps if cls.priority is not None and found.get(dscp) != cls.priority]
+    wrong = [dscp for dscp in dscps if cls.priority is not None and priority_of.get(dscp) != cls.priority]
     if not wrong:
         return
-    sorted_into = sorted({found[dscp] for dscp in wrong if dscp in found})
+    sorted_into = sorted({priority_of[dscp] for dscp in wrong if dscp in priority_of})
     yield Hit(
         origin=at_dscp(host, wrong[0]),
         message=f"the NICs sort DSCP {number_ranges(wrong)} into {spell(sorted_into)}; "

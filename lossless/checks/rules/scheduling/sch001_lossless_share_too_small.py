@@ -64,7 +64,13 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
 from lossless.checks.rules.locations import below, elements, places
-from lossless.checks.rules.scheduling.scheduler_use import WEIGHTS, queue_names, scheduler_of, weights
+from lossless.checks.rules.scheduling.scheduler_use import (
+    WEIGHTS,
+    below_half_share,
+    queue_names,
+    scheduler_of,
+    weights,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +92,7 @@ def check(view: View) -> Results:
         numbers = [n for n in dict.fromkeys(lossless.get(id(ports.ports), ())) if n in shared]
         for group in _asked(ports, numbers):
             scheduler = scheduler_of(ports.qos, group[0])
-            if scheduler is not None and _small(shared, group):
+            if scheduler is not None and below_half_share(shared, group):
                 hit = _hit(view, scheduler, shared, group)
                 hits.setdefault((id(scheduler), hit.message), (hit, []))[1].append(ports)
     for hit, sets in hits.values():
@@ -102,10 +108,6 @@ def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
         return [(number,) for number in numbers]
     named = {ports.qos.queue_of(ports.qos.traffic_class(d)) for cls in classes.lossless for d in cls.dscps}
     return [(number,) for number in numbers if number in named]
-
-
-def _small(shared: Mapping[int, int], group: tuple[int, ...]) -> bool:
-    return 2 * len(shared) * sum(shared[number] for number in group) < len(group) * sum(shared.values())
 
 
 def _hit(view: View, scheduler: Scheduler, shared: Mapping[int, int], group: tuple[int, ...]) -> Hit:

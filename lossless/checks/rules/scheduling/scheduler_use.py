@@ -9,7 +9,7 @@ from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from lossless.model.fabric.qos import PortQos, Scheduler
     from lossless.model.fabric.view import PortSet, View
@@ -116,3 +116,8 @@ def unbounded(scheduler: Scheduler, speed_bps: int | None) -> bool:
 def queue_names(numbers: tuple[int, ...]) -> str:
     """Return queues as a sentence names them: ``queue 3``, ``queues 3, 4``."""
     return f"queue{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def below_half_share(weights: Mapping[int, int], own: Collection[int]) -> bool:
+    """Return whether some of those that share a link by weight have less than half of an equal share."""
+    return 2 * len(weights) * sum(weights[number] for number in own) < len(own) * sum(weights.values())
