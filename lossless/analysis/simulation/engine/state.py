@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine import records
+from lossless.analysis.simulation.engine.check import largest_frame
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.engine.transfers import PS_PER_BYTE, transfers
 from lossless.analysis.simulation.engine.wiring import Wiring, wire
@@ -187,7 +188,7 @@ def _kind(kinds: dict[int, tuple[Any, Any]], end: SimPort, network: SimNetwork) 
 
 def _queues(end: SimPort, network: SimNetwork) -> Any:
     records_ = np.zeros(len(end.queues), records.QUEUE)
-    largest = max((flow.mtu_bytes for flow in network.flows), default=0) + network.physics.overhead_bytes
+    largest = largest_frame(network)
     for record, queue in zip(records_, end.queues, strict=True):
         for name in ("head", "tail", "paused_since", "first_mark_at", "max_at", "storm_at"):
             record[name] = -1

@@ -19,7 +19,7 @@ from lossless.model.fabric.hosts import Transport
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.analysis.simulation.engine.network import SimDcqcn, SimPort, SimSwitch
+    from lossless.analysis.simulation.engine.network import SimDcqcn, SimPort, SimSwitch, SimWatchdog
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import ClassSet, Port
     from lossless.model.fabric.model import Switch as FabricSwitch
@@ -63,6 +63,16 @@ class Scenario(NamedTuple):
     def dcqcn(self) -> SimDcqcn | None:
         """The DCQCN of the first NIC that runs it, None where none does."""
         return next(filter(None, self.dcqcn_of.values()), None)
+
+    @property
+    def watchdogs(self) -> tuple[SimWatchdog, ...]:
+        """The watchdogs of its switches."""
+        return tuple(switch.watchdog for switch in self.switches.values() if switch.watchdog is not None)
+
+    @property
+    def ends_storms(self) -> bool:
+        """Whether a watchdog drops or forwards: an alert ends nothing."""
+        return any(watchdog.action != "alert" for watchdog in self.watchdogs)
 
     @property
     def frame_bytes(self) -> int:

@@ -51,12 +51,9 @@ def _safer(view: View, results: Study, limits: Limits) -> Iterator[str]:
 
 
 def _watchdog(results: Study) -> Iterator[str]:
-    question, dogs = (
-        results.scenario.question,
-        [switch.watchdog for switch in results.scenario.switches.values()],
-    )
+    question = results.scenario.question
     if question.dead_nic:
-        if not any(dog is not None and dog.action != "alert" for dog in dogs):
+        if not results.scenario.ends_storms:
             yield "let the PFC watchdog drop or forward on every port: nothing else ends the storm of a dead NIC"
     elif any(seed.outcome.storms for seed in results.seeds):
         if question.slow_nic_bps is not None:

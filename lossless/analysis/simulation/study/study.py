@@ -208,6 +208,5 @@ def _horizon_ns(scenario: Scenario, step_ns: float) -> float:
 
 def watch_ns(scenario: Scenario) -> float:
     """Return within what time every watchdog has had its time twice, 0 where none runs."""
-    watchdogs = (switch.watchdog for switch in scenario.switches.values())
-    times = (2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in watchdogs if dog is not None)
+    times = (2 * (watchdog.detection_ms + watchdog.poll_ms) * 1e6 for watchdog in scenario.watchdogs)
     return max(times, default=0.0)

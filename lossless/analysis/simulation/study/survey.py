@@ -163,7 +163,10 @@ def _refusing(seeds: Sequence[SeedResult]) -> Iterator[EgressRefusal]:
 def _pause(results: Study) -> LongestPause:
     from lossless.analysis.simulation.study.verdict import detection_ns
 
-    longest_ns, allowed_ns = max(seed.longest_watched_ns for seed in results.seeds), detection_ns(results)
+    longest_ns, allowed_ns = (
+        max(seed.longest_watched_ns for seed in results.seeds),
+        detection_ns(results.scenario),
+    )
     return LongestPause(longest_ns / 1e6, None if allowed_ns is None else allowed_ns / 1e6)
 
 

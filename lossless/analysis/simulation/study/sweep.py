@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, checked, settings
-from lossless.analysis.simulation.study.study import Study, is_random, require_events
+from lossless.analysis.simulation.study.study import is_random, require_events, watch_ns
 from lossless.analysis.simulation.study.trial import SweepTask, Trial
 from lossless.analysis.simulation.study.verdict import PAUSE_EDGE, describe, detection_ns
 from lossless.analysis.simulation.study.workers import Crew
@@ -150,9 +150,8 @@ def sweep(
 def _check_horizon(scenario: Scenario, horizon_ns: float) -> None:
     if horizon_ns <= 0:
         raise ScenarioError(f"horizon is {horizon_ns:g} ns; expected a time above zero")
-    dogs = [switch.watchdog for switch in scenario.switches.values() if switch.watchdog is not None]
-    if scenario.question.dead_nic and dogs:
-        due_ns = DEAD_FROM_NS + max(2 * (dog.detection_ms + dog.poll_ms) * 1e6 for dog in dogs)
+    if scenario.question.dead_nic and scenario.watchdogs:
+        due_ns = DEAD_FROM_NS + watch_ns(scenario)
         if horizon_ns < due_ns:
             raise ScenarioError(
                 f"horizon is {format_duration(round(horizon_ns))}; a dead NIC is followed until the watchdog has had"
@@ -271,11 +270,14 @@ class _TrialLimits(NamedTuple):
 
     @classmethod
     def of(cls, scenario: Scenario) -> _TrialLimits:
-        allowed = detection_ns(Study(scenario, (), 0, 0))
+        allowed = detection_ns(scenario)
         edge_ns = float("inf") if allowed is None or scenario.question.dead_nic else PAUSE_EDGE * allowed
-        dogs = (switch.watchdog for switch in scenario.switches.values())
-        ends = any(dog is not None and dog.action != "alert" for dog in dogs)
-        return cls(HEADROOM_EDGE_FRAMES * scenario.frame_bytes, edge_ns, scenario.question.dead_nic, ends)
+        return cls(
+            HEADROOM_EDGE_FRAMES * scenario.frame_bytes,
+            edge_ns,
+            scenario.question.dead_nic,
+            scenario.ends_storms,
+        )
 
     def verdict(self, seeds: Sequence[Trial]) -> BufferVerdict:
         """Return the verdict over all seeds."""

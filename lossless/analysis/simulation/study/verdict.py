@@ -269,8 +269,7 @@ def _dead(results: Study) -> Iterable[SimulationCause]:
 
 def _ended(results: Study, seed: SeedResult) -> bool:
     """Return whether the watchdog ended a storm: an alert ends nothing."""
-    dogs = [switch.watchdog for switch in results.scenario.switches.values() if switch.watchdog is not None]
-    return seed.outcome.storms > 0 and any(dog.action != "alert" for dog in dogs)
+    return seed.outcome.storms > 0 and results.scenario.ends_storms
 
 
 def _slow_peers(reaction_limit: PeerReactionLimit) -> str:
@@ -295,7 +294,7 @@ def _edges(results: Study) -> Iterable[SimulationCause]:
     if pools and min(pools) < frame:
         text = f"{format_bytes(max(0, min(pools)))} of the shared headroom pool were left"
         yield SimulationCause("headroom pool", "on the edge", text, sum(left < frame for left in pools))
-    longest, allowed = max(seed.longest_watched_ns for seed in results.seeds), detection_ns(results)
+    longest, allowed = max(seed.longest_watched_ns for seed in results.seeds), detection_ns(results.scenario)
     fired = any(seed.outcome.storms for seed in results.seeds)
     if (
         allowed is not None
@@ -308,10 +307,9 @@ def _edges(results: Study) -> Iterable[SimulationCause]:
         yield SimulationCause("pause", "on the edge", text, lasting)
 
 
-def detection_ns(results: Study) -> float | None:
+def detection_ns(scenario: Scenario) -> float | None:
     """Return the shortest detection time of the watchdogs, None where none runs."""
-    dogs = (switch.watchdog for switch in results.scenario.switches.values())
-    return min((dog.detection_ms * 1e6 for dog in dogs if dog is not None), default=None)
+    return min((watchdog.detection_ms * 1e6 for watchdog in scenario.watchdogs), default=None)
 
 
 def _of(some: Sequence[SeedResult], every: Sequence[SeedResult]) -> str:
