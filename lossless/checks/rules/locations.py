@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
     from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Origin
@@ -20,14 +20,14 @@ def below(origin: Origin, *keys: str) -> Origin:
     return origin if origin.mark == "key" or origin.path == ("preset",) else origin.at(*keys)
 
 
-def beside(here: Origin, *found: tuple[Origin | None, str]) -> tuple[Related, ...]:
+def beside(here: Origin, *others: tuple[Origin | None, str]) -> tuple[Related, ...]:
     """Return the other places that have a part in a finding: not its own again, and none that nobody wrote."""
-    others: dict[Origin, Related] = {}
-    for origin, message in found:
+    related: dict[Origin, Related] = {}
+    for origin, message in others:
         written = origin is not None and origin.path and origin.path != ("preset",)
         if origin is not None and written and origin.place != here.place:
-            others.setdefault(origin, Related(origin, message))
-    return tuple(others.values())
+            related.setdefault(origin, Related(origin, message))
+    return tuple(related.values())
 
 
 def entry_or_map(index_map: IndexMap, index: int) -> Origin:
@@ -45,12 +45,12 @@ def element(device: Device, port: str) -> str:
     return f"{device.switch.name}:{port}"
 
 
-def elements(sets: Sequence[PortSet]) -> tuple[str, ...]:
+def elements(sets: Iterable[PortSet]) -> tuple[str, ...]:
     """Return the ports of several sets by name."""
     return tuple(name for ports in sets for name in ports.elements)
 
 
-def places(sets: Sequence[PortSet]) -> int:
+def places(sets: Iterable[PortSet]) -> int:
     """Return on how many ports several sets are."""
     return sum(ports.places for ports in sets)
 

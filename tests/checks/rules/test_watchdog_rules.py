@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.checks.rules.watchdog.wd008_watchdog_outlasts_transport import check, patience_ns
+from lossless.checks.rules.watchdog.wd008_watchdog_outlasts_transport import check
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.hosts import Transport
 from tests.checks.rules.linted import corpus, device, drawn, gaps, intent, intent_view, only
@@ -261,13 +261,13 @@ class TestPatience:
     """WD008."""
 
     def test_nccl_defaults_wait_34_seconds(self) -> None:
-        assert patience_ns(Transport(20, 7, Origin(""))) == 34_359_738_368
+        assert Transport(20, 7, Origin("")).patience_ns == 34_359_738_368
 
     @given(timeout=st.integers(1, 30), retries=st.integers(0, 6))
     def test_more_of_either_never_waits_less(self, timeout: int, retries: int) -> None:
-        now = patience_ns(Transport(timeout, retries, Origin("")))
-        longer = patience_ns(Transport(timeout + 1, retries, Origin("")))
-        more = patience_ns(Transport(timeout, retries + 1, Origin("")))
+        now = Transport(timeout, retries, Origin("")).patience_ns
+        longer = Transport(timeout + 1, retries, Origin("")).patience_ns
+        more = Transport(timeout, retries + 1, Origin("")).patience_ns
         assert now is not None
         assert longer is not None
         assert more is not None

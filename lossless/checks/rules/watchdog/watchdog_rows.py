@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.fixes import key, port_rows
 from lossless.checks.rules.locations import below, elements, places
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 
@@ -39,9 +40,23 @@ class WatchdogRows(NamedTuple):
     @property
     def accepted(self) -> bool:
         """Whether orchagent accepts the row; what it drops is no watchdog, and its timers mean nothing."""
-        detection_ms, restoration_ms = self.watchdog.detection_ms, self.watchdog.restoration_ms
-        restored = restoration_ms is None or restoration_ms in RESTORATION_RANGE_MS
-        return detection_ms in DETECTION_RANGE_MS and restored
+        return _is_accepted(self.watchdog)
+
+    @property
+    def dead_ms(self) -> int | None:
+        """For how long a storm leaves a queue dead for a sender; see :func:`dead_ms`."""
+        return dead_ms(self.watchdog, self.poll_ms)
+
+    @property
+    def dropping_ms(self) -> int:
+        """How long packets are dropped before the queue is restored, 0 where none are or WD005 reports it."""
+        return _dropping_ms(self.watchdog)
+
+    @property
+    def dead_sum(self) -> str:
+        """The terms of :attr:`dead_ms`, as a note has them."""
+        restoring = f" + restoration {self.dropping_ms}" if self.dropping_ms else ""
+        return f"detection {self.watchdog.detection_ms or 0} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
 
     @property
     def polled_in_range(self) -> bool:
@@ -52,7 +67,7 @@ class WatchdogRows(NamedTuple):
         """Return where a timer was written: a field of PFC_WD, or its key in an intent."""
         return below(self.watchdog.origin, _INTENT_KEYS[field] if self.declared else field)
 
-    def mended(self, field: str, value_ms: int) -> tuple[Edit, ...]:
+    def fixes(self, field: str, value_ms: int) -> tuple[Edit, ...]:
         """Return edits that give all these watchdogs another time, as their door writes it."""
         if self.declared:
             return key(self.at(field), f"{value_ms}ms")
@@ -82,25 +97,34 @@ def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
 
     Detection and one poll, and with action drop restoration: action forward delivers again after detection.
     """
-    detection_ms, restoration_ms = watchdog.detection_ms, watchdog.restoration_ms
-    restored = restoration_ms is None or restoration_ms in RESTORATION_RANGE_MS
-    if detection_ms not in DETECTION_RANGE_MS or not restored or watchdog.action == "alert":
+    if not _is_accepted(watchdog) or watchdog.action == "alert":
         return None
-    dropping_ms = (restoration_ms or 0) if watchdog.action == "drop" else 0
-    return (detection_ms or 0) + (DEFAULT_POLL_MS if poll_ms is None else poll_ms) + dropping_ms
+    return (
+        (watchdog.detection_ms or 0)
+        + (DEFAULT_POLL_MS if poll_ms is None else poll_ms)
+        + _dropping_ms(watchdog)
+    )
+
+
+def _is_accepted(watchdog: Watchdog) -> bool:
+    restorable = watchdog.restoration_ms is None or watchdog.restoration_ms in RESTORATION_RANGE_MS
+    return watchdog.detection_ms in DETECTION_RANGE_MS and restorable
+
+
+def _dropping_ms(watchdog: Watchdog) -> int:
+    return (watchdog.restoration_ms or 0) if watchdog.action == "drop" else 0
 
 
 def watched(view: View) -> Iterator[WatchdogRows]:
     """Yield the watchdogs of ports with PFC, those that say the same on one kind of switch as one."""
-    groups: dict[tuple[object, ...], list[PortSet]] = {}
-    for ports in view.lossless_sets:
-        watchdog = ports.qos.watchdog
-        if watchdog is not None:
-            groups.setdefault((id(ports.switch), *watchdog.settings), []).append(ports)
-    for sets in groups.values():
-        first = sets[0].qos.watchdog
-        if first is not None:
-            yield WatchdogRows(sets[0].switch, first, view.fabric.door != "config_db", tuple(sets))
+    identical = grouped(
+        ((id(ports.switch), *watchdog[:3]), (watchdog, ports))
+        for ports in view.lossless_sets
+        if (watchdog := ports.qos.watchdog) is not None
+    )
+    for pairs in identical.values():
+        sets = tuple(ports for _, ports in pairs)
+        yield WatchdogRows(sets[0].switch, pairs[0][0], view.fabric.door != "config_db", sets)
 
 
 def default_poll_ms(ports: int) -> int:
@@ -112,9 +136,11 @@ def default_poll_ms(ports: int) -> int:
     return min(POLL_RANGE_MS[-1], _STEP_MS * max(1, (ports - 1) // _STEP_PORTS + 1))
 
 
-def by_switch(found: Iterable[WatchdogRows]) -> list[list[WatchdogRows]]:
+def by_switch(watchdogs: Iterable[WatchdogRows]) -> Iterable[list[WatchdogRows]]:
     """Return watchdogs in one list for each kind of switch."""
-    switches: dict[int, list[WatchdogRows]] = {}
-    for rows in found:
-        switches.setdefault(id(rows.switch), []).append(rows)
-    return [*switches.values()]
+    return grouped((id(rows.switch), rows) for rows in watchdogs).values()
+
+
+def sets_of(watchdogs: Iterable[WatchdogRows]) -> list[PortSet]:
+    """Return the port sets of several watchdogs."""
+    return [ports for rows in watchdogs for ports in rows.sets]

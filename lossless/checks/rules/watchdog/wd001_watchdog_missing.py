@@ -58,6 +58,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.locations import elements, places
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -70,10 +71,7 @@ _WHY = "a NIC that is stuck pauses the port for ever, and the pause spreads thro
 
 def check(view: View) -> Results:
     """Yield a hit per cause of PFC ports without a watchdog."""
-    sets_of: dict[int, list[PortSet]] = {}
-    for ports in view.lossless_sets:
-        sets_of.setdefault(id(ports.switch), []).append(ports)
-    for sets in sets_of.values():
+    for sets in grouped((id(ports.switch), ports) for ports in view.lossless_sets).values():
         missing = [ports for ports in sets if ports.qos.watchdog is None]
         if not missing:
             continue

@@ -63,6 +63,7 @@ from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.locations import counted_lossy, elements, places
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,12 +78,14 @@ _REMAPPED = (2, 6)
 
 def check(view: View) -> Results:
     """Yield a hit per switch and kind of mask that leaves priorities with PFC unwatched."""
-    groups: dict[tuple[object, ...], list[PortSet]] = {}
-    for ports in _to_be_watched(view):
-        if unwatched(ports.qos) and not _filled_in(ports.switch.qos.database_version):
-            mask = ports.qos.watchdog_mask
-            key = (id(ports.switch), ports.qos.pfc.priorities, None if mask is None else mask.priorities)
-            groups.setdefault(key, []).append(ports)
+    groups = grouped(
+        (
+            (id(ports.switch), ports.qos.pfc.priorities, _mask(ports.qos), ports.qos.watchdog_mask is None),
+            ports,
+        )
+        for ports in _to_be_watched(view)
+        if unwatched(ports.qos) and not _filled_in(ports.switch.qos.database_version)
+    )
     yield from (_hit(sets) for sets in groups.values())
 
 
@@ -126,14 +129,14 @@ def _hit(sets: list[PortSet]) -> Hit:
     mask, left_out = qos.watchdog_mask, unwatched(qos)
     on = _list(qos.pfc.priorities)
     if mask is None:
-        found = "pfcwd_sw_enable is missing: the watchdog never starts"
+        outcome = "pfcwd_sw_enable is missing: the watchdog never starts"
     elif not mask.priorities:
-        found = "pfcwd_sw_enable is empty: the watchdog never starts"
+        outcome = "pfcwd_sw_enable is empty: the watchdog never starts"
     else:
-        found = f"the watchdog watches {_list(mask.priorities)} and leaves out {_list(left_out)}"
+        outcome = f"the watchdog watches {_list(mask.priorities)} and leaves out {_list(left_out)}"
     return Hit(
         origin=qos.pfc.origin if mask is None else mask.origin,
-        message=f"PFC is on for {on}, and {found}",
+        message=f"PFC is on for {on}, and {outcome}",
         note="orchagent takes the priorities to watch from pfcwd_sw_enable alone"
         + ("" if version else "; a config reload would fill it in where the file really has no VERSIONS"),
         help=f'set "pfcwd_sw_enable": "{priority_list(_to_watch(qos))}" and restart the watchdog',

@@ -71,7 +71,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.watchdog.watchdog_rows import watched
+from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.model.fabric.qos import DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 
 if TYPE_CHECKING:
@@ -86,13 +87,12 @@ _DROPPED = "orchagent drops the whole row, and the port has no watchdog"
 
 def check(view: View) -> Results:
     """Yield a hit per timer out of range, and per switch whose poll interval is."""
-    switches: dict[int, list[WatchdogRows]] = {}
-    for rows in watched(view):
-        switches.setdefault(id(rows.switch), []).append(rows)
+    watchdogs = list(watched(view))
+    for rows in watchdogs:
         yield from _timers(rows)
-    for found in switches.values():
-        if not found[0].polled_in_range:
-            yield _poll(found)
+    for of_switch in by_switch(watchdogs):
+        if not of_switch[0].polled_in_range:
+            yield _poll(of_switch)
 
 
 def _timers(rows: WatchdogRows) -> Iterator[Hit]:
@@ -125,22 +125,23 @@ def _timer(rows: WatchdogRows, field: str, value_ms: int, accepted: range) -> Hi
         elements=rows.elements,
         places=rows.places,
         data={f"{name}_ms": value_ms, "minimum_ms": accepted[0], "maximum_ms": accepted[-1]},
-        fix=rows.mended(field, nearest_ms),
+        fix=rows.fixes(field, nearest_ms),
     )
 
 
-def _poll(found: Sequence[WatchdogRows]) -> Hit:
-    poll_ms, declared = found[0].poll_ms, found[0].declared
-    above = any((rows.watchdog.detection_ms or poll_ms) < poll_ms for rows in found)
-    unsure = not declared and poll_ms in _DELL_POLL_MS and not above
+def _poll(watchdogs: Sequence[WatchdogRows]) -> Hit:
+    first = watchdogs[0]
+    poll_ms = first.poll_ms
+    above = any((rows.watchdog.detection_ms or poll_ms) < poll_ms for rows in watchdogs)
+    unsure = not first.declared and poll_ms in _DELL_POLL_MS and not above
     return Hit(
-        origin=found[0].poll_origin,
+        origin=first.poll_origin,
         message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_RANGE_MS)}",
         note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
         + ("; detection is shorter than the poll interval" if above else ""),
         help=f"set it to {min(max(poll_ms, POLL_RANGE_MS[0]), POLL_RANGE_MS[-1])} ms, the nearest that is accepted",
-        elements=tuple(name for rows in found for name in rows.elements),
-        places=sum(rows.places for rows in found),
+        elements=elements(sets_of(watchdogs)),
+        places=places(sets_of(watchdogs)),
         data={"poll_ms": poll_ms, "minimum_ms": POLL_RANGE_MS[0], "maximum_ms": POLL_RANGE_MS[-1]},
         severity="warning" if unsure else None,
         confidence="medium" if unsure else None,

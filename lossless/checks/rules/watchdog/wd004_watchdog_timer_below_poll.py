@@ -56,7 +56,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.watchdog.watchdog_rows import watched
+from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -68,13 +69,9 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit per watchdog below the poll interval, or one per switch where all of them are."""
-    switches: dict[int, list[WatchdogRows]] = {}
-    for rows in watched(view):
-        if rows.accepted and rows.polled_in_range:
-            switches.setdefault(id(rows.switch), []).append(rows)
-    for found in switches.values():
-        below = [rows for rows in found if below_poll(rows)]
-        if below and len(below) == len(found) and not view.fabric.declared:
+    for of_switch in by_switch(rows for rows in watched(view) if rows.accepted and rows.polled_in_range):
+        below = [rows for rows in of_switch if below_poll(rows)]
+        if below and len(below) == len(of_switch) and not view.fabric.declared:
             yield _poll_hit(below)
         else:
             yield from map(_row_hit, below)
@@ -89,12 +86,12 @@ def below_poll(rows: WatchdogRows) -> tuple[str, ...]:
     return tuple(name for name, value in timers.items() if value is not None and value < rows.poll_ms)
 
 
-def _poll_hit(found: Sequence[WatchdogRows]) -> Hit:
-    hit = _row_hit(min(found, key=lambda rows: rows.watchdog.detection_ms or 0))
+def _poll_hit(watchdogs: Sequence[WatchdogRows]) -> Hit:
+    hit = _row_hit(min(watchdogs, key=lambda rows: rows.watchdog.detection_ms or 0))
     return hit._replace(
-        origin=found[0].poll_origin,
-        elements=tuple(name for rows in found for name in rows.elements),
-        places=sum(rows.places for rows in found),
+        origin=watchdogs[0].poll_origin,
+        elements=elements(sets_of(watchdogs)),
+        places=places(sets_of(watchdogs)),
         related=(),
     )
 

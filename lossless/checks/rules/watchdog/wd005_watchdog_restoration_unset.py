@@ -87,5 +87,5 @@ def _hit(rows: WatchdogRows) -> Hit:
         places=rows.places,
         data={"action": action, "detection_ms": detection_ms},
         severity="warning" if action == "forward" else None,
-        fix=rows.mended("restoration_time", 2 * detection_ms),
+        fix=rows.fixes("restoration_time", 2 * detection_ms),
     )

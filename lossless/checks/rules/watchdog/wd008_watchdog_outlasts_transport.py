@@ -60,12 +60,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
-    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.deployed_devices import DeployedDevices
     from lossless.model.fabric.hosts import Transport
     from lossless.model.fabric.view import View
 
-_TIMEOUT_UNIT_NS = 4096
 _MS = 10**6
 
 
@@ -73,12 +71,14 @@ def check(view: View) -> Results:
     """Yield a hit per watchdog and transport where the queue comes back too late."""
     transports = tuple(dict.fromkeys(_transports(view)))
     for rows in watched(view):
-        if not rows.accepted or rows.watchdog.action == "alert":
+        if rows.dead_ms is None:
             continue
         if not transports:
             yield Gap("the transport's timeout and retries are not known", rows.places)
         for transport in transports:
-            yield from _judge(rows, transport)
+            patience_ns = _exceeded_ns(transport, rows.dead_ms)
+            if patience_ns is not None:
+                yield _hit(rows, transport, rows.dead_ms, patience_ns)
 
 
 def _transports(view: View) -> Iterator[Transport]:
@@ -87,82 +87,59 @@ def _transports(view: View) -> Iterator[Transport]:
             yield host.transport
 
 
-def patience_ns(transport: Transport) -> int | None:
-    """Return how long a queue pair keeps trying, None where it waits for ever (timeout 0).
-
-    4.096 us x 2^timeout x (retries + 1): InfiniBand Architecture Specification, volume 1, 9.7.6.1.3.
-    """
-    return transport.patience_ns
-
-
-def _judge(rows: WatchdogRows, transport: Transport) -> Iterator[Hit]:
-    patience = patience_ns(transport)
-    if patience is None:
-        return
-    dead_ms = (rows.watchdog.detection_ms or 0) + rows.poll_ms + _restoration_ms(rows)
-    if dead_ms * _MS > patience:
-        yield _hit(rows, transport, dead_ms, patience)
+def _exceeded_ns(transport: Transport, dead_ms: int) -> int | None:
+    """Return how long a transport keeps trying that gives up first, None for one that does not."""
+    patience_ns = transport.patience_ns
+    return patience_ns if patience_ns is not None and dead_ms * _MS > patience_ns else None
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a hit per host whose transport gives up before the switch port it hangs on is back."""
+    """Yield a hit per host whose transport gives up before the switch port it is attached to is back."""
     for link in attached_hosts(devices):
         transport, dead_ms = link.host.transport, link.switch.dead_ms
         if transport is None or isinstance(transport, Unknown) or dead_ms is None:
             continue
-        patience = patience_ns(transport)
-        if patience is not None and dead_ms * _MS > patience:
-            yield Hit(
-                origin=transport.origin,
-                message=_said(dead_ms, patience),
-                note=f"4.096 us x 2^{transport.timeout} x {transport.retry_count + 1} = {patience / _MS:.0f} ms",
+        patience_ns = _exceeded_ns(transport, dead_ms)
+        if patience_ns is not None:
+            yield _late(transport, dead_ms, patience_ns)._replace(
                 help=f"NCCL_IB_TIMEOUT={_timeout_for(transport, dead_ms)}, or a shorter restoration",
                 elements=(link.name,),
-                data=_data(transport, dead_ms, patience),
                 related=(Related(Origin(link.switch.file, ("PFC_WD", link.switch.port)), "the watchdog"),),
             )
 
 
-def _said(dead_ms: int, patience: int) -> str:
-    return (
-        f"a stormed queue is back after {dead_ms / 1000:.2f} s, the transport gives up "
-        f"after {patience / 10**9:.2f} s"
+def _late(transport: Transport, dead_ms: int, patience_ns: int) -> Hit:
+    timeout, tries = transport.timeout, transport.retry_count + 1
+    return Hit(
+        origin=transport.origin,
+        message=f"a stormed queue is back after {dead_ms / 1000:.2f} s, the transport gives up "
+        f"after {patience_ns / 10**9:.2f} s",
+        note=f"4.096 us x 2^{timeout} x {tries} = {patience_ns / _MS:.0f} ms",
+        data={
+            "dead_ms": dead_ms,
+            "patience_ms": round(patience_ns / _MS, 3),
+            "timeout": timeout,
+            "retry_count": transport.retry_count,
+        },
     )
 
 
-def _data(transport: Transport, dead_ms: int, patience: int) -> dict[str, Json]:
-    return {
-        "dead_ms": dead_ms,
-        "patience_ms": round(patience / _MS, 3),
-        "timeout": transport.timeout,
-        "retry_count": transport.retry_count,
-    }
-
-
-def _restoration_ms(rows: WatchdogRows) -> int:
-    """Return how long packets are dropped before the queue is restored, 0 where none are or WD005 speaks."""
-    return (rows.watchdog.restoration_ms or 0) if rows.watchdog.action == "drop" else 0
-
-
-def _hit(rows: WatchdogRows, transport: Transport, dead_ms: int, patience: int) -> Hit:
-    detection_ms, restoration_ms = rows.watchdog.detection_ms or 0, _restoration_ms(rows)
-    in_time_ms = patience // _MS - detection_ms - rows.poll_ms
+def _hit(rows: WatchdogRows, transport: Transport, dead_ms: int, patience_ns: int) -> Hit:
+    without_ms = dead_ms - rows.dropping_ms
+    in_time_ms = patience_ns // _MS - without_ms
     # Where no sound restoration would be short enough, only a more patient transport helps; and of a host that was
     # read, its own file is what is not as the fabric needs it.
-    mendable = not _is_read(transport) and restoration_ms > in_time_ms >= max(detection_ms, rows.poll_ms)
-    at_transport = _at(transport)
-    restoring = f" + restoration {restoration_ms}" if restoration_ms else ""
-    return Hit(
-        origin=rows.at("restoration_time") if mendable else at_transport,
-        message=_said(dead_ms, patience),
-        note=f"detection {detection_ms} + poll {rows.poll_ms}{restoring} = {dead_ms} ms; "
-        f"4.096 us x 2^{transport.timeout} x {transport.retry_count + 1} = {patience / _MS:.0f} ms",
-        help=(f"restoration of at most {in_time_ms} ms, or " if mendable else "")
+    least_ms = max(without_ms - rows.poll_ms, rows.poll_ms)
+    fixable = not _is_read(transport) and rows.dropping_ms > in_time_ms >= least_ms
+    late, at_transport = _late(transport, dead_ms, patience_ns), _at(transport)
+    return late._replace(
+        origin=rows.at("restoration_time") if fixable else at_transport,
+        note=f"{rows.dead_sum}; {late.note}",
+        help=(f"restoration of at most {in_time_ms} ms, or " if fixable else "")
         + f"ib_timeout {_timeout_for(transport, dead_ms)}",
         elements=rows.elements,
         places=rows.places,
-        data=_data(transport, dead_ms, patience),
-        related=(Related(at_transport, "how long the transport keeps trying"),) if mendable else (),
+        related=(Related(at_transport, "how long the transport keeps trying"),) if fixable else (),
     )
 
 
@@ -177,7 +154,7 @@ def _is_read(transport: Transport) -> bool:
 
 
 def _timeout_for(transport: Transport, dead_ms: int) -> int:
-    timeout = transport.timeout
-    while _TIMEOUT_UNIT_NS * (1 << timeout) * (transport.retry_count + 1) < dead_ms * _MS:
-        timeout += 1
-    return timeout
+    """Return the least timeout with which the transport keeps trying for as long."""
+    while (transport.patience_ns or 0) < dead_ms * _MS:
+        transport = transport._replace(timeout=transport.timeout + 1)
+    return transport.timeout

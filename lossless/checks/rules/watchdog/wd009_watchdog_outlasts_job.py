@@ -39,8 +39,6 @@ from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.view import View
@@ -54,23 +52,16 @@ def check(view: View) -> Results:
         if isinstance(timeout_ms := host.jobs.timeout_ms, int)
     ]
     for rows in watched(view) if hurried else ():
-        if not rows.accepted or rows.watchdog.action == "alert":
-            continue
         for host, timeout_ms, names in hurried:
-            yield from _judge(rows, host, timeout_ms, names)
+            if rows.dead_ms is not None and timeout_ms <= rows.dead_ms:
+                yield _hit(rows, rows.dead_ms, host, timeout_ms, names)
 
 
-def _judge(rows: WatchdogRows, host: HostQos, timeout_ms: int, names: tuple[str, ...]) -> Iterator[Hit]:
-    detection_ms = rows.watchdog.detection_ms or 0
-    restoration_ms = (rows.watchdog.restoration_ms or 0) if rows.watchdog.action == "drop" else 0
-    dead_ms = detection_ms + rows.poll_ms + restoration_ms
-    if timeout_ms > dead_ms:
-        return
-    restoring = f" + restoration {restoration_ms}" if restoration_ms else ""
-    yield Hit(
+def _hit(rows: WatchdogRows, dead_ms: int, host: HostQos, timeout_ms: int, names: tuple[str, ...]) -> Hit:
+    return Hit(
         origin=host.at("job_timeout"),
         message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue is back after {dead_ms / 1000:g} s",
-        note=f"detection {detection_ms} + poll {rows.poll_ms}{restoring} = {dead_ms} ms",
+        note=rows.dead_sum,
         help=f"give jobs more than {dead_ms} ms, or shorten the watchdog's times",
         elements=names,
         # A host counts once for each watchdog that outlasts its jobs.

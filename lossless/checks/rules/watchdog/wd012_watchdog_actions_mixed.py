@@ -48,8 +48,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.locations import beside
-from lossless.checks.rules.watchdog.watchdog_rows import by_switch, watched
+from lossless.checks.rules.locations import beside, elements, places
+from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,44 +65,38 @@ _ACTIONS = ("drop", "forward", "alert")
 
 def check(view: View) -> Results:
     """Yield a hit per action that is not the usual one of its switch."""
-    for found in by_switch(rows for rows in watched(view) if rows.accepted):
-        actions = {rows.watchdog.action for rows in found}.intersection(_ACTIONS)
+    for watchdogs in by_switch(rows for rows in watched(view) if rows.accepted):
+        actions = {rows.watchdog.action for rows in watchdogs}.intersection(_ACTIONS)
         if len(actions) < 2:
             continue
-        switch = found[0].switch
+        switch = watchdogs[0].switch
         if switch.profile is None:
             yield Gap("the chip is not known, and some take one watchdog action for the whole switch")
         elif _is_broadcom(switch):
-            yield from _odd_ones(found)
+            yield from _odd_ones(watchdogs)
 
 
 def _is_broadcom(switch: Switch) -> bool:
     return switch.profile is not None and switch.profile.asic.name.startswith(_BROADCOM)
 
 
-def _odd_ones(found: Sequence[WatchdogRows]) -> Iterator[Hit]:
-    by_action: dict[str, list[WatchdogRows]] = {}
-    for rows in found:
-        by_action.setdefault(rows.watchdog.action, []).append(rows)
-    usual, *others = sorted(by_action, key=lambda action: -_ports(by_action[action]))
+def _odd_ones(watchdogs: Sequence[WatchdogRows]) -> Iterator[Hit]:
+    by_action = grouped((rows.watchdog.action, rows) for rows in watchdogs)
+    usual, *others = sorted(by_action, key=lambda action: -places(sets_of(by_action[action])))
     for action in others:
         yield _hit(by_action[action], by_action[usual])
 
 
-def _ports(alike: Sequence[WatchdogRows]) -> int:
-    return sum(rows.places for rows in alike)
-
-
 def _hit(odd: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> Hit:
     action, usual = odd[0].watchdog.action, others[0].watchdog.action
-    ports = _ports(others)
+    ports = places(sets_of(others))
     return Hit(
         origin=odd[0].at("action"),
         message=f"action {action} here, {usual} on {ports} other port{'s' if ports > 1 else ''} of the switch",
         note="where the chip recovers by itself (DLR), orchagent refuses every row whose action is not the first one's",
         help=f"set the action to {usual} on all ports, or to {action}",
-        elements=tuple(name for rows in odd for name in rows.elements),
-        places=_ports(odd),
+        elements=elements(sets_of(odd)),
+        places=places(sets_of(odd)),
         data={"action": action, "usual": usual, "usual_ports": ports},
         related=beside(odd[0].at("action"), (others[0].at("action"), f"action {usual}")),
     )

@@ -71,15 +71,14 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit per kind of switch that polls more often than SONiC would."""
-    for found in by_switch(watched(view)):
-        switch = found[0].switch
-        if found[0].polled_in_range and found[0].poll_ms < default_poll_ms(len(switch.ports)):
-            sets = [ports for ports in view.lossless_sets if ports.switch is switch]
-            yield from _judge(found[0], sets)
+    for first, *_ in by_switch(watched(view)):
+        if first.polled_in_range and first.poll_ms < default_poll_ms(len(first.switch.ports)):
+            sets = [ports for ports in view.lossless_sets if ports.switch is first.switch]
+            yield from _too_often(first, sets)
 
 
-def _judge(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[Hit]:
-    ports = sum(len(alike.ports) for alike in sets)
+def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[Hit]:
+    ports = sum(len(identical.ports) for identical in sets)
     poll_ms, needed_ms = rows.poll_ms, default_poll_ms(ports)
     if poll_ms >= needed_ms:
         return

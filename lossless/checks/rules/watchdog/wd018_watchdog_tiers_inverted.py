@@ -51,6 +51,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
@@ -62,24 +63,24 @@ if TYPE_CHECKING:
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit per two switches of which the upper one detects sooner."""
     longest = _longest(devices)
-    found: dict[tuple[object, ...], list[tuple[LinkEnd, LinkEnd]]] = {}
-    for pair in devices.pairs:
-        ends = _ordered(devices, pair)
-        if ends is not None and (ends[1].detection_ms or 0) < (longest.get(ends[0].switch) or 0):
-            upper = ends[1]
-            found.setdefault((upper.switch, upper.detection_ms, longest[ends[0].switch]), []).append(ends)
-    yield from (_hit(links, longest[links[0][0].switch]) for links in found.values())
+    ordered = (ends for pair in devices.pairs if (ends := _ordered(devices, pair)) is not None)
+    inverted = grouped(
+        ((upper.switch, upper.detection_ms, longest[lower.switch]), (lower, upper))
+        for lower, upper in ordered
+        if (upper.detection_ms or 0) < longest.get(lower.switch, 0)
+    )
+    yield from (_hit(links, longest[links[0][0].switch]) for links in inverted.values())
 
 
 def _longest(devices: DeployedDevices) -> dict[str, int]:
     """Return the longest detection time of each switch on ports that do not lead to another of the switches."""
-    found: dict[str, int] = {}
+    longest: dict[str, int] = {}
     for switch in devices.by_name.values():
         for end in switch.ends:
             to_switch = end.neighbor is not None and end.neighbor[0] in devices.by_name
             if end.detection_ms and end.pfc and end.in_service and not to_switch:
-                found[end.switch] = max(found.get(end.switch, 0), end.detection_ms)
-    return found
+                longest[end.switch] = max(longest.get(end.switch, 0), end.detection_ms)
+    return longest
 
 
 def _ordered(devices: DeployedDevices, pair: CabledPair) -> tuple[LinkEnd, LinkEnd] | None:
