@@ -45,7 +45,7 @@ def static_group_threshold_bytes(static_th_bytes: int, pool_bytes: int, groups: 
     return min(float(static_th_bytes), pool_bytes / groups)
 
 
-def stuck_egress_bytes(threshold_bytes: float, headroom_bytes: float, senders: int) -> float:
+def stalled_egress_bytes(threshold_bytes: float, headroom_bytes: float, senders: int) -> float:
     """Return what N lossless groups hold for one stalled egress: N (T + h).
 
     Each fills to T, sends XOFF, and then fills the headroom h while its peer stops. An egress queue that may

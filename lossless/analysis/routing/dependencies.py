@@ -67,7 +67,7 @@ class CycleHop(NamedTuple):
 
 
 class RoutingVerdict(NamedTuple):
-    """``circle`` is empty where there is none. ``valley`` names switches that packets pass by the policy alone: down
+    """``cycle`` is empty where there is none. ``valley`` names switches that packets pass by the policy alone: down
     from the first, and up again to the last. ``lost`` are two switches with hosts that are joined and have no path
     between them.
     """
@@ -104,10 +104,8 @@ def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -
     """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
     traffic = flows(moves, wires.attached, wires.outside)
     rising, bouncing = _all_rise(wires, moves, traffic.carried), _bouncing(wires, question)
-    circle = () if rising and not bouncing else _smallest(wires, moves, traffic, bouncing)
-    return RoutingVerdict(
-        circle, None if rising else valley(wires, moves, traffic), _lost(wires, traffic.lost)
-    )
+    hops = () if rising and not bouncing else _smallest(wires, moves, traffic, bouncing)
+    return RoutingVerdict(hops, None if rising else valley(wires, moves, traffic), _lost(wires, traffic.lost))
 
 
 def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[CycleHop, ...]:
@@ -116,7 +114,7 @@ def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[Cycl
     moves = moves_of(folded_wires, question)
     traffic = flows(moves, folded_wires.attached, folded_wires.outside)
     sets = [*turns(moves, traffic), list(_through(folded_wires, moves))]
-    return _circle(
+    return _shortest_cycle(
         folded_wires, moves, sets, detours(folded_wires, moves, traffic, _bouncing(folded_wires, question))
     )
 
@@ -156,17 +154,17 @@ def _smallest(
     """Return a shortest cycle. What leads from the first priority to the second never leads back."""
     if not bouncing:
         traffic = traffic._replace(carried=_coming_back(moves, traffic))
-        return _circle(wires, moves, list(turns(moves, traffic)), ()) if any(traffic.carried) else ()
+        return _shortest_cycle(wires, moves, list(turns(moves, traffic)), ()) if any(traffic.carried) else ()
     if all(bouncing.values()) and _all_rise(wires, moves, [1] * len(moves.over)):
         return ()
     sets = list(turns(moves, traffic))
-    circle = _circle(wires, moves, sets, first_turns(wires, moves, traffic, bouncing))
-    if len(circle) == least_cycle_length(wires, moves):
-        return circle
-    return _circle(wires, moves, sets, detours(wires, moves, traffic, bouncing))
+    hops = _shortest_cycle(wires, moves, sets, first_turns(wires, moves, traffic, bouncing))
+    if len(hops) == least_cycle_length(wires, moves):
+        return hops
+    return _shortest_cycle(wires, moves, sets, detours(wires, moves, traffic, bouncing))
 
 
-def _circle(
+def _shortest_cycle(
     wires: Wires, moves: PolicyMoves, sets: Sequence[Sequence[TurnSet]], bounced: Sequence[Detour]
 ) -> tuple[CycleHop, ...]:
     """Return a shortest cycle of waits, channels of the second priority numbered after those of the first."""
@@ -286,12 +284,12 @@ def _paused(
         )
 
 
-def _hops(wires: Wires, moves: PolicyMoves, circle: Sequence[int]) -> tuple[CycleHop, ...]:
+def _hops(wires: Wires, moves: PolicyMoves, nodes: Sequence[int]) -> tuple[CycleHop, ...]:
     """Return a cycle of channels in names, with what comes before each of them."""
-    if not circle:
+    if not nodes:
         return ()
     names, tiers = wires.names, wires.tiers
-    channels = [moves.channels[node % len(moves.channels)] for node in circle]
+    channels = [moves.channels[node % len(moves.channels)] for node in nodes]
     ports = wires.ports((names[near], names[far]) for near, far in channels)
     return tuple(
         CycleHop(
@@ -301,7 +299,7 @@ def _hops(wires: Wires, moves: PolicyMoves, circle: Sequence[int]) -> tuple[Cycl
             second=node >= len(moves.channels),
             up_again=tiers[above] > tiers[near] < tiers[far],
         )
-        for node, (near, far), (above, _) in zip(circle, channels, channels[-1:] + channels[:-1], strict=True)
+        for node, (near, far), (above, _) in zip(nodes, channels, channels[-1:] + channels[:-1], strict=True)
     )
 
 

@@ -1,4 +1,4 @@
-"""A fabric as one-way channels between hosts and switches: what traffic is shared over, and pauses go back along."""
+"""A fabric as directed channels between hosts and switches: what traffic is shared over, and pauses go back along."""
 
 from __future__ import annotations
 

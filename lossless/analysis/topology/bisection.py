@@ -5,7 +5,7 @@ both sides have as much host bandwidth as can be; where all hosts have links to 
 of two planes can have, the first half of them sends to the others. What crosses is the greatest flow from one half to
 the other over the explicit links (Dinic's algorithm), as if traffic were spread perfectly; so no routing reaches more.
 Few groups of hosts are tried in all halves, and where these have the same links to the same switches every half is
-alike: then it is the least of all halves, else that of the stated one.
+identical: then it is the least of all halves, else that of the stated one.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def bisection(links: Iterable[Link]) -> Bisection | None:
         return None
     if len(groups) == 1:
         return _within(groups[0], hosts, between)
-    identical = _alike(groups, between)
+    identical = _identical(groups, between)
     if len(groups) <= _TRIED and not identical:
         crossings = [_crossing(groups, between, a) for a in _halves(groups)]
         return min(crossings, key=lambda crossing: crossing.bps)._replace(least=True)
@@ -106,11 +106,11 @@ def _within(group: _Group, hosts: Mapping[str, Mapping[str, int]], between: Grap
     sums = accumulate(sum(hosts[name].values()) for name in names[:-1])
     number = min(enumerate(sums), key=lambda half: abs(group.bps - 2 * half[1]))[0] + 1
     parts = [_Group(part, _sums(hosts, part)) for part in (names[:number], names[number:])]
-    alike = len({tuple(sorted(hosts[name].items())) for name in names}) == 1
-    return _crossing(parts, between, (0,))._replace(least=alike)
+    identical = len({tuple(sorted(hosts[name].items())) for name in names}) == 1
+    return _crossing(parts, between, (0,))._replace(least=identical)
 
 
-def _alike(groups: Sequence[_Group], between: Graph) -> bool:
+def _identical(groups: Sequence[_Group], between: Graph) -> bool:
     """Return whether all groups have as much host bandwidth and the same links to the same switches, and no switch is
     of two of them.
     """
@@ -218,7 +218,7 @@ def _levels(left: Graph, source: str) -> dict[str, int]:
 def _push(
     left: Graph, level: Mapping[str, int], onward_of: Mapping[str, list[str]], source: str, sink: str
 ) -> int:
-    """Send as much as fits along one shortest path; 0 where none is left. What leads nowhere leaves ``ways``."""
+    """Send as much as fits along one shortest path; 0 where none is left. What leads nowhere leaves ``onward_of``."""
     path = [source]
     while path and path[-1] != sink:
         node, onward = path[-1], onward_of[path[-1]]

@@ -73,7 +73,7 @@ def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
 
 
 def _switches(switches: Iterable[Switch], role_of: Mapping[str, str]) -> tuple[SwitchGroup, ...]:
-    # Switches that are alike share their ports, so each layout is counted once.
+    # Identical switches share their ports, so each layout is counted once.
     counted: dict[tuple[int, int], tuple[PortCounts, PortCounts, PortCounts]] = {}
     names_of: dict[SwitchGroup, list[str]] = {}
     for switch in switches:

@@ -39,7 +39,7 @@ Collective = Literal[
 Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
 Peers = Literal["next", "chain", "all", "rank", "tree", "switch", "outside", "none"]
 """To whom the bytes go over the fabric: the same rank in the next domain (the last has the first for its next), in the
-next and the one before, all GPUs of other domains alike, those of the same rank, the neighbours in two binary trees
+next and the one before, all GPUs of other domains equally, those of the same rank, the neighbours in two binary trees
 over domains, a switch that reduces, nobody of the cluster, nobody at all."""
 COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
 ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {

@@ -140,7 +140,9 @@ def estimate(fabric: Fabric, asked: Workload) -> Estimate:
 def _require_storage(fabric: Fabric, asked: Workload) -> None:
     if asked.collective not in ("storage-read", "storage-write"):
         return
-    apart = next((one for one in fabric.networks if one.carries_storage and one.separate), None)
+    apart = next(
+        (network for network in fabric.networks if network.carries_storage and network.separate), None
+    )
     if apart is not None:
         raise ScenarioError(
             f"networks.{apart.name} is separate: nothing of a {asked.collective} passes this fabric"

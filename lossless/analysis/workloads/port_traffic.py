@@ -19,7 +19,7 @@ PortTraffic = dict[tuple[str, str], Fraction]
 def port_traffic(demand: Demand, ports: Sequence[Sequence[str]], domain: int) -> PortTraffic:
     """Return what NIC ports send to each other; ``ports`` are those of each GPU.
 
-    A GPU sends over each of its ports alike, to the port of the other in the same place. What two GPUs that share a
+    A GPU sends evenly over its ports, to the port of the other in the same place. What two GPUs that share a
     port send each other stays off the wire. Nothing is returned of what comes from outside, or is for a switch.
     """
     traffic: PortTraffic = {}

@@ -10,8 +10,8 @@ from lossless.analysis.buffers.ecn_marking import Trigger
 from lossless.analysis.buffers.thresholds import (
     alpha,
     group_threshold_bytes,
+    stalled_egress_bytes,
     static_group_threshold_bytes,
-    stuck_egress_bytes,
 )
 from lossless.ground.basics.errors import QuantityError
 
@@ -88,9 +88,9 @@ def test_static_groups_never_hold_more_than_the_pool(static_th: int, pool: int, 
 
 def test_a_stalled_egress_stores_the_threshold_and_the_headroom_of_every_sender() -> None:
     # Three groups that pause at 100 kB and have 30 kB of headroom
-    assert stuck_egress_bytes(100_000, 30_000, 3) == 390_000
+    assert stalled_egress_bytes(100_000, 30_000, 3) == 390_000
     with pytest.raises(QuantityError, match=r"^a threshold is shared by at least one group, not 0$"):
-        stuck_egress_bytes(100_000, 30_000, 0)
+        stalled_egress_bytes(100_000, 30_000, 0)
 
 
 def test_a_threshold_without_groups_is_refused() -> None:

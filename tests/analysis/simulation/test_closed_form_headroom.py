@@ -79,7 +79,7 @@ def incast(
     threshold_frames: int,
     gap: int = GAP,
     *,
-    stands_still: bool = False,
+    stalled: bool = False,
 ) -> SimNetwork:
     """Return an incast whose groups pause after some frames and have headroom for some more.
 
@@ -101,7 +101,7 @@ def incast(
         propagation_ns=propagation_ns(link.cable_m),
         reaction_ns=reaction_ns(link.rate_bps),
         physics=Physics(overhead_bytes=link.frame_bytes - payload, gap_bytes=gap, pfc_frame_bytes=PFC),
-        holds=(Hold(hub, senders, 0, 1e9),) if stands_still else (),
+        holds=(Hold(hub, senders, 0, 1e9),) if stalled else (),
     )
 
 
@@ -137,5 +137,5 @@ def test_all_of_the_floor_but_two_frames_is_used_where_nothing_leaves(
 ) -> None:
     """One frame is the closed form's own, one is what it rounds up by."""
     link = Link(rate_bps, 100, frame_bytes)
-    found = seen(incast(link, 12, 2 * link.frames, 4, gap=0, stands_still=True))
+    found = seen(incast(link, 12, 2 * link.frames, 4, gap=0, stalled=True))
     assert link.frames - 2 <= found.headroom.bytes / link.frame_bytes <= link.frames

@@ -35,7 +35,7 @@ NO_PFC = NoHeadroom("PFC is off: there is no lossless group")
 
 
 class ConfiguredHeadroom(NamedTuple):
-    """The headroom of a group: written in the file, or computed by the switch from what the file tells it.
+    """The headroom of a group: written in the file, or computed by the switch from what the file says.
 
     ``given_bytes`` is less than ``stated_bytes`` (``xoff``) where nothing backs it, see
     ``port.given_headroom``. ``name`` is that of the profile, empty where the switch makes it.

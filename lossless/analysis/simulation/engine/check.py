@@ -211,7 +211,7 @@ def _check_slow_host(network: SimNetwork, host: SlowHost, number: int, pairs: se
     where = f"slow_hosts[{number}]"
     attached = host.node not in network.switches and any(host.node == end for _, end in pairs)
     _require(attached, f"{where}.node", host.node, "a host with a cable")
-    others = [one.node for one in network.slow_hosts]
+    others = [other.node for other in network.slow_hosts]
     _require(others.count(host.node) == 1, f"{where}.node", host.node, "each host once")
     _in_range(host.drain_bps, f"{where}.drain_bps", *_RATES_BPS)
     _in_range(host.xoff_bytes, f"{where}.xoff_bytes", 0, UNBOUNDED)

@@ -62,7 +62,7 @@ class Simulation:
         self.ended = False
 
     def advance(self, until_ns: float, go_on: Callable[[], bool] | None = None) -> bool:
-        """Let time pass; return whether nothing more can happen: all is delivered, or :attr:`stands_still`.
+        """Let time pass; return whether nothing more can happen: all is delivered, or :attr:`stalled`.
 
         ``go_on`` is asked now and then; once it says no, the run stops where it is.
 
@@ -77,7 +77,7 @@ class Simulation:
                 self.state = more_frames(state)
             elif why == DONE:
                 self.ended = True
-                if self.stands_still:
+                if self.stalled:
                     state.clock["now"] = until_ps
             elif why == RARE:
                 attend(*state, index.classes, index.bits)
@@ -97,7 +97,7 @@ class Simulation:
         plan_recorder(self.state, self.index)
 
     @property
-    def stands_still(self) -> bool:
+    def stalled(self) -> bool:
         """Whether a run has ended with traffic undelivered: everything waits, and nothing can change that."""
         return self.ended and int(self.state.clock["unfinished"][0]) > 0
 

@@ -277,7 +277,7 @@ def _holds(network: SimNetwork, wiring: Wiring) -> Any:
     places = [(hold, link) for hold in held for link in wiring.link_of[hold.node, hold.peer]]
     holds = np.zeros(len(places), records.HOLD)
     for record, (hold, link) in zip(holds, places, strict=True):
-        record["link"], record["classes"] = link, sum(1 << one for one in hold.classes)
+        record["link"], record["classes"] = link, sum(1 << number for number in hold.classes)
         record["starts_at"], record["ends_at"] = round(hold.start_ns * 1000), round(hold.end_ns * 1000)
         # Held for all of each period is held throughout.
         record["period_ps"] = round(hold.period_ns * 1000) if hold.duty < 1 else 0

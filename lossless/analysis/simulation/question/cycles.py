@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     """Switches by number, and those they have a link to."""
 
 
-def may_close_cycle(plant: SimTopology, nics: Sequence[int]) -> bool:
+def may_close_cycle(topology: SimTopology, nics: Sequence[int]) -> bool:
     """Return whether shortest paths between the switches of some NICs wait for each other in a cycle."""
-    near, leaves = _near(plant), {plant.leaf(nic) for nic in nics}
+    near, leaves = _near(topology), {topology.leaf(nic) for nic in nics}
     waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
     for last in leaves:
         _add_waits(waits, near, leaves, last)
@@ -33,17 +33,17 @@ def may_close_cycle(plant: SimTopology, nics: Sequence[int]) -> bool:
     return False
 
 
-def is_two_tier(plant: SimTopology) -> bool:
+def is_two_tier(topology: SimTopology) -> bool:
     """Return whether all paths go up once and down once, which closes no cycle: seen at a glance, path by path not."""
-    near, leaves = _near(plant), {plant.leaf(nic) for nic in plant.nics}
-    if any((one in leaves) == (other in leaves) for one, others in near.items() for other in others):
+    near, leaves = _near(topology), {topology.leaf(nic) for nic in topology.nics}
+    if any((node in leaves) == (other in leaves) for node, others in near.items() for other in others):
         return False
-    return all(not near[one].isdisjoint(near[other]) for one, other in combinations(leaves, 2))
+    return all(not near[node].isdisjoint(near[other]) for node, other in combinations(leaves, 2))
 
 
-def _near(plant: SimTopology) -> Near:
-    near: Near = {node: set() for node in plant.switch_of}
-    for wire in plant.wires:
+def _near(topology: SimTopology) -> Near:
+    near: Near = {node: set() for node in topology.switch_of}
+    for wire in topology.wires:
         if wire.a in near and wire.b in near:
             near[wire.a].add(wire.b)
             near[wire.b].add(wire.a)

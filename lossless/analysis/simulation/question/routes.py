@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class EcmpRoutes:
     """Paths between NIC ports of a network; how far each switch is from a target is computed once for its switch."""
 
-    def __init__(self, plant: SimTopology) -> None:
-        self._plant = plant
+    def __init__(self, topology: SimTopology) -> None:
+        self._topology = topology
         self._far: dict[int, dict[int, int]] = {}
 
     def path(self, source: int, target: int, rng: random.Random) -> tuple[int, ...]:
@@ -27,10 +27,10 @@ class EcmpRoutes:
         Raises:
             ScenarioError: no link leads from one to the other.
         """
-        first, last = self._plant.leaf(source), self._plant.leaf(target)
+        first, last = self._topology.leaf(source), self._topology.leaf(target)
         far = self._distances(last)
         if first not in far:
-            names = self._plant.names
+            names = self._topology.names
             raise ScenarioError(f"no path leads from {names[source]} to {names[target]}")
         nodes = [source, first]
         while nodes[-1] != last:
@@ -41,23 +41,23 @@ class EcmpRoutes:
 
     def reaches(self, nic: int, target: int) -> bool:
         """Return whether a path leads from one NIC port to another."""
-        return self._plant.leaf(nic) in self._distances(self._plant.leaf(target))
+        return self._topology.leaf(nic) in self._distances(self._topology.leaf(target))
 
     def wires(self, paths: Iterable[Sequence[int]]) -> list[int]:
         """Return the links that lie between nodes that follow each other on some path, parallel ones included."""
         pairs = {frozenset(pair) for path in paths for pair in pairwise(path)}
-        wires = self._plant.wires
-        near = {wire for pair in pairs for wire in self._plant.wires_of[min(pair, key=self._degree)]}
+        wires = self._topology.wires
+        near = {wire for pair in pairs for wire in self._topology.wires_of[min(pair, key=self._degree)]}
         return sorted(wire for wire in near if frozenset((wires[wire].a, wires[wire].b)) in pairs)
 
     def _degree(self, node: int) -> int:
-        return len(self._plant.wires_of[node])
+        return len(self._topology.wires_of[node])
 
     def _peers(self, node: int) -> list[int]:
         """Return the switches at the other ends of a switch's links, one entry for each link."""
-        wires = (self._plant.wires[at] for at in self._plant.wires_of[node])
+        wires = (self._topology.wires[at] for at in self._topology.wires_of[node])
         ends = (wire.b if wire.a == node else wire.a for wire in wires)
-        return [end for end in ends if end in self._plant.switch_of]
+        return [end for end in ends if end in self._topology.switch_of]
 
     def _distances(self, last: int) -> dict[int, int]:
         if last not in self._far:

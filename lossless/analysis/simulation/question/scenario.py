@@ -161,9 +161,13 @@ def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingIn
     if not known:
         return MissingInput("no port in service has PFC on")
     wanted = question.traffic_class
-    chosen = [one for one in known if wanted is None or wanted in (one.name, str(one.priority))]
+    chosen = [
+        sim_class
+        for sim_class in known
+        if wanted is None or wanted in (sim_class.name, str(sim_class.priority))
+    ]
     if not chosen:
-        names = ", ".join(one.name for one in known)
+        names = ", ".join(sim_class.name for sim_class in known)
         raise ScenarioError(f"--class: no lossless class is called {wanted!r}; there are: {names}")
     return (chosen[0], _storage_class(view, chosen[0])) if question.storage else (chosen[0],)
 
@@ -171,9 +175,9 @@ def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingIn
 def _lossless(view: View) -> Iterator[SimClass]:
     """Yield the lossless classes: those an intent declares, else the priorities that have PFC on most ports."""
     if view.fabric.declared:
-        for one in view.fabric.classes.lossless:
-            if one.priority is not None:
-                yield SimClass(one.name, one.priority, lossless=True)
+        for traffic_class in view.fabric.classes.lossless:
+            if traffic_class.priority is not None:
+                yield SimClass(traffic_class.name, traffic_class.priority, lossless=True)
         return
     counts: dict[int, int] = {}
     for ports in view.lossless_sets:
@@ -184,7 +188,7 @@ def _lossless(view: View) -> Iterator[SimClass]:
 
 
 def _storage_class(view: View, job: SimClass) -> SimClass:
-    network = next((one for one in view.fabric.networks if one.carries_storage), None)
+    network = next((declared for declared in view.fabric.networks if declared.carries_storage), None)
     if network is not None and network.separate:
         raise ScenarioError(
             f"networks.{network.name} is separate: there is no storage on this fabric to mix in"
@@ -198,13 +202,15 @@ def _storage_class(view: View, job: SimClass) -> SimClass:
 
 def _priority(classes: ClassSet, name: str | None) -> int:
     """Return the priority of a class; without a name that of the class of all other DSCPs, else 0."""
-    fitting = (one for one in classes.classes if (one.name == name if name else one.rest))
-    return next((one.priority for one in fitting if one.priority is not None), 0)
+    fitting = (
+        candidate for candidate in classes.classes if (candidate.name == name if name else candidate.rest)
+    )
+    return next((candidate.priority for candidate in fitting if candidate.priority is not None), 0)
 
 
 def _target(built: SimTopology, question: Question) -> int:
     if question.target is None and question.moves:
-        (most, _), *_ = Counter(one.target for one in question.moves).most_common(1)
+        (most, _), *_ = Counter(move.target for move in question.moves).most_common(1)
         return next((nic for nic in built.nics if built.names[nic] == most), built.nics[0])
     if question.target is None:
         return built.nics[0]
@@ -258,7 +264,7 @@ def _nics(
 def _moving(built: SimTopology, question: Question) -> tuple[int, ...] | MissingInput:
     """Return the NIC ports that the moves of a question name."""
     number_of = {built.names[nic]: nic for nic in built.nics}
-    named = dict.fromkeys(name for one in question.moves for name in (one.source, one.target))
+    named = dict.fromkeys(name for move in question.moves for name in (move.source, move.target))
     absent = next((name for name in named if name not in number_of), None)
     if absent is not None:
         return MissingInput(f"no link of {absent} has a port with PFC on a switch")
@@ -325,7 +331,7 @@ def _mtu(built: SimTopology, target: int) -> int:
         if isinstance(port_mtu, int)
         else RDMA_MTUS[0] * 2
     )
-    return next((one for one in RDMA_MTUS if one + _RDMA_HEADERS <= mtu), RDMA_MTUS[-1])
+    return next((rdma_mtu for rdma_mtu in RDMA_MTUS if rdma_mtu + _RDMA_HEADERS <= mtu), RDMA_MTUS[-1])
 
 
 def _timeout_ms(built: SimTopology, target: int) -> float | None:

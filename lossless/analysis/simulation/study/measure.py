@@ -217,7 +217,11 @@ def _longest(
 ) -> tuple[float, NamedLinkEnd | None, bool]:
     """Return the longest pause that the traffic caused: holds from outside are not of its making."""
     longest = longest_pauses(state)
-    held = {int(link) * index.classes + one for link in state.holds["link"] for one in range(index.classes)}
+    held = {
+        int(link) * index.classes + class_number
+        for link in state.holds["link"]
+        for class_number in range(index.classes)
+    }
     longest[sorted(held)] = 0
     at = int(longest.argmax())
     if longest[at] == 0:

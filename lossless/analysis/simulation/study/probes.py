@@ -146,7 +146,7 @@ def lossless(groups: Any, among: Iterable[int]) -> tuple[int, ...]:
 
 
 def _kinds(groups: Any, among: Iterable[int], *fields: str) -> tuple[int, ...]:
-    """Return one group of each kind, alike in all ``fields``."""
+    """Return one group of each kind, those with the same ``fields``."""
     first: dict[tuple[Any, ...], int] = {}
     for at in among:
         first.setdefault(tuple(groups[field][at].item() for field in fields), at)

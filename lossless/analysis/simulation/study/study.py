@@ -69,14 +69,14 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
     done: list[SeedResult] = []
     stopped = Event()
 
-    def one(seed: int) -> SeedResult:
+    def run_seed(seed: int) -> SeedResult:
         instance = first if seed == 1 else instantiate(scenario, seed)
         times = Times(step_ns, horizon_ns, _quiet_ns(scenario), watch_ns(scenario))
         return follow(instance, seed, times, lambda: not stopped.is_set())
 
     with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
         try:
-            for seen in pool.map(one, seeds):
+            for seen in pool.map(run_seed, seeds):
                 done.append(seen)
                 if progress is not None:
                     progress(len(done), len(seeds))

@@ -16,7 +16,7 @@ from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, chec
 from lossless.analysis.simulation.study.study import is_random, require_events, watch_ns
 from lossless.analysis.simulation.study.trial import SweepTask, Trial
 from lossless.analysis.simulation.study.verdict import PAUSE_EDGE, describe, detection_ns
-from lossless.analysis.simulation.study.workers import Crew
+from lossless.analysis.simulation.study.workers import WorkerPool
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_duration
@@ -132,7 +132,7 @@ def sweep(
     _check_horizon(scenario, horizon_ns)
     job = _job(scenario, limits, horizon_ns)
     tried, skipped = _fitting(grid, job)
-    with Crew(executor, limits.threads) as crew:
+    with WorkerPool(executor, limits.threads) as crew:
         ends = (ThresholdSetting(), tried[0], tried[-1])
         probes = crew.trials(job, ends)
         most = max(sum(trial.events for trial in seeds) for seeds in probes)
@@ -194,7 +194,7 @@ def _ends(job: SweepTask) -> tuple[SimPort, ...]:
     """Return the ends of cables in switches, each kind once."""
     cables = (cable for instance in job.stages for cable in instance.network.cables)
     return tuple(
-        {id(end): end for one in cables for end in (one.a_end, one.b_end) if end is not None}.values()
+        {id(end): end for cable in cables for end in (cable.a_end, cable.b_end) if end is not None}.values()
     )
 
 
@@ -240,7 +240,7 @@ def _rows(
     scenario: Scenario,
     job: SweepTask,
     tried: Sequence[ThresholdSetting],
-    crew: Crew,
+    crew: WorkerPool,
     most: int,
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[SweepRow], int]:
@@ -248,12 +248,12 @@ def _rows(
     size = min(most, -(-len(tried) // (CHUNKS_PER_WORKER * crew.workers)))
     for start in range(0, len(tried), size):
         crew.submit(job, tried[start : start + size], start)
-    judge = _TrialLimits.of(scenario)
+    trial_limits = _TrialLimits.of(scenario)
     rows: dict[int, SweepRow] = {}
     events = 0
     for start, chunk in crew.results():
         for number, seeds in enumerate(chunk, start):
-            rows[number] = _row(judge, tried[number], seeds)
+            rows[number] = _row(trial_limits, tried[number], seeds)
             events += sum(trial.events for trial in seeds)
         if progress is not None:
             progress(len(rows), len(tried))
@@ -296,10 +296,10 @@ class _TrialLimits(NamedTuple):
         return not ended and trial.ended_ps > DEAD_FROM_NS * 1000
 
 
-def _row(judge: _TrialLimits, setting: ThresholdSetting, seeds: Sequence[Trial]) -> SweepRow:
+def _row(trial_limits: _TrialLimits, setting: ThresholdSetting, seeds: Sequence[Trial]) -> SweepRow:
     return SweepRow(
         setting=setting,
-        verdict=judge.verdict(seeds),
+        verdict=trial_limits.verdict(seeds),
         drops=max(trial.drops for trial in seeds),
         pauses=max(trial.pauses for trial in seeds),
         pfc_seeds=sum(trial.pauses > 0 for trial in seeds),

@@ -317,7 +317,7 @@ def _of(some: Sequence[SeedResult], every: Sequence[SeedResult]) -> str:
 
 
 def _happens(seeds: Sequence[SeedResult], when_ns: Sequence[float | None]) -> Occurrence:
-    times = [one for one in when_ns if one is not None]
+    times = [when for when in when_ns if when is not None]
     return Occurrence(len(times), len(seeds), median(times) / 1000 if times else None)
 
 

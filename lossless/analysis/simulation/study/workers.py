@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.grid import ThresholdSetting
 
 
-class Crew:
+class WorkerPool:
     """Whoever does the work: threads of ours, which can be told to stop, or an executor of the caller's.
 
     Results are waited for in a queue, not by :func:`concurrent.futures.wait`: that takes a lock of every future in
@@ -33,7 +33,7 @@ class Crew:
         self._pending: dict[Future[list[tuple[Trial, ...]]], int] = {}
         self._done: SimpleQueue[Future[list[tuple[Trial, ...]]]] = SimpleQueue()
 
-    def __enter__(self) -> Crew:
+    def __enter__(self) -> WorkerPool:
         return self
 
     def __exit__(

@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
 from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, lossless_profile
-from lossless.analysis.buffers.thresholds import stuck_egress_bytes
+from lossless.analysis.buffers.thresholds import stalled_egress_bytes
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.locations import below, beside, elements, places, row_of
 from lossless.checks.rules.pfc.priorities import is_lossy
@@ -170,7 +170,7 @@ def _held(
             known[id(profile)] = start
         else:
             headroom = given_headroom(ports.switch, profile)
-            one, two = (stuck_egress_bytes(start.threshold_bytes(n), headroom, n) for n in (1, 2))
+            one, two = (stalled_egress_bytes(start.threshold_bytes(n), headroom, n) for n in (1, 2))
             known[id(profile)] = _EgressBacklog(profile, one, two)
     return known[id(profile)]
 

@@ -108,7 +108,7 @@ def _update_alpha(point: Any, params: Any) -> None:
 
 @kernel
 def _check_decrease(point: Any, params: Any) -> None:
-    """Cut the rate if a CNP has come since the last check; the cut restarts the way up."""
+    """Cut the rate if a CNP has come since the last check; the cut restarts recovery."""
     checked_at = point.next_decrease_at
     point.next_decrease_at += params.decrease_ps
     if not point.decrease_cnp:

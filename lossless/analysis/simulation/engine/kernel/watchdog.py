@@ -1,6 +1,6 @@
 """The PFC watchdog: a queue that a peer keeps paused for whole poll windows is stopped, and later restored.
 
-Each vendor judges by the counters it has. Mellanox: the queue holds frames, has sent none in the window, and was paused
+Each vendor goes by the counters it has. Mellanox: the queue holds frames, has sent none in the window, and was paused
 for nearly all of it (orchagent/pfc_detect_mellanox.lua as in yuazhe/sonic-swss @f62eed2). Broadcom: it was paused at
 both polls, PFC came in the window, and no pause ended in it; one window never makes a storm, however short the
 detection time (sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610). Windows in which that is so are charged against
@@ -44,7 +44,7 @@ def look(w: World, which: int, at: int, priority: int) -> None:
     unit, queue, now = w.units[which], w.queues[at * w.classes + priority], w.clock.now
     if queue.stormed or w.links[at].ignored >> priority & 1:
         _restore(w, unit, queue, at, priority)
-    elif not stuck(unit, queue, now):
+    elif not looks_stormed(unit, queue, now):
         queue.watch_left_ps = unit.detection_ps
     elif queue.watch_left_ps > charge(unit):
         queue.watch_left_ps -= charge(unit)
@@ -63,7 +63,7 @@ def charge(unit: Any) -> int:
 
 
 @kernel
-def stuck(unit: Any, queue: Any, now: int) -> bool:
+def looks_stormed(unit: Any, queue: Any, now: int) -> bool:
     """Return whether the window that ends now looks like a storm."""
     in_window = paused_ps(queue, now) - queue.watch_paused_ps
     if unit.predicate == BROADCOM:
