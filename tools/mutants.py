@@ -103,6 +103,8 @@ class _Recorder:
         self.current: dict[str, set[int]] = {}
         self.by_test = {ON_IMPORT: self.current}
         self.seconds: dict[str, float] = {}
+        self.caches: list[functools._lru_cache_wrapper[Any]] = []
+        self.modules = 0
         sys.settrace(self.enter)
 
     def enter(self, frame: Any, _event: str, _arg: Any) -> Any:

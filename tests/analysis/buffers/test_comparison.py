@@ -355,3 +355,4 @@ def test_the_terms_of_the_data_add_up() -> None:
     for method in kind["methods"].values():
         total = sum(term["bytes"] for term in method["terms"])
         assert total == pytest.approx(method["headroom_bytes"], abs=0.01)
+        assert all(term["bytes"] == round(term["bytes"], 3) for term in method["terms"])

@@ -192,6 +192,21 @@ def test_2000_m_at_100g_hold_252525_bytes_there_and_back() -> None:
     assert cable_plus_mtu_bytes(100 * GIGABIT, 2000, 9216) == 261_742
 
 
+def test_the_floor_of_a_link_without_length_holds_the_pause_frame_and_the_frame_begun() -> None:
+    # 64 B of PFC frame and 64 B begun are two frames of 64 B; one more is stored whole.
+    assert floor_headroom(GIGABIT, 0, 64, 0, peer_response_bytes=0).headroom_bytes == 3 * 64
+    assert floor_headroom(GIGABIT, 0, 64, 0, peer_response_bytes=1).headroom_bytes == 4 * 64
+
+
+@pytest.mark.parametrize("asic", [SPECTRUM1, SPECTRUM1._replace(cell_bytes=128)])
+def test_cells_of_up_to_128_bytes_waste_most_where_packets_are_one_byte_longer_than_a_cell(
+    asic: AsicInputs,
+) -> None:
+    need = barefoot_headroom(asic, LinkInputs(100 * GIGABIT, 40, 4, 9100, 1024, 100))
+    (frame,) = [term for term in need.terms if term.name == "peer frame"]
+    assert frame.bytes == pytest.approx(9100 * 2 * asic.cell_bytes / (asic.cell_bytes + 1))
+
+
 @pytest.mark.parametrize(("mtu_bytes", "need_bytes"), [(4144, 91_168), (9216, 110_592)])
 def test_the_floor_of_400g_over_40_m_is_91_to_111_kb(mtu_bytes: int, need_bytes: int) -> None:
     need = floor_headroom(400 * GIGABIT, 40, mtu_bytes, mtu_bytes, peer_response_bytes=57_920)

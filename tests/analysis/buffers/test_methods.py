@@ -170,6 +170,8 @@ def test_what_is_stated_goes_first() -> None:
         ("nvidia-sn5600", None, 400, 4, "ports split as 2x400G[200G,100G,50G,40G,25G,10G]"),
         ("nvidia-sn5600", "Mellanox-SN5600-O128", 400, 4, "ports of Mellanox-SN5600-O128"),
         ("nvidia-sn4700", None, 400, 8, "ports of ACS-MSN4700"),
+        # No mode was made for 100G: of those that can run at it, the one with the fewest lanes.
+        ("nvidia-sn5600", None, 100, 2, "ports split as 4x200G[100G,50G,25G,10G]"),
     ],
 )
 def test_lanes_are_those_of_the_hwsku_or_of_the_split_made_for_the_speed(
@@ -194,6 +196,11 @@ def test_a_speed_without_pause_quanta_makes_a_formula_that_is_far_too_small() ->
     assert formula.need is not None
     assert known.need.headroom_bytes > formula.need.headroom_bytes
     assert answer("floor", stated).need is not None
+
+
+@pytest.mark.parametrize(("profile", "rate_gbps"), [("nvidia-sn5600", 800), ("accton-as9516", 400)])
+def test_a_speed_with_pause_quanta_needs_no_note(profile: str, rate_gbps: int) -> None:
+    assert not any("pause quanta" in note for note in answer("formula", case(profile, rate_gbps, 40)).notes)
 
 
 def test_barefoot_has_none_for_800g_and_no_use_for_lanes() -> None:
