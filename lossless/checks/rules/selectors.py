@@ -21,7 +21,7 @@ _EXACT = 1_000
 """How precise the name of one rule is: a family with digits says less, as much as it has characters."""
 
 
-class RuleSelection(NamedTuple):
+class RuleChoice(NamedTuple):
     """Which rules to run: those selected, all where none is, without those ignored."""
 
     select: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ def unknown(selector: str, nearest: Callable[[str, Iterable[str]], str | None]) 
     return f"no rule {selector!r}; did you mean {near}?"
 
 
-def chosen(choice: RuleSelection) -> Codes:
+def chosen(choice: RuleChoice) -> Codes:
     """Return the codes that a choice leaves: the most precise word about a rule counts, ``ignore`` in doubt."""
     ranks = [_ranks(selectors) for selectors in (choice.select or (EVERY,), choice.ignore)]
     wanted, unwanted = ranks
@@ -70,7 +70,7 @@ def most_precise(code: str, selectors: Iterable[str]) -> str | None:
     return max(fitting, key=_precision, default=None)
 
 
-def layered(configured: RuleSelection, asked: RuleSelection) -> Codes:
+def layered(configured: RuleChoice, asked: RuleChoice) -> Codes:
     """Return the codes to run: what is asked for on the spot comes before what is configured.
 
     A selection takes the place of the configured choice; what is ignored on top is left out of either.

@@ -132,9 +132,9 @@ def _lookup(options: Options, files: Sequence[str]) -> ConfigurationLookup | Non
 
     choice = None
     if asked:
-        from lossless.checks.rules.selectors import RuleSelection
+        from lossless.checks.rules.selectors import RuleChoice
 
-        choice = RuleSelection(options.select, options.ignore)
+        choice = RuleChoice(options.select, options.ignore)
     lookup = ConfigurationLookup(searching=options.configured, only=options.configuration, asked=choice)
     is_needed = options.configuration or options.baseline or asked or any(map(lookup.is_configured, files))
     return lookup if is_needed else None

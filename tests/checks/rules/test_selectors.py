@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import (
-    RuleSelection,
+    RuleChoice,
     chosen,
     codes_of,
     families,
@@ -59,9 +59,9 @@ def test_an_unknown_word_is_named_with_the_nearest(word: str, message: str) -> N
 
 
 def test_the_more_precise_word_counts() -> None:
-    assert chosen(RuleSelection(("WD001",), ("WD",))) == {"WD001"}
-    assert chosen(RuleSelection(("WD",), ("WD00",))) == codes_of("WD") - codes_of("WD00")
-    assert chosen(RuleSelection(("WD",), ("WD",))) == frozenset()
+    assert chosen(RuleChoice(("WD001",), ("WD",))) == {"WD001"}
+    assert chosen(RuleChoice(("WD",), ("WD00",))) == codes_of("WD") - codes_of("WD00")
+    assert chosen(RuleChoice(("WD",), ("WD",))) == frozenset()
     assert most_precise("WD001", ["ALL", "WD", "WD001"]) == "WD001"
     assert most_precise("WD001", ["ECN"]) is None
 
@@ -70,11 +70,11 @@ def test_the_more_precise_word_counts() -> None:
 def test_what_is_asked_for_on_the_spot_comes_first(
     a: tuple[str, ...], b: tuple[str, ...], c: tuple[str, ...], d: tuple[str, ...]
 ) -> None:
-    configured, asked = RuleSelection(a, b), RuleSelection(c, d)
+    configured, asked = RuleChoice(a, b), RuleChoice(c, d)
     found = layered(configured, asked)
     assert found <= ALL
     if c:
         assert found == chosen(asked)
     else:
         assert found == chosen(configured) - frozenset().union(*map(codes_of, d))
-    assert layered(configured, RuleSelection()) == chosen(configured)
+    assert layered(configured, RuleChoice()) == chosen(configured)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.configuration.reader import Configuration
     from lossless.checks.rules.registry import Codes
-    from lossless.checks.rules.selectors import RuleSelection
+    from lossless.checks.rules.selectors import RuleChoice
     from lossless.ground.basics.errors import Problem
 
 OWN, SHARED = "lossless.toml", "pyproject.toml"
@@ -30,9 +30,7 @@ class ConfigurationLookup:
 
     __slots__ = ("_above", "_asked", "_chosen", "_only", "_read", "_searching")
 
-    def __init__(
-        self, *, searching: bool, only: str | None = None, asked: RuleSelection | None = None
-    ) -> None:
+    def __init__(self, *, searching: bool, only: str | None = None, asked: RuleChoice | None = None) -> None:
         self._searching = searching
         self._only = only
         self._asked = asked
@@ -51,10 +49,10 @@ class ConfigurationLookup:
         if name is None and self._asked is None:
             return None
         if name not in self._chosen:
-            from lossless.checks.rules.selectors import RuleSelection, layered
+            from lossless.checks.rules.selectors import RuleChoice, layered
 
-            configured = RuleSelection() if name is None else self._configuration(name).choice
-            self._chosen[name] = layered(configured, self._asked or RuleSelection())
+            configured = RuleChoice() if name is None else self._configuration(name).choice
+            self._chosen[name] = layered(configured, self._asked or RuleChoice())
         return self._chosen[name]
 
     def is_configured(self, file: str) -> bool:

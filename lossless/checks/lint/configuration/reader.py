@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.lint.configuration.keys import SEVERITY, SUPPRESS, TOP
 from lossless.checks.lint.configuration.values import iso_date, texts
-from lossless.checks.rules.selectors import RuleSelection, codes_of, unknown
+from lossless.checks.rules.selectors import RuleChoice, codes_of, unknown
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.nearest import nearest
@@ -47,7 +47,7 @@ class Configuration(NamedTuple):
     folder: str
     document: Document | None
     problems: tuple[Problem, ...] = ()
-    choice: RuleSelection = RuleSelection()
+    choice: RuleChoice = RuleChoice()
     severities: Mapping[str, Severity] = {}
     fail_on: str | None = None
     baseline: str | None = None
@@ -103,7 +103,7 @@ class _ConfigurationReader:
             folder,
             self._document,
             tuple(self._problems),
-            RuleSelection(self._known(top.get("select")), self._known(top.get("ignore"))),
+            RuleChoice(self._known(top.get("select")), self._known(top.get("ignore"))),
             severities,
             top.get("fail-on"),
             top.get("baseline"),

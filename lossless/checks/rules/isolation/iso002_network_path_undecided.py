@@ -86,7 +86,7 @@ def _claimed_twice(view: View) -> Iterator[Hit]:
         for index, prefix in enumerate(network.prefixes):
             written = network.origin.at("prefixes")
             owner = owners.setdefault(_canonical(prefix), (network, written))
-            if owner[0].name != network.name and _way(owner[0]) != _way(network):
+            if owner[0].name != network.name and _path(owner[0]) != _path(network):
                 yield _hit(
                     network, prefix, written if len(network.prefixes) == 1 else written.at(index), owner
                 )
@@ -99,11 +99,11 @@ def _canonical(prefix: str) -> str:
     return str(ip_network(prefix))
 
 
-def _way(network: Network) -> tuple[bool, str | None]:
+def _path(network: Network) -> tuple[bool, str | None]:
     return network.separate, network.class_name
 
 
-def _said(network: Network) -> str:
+def _where(network: Network) -> str:
     return (
         "on switches of its own"
         if network.separate
@@ -115,7 +115,7 @@ def _hit(network: Network, prefix: str, origin: Origin, owner: tuple[Network, Or
     first, first_origin = owner
     return Hit(
         origin=origin,
-        message=f"{prefix} is network {network.name}'s, {_said(network)}, and network {first.name}'s, {_said(first)}",
+        message=f"{prefix} is network {network.name}'s, {_where(network)}, and network {first.name}'s, {_where(first)}",
         help="give the prefix to one of them",
         data={"prefix": prefix, "networks": [first.name, network.name]},
         related=(Related(first_origin, f"the same prefix in network {first.name}"),),

@@ -78,19 +78,19 @@ def _hits(device: Device, shadow: frozenset[int]) -> Iterator[Hit]:
 def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Hit]:
     closed = {*ports.qos.pfc.priorities, *uncovered(device.view.port_sets, ports)}
     dscp_map, wanted = ports.qos.dscp_to_tc, shadow - closed
-    found = [dscp for tc in sorted(wanted) for dscp in dscp_map.sources(tc)] if dscp_map else []
-    if dscp_map is None or not found:
+    dscps = [dscp for tc in sorted(wanted) for dscp in dscp_map.sources(tc)] if dscp_map else []
+    if dscp_map is None or not dscps:
         return
-    tcs = sorted({ports.qos.traffic_class(dscp) for dscp in found})
+    tcs = sorted({ports.qos.traffic_class(dscp) for dscp in dscps})
     yield Hit(
-        origin=dscp_map.entry_origin(found[0]),
-        message=f"DSCP {number_ranges(found)} leads to TC {number_ranges(tcs)} here, "
+        origin=dscp_map.entry_origin(dscps[0]),
+        message=f"DSCP {number_ranges(dscps)} leads to TC {number_ranges(tcs)} here, "
         "which is lossless for bounced packets on other ports",
         note="whoever marks so on this port fills the class that keeps bounced packets apart",
-        help=f'bind a map to these ports that sends it elsewhere, as in "{found[0]}": "1"',
+        help=f'bind a map to these ports that sends it elsewhere, as in "{dscps[0]}": "1"',
         elements=ports.elements,
         places=ports.places,
-        data={"dscps": list(found), "traffic_classes": list(tcs)},
+        data={"dscps": list(dscps), "traffic_classes": list(tcs)},
     )
 
 

@@ -50,6 +50,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,7 +89,7 @@ def _hit(device: Device, name: str, kind: str, row: ConfigRow) -> Hit:
         origin=device.tables.origin("PORT_QOS_MAP", row, "pfc_enable"),
         message=f"{kind} has PFC on for {priorities}: it is inside the switch, and no cable ends there",
         help="take its row out of PORT_QOS_MAP",
-        elements=(f"{device.switch.name}:{name}",),
+        elements=(element(device, name),),
         data={"pfc_enable": priorities},
         # What such a port lacks for PFC is nothing to be added.
     )

@@ -56,19 +56,19 @@ def _speed(end: LinkEnd) -> int | None:
     return None if end.autoneg else end.speed_bps
 
 
-def _hit(found: Disagreement) -> Hit:
-    low, high = found.low, found.high
+def _hit(links: Disagreement) -> Hit:
+    low, high = links.low, links.high
     slow, fast = format_rate(low.speed_bps or 0), format_rate(high.speed_bps or 0)
     return Hit(
         origin=low.at("speed"),
         message=f"{low.name} is set to {slow}, its neighbor {high.name} to {fast}: the link does not come up",
         note=""
-        if found.mutual
+        if links.mutual
         else f"only one of the two files names this link; {high.name} may be wired elsewhere",
         help=f"set both ports to {slow}, or both to {fast}",
-        elements=found.elements,
+        elements=links.elements,
         data={"speeds_bps": [low.speed_bps, high.speed_bps]},
         related=(Related(high.at("speed"), f"the end with {fast}"),),
-        severity=None if found.mutual else "warning",
-        confidence=None if found.mutual else "medium",
+        severity=None if links.mutual else "warning",
+        confidence=None if links.mutual else "medium",
     )

@@ -55,15 +55,15 @@ def _mtu(end: LinkEnd) -> int | None:
     return end.mtu_bytes if isinstance(end.mtu_bytes, int) else None
 
 
-def _hit(found: Disagreement) -> Hit:
-    low, high = found.low, found.high
+def _hit(links: Disagreement) -> Hit:
+    low, high = links.low, links.high
     small, large = _mtu(low) or 0, _mtu(high) or 0
     return Hit(
         origin=low.origin.at("mtu"),
         message=f"{low.name} has an MTU of {small} B, its neighbor {high.name} {large} B",
         note=f"frames above {small} B that {high.switch} sends are dropped here: {large - small} B too large at most",
         help=f"set the MTU of both ports to {large}",
-        elements=found.elements,
+        elements=links.elements,
         data={"mtu_bytes": [small, large]},
         related=(Related(high.origin.at("mtu"), f"the end with {large} B"),),
     )

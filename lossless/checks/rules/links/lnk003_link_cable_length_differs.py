@@ -48,23 +48,23 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit per pair of devices and of lengths that differ on links with PFC."""
-    found = disagreements(devices, _length, lambda end: end.cable_m or 0)
-    return (_hit(one) for one in found if one.mutual)
+    differing = disagreements(devices, _length, lambda end: end.cable_m or 0)
+    return (_hit(links) for links in differing if links.mutual)
 
 
 def _length(end: LinkEnd) -> int | None:
     return end.cable_m if end.cable_m and end.pfc else None
 
 
-def _hit(found: Disagreement) -> Hit:
-    short, long = found.low, found.high
+def _hit(links: Disagreement) -> Hit:
+    short, long = links.low, links.high
     missing_m = (long.cable_m or 0) - (short.cable_m or 0)
     return Hit(
         origin=short.cable_origin,
         message=f"the cable is {short.cable_m}m at {short.name} and {long.cable_m}m at {long.name}",
         note=f"if {long.cable_m}m is right, {short.switch} keeps headroom for {missing_m}m too little",
         help="enter the length of the cable at both ends",
-        elements=found.elements,
+        elements=links.elements,
         data={"cable_m": [short.cable_m, long.cable_m]},
         related=(Related(long.cable_origin, f"the end with {long.cable_m}m"),),
     )

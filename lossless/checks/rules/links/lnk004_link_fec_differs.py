@@ -58,20 +58,20 @@ def _fec(end: LinkEnd) -> str | None:
     return end.fec if end.fec in _STATED and not end.autoneg else None
 
 
-def _hit(found: Disagreement) -> Hit:
-    weak, strong = found.low, found.high
+def _hit(links: Disagreement) -> Hit:
+    weak, strong = links.low, links.high
     return Hit(
         origin=weak.origin.at("fec"),
         message=(
             f"{weak.name} has FEC {weak.fec}, its neighbor {strong.name} {strong.fec}: the link does not come up"
         ),
         note=""
-        if found.mutual
+        if links.mutual
         else f"only one of the two files names this link; {strong.name} may be wired elsewhere",
         help=f'set "fec": "{strong.fec}" on both ports',
-        elements=found.elements,
+        elements=links.elements,
         data={"fec": [weak.fec, strong.fec]},
         related=(Related(strong.origin.at("fec"), f"the end with {strong.fec}"),),
-        severity=None if found.mutual else "warning",
-        confidence=None if found.mutual else "medium",
+        severity=None if links.mutual else "warning",
+        confidence=None if links.mutual else "medium",
     )

@@ -49,6 +49,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.locations import below, elements, places
 from lossless.checks.rules.pfc.priorities import by_switch, remapped
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -63,20 +64,19 @@ MOST = 2
 def check(view: View) -> Results:
     """Yield a hit per kind of switch and set of priorities that are more than two."""
     for _, device in by_switch(view.lossless_sets):
-        alike: dict[tuple[int, ...], list[PortSet]] = {}
-        for ports in device:
-            if len(ports.qos.pfc.priorities) > MOST and len(found := _counted(ports)) > MOST:
-                alike.setdefault(found, []).append(ports)
-        yield from (_hit(view, priorities, sets) for priorities, sets in alike.items())
+        many = (ports for ports in device if len(ports.qos.pfc.priorities) > MOST)
+        for priorities, sets in grouped((_counted(ports), ports) for ports in many).items():
+            if len(priorities) > MOST:
+                yield _hit(view, priorities, sets)
 
 
 def _counted(ports: PortSet) -> tuple[int, ...]:
     qos, classes = ports.qos, ports.switch.classes
-    found = set(qos.pfc.priorities) - remapped(qos)
+    counted = set(qos.pfc.priorities) - remapped(qos)
     if classes.knowledge != "inferred" and not qos.trust_dot1p:
         used = {cls.priority for cls in classes.lossless}
-        found &= used | {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
-    return tuple(sorted(found))
+        counted &= used | {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
+    return tuple(sorted(counted))
 
 
 def _hit(view: View, priorities: tuple[int, ...], sets: Sequence[PortSet]) -> Hit:

@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Gap, Hit, Results, unread
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def across(devices: DeployedDevices) -> Results:
     """Yield a hit per pair of masks that differ across links between two devices."""
     for _ in devices.missing_ends:
         yield Gap("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
-    found: dict[tuple[object, ...], list[CabledPair]] = {}
+    differing: list[CabledPair] = []
     for pair in devices.pairs:
         ends = (pair.near, pair.far)
         if pair.near.pfc == pair.far.pfc or pair.declared or not all(end.in_service for end in ends):
@@ -99,9 +100,14 @@ def across(devices: DeployedDevices) -> Results:
         if any(end.pfc is None and not end.lossless for end in ends):
             yield Gap("the neighbor's file has no QoS rows")
         elif _differing(pair):
-            key = (*(part for end in ends for part in (end.switch, end.pfc, end.pfc_origin)), pair.mutual)
-            found.setdefault(key, []).append(pair)
-    yield from map(_link_hit, found.values())
+            differing.append(pair)
+    yield from map(_link_hit, grouped((_masks(pair), pair) for pair in differing).values())
+
+
+def _masks(pair: CabledPair) -> tuple[object, ...]:
+    """Return what links share that are one cause: the masks at both ends, and where they are written."""
+    ends = (pair.near, pair.far)
+    return (*((end.switch, end.pfc, end.pfc_origin) for end in ends), pair.mutual)
 
 
 def _differing(pair: CabledPair) -> set[int]:

@@ -44,6 +44,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,14 +54,13 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit per two switches and DSCPs that change their priority between them."""
-    found: dict[tuple[object, ...], list[CabledPair]] = {}
-    for pair in devices.pairs:
-        judged = pair.near.in_service and pair.far.in_service and not pair.declared
-        astray = _astray(pair) if judged else {}
-        if astray:
-            key = (pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual)
-            found.setdefault(key, []).append(pair)
-    yield from (_hit(pairs) for pairs in found.values())
+    pairs = (p for p in devices.pairs if p.near.in_service and p.far.in_service and not p.declared)
+    changes = grouped(
+        ((pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual), pair)
+        for pair in pairs
+        if (astray := _astray(pair))
+    )
+    yield from map(_hit, changes.values())
 
 
 def _astray(pair: CabledPair) -> dict[int, tuple[int, int]]:

@@ -73,8 +73,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results, merged
+from lossless.checks.rules.locations import entry_or_map
 from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, used_classes
 from lossless.checks.rules.wording import joined, spell
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 
@@ -92,7 +94,7 @@ class _Fault(NamedTuple):
     """One thing out of line. ``certain`` False: what the device does then depends on its chip."""
 
     says: str
-    mend: str
+    fix: str
     origin: Origin
     certain: bool = True
 
@@ -100,13 +102,11 @@ class _Fault(NamedTuple):
 def check(view: View) -> Results:
     """Yield a hit per cause that breaks the path of a PFC priority."""
     for _, device in by_switch(view.lossless_sets):
-        shared: dict[Origin, list[Hit]] = {}
         for ports in device:
             yield from _unknown(ports)
-            for hit in _hits(view, ports):
-                shared.setdefault(_cause(hit), []).append(hit)
-        for hits in shared.values():
-            yield from merged(hits)
+        hits = (hit for ports in device for hit in _hits(view, ports))
+        for shared in grouped((_cause(hit), hit) for hit in hits).values():
+            yield from merged(shared)
 
 
 def _cause(hit: Hit) -> Origin:
@@ -130,7 +130,7 @@ def _hits(view: View, ports: PortSet) -> Iterator[Hit]:
             fault = (certain or faults)[0]
             single.setdefault(fault.origin, []).append((priority, fault))
     # One row can stand for several priorities: BUFFER_PG|Ethernet0|3-4.
-    yield from (_fault_hit(ports, alike) for alike in single.values())
+    yield from (_fault_hit(ports, in_row) for in_row in single.values())
     yield from _intruders(ports, used)
 
 
@@ -154,8 +154,8 @@ def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
             )
     elif counted == priority and qos.pfc_to_pg is not None:
         says = f"it pauses for PG {paused}, and TC {priority} is counted in PG {counted}"
-        mend = f"map priority {priority} to PG {counted} in PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
-        yield _Fault(says, mend, qos.pfc_to_pg.entry_origin(priority))
+        fix = f"map priority {priority} to PG {counted} in PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
+        yield _Fault(says, fix, qos.pfc_to_pg.entry_origin(priority))
     else:
         says = f"TC {priority} is counted in PG {counted}, and PG {paused} is the one that pauses"
         yield _Fault(says, f"count TC {priority} in PG {paused}", _group_origin(qos, priority))
@@ -168,28 +168,22 @@ def _shared_with_lossy(qos: PortQos, number: int) -> bool:
 
 def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
     """Yield what a priority group lacks: a row in the dynamic model, headroom where the row has a profile."""
-    qos, found = ports.qos, ports.qos.groups[number]
+    qos, group = ports.qos, ports.qos.groups[number]
     dynamic = ports.switch.qos.buffer_model == "dynamic"
-    if found is None and dynamic and any(qos.groups):
+    if group is None and dynamic and any(qos.groups):
         says = f"the port has no BUFFER_PG row for PG {number}, and the dynamic buffer model writes none"
         yield _Fault(says, f"add BUFFER_PG|{ports.ports[0].name}|{number} with profile NULL", qos.pfc.origin)
-    if found is None or found.buffer is None or found.buffer.lossless or "_zero_" in found.buffer.name:
+    if group is None or group.buffer is None or group.buffer.lossless or "_zero_" in group.buffer.name:
         return
-    says = f"PG {number} has {found.buffer.name}, which has no headroom"
-    origin = found.origin if view.fabric.declared else found.origin.at("profile")
+    says = f"PG {number} has {group.buffer.name}, which has no headroom"
+    origin = group.origin if view.fabric.declared else group.origin.at("profile")
     yield _Fault(says, f"give PG {number} a profile with xoff", origin)
 
 
 def _group_origin(qos: PortQos, traffic_class: int) -> Origin:
     """Return where it is written which group a traffic class is counted in."""
     index_map = qos.tc_to_pg
-    return qos.origin if index_map is None else _entry(index_map, traffic_class)
-
-
-def _entry(index_map: IndexMap, index: int) -> Origin:
-    """Return where an entry stands, the map itself where it has none."""
-    written = index_map.targets[index] is not None
-    return index_map.entry_origin(index) if written else index_map.origin
+    return qos.origin if index_map is None else entry_or_map(index_map, traffic_class)
 
 
 def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
@@ -205,7 +199,7 @@ def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
     if leaves != stopped:
         says = f"a pause stops queue {stopped}, and TC {priority} leaves through queue {leaves}"
         blamed = qos.tc_to_queue if stopped == priority else qos.pfc_to_queue
-        origin = _entry(blamed, priority) if blamed is not None else qos.origin
+        origin = entry_or_map(blamed, priority) if blamed is not None else qos.origin
         yield _Fault(says, f"let both be queue {priority}", origin)
         # How the wrong queue drops is of no account: the traffic should not be there.
         return
@@ -230,7 +224,7 @@ def _fault_hit(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Hit:
         origin=first.origin,
         message=f"PFC is on for {spell(priorities)}, but {'; '.join(fault.says for _, fault in faults)}",
         note="the pause protects one thing while the packets fill another",
-        help="; ".join(fault.mend for _, fault in faults),
+        help="; ".join(fault.fix for _, fault in faults),
         elements=ports.elements,
         places=ports.places,
         data={"priority": priorities[0], "priorities": [*priorities]},
@@ -240,12 +234,12 @@ def _fault_hit(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Hit:
 
 def _mask_hit(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool) -> Hit:
     link = ", but" if used else ", which no DSCP uses;"
-    mend = "; ".join(fault.mend for fault in faults)
+    fixes = "; ".join(fault.fix for fault in faults)
     return Hit(
         origin=ports.qos.pfc.origin,
         message=f"PFC is on for priority {priority}{link} {'; '.join(fault.says for fault in faults)}",
         note="its path is lossy in more than one place" if len(faults) > 1 else "no traffic needs the pause",
-        help=f"take {priority} out of pfc_enable; or, to make it lossless: {mend}",
+        help=f"take {priority} out of pfc_enable; or, to make it lossless: {fixes}",
         elements=ports.elements,
         places=ports.places,
         data={"priority": priority, "faults": len(faults)},

@@ -49,6 +49,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.locations import element
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
 
@@ -71,7 +72,7 @@ def check(device: Device) -> Results:
 
 
 def _beyond(device: Device, intended: Switch) -> list[Port]:
-    """Return ports in service with PFC that an intent does not use; see masks.in_service."""
+    """Return ports in service with PFC that an intent does not use; see in_service of pfc/priorities."""
     names = {port.name for port in intended.ports}
     wired = any(port.neighbor for port in device.switch.ports)
     return [
@@ -95,6 +96,6 @@ def _hit(device: Device, beyond: list[Port], intended: int) -> Hit:
         message=f"{first.name}{neighbor} has PFC on for {spell(priorities)}, and the intent does not use the port",
         note=f"the intent uses {intended} ports of this switch; what pauses from outside is counted nowhere",
         help="take pfc_enable off the port, or bring what hangs on it into the intent",
-        elements=tuple(f"{device.switch.name}:{port.name}" for port in beyond),
+        elements=tuple(element(device, port.name) for port in beyond),
         data={"ports": [port.name for port in beyond], "intended_ports": intended},
     )

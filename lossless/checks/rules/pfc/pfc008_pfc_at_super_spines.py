@@ -70,17 +70,17 @@ def check(view: View) -> Results:
     """Yield one hit where super-spines pause and the intent does not say which links do."""
     if not view.fabric.declared or view.fabric.pfc_tiers is not None:
         return
-    top = [found for found in view.lossless_sets if found.switch.tier is Tier.SUPER_SPINE]
+    top = [ports for ports in view.lossless_sets if ports.switch.tier is Tier.SUPER_SPINE]
     if top:
         yield _hit(top)
 
 
 def _hit(top: list[PortSet]) -> Hit:
     first = top[0]
-    switches = dict.fromkeys(name for found in top for name in found.switches)
-    lengths = [found.cable.known_m for found in top if found.cable.known_m is not None]
+    switches = dict.fromkeys(name for ports in top for name in ports.switches)
+    lengths = [ports.cable.known_m for ports in top if ports.cable.known_m is not None]
     cables = f", over cables of up to {max(lengths)} m" if lengths else ""
-    priorities = spell({p for found in top for p in found.qos.pfc.priorities})
+    priorities = spell({p for ports in top for p in ports.qos.pfc.priorities})
     return Hit(
         origin=first.ports[0].origin.key(),
         message=f"super-spines pause {priorities}{cables}, and pfc.tiers does not say that they should",

@@ -40,7 +40,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.locations import element
 from lossless.checks.rules.wording import spell
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -49,16 +51,13 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a hit per mask of ports that obey more than it says."""
-    rows = device.tables.table("PORT")
-    if all(row.fields.get("pfc_asym") != "on" for row in rows.values()):
-        return
-    stated = {port.name for port in device.intended.ports if port.asymmetric} if device.intended else set()
-    alike: dict[tuple[int, ...], list[Port]] = {}
-    for port in device.switch.ports:
-        asymmetric = rows[port.name].fields.get("pfc_asym") == "on" if port.name in rows else False
-        if port.admin_up is True and asymmetric and port.name not in stated:
-            alike.setdefault(port.qos.pfc.priorities if port.qos else (), []).append(port)
-    yield from (_hit(device, priorities, ports) for priorities, ports in alike.items())
+    rows = device.tables.table("PORT").items()
+    asymmetric = {name for name, row in rows if row.fields.get("pfc_asym") == "on"}
+    if asymmetric and device.intended:
+        asymmetric -= {port.name for port in device.intended.ports if port.asymmetric}
+    ports = (port for port in device.switch.ports if port.admin_up is True and port.name in asymmetric)
+    by_mask = grouped((port.qos.pfc.priorities if port.qos else (), port) for port in ports)
+    yield from (_hit(device, priorities, sending) for priorities, sending in by_mask.items())
 
 
 def _hit(device: Device, priorities: tuple[int, ...], ports: list[Port]) -> Hit:
@@ -68,6 +67,6 @@ def _hit(device: Device, priorities: tuple[int, ...], ports: list[Port]) -> Hit:
         message=f"pfc_asym is on: the port obeys pauses of all 8 priorities, and sends them for {spell(priorities)}",
         note="a neighbor can stop any queue, and the watchdog looks only after the priorities in its mask",
         help="set pfc_asym to off",
-        elements=tuple(f"{device.switch.name}:{port.name}" for port in ports),
+        elements=tuple(element(device, port.name) for port in ports),
         data={"sends": [*priorities]},
     )

@@ -53,25 +53,25 @@ _CLEAR, _STRICT = "bypass", "strict_encrypt"
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit per two devices of which one drops the pauses of the other."""
-    for found in disagreements(devices, _mode, lambda end: end.macsec_pfc == _CLEAR):
-        if {found.low.macsec_pfc, found.high.macsec_pfc} == {_CLEAR, _STRICT}:
-            yield _hit(found)
+    for links in disagreements(devices, _mode, lambda end: end.macsec_pfc == _CLEAR):
+        if {links.low.macsec_pfc, links.high.macsec_pfc} == {_CLEAR, _STRICT}:
+            yield _hit(links)
 
 
 def _mode(end: LinkEnd) -> str | None:
     return end.macsec_pfc if end.pfc else None
 
 
-def _hit(found: Disagreement) -> Hit:
-    strict, clear = found.low, found.high
+def _hit(links: Disagreement) -> Hit:
+    strict, clear = links.low, links.high
     return Hit(
         origin=strict.origin.at("pfc_encryption_mode"),
         message=f"{strict.name} drops pauses that are not encrypted, and {clear.name} sends them in clear",
         note=f"{_STRICT} takes encrypted PFC frames only; {_CLEAR}, the default, sends them without MACsec",
         help="give both ports the same pfc_encryption_mode",
-        elements=found.elements,
+        elements=links.elements,
         data={"modes": [_STRICT, _CLEAR]},
         related=(Related(clear.origin, f"the end that sends pauses in clear ({_CLEAR})"),),
-        severity=None if found.mutual else "warning",
-        confidence=None if found.mutual else "medium",
+        severity=None if links.mutual else "warning",
+        confidence=None if links.mutual else "medium",
     )

@@ -44,10 +44,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.locations import beside
+from lossless.checks.rules.locations import beside, element
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.checks.rules.wording import spell
 from lossless.formats.sonic.read.numbers import priority_list
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
 
@@ -73,14 +74,10 @@ def check(device: Device) -> Results:
 
 def _members(device: Device, rows: dict[object, object]) -> dict[str, list[Port]]:
     """Return the ports in service of each LAG that has several; one without ``admin_status`` is down."""
-    ports = {port.name: port for port in device.switch.ports}
-    found: dict[str, list[Port]] = {}
-    for key in sorted(map(str, rows)):
-        lag, _, name = key.partition("|")
-        port = ports.get(name)
-        if port is not None and port.admin_up in (True, UNKNOWN):
-            found.setdefault(lag, []).append(port)
-    return {lag: members for lag, members in found.items() if len(members) > 1}
+    ports = {port.name: port for port in device.switch.ports if port.admin_up in (True, UNKNOWN)}
+    keys = (key.partition("|") for key in sorted(map(str, rows)))
+    members = grouped((lag, ports[name]) for lag, _, name in keys if name in ports)
+    return {lag: of_lag for lag, of_lag in members.items() if len(of_lag) > 1}
 
 
 def _mask(port: Port) -> tuple[int, ...]:
@@ -100,7 +97,7 @@ def _mask_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
         f"other members for {spell(full)}",
         note=f"flows that hash to it lose the pauses of {spell(missing)}",
         help=f'"pfc_enable": "{priority_list(full)}" on all members of {lag}',
-        elements=tuple(f"{device.switch.name}:{port.name}" for port in short),
+        elements=tuple(element(device, port.name) for port in short),
         data={"lag": lag, "members": [port.name for port in members], "missing": [*missing]},
         related=beside(
             short[0].origin,
@@ -131,7 +128,7 @@ def _speed_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
         f"{fast.name} at {format_rate(fast.speed_bps or 0)}",
         note="flows are spread evenly: the slower member is congested, and pauses all senders, while others are idle",
         help="give all members one speed",
-        elements=tuple(f"{device.switch.name}:{port.name}" for port in members),
+        elements=tuple(element(device, port.name) for port in members),
         data={"lag": lag, "speeds_bps": [*sorted({port.speed_bps or 0 for port in known})]},
         related=beside(origin, (other, "the faster member")),
         severity="warning",

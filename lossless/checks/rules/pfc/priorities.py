@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.qos import DSCPS, PRIORITIES
 
 if TYPE_CHECKING:
@@ -34,15 +35,15 @@ def used_classes(qos: PortQos) -> frozenset[int]:
 def paused_priority(qos: PortQos, traffic_class: int) -> int | None:
     """Return the priority on the wire that a port pauses when a TC fills its group, None for none or several."""
     group, groups = qos.group_of(traffic_class), qos.pfc_to_pg
-    found = [p for p in qos.pfc.priorities if (groups.targets[p] if groups else p) == group]
-    return found[0] if len(found) == 1 else None
+    paused = [p for p in qos.pfc.priorities if (groups.targets[p] if groups else p) == group]
+    return paused[0] if len(paused) == 1 else None
 
 
 def sent_priority(qos: PortQos, traffic_class: int) -> int | None:
     """Return the priority on the wire whose pause stops a TC's queue, None for none or several."""
     queue, queues = qos.queue_of(traffic_class), qos.pfc_to_queue
-    found = [p for p in qos.pfc.priorities if (queues.targets[p] if queues else p) == queue]
-    return found[0] if len(found) == 1 else None
+    stopping = [p for p in qos.pfc.priorities if (queues.targets[p] if queues else p) == queue]
+    return stopping[0] if len(stopping) == 1 else None
 
 
 def is_lossy(profile: BufferProfile | None) -> bool:
@@ -57,10 +58,8 @@ def is_lossy(profile: BufferProfile | None) -> bool:
 
 def by_switch(sets: Iterable[PortSet]) -> Iterator[tuple[Switch, list[PortSet]]]:
     """Yield each switch with its port sets."""
-    found: dict[int, list[PortSet]] = {}
-    for ports in sets:
-        found.setdefault(id(ports.switch), []).append(ports)
-    return ((sets_of[0].switch, sets_of) for sets_of in found.values())
+    by_identity = grouped((id(ports.switch), ports) for ports in sets)
+    return ((of_switch[0].switch, of_switch) for of_switch in by_identity.values())
 
 
 def uncovered(device: Sequence[PortSet], ports: PortSet) -> tuple[int, ...]:

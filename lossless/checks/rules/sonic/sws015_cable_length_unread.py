@@ -44,6 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ def _hits(device: Device, ports: PortSet) -> Iterator[Hit]:
             origin=port.cable.origin,
             message=f"cable length {text!r} is no whole number of metres, as in '5m': {_outcome(severity)}",
             help="write the next longer row of the HWSKU, in whole metres",
-            elements=(f"{device.switch.name}:{port.name}",),
+            elements=(element(device, port.name),),
             data={"text": text},
             severity=severity,
         )
