@@ -54,6 +54,10 @@ DscpRewrites = Mapping[tuple[str, str], DscpRewrite]
 """Maps that write DSCP anew, by switch and egress port."""
 
 
+TUNNEL_MAP = "AZURE_TUNNEL"
+"""What SONiC calls the maps of tunnels between dual ToRs (sonic-buildimage qos_config.j2 @0791705)."""
+
+
 class TunnelMaps(NamedTuple):
     """What a dual ToR makes of traffic in the tunnel to its peer: into it by TC, out of it by DSCP.
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.intent.contradictions import REMAP
 from lossless.formats.intent.resolve.classes import MAP_NAME, Maps, maps, priority_groups
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.qos import DSCPS, PRIORITIES, IndexMap, PriorityMask, TunnelMaps
+from lossless.model.fabric.qos import DSCPS, PRIORITIES, TUNNEL_MAP, IndexMap, PriorityMask, TunnelMaps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 OTHER_MAP = "AZURE_UPLINK"
 GROUPS_WITH_SECOND = "AZURE_DUALTOR"
-TUNNEL_MAP = "AZURE_TUNNEL"
 """Names of maps on dual ToRs and their spines (qos_config.j2 @0791705).
 
 ``AZURE`` is what a ToR's downlinks have, and a spine's: the ports whose peers are the same on both.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.read.tables import whole_number
-from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE, IndexMap, TunnelMaps
+from lossless.model.fabric.qos import DSCPS, PRIORITIES, TUNNEL_MAP, UNREADABLE, IndexMap, TunnelMaps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 OUTER_TABLE = "TC_TO_DSCP_MAP"
 """The one map that nothing but tunnels and rewriting ports need."""
-MAP_NAME = "AZURE_TUNNEL"
 TUNNEL_FIELDS = {
     "dscp_to_tc": ("decap_dscp_to_tc_map", "DSCP_TO_TC_MAP"),
     "tc_to_pg": ("decap_tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP"),
@@ -40,7 +39,9 @@ def tunnel_maps(tables: Tables, objects: Objects) -> TunnelMaps | None:
     A tunnel that names no maps has none. Where the file, a fragment, has no tunnel, those of the usual name count.
     """
     key, row = _first_tunnel(tables.data.get("TUNNEL"))
-    names = {name: str(row.get(field, "")) if key else MAP_NAME for name, (field, _) in TUNNEL_FIELDS.items()}
+    names = {
+        name: str(row.get(field, "")) if key else TUNNEL_MAP for name, (field, _) in TUNNEL_FIELDS.items()
+    }
     found = {
         name: _outer(tables, names[name]) if table == OUTER_TABLE else objects.index_map(table, names[name])
         for name, (_, table) in TUNNEL_FIELDS.items()
