@@ -41,7 +41,6 @@ KINDS = {
     "watchdog": "one watchdog is declared for all ports with PFC",
     "profile list": "profile lists are those of the HWSKU's own template",
     "not bound": "nothing on the device refers to it",
-    "row of no profile": "the row names no profile that exists",
     "dynamic buffers": "rows that the dynamic buffer model computes or is told",
     "cable": "configured is the next longer length that the HWSKU has a row for",
 }
@@ -187,11 +186,9 @@ class Explainer:
             return "dynamic buffers"
         if cell.state == "gone" and number not in self._groups:
             return "queue without class"
-        if cell.state == "new":
-            return "headroom row" if (cell.rendered or "").startswith(PG_PROFILE_PREFIX) else "row of a class"
         if (cell.rendered or "").startswith(PG_PROFILE_PREFIX):
             return "headroom row"
-        return "unlike most"
+        return "row of a class" if cell.state == "new" else "unlike most"
 
 
 def _bound(device: ImportDevice) -> dict[tuple[str, str], set[str]]:

@@ -158,6 +158,5 @@ def test_a_device_without_pools_says_nothing_of_their_form() -> None:
     assert "buffers" not in intent(imported(config))
     assert {kind for kind, _ in telling(imported(config))} <= {
         "vendor profile",
-        "row of no profile",
         "headroom row",
     }
