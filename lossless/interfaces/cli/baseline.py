@@ -13,7 +13,7 @@ from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
     from lossless.interfaces.api.baseline import BaselineResult
-    from lossless.interfaces.cli.options.rules import RuleSelection
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 
 @click.command("baseline", short_help=COMMANDS["baseline"])
@@ -36,7 +36,7 @@ def command(
     simulate: bool,
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
-    selection: RuleSelection,
+    selection: LintSelection,
 ) -> int:
     """Write down what is found today, to be shown no more.
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from lossless.api import Options, Report
     from lossless.ground.basics.findings import Severity
     from lossless.interfaces.cli.options.lint import LintScope, ReportOptions
-    from lossless.interfaces.cli.options.rules import RuleSelection
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 _NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
 
@@ -60,7 +60,7 @@ def command(
     profile_dirs: tuple[str, ...],
     fail_on: str | None,
     exit_zero: bool,
-    selection: RuleSelection,
+    selection: LintSelection,
     stdin_filename: str | None,
     simulate: bool,
     scope: LintScope,

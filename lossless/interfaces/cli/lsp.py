@@ -16,7 +16,7 @@ from lossless.interfaces.cli.options.rules import selection_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.interfaces.cli.options.rules import RuleSelection
+    from lossless.interfaces.cli.options.rules import LintSelection
 
 _MISSING = "the language server needs pygls: pip install 'lossless[lsp]'"
 
@@ -31,7 +31,7 @@ _MISSING = "the language server needs pygls: pip install 'lossless[lsp]'"
 def command(
     rdma_dscps: Sequence[int],
     profile_dirs: Sequence[str],
-    selection: RuleSelection,
+    selection: LintSelection,
     stdio: bool,  # noqa: ARG001
 ) -> int:
     """Judge files in an editor, while they are written.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.api import Options
 
 
-class RuleSelection(NamedTuple):
+class LintSelection(NamedTuple):
     """What was asked for; ``configured`` is whether configurations are looked for at all.
 
     ``baseline`` is None where the configured one counts, empty where none shall.
@@ -111,7 +111,7 @@ def _with(command: Callable[..., int], options: Sequence[Callable[..., Any]]) ->
         if no_baseline and baseline:
             raise click.UsageError("--baseline and --no-baseline contradict each other")
         known = "" if no_baseline else baseline
-        return command(selection=RuleSelection(select, ignore, not no_config, configuration, known), **rest)
+        return command(selection=LintSelection(select, ignore, not no_config, configuration, known), **rest)
 
     with_options: Callable[..., int] = with_selection
     for option in reversed(options):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Protocol
 
 from lossless.ground.basics.units import format_bytes
@@ -70,18 +69,6 @@ class TrafficComparison(Protocol):
         """What runs show, None where nothing is run."""
 
 
-class RemainingFinding(Protocol):
-    """A finding that was there before."""
-
-    @property
-    def finding(self) -> Finding:
-        """As it is now."""
-
-    @property
-    def places(self) -> int:
-        """On how many elements it showed before."""
-
-
 class ChangeReport(Protocol):
     """What a change does, besides what it adds."""
 
@@ -94,8 +81,8 @@ class ChangeReport(Protocol):
         """What is gone, as it stood."""
 
     @property
-    def left(self) -> Sequence[RemainingFinding]:
-        """What is there as before."""
+    def left(self) -> Sequence[tuple[Finding, int]]:
+        """What is there as before, as it is now, and on how many elements it showed then."""
 
     @property
     def unread(self) -> Sequence[str]:
@@ -135,19 +122,19 @@ def unread_note(change: ChangeReport, file: str) -> str:
     return f"{name} could not be read at {visible(change.revision)}: all that is found in it counts as added"
 
 
-def left_by_rule(left: Sequence[RemainingFinding]) -> Iterator[str]:
-    """Yield how often each rule found what it had found before, and what has spread to more places."""
-    rules = Counter((kept.finding.code, kept.finding.name, kept.finding.severity) for kept in left)
-    for (code, name, severity), times in sorted(rules.items()):
-        yield f"{times} x {code} {name} [{severity}]" + spread(
-            [kept for kept in left if kept.finding.code == code and kept.finding.severity == severity]
-        )
+def left_by_rule(left: Sequence[tuple[Finding, int]]) -> Iterator[str]:
+    """Yield how often each rule found what it had found before, and what shows on more places than then."""
+    rules: dict[tuple[str, str, str], list[tuple[Finding, int]]] = {}
+    for finding, places in left:
+        rules.setdefault((finding.code, finding.name, finding.severity), []).append((finding, places))
+    for (code, name, severity), of_rule in sorted(rules.items()):
+        yield f"{len(of_rule)} x {code} {name} [{severity}]{_growth(of_rule)}"
 
 
-def spread(left: Sequence[RemainingFinding]) -> str:
+def _growth(left: Sequence[tuple[Finding, int]]) -> str:
     """Return what to say of findings that show on more places than before, empty where none does."""
-    before = sum(kept.places for kept in left)
-    now = sum(kept.finding.places for kept in left)
+    before = sum(places for _, places in left)
+    now = sum(finding.places for finding, _ in left)
     return f": on {now} places, before on {before}" if now > before else ""
 
 
@@ -156,18 +143,18 @@ def margin_row(margin: TrafficComparison) -> tuple[str, ...]:
     both = [margin.before, margin.after]
     return (
         visible(shown_file(margin.part)),
-        _differing([one.verdict if one else None for one in both]),
-        _differing([f"{one.drops.seeds} of {one.drops.of}" if one else None for one in both]),
-        _differing([_headroom(one) for one in both]),
-        _differing([f"{one.longest_pause_us / 1000:.2f} ms" if one else None for one in both]),
-        _differing([visible(one.scenario) if one else None for one in both]),
+        _differing([run.verdict if run else None for run in both]),
+        _differing([f"{run.drops.seeds} of {run.drops.of}" if run else None for run in both]),
+        _differing([_headroom(run) for run in both]),
+        _differing([f"{run.longest_pause_us / 1000:.2f} ms" if run else None for run in both]),
+        _differing([visible(run.scenario) if run else None for run in both]),
     )
 
 
-def _headroom(shown: RunFigures | None) -> str | None:
-    if shown is None:
+def _headroom(run: RunFigures | None) -> str | None:
+    if run is None:
         return None
-    left_bytes = shown.headroom_margin_bytes
+    left_bytes = run.headroom_margin_bytes
     return "none was used" if left_bytes is None else format_bytes(left_bytes)
 
 
