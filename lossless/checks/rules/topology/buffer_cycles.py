@@ -102,15 +102,15 @@ def _tierless(wires: Wires) -> bool:
     return any(wires.links[switch] and not wires.tiers[switch] for switch in inside)
 
 
-def flooded(found: FabricRouting) -> FabricRouting:
+def flooded(routing: FabricRouting) -> FabricRouting:
     """Return the fabric as it is where every leaf sends up what it floods."""
-    wires, question = found.wires, found.question
+    wires, question = routing.wires, routing.question
     leaves = {
         n for n, here in enumerate(wires.attached) if here and n not in wires.outside and wires.above(n)
     }
     bounces = question.bounces | {wires.names[leaf] for leaf in leaves}
     flood = RoutingQuestion(question.policy, bounces)
-    return FabricRouting(found.stated, wires, flood, after_failures(wires, flood, FailureBudget(0, 0)))
+    return FabricRouting(routing.stated, wires, flood, after_failures(wires, flood, FailureBudget(0, 0)))
 
 
 def circle_in_words(circle: Sequence[CycleHop]) -> str:

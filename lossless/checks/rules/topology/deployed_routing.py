@@ -29,9 +29,9 @@ UNJOINED = (
 )
 
 
-def unknown_tiers(found: DeployedRouting) -> Iterator[str]:
+def unknown_tiers(routing: DeployedRouting) -> Iterator[str]:
     """Yield why nothing is judged where it is not known how high switches stand."""
-    types = {name: found.devices[name].device_type or "" for name in found.tierless}
+    types = {name: routing.devices[name].device_type or "" for name in routing.tierless}
     contradicting = [
         name for name, device_type in types.items() if device_type.partition(" ")[0] in TIER_OF_TYPE
     ]
@@ -54,22 +54,22 @@ def _some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_MANY])}{more}"
 
 
-def unlike_above(found: DeployedRouting) -> list[str]:
+def unlike_above(routing: DeployedRouting) -> list[str]:
     """Return the switches that BGP does not keep from sending up again: those above them have ASNs of their own.
 
     Those above with one ASN refuse each other's routes by it, whoever passes them on (RFC 4271, section 9.1.2).
     """
-    names = found.wires.names
+    names = routing.wires.names
     return [
         name
         for number, name in enumerate(names)
-        if _may_leak(name, map(names.__getitem__, found.wires.above(number)), found)
+        if _may_leak(name, map(names.__getitem__, routing.wires.above(number)), routing)
     ]
 
 
-def _may_leak(name: str, above: Iterable[str], found: DeployedRouting) -> bool:
-    own = found.devices.get(name)
-    asns = {one.asn for other in above if (one := found.devices.get(other)) is not None}
+def _may_leak(name: str, above: Iterable[str], routing: DeployedRouting) -> bool:
+    own = routing.devices.get(name)
+    asns = {one.asn for other in above if (one := routing.devices.get(other)) is not None}
     known = asns - {None}
     return own is not None and own.asn is not None and own.asn not in known and len(known) > 1
 

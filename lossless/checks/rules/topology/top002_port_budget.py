@@ -86,14 +86,14 @@ def _hits(view: View) -> Iterator[Hit]:
 
 def _by_speed(demand: Sequence[PortDemand], profile: SwitchProfile) -> list[SpeedDemand]:
     """Add demands of one speed up: a split port serves hosts and switches alike."""
-    found: dict[int, SpeedDemand] = {}
+    demand_by_speed: dict[int, SpeedDemand] = {}
     for asked in demand:
-        before = found.get(asked.speed_bps)
+        before = demand_by_speed.get(asked.speed_bps)
         ports = asked.ports + (before.ports if before else 0)
         cages = cages_needed(profile, ports, asked.speed_bps)
         origin = before.origin if before else asked.origin
-        found[asked.speed_bps] = SpeedDemand(asked.speed_bps, ports, cages, origin)
-    return list(found.values())
+        demand_by_speed[asked.speed_bps] = SpeedDemand(asked.speed_bps, ports, cages, origin)
+    return list(demand_by_speed.values())
 
 
 def _excess(

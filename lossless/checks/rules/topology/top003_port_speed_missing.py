@@ -110,13 +110,13 @@ def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Hit]
 
 def _by_line(view: View, rate_bps: int, names: Sequence[str]) -> dict[Origin, list[str]]:
     """Return the hosts by where their links are written."""
-    found: dict[Origin, list[str]] = {}
+    hosts_by_origin: dict[Origin, list[str]] = {}
     for name in names:
         links = (link for link in view.links_of.get(name, ()) if link.to_host and link.speed_bps == rate_bps)
         ports = (view.port(link.a, link.a_port) for link in links)
         for origin in dict.fromkeys(port.origin for port in ports if port):
-            found.setdefault(origin, []).append(name)
-    return found
+            hosts_by_origin.setdefault(origin, []).append(name)
+    return hosts_by_origin
 
 
 def _adapter_hit(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tuple[str, ...]) -> Hit:

@@ -66,21 +66,21 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit where routes turn up again, or where only such routes are left."""
-    found, routing = routed(view), view.fabric.routing
-    if found is None or routing is None or found.outcome.cycle:
+    fabric_routing, routing = routed(view), view.fabric.routing
+    if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return
-    if found.outcome.valley:
-        yield _turns(routing.origin.at("policy"), found.outcome.valley)
-    elif routing.policy == "up-down" and found.outcome.lost:
-        yield _lost(routing.origin, found.outcome.lost)
+    if fabric_routing.outcome.valley:
+        yield _turns(routing.origin.at("policy"), fabric_routing.outcome.valley)
+    elif routing.policy == "up-down" and fabric_routing.outcome.lost:
+        yield _lost(routing.origin, fabric_routing.outcome.lost)
 
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a gap where deployed switches may send up again, and only what is in no file could keep them from it."""
-    found = deployed(devices)
-    if found is None or not found.joined or found.tierless:
+    routing = deployed(devices)
+    if routing is None or not routing.joined or routing.tierless:
         return
-    names = unlike_above(found)
+    names = unlike_above(routing)
     if names:
         many = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
         yield Gap(

@@ -92,16 +92,16 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit for the smallest circle, after as few failures as it takes."""
-    found, routing = routed(view), view.fabric.routing
-    if found is None:
+    fabric_routing, routing = routed(view), view.fabric.routing
+    if fabric_routing is None:
         return
-    if found.unknown:
+    if fabric_routing.unknown:
         yield Gap(UNSTATED)
-    elif found.outcome.cycle and routing:
-        yield _hit(view, routing, found.outcome.cycle)
-    elif beyond := found.beyond:
+    elif fabric_routing.outcome.cycle and routing:
+        yield _hit(view, routing, fabric_routing.outcome.cycle)
+    elif beyond := fabric_routing.beyond:
         yield Gap(beyond)
-    elif found.outcome.drawn:
+    elif fabric_routing.outcome.drawn:
         yield Gap(
             f"failures are too many to look at each; of {DRAWN} drawn none closes a circle: with 95 % confidence at "
             f"most {3 * 100 / DRAWN:g} in 100 do"
@@ -110,24 +110,24 @@ def check(view: View) -> Results:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit for the smallest circle between deployed switches; what they do not tell is not judged."""
-    found = deployed(devices)
-    if found is None:
+    routing = deployed(devices)
+    if routing is None:
         return
-    if not found.joined:
+    if not routing.joined:
         yield Gap(UNJOINED)
-    elif found.tierless:
-        yield from map(Gap, unknown_tiers(found))
+    elif routing.tierless:
+        yield from map(Gap, unknown_tiers(routing))
     else:
-        verdict = routing_verdict(found.wires, found.question)
+        verdict = routing_verdict(routing.wires, routing.question)
         if verdict.cycle:
-            yield _deployed_hit(found, verdict.cycle)
+            yield _deployed_hit(routing, verdict.cycle)
         elif verdict.lost:
             yield Gap(nowhere(*verdict.lost))
 
 
-def _deployed_hit(found: DeployedRouting, circle: Sequence[CycleHop]) -> Hit:
+def _deployed_hit(routing: DeployedRouting, circle: Sequence[CycleHop]) -> Hit:
     up = list(dict.fromkeys(hop.near for hop in circle if hop.up_again))
-    places = [place for name in up if (place := found.devices[name].bounce) is not None]
+    places = [place for name in up if (place := routing.devices[name].bounce) is not None]
     return Hit(
         origin=places[0],
         message=f"buffers wait for each other in a circle of {len(circle)} links: {circle_in_words(circle)}",

@@ -64,12 +64,12 @@ def check(subject: View | Device) -> Results:
 
 
 def _declared(view: View) -> Iterator[Hit]:
-    found, routing = routed(view), view.fabric.routing
-    if found is None or routing is None or found.outcome.cycle:
+    fabric_routing, routing = routed(view), view.fabric.routing
+    if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return
-    beyond = found.beyond if routing.bounce else ""
+    beyond = fabric_routing.beyond if routing.bounce else ""
     for one in routing.bounce:
-        if not found.pauses_above(one.names[0]):
+        if not fabric_routing.pauses_above(one.names[0]):
             continue
         yield Hit(
             origin=one.origin,

@@ -60,13 +60,13 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit where timers let leaves flood, and flooding closes a circle."""
-    bridging, found = view.fabric.bridging, routed(view)
-    if found is None or bridging is None or not bridging.floods:
+    bridging, routing = view.fabric.bridging, routed(view)
+    if routing is None or bridging is None or not bridging.floods:
         return
     if bridging.arp_timeout_ms is None or bridging.mac_aging_ms is None:
         yield Gap("an intent does not say how long leaves know MAC addresses and their ports")
     elif bridging.mac_aging_ms < bridging.arp_timeout_ms:
-        flood = flooded(found)
+        flood = flooded(routing)
         if flood.cycle:
             yield _hit(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, flood.cycle)
         elif beyond := flood.beyond:

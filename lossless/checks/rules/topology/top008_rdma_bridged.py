@@ -56,10 +56,10 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit where leaves flood lossless packets, unless their timers are to blame."""
-    bridging, found = view.fabric.bridging, routed(view)
-    if found is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
+    bridging, routing = view.fabric.bridging, routed(view)
+    if routing is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
         return
-    flood = flooded(found)
+    flood = flooded(routing)
     if circle := flood.cycle:
         yield Hit(
             origin=bridging.origin.key(),

@@ -79,9 +79,9 @@ def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[int, int, s
 
 
 def _hit(failures: Failures, accepted: float, capacity: Capacity, lost: str, left_bps: int) -> Hit:
-    found = ratio(capacity.down_bps, left_bps)
+    actual = ratio(capacity.down_bps, left_bps)
     needed_bps = math.ceil(capacity.down_bps / accepted)
-    is_left = f"{found:.4g}:1" if left_bps else "nothing is left above it"
+    is_left = f"{actual:.4g}:1" if left_bps else "nothing is left above it"
     return Hit(
         origin=failures.origin.at("oversubscription"),
         message=f"a {capacity.tier.word}{lost} has {format_capacity(left_bps)} of uplinks for "
@@ -89,7 +89,7 @@ def _hit(failures: Failures, accepted: float, capacity: Capacity, lost: str, lef
         note=f"whole: {capacity.note}"
         + (f"; out of service: {', '.join(failures.gone)}" if failures.gone else ""),
         help=f"more uplinks, or more switches to share them: {format_capacity(needed_bps)} must be left"
-        + (f"; to accept it, state oversubscription: {math.ceil(found * 100) / 100:g}" if left_bps else ""),
+        + (f"; to accept it, state oversubscription: {math.ceil(actual * 100) / 100:g}" if left_bps else ""),
         elements=capacity.leaves,
         data={"left_bps": left_bps, "down_bps": capacity.down_bps, "accepted": accepted},
     )

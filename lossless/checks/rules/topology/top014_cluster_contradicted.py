@@ -96,13 +96,13 @@ def check(view: View) -> Results:
 
 
 def _total(cluster: Cluster, hosts: int) -> Iterator[Hit]:
-    found = hosts * cluster.gpus_per_host
-    if cluster.gpus is not None and cluster.gpus != found:
+    gpus = hosts * cluster.gpus_per_host
+    if cluster.gpus is not None and cluster.gpus != gpus:
         yield Hit(
             origin=cluster.origin.at("gpus"),
-            message=f"{hosts:,} hosts with {cluster.gpus_per_host} GPUs each have {found:,}, not {cluster.gpus:,}",
+            message=f"{hosts:,} hosts with {cluster.gpus_per_host} GPUs each have {gpus:,}, not {cluster.gpus:,}",
             help="correct gpus, gpus_per_host or the number of hosts; what has no GPUs, as storage, can be outside",
-            data={"gpus": found, "stated": cluster.gpus, "hosts": hosts},
+            data={"gpus": gpus, "stated": cluster.gpus, "hosts": hosts},
         )
 
 
