@@ -48,15 +48,15 @@ class RefusalCause(NamedTuple):
 
 def refusals(device: Device, kind: Kind) -> Results:
     """Yield a hit for each mistake of one kind."""
-    found = device.conformity
-    if not found.problems:
+    validation = device.conformity
+    if not validation.problems:
         return
-    problems = sorted((p for p in found.problems if p.flaw.kind == kind), key=_place)
-    if kind == "reference" and found.context.fragment and len(device.tables.data) == 1:
+    problems = sorted((p for p in validation.problems if p.flaw.kind == kind), key=_place)
+    if kind == "reference" and validation.context.fragment and len(device.tables.data) == 1:
         yield from _elsewhere([problem for problem in problems if _may_lie_elsewhere(device, problem)])
         problems = [problem for problem in problems if not _may_lie_elsewhere(device, problem)]
     causes = _references(device, problems) if kind == "reference" else _alike(device, problems)
-    yield from (_hit(device, found, cause) for cause in causes)
+    yield from (_hit(device, validation, cause) for cause in causes)
 
 
 def _may_lie_elsewhere(device: Device, problem: SchemaViolation) -> bool:
@@ -173,7 +173,7 @@ def _without_rows(device: Device, target: str, problems: tuple[SchemaViolation, 
     )
 
 
-def _hit(device: Device, found: ValidationResult, cause: RefusalCause) -> Hit:
+def _hit(device: Device, validation: ValidationResult, cause: RefusalCause) -> Hit:
     first = cause.problems[0]
     rows = dict.fromkeys("|".join(problem.path[:2]) for problem in cause.problems)
     return Hit(
@@ -184,12 +184,12 @@ def _hit(device: Device, found: ValidationResult, cause: RefusalCause) -> Hit:
         elements=tuple(rows),
         data={
             "table": first.table,
-            "release": found.context.release,
+            "release": validation.context.release,
             "values": list(_named(cause.problems)[:8]),
         },
         related=cause.related,
         severity=cause.severity if first.flaw.sure else "info",
-        confidence=_confidence(found),
+        confidence=_confidence(validation),
     )
 
 
@@ -201,6 +201,6 @@ def _who_refuses(cause: RefusalCause) -> str:
     return f"{REFUSED}; judged by the models of master, from which no older release is known to differ here"
 
 
-def _confidence(found: ValidationResult) -> Confidence | None:
+def _confidence(validation: ValidationResult) -> Confidence | None:
     """Return medium where the models of the device's own release could not be read."""
-    return "medium" if found.context.release not in (None, "master") else None
+    return "medium" if validation.context.release not in (None, "master") else None

@@ -66,5 +66,5 @@ def _help(names: tuple[str, ...]) -> str:
     from lossless.formats.sonic.validate.schema import nearest_name, schema
 
     known = {*schema().tables, *schema().others}
-    near = {name: found for name in names if (found := nearest_name(name, known))}
-    return "; ".join(f"{name}: did you mean {found}?" for name, found in near.items())
+    near = {name: nearest for name in names if (nearest := nearest_name(name, known))}
+    return "; ".join(f"{name}: did you mean {nearest}?" for name, nearest in near.items())

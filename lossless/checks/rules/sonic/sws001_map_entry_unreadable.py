@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a hit per map and unreadable text."""
-    found: dict[tuple[str, str, str], list[QosMapEntry]] = {}
+    entries_by_text: dict[tuple[str, str, str], list[QosMapEntry]] = {}
     for entry in odd_entries(device):
         if entry.source is None or entry.target is None:
             text = entry.source_text if entry.source is None else entry.target_text
-            found.setdefault((entry.table, entry.row.key, text), []).append(entry)
-    for (_, _, text), entries in found.items():
+            entries_by_text.setdefault((entry.table, entry.row.key, text), []).append(entry)
+    for (_, _, text), entries in entries_by_text.items():
         yield _hit(device, text, entries)
 
 

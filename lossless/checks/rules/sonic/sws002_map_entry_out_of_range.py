@@ -61,15 +61,15 @@ _BEYOND = frozenset(map(str, range(8, 16)))
 
 def check(device: Device) -> Results:
     """Yield a hit per map and number that does not exist."""
-    found: dict[tuple[str, str, int, bool], list[QosMapEntry]] = {}
+    entries_by_number: dict[tuple[str, str, int, bool], list[QosMapEntry]] = {}
     for entry in odd_entries(device):
         if entry.source is None or entry.target is None:
             continue
         foreign = entry.source not in range(entry.kind.sources)
         if foreign or entry.target not in range(entry.kind.targets):
             number = entry.source if foreign else entry.target
-            found.setdefault((entry.table, entry.row.key, number, foreign), []).append(entry)
-    for (_, _, number, foreign), entries in found.items():
+            entries_by_number.setdefault((entry.table, entry.row.key, number, foreign), []).append(entry)
+    for (_, _, number, foreign), entries in entries_by_number.items():
         yield _hit(device, number, foreign, entries)
     for row in device.tables.table("DSCP_TO_TC_MAP").values():
         if not _PRIORITIES.issuperset(row.fields.values()):

@@ -76,13 +76,13 @@ def check(device: Device) -> Results:
 
 def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
     """Yield a hit per row that is the wider of two, with all that it overlaps."""
-    found: dict[tuple[str, str], list[RowOverlap]] = {}
+    overlaps_by_row: dict[tuple[str, str], list[RowOverlap]] = {}
     for overlap in keys.overlaps:
         rows = sorted((overlap.later, overlap.earlier), key=lambda row: _width(keys, row), reverse=True)
         if table != "QUEUE" or _differing(*rows):
             wider = RowOverlap(overlap.port, overlap.numbers, rows[1], rows[0])
-            found.setdefault((overlap.port, rows[0].key), []).append(wider)
-    for overlaps in found.values():
+            overlaps_by_row.setdefault((overlap.port, rows[0].key), []).append(wider)
+    for overlaps in overlaps_by_row.values():
         yield _hit(device, table, overlaps)
 
 

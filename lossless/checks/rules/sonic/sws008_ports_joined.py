@@ -64,8 +64,8 @@ def check(device: Device) -> Results:
         # Where a port has a row of its own as well, SWS007 speaks.
         if not own_rows(device, table, row):
             rows.setdefault(table, []).append(row)
-    for table, found in rows.items():
-        yield _hit(device, table, found)
+    for table, joined_rows in rows.items():
+        yield _hit(device, table, joined_rows)
 
 
 def _hit(device: Device, table: str, rows: list[ConfigRow]) -> Hit:

@@ -65,7 +65,7 @@ def check(device: Device) -> Results:
     rows = device.tables.table("PORT_QOS_MAP")
     for field in MASK_FIELDS:
         texts = {row.fields.get(field, "") for row in rows.values()}
-        odd = {text: found for text in texts if (found := list(_odd_parts(field, text)))}
+        odd = {text: odd_parts for text in texts if (odd_parts := list(_odd_parts(field, text)))}
         if odd:
             yield from merged(_hits(device, field, odd))
 

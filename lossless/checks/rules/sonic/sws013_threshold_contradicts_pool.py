@@ -72,11 +72,11 @@ _EXPONENTS = range(-8, 7 + 1)
 def check(device: Device) -> Results:
     """Yield a hit per profile with a threshold that is missing, doubled, of the wrong kind or out of range."""
     for row in device.tables.table("BUFFER_PROFILE").values():
-        found = [kind for kind in _KINDS if kind in row.fields]
-        if len(found) == 2:
+        kinds = [kind for kind in _KINDS if kind in row.fields]
+        if len(kinds) == 2:
             yield _both(device, row)
-        elif found:
-            yield from _kind(device, row, found[0])
+        elif kinds:
+            yield from _kind(device, row, kinds[0])
             yield from _exponent(device, row)
         elif row.fields.get("headroom_type") != "dynamic" and row.fields:
             yield _none(device, row)
