@@ -85,20 +85,20 @@ def _of_pool(profile: BufferProfile) -> RootCause:
 
 def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return what decides how much the queue of the class takes at a port: WRED that drops, else its profile."""
-    found = _queue(run, spot)
-    if found is None:
+    row = _queue(run, spot)
+    if row is None:
         return the_class(run)
-    if found.wred is not None and found.wred.drops:
-        return RootCause(below(found.wred.origin, "ecn"), (found.wred.origin, found.origin))
-    if found.buffer is None:
-        return RootCause(found.origin)
-    if found.buffer.dynamic_th == UNBOUNDED_TH and found.buffer.pool is not None:
-        return _of_pool(found.buffer)
+    if row.wred is not None and row.wred.drops:
+        return RootCause(below(row.wred.origin, "ecn"), (row.wred.origin, row.origin))
+    if row.buffer is None:
+        return RootCause(row.origin)
+    if row.buffer.dynamic_th == UNBOUNDED_TH and row.buffer.pool is not None:
+        return _of_pool(row.buffer)
     declared = run.view is not None and run.view.fabric.declared
-    field = "dynamic_th" if found.buffer.dynamic_th is not None else "static_th"
-    origin = found.buffer.origin if declared else below(found.buffer.origin, field)
-    bound = (found.buffer_origin,) if found.buffer_origin is not None else ()
-    return RootCause(origin, (found.buffer.origin, *bound), found.buffer)
+    field = "dynamic_th" if row.buffer.dynamic_th is not None else "static_th"
+    origin = row.buffer.origin if declared else below(row.buffer.origin, field)
+    bound = (row.buffer_origin,) if row.buffer_origin is not None else ()
+    return RootCause(origin, (row.buffer.origin, *bound), row.buffer)
 
 
 def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
@@ -106,15 +106,15 @@ def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
     ports = _port(run, spot)
     of_switch = (port.qos for port in ports.switch.ports if port.qos is not None) if ports else ()
     watchdogs = (qos.watchdog for qos in (*([ports.qos] if ports else []), *of_switch))
-    found = next(filter(None, watchdogs), None)
-    return the_class(run) if ports is None or found is None else _detection(run, ports.switch, found)
+    row = next(filter(None, watchdogs), None)
+    return the_class(run) if ports is None or row is None else _detection(run, ports.switch, row)
 
 
 def quickest_watchdog(run: SimulationFacts) -> RootCause:
     """Return what decides when the first watchdog of a fabric acts."""
     sets = run.view.lossless_sets if run.view is not None else ()
     timed = [
-        (found.qos.watchdog.detection_ms or 0, found) for found in sets if found.qos.watchdog is not None
+        (ports.qos.watchdog.detection_ms or 0, ports) for ports in sets if ports.qos.watchdog is not None
     ]
     _, first = min(timed, key=lambda one: one[0], default=(0, None))
     if first is None or first.qos.watchdog is None:
@@ -122,10 +122,10 @@ def quickest_watchdog(run: SimulationFacts) -> RootCause:
     return _detection(run, first.switch, first.qos.watchdog)
 
 
-def _detection(run: SimulationFacts, switch: Switch, found: Watchdog) -> RootCause:
+def _detection(run: SimulationFacts, switch: Switch, row: Watchdog) -> RootCause:
     declared = run.view is not None and run.view.fabric.declared
-    origin = below(found.origin, "detection" if declared else "detection_time")
-    return RootCause(origin, (found.origin, switch.qos.poll.origin))
+    origin = below(row.origin, "detection" if declared else "detection_time")
+    return RootCause(origin, (row.origin, switch.qos.poll.origin))
 
 
 def link(run: SimulationFacts, spot: PortRef) -> RootCause:
@@ -140,7 +140,7 @@ def the_class(run: SimulationFacts) -> RootCause:
     if view is None:
         raise ValueError("a run without a fabric has nothing to blame")
     classes = (one.origin for one in view.fabric.classes.lossless if one.priority == run.priority)
-    ports = (found.qos.pfc.origin for found in view.lossless_sets)
+    ports = (port_set.qos.pfc.origin for port_set in view.lossless_sets)
     return RootCause(next(chain(classes, ports), view.fabric.switches[0].origin))
 
 
@@ -176,9 +176,9 @@ def _profile(run: SimulationFacts, spot: PortRef) -> BufferProfile | None:
     number = _number(ports.qos if ports else None, run.priority)
     if ports is None or number is None:
         return None
-    found = lossless_profile(ports, number)
-    if found is not None and not isinstance(found, MissingInput):
-        return found
+    profile = lossless_profile(ports, number)
+    if profile is not None and not isinstance(profile, MissingInput):
+        return profile
     group = ports.qos.groups[number]
     return group.buffer if group is not None else None
 

@@ -50,14 +50,14 @@ class VerdictEvidence(NamedTuple):
 def hits(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Results:
     """Yield what a run shows of one verdict; the gravest of what blames one object, and nothing said before."""
     blamed: set[Origin] = set()
-    for found in _all(run.facts):
-        if isinstance(found.hit, Gap):
-            if found.verdict == verdict:
-                yield found.hit
-        elif found.hit.origin not in blamed:
-            blamed.add(found.hit.origin)
-            if found.verdict == verdict and not _is_said(run, found, found.hit.severity or severity):
-                yield found.hit
+    for evidence in _all(run.facts):
+        if isinstance(evidence.hit, Gap):
+            if evidence.verdict == verdict:
+                yield evidence.hit
+        elif evidence.hit.origin not in blamed:
+            blamed.add(evidence.hit.origin)
+            if evidence.verdict == verdict and not _is_said(run, evidence, evidence.hit.severity or severity):
+                yield evidence.hit
 
 
 def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
@@ -65,16 +65,16 @@ def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
         yield from _MAKERS[cause.kind](run, cause)
 
 
-def _is_said(run: SimulationRun, found: VerdictEvidence, severity: Severity) -> bool:
+def _is_said(run: SimulationRun, evidence: VerdictEvidence, severity: Severity) -> bool:
     """Return whether another rule blames the same object, and calls it at least as grave."""
-    elements = set(found.hit.elements) if isinstance(found.hit, Hit) else set()
+    elements = set(evidence.hit.elements) if isinstance(evidence.hit, Hit) else set()
     grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
     declared = run.facts.view is not None and run.facts.view.fabric.declared
     return any(
         finding.severity in grave
         and not finding.code.startswith(_APART)
         and (
-            any(_is_same_object(finding.origin, row, declared=declared) for row in found.rows)
+            any(_is_same_object(finding.origin, row, declared=declared) for row in evidence.rows)
             or (finding.code in _OF_THE_SAME_PORTS and not elements.isdisjoint(finding.elements))
         )
         for finding in run.findings
@@ -273,10 +273,10 @@ def _grouped(
 
 
 def _by_origin(items: Iterable[tuple[RootCause, T]]) -> Iterator[tuple[RootCause, list[T]]]:
-    found: dict[Origin, tuple[RootCause, list[T]]] = {}
+    items_by_origin: dict[Origin, tuple[RootCause, list[T]]] = {}
     for blamed, item in items:
-        found.setdefault(blamed.origin, (blamed, []))[1].append(item)
-    yield from found.values()
+        items_by_origin.setdefault(blamed.origin, (blamed, []))[1].append(item)
+    yield from items_by_origin.values()
 
 
 def _dropped(run: SimulationFacts, spot: PortRef, seeds: int) -> str:
