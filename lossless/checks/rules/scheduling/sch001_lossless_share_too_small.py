@@ -82,8 +82,8 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a hit per scheduler that leaves lossless queues less than half of an equal share."""
     lossless: dict[int, list[int]] = {}
-    for found in lossless_queues(view):
-        lossless.setdefault(id(found.ports.ports), []).append(found.number)
+    for queue in lossless_queues(view):
+        lossless.setdefault(id(queue.ports.ports), []).append(queue.number)
     hits: dict[tuple[int, str], tuple[Hit, list[PortSet]]] = {}
     for ports in view.lossless_sets:
         shared = weights(ports.qos)

@@ -110,10 +110,10 @@ class _StrictQueue(NamedTuple):
 
 def check(view: View) -> Results:
     """Yield a hit per scheduler that serves lossless or bulk traffic before everything else."""
-    found: dict[tuple[int, str], list[_StrictQueue]] = {}
+    queues_by_scheduler: dict[tuple[int, str], list[_StrictQueue]] = {}
     for strict, carries in _strict(view):
-        found.setdefault((id(strict.scheduler), carries), []).append(strict)
-    for (_, carries), queues in found.items():
+        queues_by_scheduler.setdefault((id(strict.scheduler), carries), []).append(strict)
+    for (_, carries), queues in queues_by_scheduler.items():
         yield _bulk(view, queues, carries) if carries else _lossless(view, queues)
 
 
@@ -136,10 +136,10 @@ def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:
 
 def lossless_numbers(view: View) -> dict[int, set[int]]:
     """Return the lossless queues of each set of ports, by the identity of its ports."""
-    found: dict[int, set[int]] = {}
+    numbers_by_ports: dict[int, set[int]] = {}
     for queue in lossless_queues(view):
-        found.setdefault(id(queue.ports.ports), set()).add(queue.number)
-    return found
+        numbers_by_ports.setdefault(id(queue.ports.ports), set()).add(queue.number)
+    return numbers_by_ports
 
 
 def _for_cnps(view: View, number: int) -> bool:
@@ -239,7 +239,7 @@ def _origin(view: View, queues: list[_StrictQueue]) -> Origin:
     first = queues[0]
     if view.fabric.declared:
         return below(first.scheduler.origin, "scheduling")
-    serves = next(found.numbers for found in services(view) if found.scheduler is first.scheduler)
+    serves = next(use.numbers for use in services(view) if use.scheduler is first.scheduler)
     return (
         first.scheduler.origin.at("type")
         if serves == _numbers(queues)

@@ -88,12 +88,12 @@ def check(device: Device) -> Results:
 
 def _port_services(device: Device) -> Iterator[SchedulerUse]:
     """Yield the schedulers of whole ports with PFC (SAI_PORT_ATTR_QOS_SCHEDULER_PROFILE_ID)."""
-    found: dict[str, list[PortSet]] = {}
+    sets_by_scheduler: dict[str, list[PortSet]] = {}
     for ports in device.view.lossless_sets:
         row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
         if row is not None and "scheduler" in row.fields:
-            found.setdefault(row.reference("scheduler"), []).append(ports)
-    for name, sets in found.items():
+            sets_by_scheduler.setdefault(row.reference("scheduler"), []).append(ports)
+    for name, sets in sets_by_scheduler.items():
         scheduler = _scheduler(device, name)
         if scheduler is not None:
             yield SchedulerUse(scheduler, tuple((ports, 0) for ports in sets))

@@ -68,20 +68,20 @@ def services(view: View) -> Iterator[SchedulerUse]:
 def lossless_services(view: View) -> Iterator[SchedulerUse]:
     """Yield each scheduler that serves lossless queues, with these alone."""
     yield from _gathered(
-        (found.queue.scheduler, found.ports, found.number)
-        for found in lossless_queues(view)
-        if found.queue is not None and found.queue.scheduler is not None
+        (lossless.queue.scheduler, lossless.ports, lossless.number)
+        for lossless in lossless_queues(view)
+        if lossless.queue is not None and lossless.queue.scheduler is not None
     )
 
 
 def _gathered(uses: Iterator[tuple[Scheduler, PortSet, int]]) -> Iterator[SchedulerUse]:
     # Rows are read once, so one row is one object; comparing by value would walk every origin.
-    found: dict[int, tuple[Scheduler, dict[tuple[int, int], tuple[PortSet, int]]]] = {}
+    by_scheduler: dict[int, tuple[Scheduler, dict[tuple[int, int], tuple[PortSet, int]]]] = {}
     for scheduler, ports, number in uses:
         if (scheduler.kind != STRICT and scheduler.kind not in WEIGHTED) or scheduler.meter not in METERS:
             continue  # orchagent refuses the row; SWS004 says so.
-        found.setdefault(id(scheduler), (scheduler, {}))[1][id(ports.ports), number] = (ports, number)
-    for scheduler, queues in found.values():
+        by_scheduler.setdefault(id(scheduler), (scheduler, {}))[1][id(ports.ports), number] = (ports, number)
+    for scheduler, queues in by_scheduler.values():
         yield SchedulerUse(scheduler, tuple(queues.values()))
 
 
