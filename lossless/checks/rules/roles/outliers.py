@@ -90,7 +90,10 @@ def odd_ones_by_model(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
 def _said(members: Sequence[DeviceSummary], kind: str) -> list[SwitchSetting]:
     ordered = sorted(members, key=lambda member: member.name)
     return [
-        SwitchSetting(switch, found) for switch in ordered for found in switch.settings if found.kind == kind
+        SwitchSetting(switch, setting)
+        for switch in ordered
+        for setting in switch.settings
+        if setting.kind == kind
     ]
 
 
@@ -117,7 +120,7 @@ def _odd(group: str, said: Sequence[SwitchSetting], *, same_model: bool) -> Iter
 
 def _groups(said: Sequence[SwitchSetting]) -> dict[str, list[list[SwitchSetting]]]:
     """Return, by subject, the switches that say the same; the most first."""
-    found: dict[str, dict[object, list[SwitchSetting]]] = {}
+    by_subject: dict[str, dict[object, list[SwitchSetting]]] = {}
     for one in said:
-        found.setdefault(one.setting.subject, {}).setdefault(one.setting.value, []).append(one)
-    return {subject: sorted(by.values(), key=len, reverse=True) for subject, by in found.items()}
+        by_subject.setdefault(one.setting.subject, {}).setdefault(one.setting.value, []).append(one)
+    return {subject: sorted(by.values(), key=len, reverse=True) for subject, by in by_subject.items()}
