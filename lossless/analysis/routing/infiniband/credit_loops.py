@@ -162,10 +162,7 @@ def _tree(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
         return CreditLoopVerdict(
             "unproven", "ftree", "the fabric is no strict tree, which ftree may refuse or route otherwise"
         )
-    if cycle(from_lists(_turns(graph, upward(graph, tiers)))):
-        return CreditLoopVerdict(
-            "unproven", "ftree", "ways up and then down close a circle; ftree may not use all of them"
-        )
+    # In a strict tree every hop up or down changes the rank by one, so no cycle closes without a turn up again.
     return CreditLoopVerdict("free", "ftree", _ALL_WAYS)
 
 

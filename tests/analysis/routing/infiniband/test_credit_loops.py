@@ -12,9 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
-from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
+from lossless.analysis.routing.infiniband.credit_loops import (
+    CreditLoopVerdict,
+    routes_verdict,
+    subnet_verdict,
+)
 from lossless.analysis.routing.infiniband.engines import dor, minhop, updn
-from lossless.analysis.routing.infiniband.routes import Lanes, SubnetRoutes, credit_loop, unreachable
+from lossless.analysis.routing.infiniband.routes import NO_PATH, Lanes, SubnetRoutes, credit_loop, unreachable
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 from tests.subnets import HERE, dragonfly, fat_tree, fat_tree_of_pods, torus
@@ -91,6 +95,80 @@ def test_what_can_be_neither_run_nor_computed_is_unproven(subnet: Subnet, why: s
     verdict = subnet_verdict(subnet)
     assert verdict.state == "unproven"
     assert why in verdict.why
+
+
+def graph_of(subnet: Subnet) -> SubnetGraph:
+    graph = subnet_graph(subnet)
+    assert isinstance(graph, SubnetGraph)
+    return graph
+
+
+RING = graph_of(torus((5,), 1, "dor"))
+
+
+def on_lane(lane: int) -> Lanes:
+    return Lanes(lambda _hca, _column: 0, lambda *_hop: lane)
+
+
+@pytest.mark.parametrize("engine", ["torus-2QoS", "lash", "dfsssp", "nue"])
+def test_engines_that_keep_cycles_apart_in_lanes_are_judged_by_their_lanes(engine: str) -> None:
+    routes = dor(RING)
+    unknown = routes_verdict(RING, routes, engine, "given")
+    assert (unknown.state, unknown.why) == ("unproven", "given; which VL each path uses is not known")
+    one = routes_verdict(RING, routes, engine, "given", on_lane(3))
+    assert (one.state, one.why, len(one.loop)) == ("loop", "given, with the VLs of each path", 5)
+    # A second lane from the cable on that closes the ring
+    after_seam = Lanes(
+        lambda _hca, column: column, lambda switch, _in, _out, level: int(level < switch), True
+    )
+    assert routes_verdict(RING, routes, engine, "given", after_seam).state == "free"
+
+
+def test_engines_with_one_lane_loop_whatever_is_said_of_lanes() -> None:
+    assert routes_verdict(RING, dor(RING), "dor", "given", on_lane(0)).state == "loop"
+
+
+@pytest.mark.parametrize(("switch", "column"), [(0, 1), (4, 0)])
+def test_routes_that_lead_nowhere_are_unproven(switch: int, column: int) -> None:
+    routes = dor(RING)
+    tables = [list(table) for table in routes.tables]
+    tables[switch][column] = NO_PATH
+    verdict = routes_verdict(RING, SubnetRoutes(tuple(tables), routes.owners), "dor", "given")
+    why = f"given: t{switch} has no path to t{column}h0:mlx5_0"
+    assert (verdict.state, verdict.why) == ("unproven", why)
+
+
+def test_a_switch_without_hosts_may_know_no_path() -> None:
+    subnet = fat_tree(2, 2, 2, "minhop")
+    graph = graph_of(subnet)
+    routes = minhop(graph)
+    tables = [list(table) for table in routes.tables]
+    spine = next(number for number, switch in enumerate(graph.switches) if switch.name == "spine0")
+    tables[spine][0] = NO_PATH
+    assert unreachable(graph, SubnetRoutes(tuple(tables), routes.owners)) is None
+
+
+def rootless(engines: str, *, no_fallback: bool = False) -> CreditLoopVerdict:
+    """Return the verdict on a torus, where updn finds no roots."""
+    ring = torus((5, 5), 1, engines)
+    return subnet_verdict(ring._replace(routing=ring.routing._replace(no_fallback=no_fallback)))
+
+
+def test_updn_without_roots_gives_up_where_opensm_may_not_take_minhop() -> None:
+    assert rootless("updn").engine == "minhop"
+    for verdict in (rootless("updn", no_fallback=True), rootless("updn,dor")):
+        assert verdict == ("unproven", "updn", "updn finds no root switches and gives up", ())
+
+
+def test_a_tree_whose_switches_have_no_tier_is_no_strict_tree() -> None:
+    tree = fat_tree(2, 2, 2, "ftree")
+    unrooted = tree._replace(routing=tree.routing._replace(roots=None))
+    assert isinstance(unrooted.switches, tuple)
+    assert subnet_verdict(unrooted).state == "free"
+    first = unrooted.switches[0]._replace(tier=None)
+    assert subnet_verdict(unrooted._replace(switches=(first, *unrooted.switches[1:]))).state == "unproven"
+    islands = tree._replace(routing=tree.routing._replace(roots=()))
+    assert subnet_verdict(islands).state == "unproven"
 
 
 def test_options_at_their_defaults_change_no_route() -> None:
