@@ -75,7 +75,7 @@ def check(subnet: Subnet) -> Results:
     meant = master(subnet)
     if meant is None:
         return
-    others = [one for one in subnet.managers if one is not meant]
+    others = [manager for manager in subnet.managers if manager is not meant]
     for other in others:
         yield from _compared(meant, other)
     if not others and subnet.manager != "ufm":
@@ -83,7 +83,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _compared(meant: ManagerHost, other: ManagerHost) -> Iterator[Hit]:
-    ours, theirs = (OWN_PRIORITY if one.priority is None else one.priority for one in (meant, other))
+    ours, theirs = (OWN_PRIORITY if m.priority is None else m.priority for m in (meant, other))
     if ours > theirs:
         return
     same = ours == theirs

@@ -82,7 +82,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, OWN_ENGINE, shape
-from lossless.ground.basics.findings import Related
+from lossless.checks.rules.locations import beside
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
@@ -113,22 +113,22 @@ def check(subnet: Subnet) -> Results:
     if engine == "file":
         yield Gap("routes that are read from a file")
         return
-    judged = {"fat-tree": _tree, "torus": _torus, "dragonfly-plus": _dragonfly}[known.kind](
+    verdict = {"fat-tree": _tree, "torus": _torus, "dragonfly-plus": _dragonfly}[known.kind](
         subnet, known, engine
     )
-    if judged is not None:
-        yield _hit(subnet, known, engine, judged)
+    if verdict is not None:
+        yield _hit(subnet, known, engine, verdict)
 
 
-def _hit(subnet: Subnet, known: SubnetShape, engine: str, judged: tuple[Severity, str, str]) -> Hit:
-    severity, says, instead = judged
+def _hit(subnet: Subnet, known: SubnetShape, engine: str, verdict: tuple[Severity, str, str]) -> Hit:
+    severity, says, instead = verdict
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
     return Hit(
         origin=here,
         message=f"{engine if subnet.routing.engines else 'minhop, which opensm takes by itself,'} {says}",
         help=f"route by {instead}",
         data={"engine": engine, "shape": known.kind},
-        related=() if known.origin.place == here.place else (Related(known.origin, "the topology"),),
+        related=beside(here, (known.origin, "the topology")),
         severity=severity,
     )
 

@@ -162,7 +162,7 @@ def _of_torus(subnet: Subnet, count: int) -> Iterator[Hit]:
 def _two_levels(subnet: Subnet) -> bool:
     """Return whether levels or partitions ask for both levels that torus-2QoS has."""
     levels = [level.sl for level in subnet.qos.levels]
-    levels += [one.sl for one in partitions(subnet) or () if one.sl is not None]
+    levels += [partition.sl for partition in partitions(subnet) or () if partition.sl is not None]
     return any(sl >= SECOND_LEVEL for sl in levels)
 
 

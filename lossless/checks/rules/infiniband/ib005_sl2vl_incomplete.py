@@ -101,7 +101,7 @@ def _is_lane(entry: str) -> bool:
 
 def _storage(subnet: Subnet) -> Iterator[Hit]:
     """Yield a hit per partition of storage whose lane is that of the level that jobs use."""
-    level = next((one for one in subnet.qos.levels if subnet.job and one.name == subnet.job.level), None)
+    level = next((lvl for lvl in subnet.qos.levels if subnet.job and lvl.name == subnet.job.level), None)
     if level is None:
         return
     for partition in storage_partitions(subnet):

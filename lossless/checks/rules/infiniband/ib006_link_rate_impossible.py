@@ -67,7 +67,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, links, switches
-from lossless.ground.basics.findings import Related
+from lossless.checks.rules.locations import beside
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
@@ -84,24 +85,24 @@ def check(subnet: Subnet) -> Results:
         return
     nodes, adapters = switches(subnet), hcas(subnet)
     lacking: set[str] = set()
-    said: set[tuple[str, Origin]] = set()
+    reported: set[tuple[str, Origin]] = set()
     for link in links(subnet):
         for name in (link.a, link.b):
             switch = nodes.get(name)
             if (
                 switch is not None
                 and link.rate.name not in switch.profile.ports
-                and (name, link.origin) not in said
+                and (name, link.origin) not in reported
             ):
                 lacking.add(name)
-                said.add((name, link.origin))
+                reported.add((name, link.origin))
                 yield _hit(
                     link, name, switch.profile.product, tuple(switch.profile.ports), switch.hardware_origin
                 )
         hca = adapters.get(link.b)
         if hca is not None and link.rate.name not in hca.profile.rates:
             yield _hit(link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin)
-    for name, demand in _demand(subnet).items():
+    for name, demand in grouped((demand.switch, demand) for demand in subnet.demand).items():
         if name not in lacking and name in nodes:
             yield from _ports(nodes[name], demand)
 
@@ -113,9 +114,7 @@ def _hit(link: SubnetLink, name: str, product: str, rates: tuple[str, ...], hard
         help=f"use links of a rate it has, or a product with {link.rate.name}",
         elements=(name,),
         data={"rate": link.rate.name, "product": product, "rates": list(rates)},
-        related=()
-        if hardware.place == link.origin.place
-        else (Related(hardware, f"what chooses the {product}"),),
+        related=beside(link.origin, (hardware, f"what chooses the {product}")),
     )
 
 
@@ -123,30 +122,24 @@ def _a(product: str) -> str:
     return f"the {product}" if product[:1].isupper() and any(map(str.isdigit, product)) else product
 
 
-def _demand(subnet: Subnet) -> dict[str, list[SubnetPortDemand]]:
-    found: dict[str, list[SubnetPortDemand]] = {}
-    for demand in subnet.demand:
-        found.setdefault(demand.switch, []).append(demand)
-    return found
-
-
 def _ports(switch: SubnetSwitch, demand: list[SubnetPortDemand]) -> Iterator[Hit]:
     """Yield a hit where the parts of a switch that each rate takes are more than the whole."""
     ports: dict[str, int] = {}
-    for one in demand:
-        ports[one.rate.name] = ports.get(one.rate.name, 0) + one.ports
+    for asked in demand:
+        ports[asked.rate.name] = ports.get(asked.rate.name, 0) + asked.ports
     capacity = switch.profile.ports
     if (
         any(rate not in capacity for rate in ports)
         or sum(n / capacity[rate] for rate, n in ports.items()) <= 1
     ):
         return
-    asked = " and ".join(f"{count} of {rate}" for rate, count in ports.items())
+    needed = " and ".join(f"{count} of {rate}" for rate, count in ports.items())
     have = " or ".join(f"{capacity[rate]} of {rate}" for rate in ports)
+    asked_at = {asked.origin: f"{asked.ports} {asked.purpose}" for asked in demand[:-1]}
     yield Hit(
         origin=demand[-1].origin,
-        message=f"{switch.role} switches need ports for {asked}; {_a(switch.profile.product)} has {have}",
-        note=f"{', '.join(dict.fromkeys(f'{one.ports} {one.purpose}' for one in demand))}",
+        message=f"{switch.role} switches need ports for {needed}; {_a(switch.profile.product)} has {have}",
+        note=", ".join(dict.fromkeys(f"{asked.ports} {asked.purpose}" for asked in demand)),
         help="use fewer links a switch, or a switch with more ports",
         elements=(switch.name,),
         data={
@@ -154,9 +147,5 @@ def _ports(switch: SubnetSwitch, demand: list[SubnetPortDemand]) -> Iterator[Hit
             "have": {rate: capacity[rate] for rate in ports},
             "product": switch.profile.product,
         },
-        related=tuple(
-            Related(one.origin, f"{one.ports} {one.purpose}")
-            for one in {one.origin: one for one in demand[:-1]}.values()
-            if one.origin.place != demand[-1].origin.place
-        ),
+        related=beside(demand[-1].origin, *asked_at.items()),
     )

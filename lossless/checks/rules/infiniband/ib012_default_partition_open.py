@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a hit where all are full members of the default partition beside others that part hosts."""
-    found = partitions(subnet) or ()
-    others = [one.name for one in found if one.base != DEFAULT_PKEY and _parts_hosts(one)]
-    opened = [member for one in found if one.base == DEFAULT_PKEY for member in _all_in_full(one)]
+    parts = partitions(subnet) or ()
+    others = [part.name for part in parts if part.base != DEFAULT_PKEY and _parts_hosts(part)]
+    opened = [member for part in parts if part.base == DEFAULT_PKEY for member in _all_in_full(part)]
     if others and opened:
         yield Hit(
             origin=opened[0].origin,

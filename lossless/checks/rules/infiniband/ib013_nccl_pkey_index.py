@@ -56,7 +56,11 @@ if TYPE_CHECKING:
 def check(subnet: Subnet) -> Results:
     """Yield a hit where the place is none, or holds another key than jobs are to use."""
     job = subnet.job
-    setting = next((one for one in job.environment if one.key == "NCCL_IB_PKEY"), None) if job else None
+    setting = (
+        next((variable for variable in job.environment if variable.key == "NCCL_IB_PKEY"), None)
+        if job
+        else None
+    )
     if job is None or (setting is None and job.partition is None):
         return
     if partitions(subnet) is None:

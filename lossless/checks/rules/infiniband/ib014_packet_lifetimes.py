@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.infiniband.subnet_queries import number
-from lossless.ground.basics.findings import Related
+from lossless.checks.rules.locations import beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,16 +80,16 @@ def check(subnet: Subnet) -> Results:
         yield _reversed(subnet, stated, inner, leaf)
 
 
-def _short(subnet: Subnet, found: list[ManagerSetting]) -> Iterator[Hit]:
+def _short(subnet: Subnet, settings: list[ManagerSetting]) -> Iterator[Hit]:
     """Yield one hit for lives that are too short, at the first of them."""
-    for setting in found[:1]:
+    for setting in settings[:1]:
         life_us = _TICK_US * 2 ** number(subnet, setting.key)
         yield Hit(
             origin=setting.origin,
             message=f"{setting.key} {setting.text} throws packets away after {life_us / 1000:.3g} ms in a queue",
             note="a queue that is merely busy may hold a packet longer",
             help="leave it out",
-            elements=tuple(one.key for one in found),
+            elements=tuple(short.key for short in settings),
             data={"code": number(subnet, setting.key), "life_us": life_us},
         )
 
@@ -105,18 +105,13 @@ def _off(setting: ManagerSetting) -> Hit:
 
 def _reversed(subnet: Subnet, stated: ManagerSetting, inner: int, leaf: int) -> Hit:
     other = subnet.option(INNER)
-    beside = (
-        ()
-        if other is None or other.origin.place == stated.origin.place
-        else (Related(other.origin, "the life between switches"),)
-    )
     return Hit(
         origin=stated.origin,
         message=f"packets wait longer for a host ({_spoken(leaf)}) than between switches ({_spoken(inner)})",
         note="what a slow host holds up is thrown away in the middle of the fabric",
         help="let the life at leaves be no longer than that between switches",
         data={"inner": inner, "leaf": leaf},
-        related=beside,
+        related=beside(stated.origin, (other.origin if other else None, "the life between switches")),
     )
 
 

@@ -61,12 +61,12 @@ def check(subnet: Subnet) -> Results:
     for engine in subnet.routing.engines:
         near = _near(engine, known)
         if subnet.flavour == "upstream":
-            judged = engine not in known
+            wrong = engine not in known
         else:
-            judged = engine not in known and (near is not None or not engine[0].isalpha())
-            if engine not in engines("upstream") and not judged:
+            wrong = engine not in known and (near is not None or not engine[0].isalpha())
+            if engine not in engines("upstream") and not wrong:
                 yield Gap(f"whether this OpenSM has the engine {engine}, which is not of the upstream one")
-        if judged:
+        if wrong:
             yield _hit(subnet, engine, near, known)
 
 
@@ -86,11 +86,11 @@ def _near(engine: str, known: tuple[str, ...]) -> str | None:
     """Return the engine that was meant: one of the same letters, or a close one."""
     from lossless.ground.basics.nearest import nearest
 
-    return next((one for one in known if one.lower() == engine.lower()), None) or nearest(engine, known)
+    return next((name for name in known if name.lower() == engine.lower()), None) or nearest(engine, known)
 
 
 def _instead(subnet: Subnet, engine: str, known: tuple[str, ...]) -> str:
-    others = [one for one in subnet.routing.engines if one != engine and one in known]
+    others = [other for other in subnet.routing.engines if other != engine and other in known]
     if others:
         return others[0]
     return "none" if subnet.routing.no_fallback else "minhop"

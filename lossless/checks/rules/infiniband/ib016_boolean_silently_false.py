@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import mending, stated
+from lossless.checks.rules.infiniband.subnet_queries import set_to, stated
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
@@ -66,7 +66,7 @@ def _hit(setting: ManagerSetting) -> Hit:
         data={"key": setting.key, "text": setting.text},
         # What follows from an option that is off is said by others of those that are meant to be off.
         conclusive=meant,
-        fix=mending(setting, "TRUE") if meant else (),
+        fix=set_to(setting, "TRUE") if meant else (),
     )
 
 
@@ -77,6 +77,6 @@ def _meant_false(setting: ManagerSetting) -> Hit:
         help=f"write {setting.key} FALSE",
         data={"key": setting.key, "text": setting.text},
         severity="info",
-        fix=mending(setting, "FALSE"),
+        fix=set_to(setting, "FALSE"),
         conclusive=False,
     )

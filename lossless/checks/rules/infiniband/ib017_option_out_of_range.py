@@ -53,7 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, stated
+from lossless.checks.rules.infiniband.subnet_queries import is_on, set_to, stated
 from lossless.checks.rules.wording import joined
 from lossless.model.fabric.infiniband.options import c_number, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
@@ -71,7 +71,7 @@ _TABLES = ("vlarb_high", "vlarb_low")
 LAST_VL, MOST_WEIGHT, MOST_PAIRS = 14, 255, 64
 """What opensm 3.3.23 wants of arbitration tables: it warns of all else, and writes what is left of it. Run."""
 _ELSEWHERE = frozenset({"sharp_enabled"})
-"""Keys whose values another rule judges."""
+"""Keys whose values another rule checks."""
 
 
 def check(subnet: Subnet) -> Results:
@@ -79,11 +79,11 @@ def check(subnet: Subnet) -> Results:
     for setting, option in stated(subnet):
         if option.key in _ELSEWHERE:
             continue
-        found = taken(option, setting.text)
-        if found.loss == "replaced":
+        loaded = taken(option, setting.text)
+        if loaded.loss == "replaced":
             yield _replaced(setting, option)
-        elif isinstance(found.value, int) and not isinstance(found.value, bool) and not found.loss:
-            yield from _unchecked(setting, option, found.value)
+        elif isinstance(loaded.value, int) and not isinstance(loaded.value, bool) and not loaded.loss:
+            yield from _unchecked(setting, option, loaded.value)
         elif option.key.endswith(_TABLES) and is_on(subnet, "qos") and setting.text != "(null)":
             yield from _pairs(setting)
 
@@ -161,5 +161,5 @@ def _code(setting: ManagerSetting, number: int) -> Hit:
         if meant
         else "write the code of as many VLs as are meant",
         data={"key": "max_op_vls", "number": number, "most": 5},
-        fix=mending(setting, str(meant)) if meant else (),
+        fix=set_to(setting, str(meant)) if meant else (),
     )

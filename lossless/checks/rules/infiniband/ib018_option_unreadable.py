@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import mending, stated
+from lossless.checks.rules.infiniband.subnet_queries import set_to, stated
 from lossless.model.fabric.infiniband.options import BITS, taken
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _hit(setting: ManagerSetting, option: Option, loss: str) -> Hit:
         message=f"{setting.key} {_shown(setting, option)} {what}: it {then}",
         help="write 0x before hexadecimal digits" if missing else "write digits alone, without a leading 0",
         data={"key": setting.key, "loss": loss},
-        fix=mending(setting, f"0x{setting.text}") if missing else (),
+        fix=set_to(setting, f"0x{setting.text}") if missing else (),
     )
 
 

@@ -65,10 +65,10 @@ def check(subnet: Subnet) -> Results:
     if not isinstance(subnet.flavour, Unknown):
         flavours = (subnet.flavour,)
     for setting in subnet.options:
-        found = option(setting.key)
-        if found is None:
+        known = option(setting.key)
+        if known is None:
             yield from _nobodys(setting, flavours)
-        elif not any(map(found.known_to, flavours)):
+        elif not any(map(known.known_to, flavours)):
             yield _others(setting, flavours[0])
 
 

@@ -65,7 +65,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
-from lossless.ground.basics.findings import Related
+from lossless.checks.rules.locations import beside
 
 if TYPE_CHECKING:
     from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict
@@ -107,9 +107,7 @@ def _hit(subnet: Subnet, verdict: CreditLoopVerdict) -> Hit:
         help=_help(subnet),
         elements=tuple(hop.split(" ", 1)[0] for hop in verdict.loop),
         data={"engine": verdict.engine, "loop": list(verdict.loop)},
-        related=()
-        if known is None or known.origin.place == here.place
-        else (Related(known.origin, "the topology"),),
+        related=beside(here, (known.origin if known else None, "the topology")),
         # Upstream's opensm is what is computed; NVIDIA's may break ties between ports in another way.
         confidence="high" if subnet.flavour == "upstream" else "medium",
     )

@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a hit per partition in which nobody can talk to another."""
-    found = by_key(subnet)
-    for key, parts in found.items():
+    by_pkey = by_key(subnet)
+    for key, parts in by_pkey.items():
         members = [member for part in parts for member in part.members]
         if key == DEFAULT_PKEY:
             # Beside other partitions it is for the subnet manager alone.
-            members = [m for m in members if m.word != "SELF"] if len(found) == 1 else []
+            members = [m for m in members if m.word != "SELF"] if len(by_pkey) == 1 else []
         if many(members) and all(member.membership == "limited" for member in members):
             yield _hit(parts, members, key == DEFAULT_PKEY)
 

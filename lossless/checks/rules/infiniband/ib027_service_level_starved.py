@@ -52,7 +52,8 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     vl_of,
     written,
 )
-from lossless.ground.basics.findings import Related
+from lossless.checks.rules.locations import beside
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
@@ -80,13 +81,13 @@ def check(subnet: Subnet) -> Results:
 
 def _in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
     """Return the service levels in use, each with what uses it."""
-    found: dict[int, list[tuple[str, Origin]]] = {}
-    for level in subnet.qos.levels:
-        found.setdefault(level.sl, []).append((f"level {level.name}", level.origin))
-    for partition in partitions(subnet) or ():
-        if partition.sl is not None:
-            found.setdefault(partition.sl, []).append((f"partition {partition.name}", partition.origin))
-    return {sl: users for sl, users in found.items() if 0 <= sl <= 15}
+    levels = ((level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels)
+    parts = (
+        (partition.sl, (f"partition {partition.name}", partition.origin))
+        for partition in partitions(subnet) or ()
+        if partition.sl is not None
+    )
+    return {sl: users for sl, users in grouped((*levels, *parts)).items() if 0 <= sl <= 15}
 
 
 def _served(subnet: Subnet) -> set[int] | None:
@@ -106,7 +107,7 @@ def _dropped(subnet: Subnet, sl: int, users: list[tuple[str, Origin]]) -> Hit:
         message=f"SL {sl} has no lane: every packet of {_names(users)} is thrown away",
         help="name a lane of 0 to 14",
         data={"sl": sl},
-        related=_users(here, users),
+        related=beside(here, *((origin, name) for name, origin in users)),
     )
 
 
@@ -117,14 +118,10 @@ def _starved(subnet: Subnet, sl: int, vl: int, users: list[tuple[str, Origin]]) 
         message=f"VL {vl} has no weight in either table: SL {sl} of {_names(users)} is served last or never",
         help=f"give VL {vl} a weight above 0",
         data={"sl": sl, "vl": vl},
-        related=_users(here, users),
+        related=beside(here, *((origin, name) for name, origin in users)),
         severity="warning",
     )
 
 
 def _names(users: list[tuple[str, Origin]]) -> str:
     return " and ".join(dict.fromkeys(name for name, _ in users))
-
-
-def _users(here: Origin, users: list[tuple[str, Origin]]) -> tuple[Related, ...]:
-    return tuple(Related(origin, name) for name, origin in users if origin.place != here.place)

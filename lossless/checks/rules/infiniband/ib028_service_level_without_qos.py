@@ -42,7 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, partitions
+from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, set_to
 from lossless.checks.rules.wording import joined
 from lossless.model.fabric.infiniband.options import option, taken
 
@@ -70,7 +70,7 @@ def check(subnet: Subnet) -> Results:
         elements=tuple(names),
         places=1,
         data={"lost": list(names)},
-        fix=mending(setting, "TRUE") if setting else (),
+        fix=set_to(setting, "TRUE") if setting else (),
     )
 
 
@@ -78,9 +78,11 @@ def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
     """Return what QoS alone would heed, and where it was written."""
     levels = [(f"the level {level.name}", level.origin) for level in subnet.qos.levels]
     sls = [
-        (f"the SL of {one.name or 'a partition'}", one.origin) for one in partitions(subnet) or () if one.sl
+        (f"the SL of {partition.name or 'a partition'}", partition.origin)
+        for partition in partitions(subnet) or ()
+        if partition.sl
     ]
-    stated = [(one.key, one.origin) for one in subnet.options if _is_stated(one)]
+    stated = [(setting.key, setting.origin) for setting in subnet.options if _is_stated(setting)]
     return levels + sls + stated
 
 

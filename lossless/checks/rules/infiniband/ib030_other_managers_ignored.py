@@ -34,7 +34,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import is_on, mending
+from lossless.checks.rules.infiniband.subnet_queries import is_on, set_to
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -48,5 +48,5 @@ def check(subnet: Subnet) -> Results:
             origin=setting.origin,
             message="ignore_other_sm TRUE: two managers may rule the subnet at once",
             help="take it out",
-            fix=mending(setting, "FALSE"),
+            fix=set_to(setting, "FALSE"),
         )

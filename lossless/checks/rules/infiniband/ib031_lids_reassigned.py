@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import is_on, mending
+from lossless.checks.rules.infiniband.subnet_queries import is_on, set_to
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -46,5 +46,5 @@ def check(subnet: Subnet) -> Results:
             origin=setting.origin,
             message="reassign_lids TRUE: ports lose their LIDs, and running jobs their connections",
             help="take it out",
-            fix=mending(setting, "FALSE"),
+            fix=set_to(setting, "FALSE"),
         )

@@ -38,7 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import mending, value
+from lossless.checks.rules.infiniband.subnet_queries import set_to, value
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -52,12 +52,12 @@ def check(subnet: Subnet) -> Results:
             origin=interval.origin,
             message="sweep_interval 0: what changes without a trap that arrives is never seen",
             help="leave it out, for a sweep every 10 s",
-            fix=mending(interval, "10"),
+            fix=set_to(interval, "10"),
         )
     if traps is not None and value(subnet, "sweep_on_trap") is False:
         yield Hit(
             origin=traps.origin,
             message=f"sweep_on_trap {traps.text}: a link that fails stays in the routes until the next sweep",
             help="leave it out",
-            fix=mending(traps, "TRUE"),
+            fix=set_to(traps, "TRUE"),
         )

@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import mending, value
+from lossless.checks.rules.infiniband.subnet_queries import set_to, value
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -50,5 +50,5 @@ def check(subnet: Subnet) -> Results:
             message="max_wire_smps 0 is no limit: management packets drown one another",
             note="they travel on VL 15, which has no credits",
             help="leave it out, for 4, or state some tens",
-            fix=mending(setting, "4"),
+            fix=set_to(setting, "4"),
         )

@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import is_on, mending, partitions, value
+from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, set_to, value
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
@@ -61,5 +61,5 @@ def _hit(subnet: Subnet, setting: ManagerSetting, instead: str) -> Hit:
         note="hosts drop them, after they have crossed the fabric" if apart else "",
         help=f"write {setting.key} {instead}, or leave it out",
         severity=None if apart else "warning",
-        fix=mending(setting, instead),
+        fix=set_to(setting, instead),
     )

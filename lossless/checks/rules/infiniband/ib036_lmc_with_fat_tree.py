@@ -35,8 +35,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import mending, number
-from lossless.ground.basics.findings import Related
+from lossless.checks.rules.infiniband.subnet_queries import number, set_to
+from lossless.checks.rules.locations import beside
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -51,8 +51,6 @@ def check(subnet: Subnet) -> Results:
             message=f"lmc {lmc} gives a port {2**lmc} LIDs, which ftree does not route: opensm passes it over",
             help="leave lmc out, or use the engine updn",
             data={"lmc": lmc},
-            related=(Related(subnet.routing.origin, "the routing engine"),)
-            if subnet.routing.origin.place != setting.origin.place
-            else (),
-            fix=mending(setting, "0"),
+            related=beside(setting.origin, (subnet.routing.origin, "the routing engine")),
+            fix=set_to(setting, "0"),
         )

@@ -49,7 +49,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.infiniband.subnet_queries import mending
+from lossless.checks.rules.infiniband.subnet_queries import set_to
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
@@ -94,5 +94,5 @@ def _hit(setting: ManagerSetting, message: str, wanted: bool) -> Hit:
         note="0 leaves switches as they are, 1 turns SHARP off, 2 turns it on",
         help="write 2 to turn it on",
         data={"text": setting.text},
-        fix=mending(setting, str(ON)) if wanted else (),
+        fix=set_to(setting, str(ON)) if wanted else (),
     )

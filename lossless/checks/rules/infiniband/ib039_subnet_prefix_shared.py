@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.wording import joined
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,23 +56,19 @@ def check(subnets: Sequence[Subnet]) -> Results:
 
     Files of managers are left out: two of them may be of one subnet, its master and its standby.
     """
-    by_prefix: dict[int, list[Subnet]] = {}
-    for subnet in subnets:
-        if subnet.door == "intent":
-            by_prefix.setdefault(subnet.subnet_prefix or DEFAULT_PREFIX, []).append(subnet)
-    for prefix, alike in by_prefix.items():
-        if len(alike) > 1:
-            yield _hit(prefix, alike)
+    declared = (subnet for subnet in subnets if subnet.door == "intent")
+    by_prefix = grouped((subnet.subnet_prefix or DEFAULT_PREFIX, subnet) for subnet in declared)
+    yield from (_hit(prefix, sharing) for prefix, sharing in by_prefix.items() if len(sharing) > 1)
 
 
-def _hit(prefix: int, alike: list[Subnet]) -> Hit:
-    first, *others = alike
+def _hit(prefix: int, subnets: list[Subnet]) -> Hit:
+    first, *others = subnets
     return Hit(
         origin=_stated(first),
-        message=f"{joined((subnet.name for subnet in alike), 4)} all have the prefix {prefix:#018x}",
+        message=f"{joined((subnet.name for subnet in subnets), 4)} all have the prefix {prefix:#018x}",
         note="hosts and routers cannot tell them apart",
         help="state a prefix of its own for each",
-        elements=tuple(subnet.name for subnet in alike),
+        elements=tuple(subnet.name for subnet in subnets),
         data={"prefix": prefix},
         related=tuple(Related(_stated(other), f"that of {other.name}") for other in others),
     )

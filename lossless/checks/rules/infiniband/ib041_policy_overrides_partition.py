@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions
-from lossless.ground.basics.findings import Related
+from lossless.checks.rules.locations import beside
 from lossless.model.fabric.infiniband.derived_policy import policy_of
 from lossless.model.fabric.infiniband.options import c_number
 
@@ -74,9 +74,7 @@ def _hit(partition: Partition, sl: int, given: Origin) -> Hit:
         note="the policy counts for more, whoever asks",
         help=f"add a rule for {partition.base:#06x} to the policy, or leave the policy out",
         data={"stated": partition.sl, "given": sl},
-        related=(Related(given, f"what gives SL {sl}"),)
-        if given.path and given.place != partition.origin.place
-        else (),
+        related=beside(partition.origin, (given, f"what gives SL {sl}")),
     )
 
 

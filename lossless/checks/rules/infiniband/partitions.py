@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, hosts_in, partitions
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +21,7 @@ def by_key(subnet: Subnet) -> dict[int | None, list[Partition]]:
 
     None: opensm chooses a key for those that state none, each its own.
     """
-    found: dict[int | None, list[Partition]] = {}
-    for partition in partitions(subnet) or ():
-        found.setdefault(partition.base, []).append(partition)
-    return found
+    return grouped((partition.base, partition) for partition in partitions(subnet) or ())
 
 
 def many(members: Sequence[Member]) -> bool:

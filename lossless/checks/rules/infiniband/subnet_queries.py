@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap
 from lossless.ground.basics.findings import Edit
@@ -40,8 +40,6 @@ SL_COUNT = 16
 DROPPED = 15
 """The VL of an SL2VL table that drops a packet: opensm(8); VL 15 itself carries management alone."""
 
-Arbitrated = Literal["qos_vlarb_high", "qos_vlarb_low"]
-
 
 def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
     """Yield the options that count, each with what is known of its key; keys that nobody knows are left out."""
@@ -58,17 +56,17 @@ def value(subnet: Subnet, key: str) -> int | bool | str | None:
     if known is None:
         return None
     for setting in reversed(subnet.options):
-        if setting.key == key and (found := taken(known, setting.text).value) is not None:
-            return found
+        if setting.key == key and (taken_value := taken(known, setting.text).value) is not None:
+            return taken_value
     return None if known.default is None else taken(known, known.default).value
 
 
 def number(subnet: Subnet, key: str) -> int:
     """Return the number that opensm goes by; the option must be one that has a number by default."""
-    found = value(subnet, key)
-    if not isinstance(found, int):
+    option_value = value(subnet, key)
+    if not isinstance(option_value, int):
         raise TypeError(f"{key} is no number")
-    return found
+    return option_value
 
 
 def is_on(subnet: Subnet, key: str) -> bool:
@@ -78,18 +76,13 @@ def is_on(subnet: Subnet, key: str) -> bool:
 
 def written(subnet: Subnet, *keys: str) -> Origin:
     """Return where the first of some options that is stated was written, else the place of the subnet."""
-    found = (subnet.option(key) for key in keys)
-    return next((setting.origin for setting in found if setting is not None), subnet.origin)
+    settings = filter(None, map(subnet.option, keys))
+    return next((setting.origin for setting in settings), subnet.origin)
 
 
-def mending(setting: ManagerSetting, text: str) -> tuple[Edit, ...]:
+def set_to(setting: ManagerSetting, text: str) -> tuple[Edit, ...]:
     """Return the edit that gives an option another text; none where nobody wrote the option itself."""
     return () if setting.derived or not setting.origin.path else (Edit(setting.origin, "set", text),)
-
-
-def removing(setting: ManagerSetting) -> tuple[Edit, ...]:
-    """Return the edit that takes an option out; none where nobody wrote the option itself."""
-    return () if setting.derived or not setting.origin.path else (Edit(setting.origin, "remove"),)
 
 
 def operational_vls(subnet: Subnet) -> int | None:
@@ -102,10 +95,10 @@ def sl2vl(subnet: Subnet) -> tuple[int, ...]:
 
     Those that are not stated become VL 0 (opensm 3.3.23, run); without a statement opensm's own default holds.
     """
-    found = subnet.qos.sl2vl
-    if found is None:
+    stated_vls = subnet.qos.sl2vl
+    if stated_vls is None:
         return (*range(DROPPED), 7)
-    return (*found, *[0] * SL_COUNT)[:SL_COUNT]
+    return (*stated_vls, *[0] * SL_COUNT)[:SL_COUNT]
 
 
 def vl_of(subnet: Subnet, sl: int) -> int | None:
@@ -124,35 +117,33 @@ def folding(vls: int) -> int:
 
 def master(subnet: Subnet) -> ManagerHost | None:
     """Return the manager that is meant to be the master: of those that are not to wait, the one of highest priority."""
-    active = [one for one in subnet.managers if not one.standby] or list(subnet.managers)
-    return max(active, key=lambda one: one.priority or 0, default=None)
+    active = [manager for manager in subnet.managers if not manager.standby] or list(subnet.managers)
+    return max(active, key=lambda manager: manager.priority or 0, default=None)
 
 
 def shape(subnet: Subnet) -> SubnetShape | None:
     """Return the shape, None where it is unknown or written out link by link."""
-    found = subnet.shape
-    return None if isinstance(found, Unknown) or found.kind == "explicit" else found
+    return None if isinstance(subnet.shape, Unknown) or subnet.shape.kind == "explicit" else subnet.shape
 
 
 def partitions(subnet: Subnet) -> tuple[Partition, ...] | None:
     """Return the partitions of the file; none where there is no file, None where it was not read."""
-    found = subnet.partitions
-    return None if isinstance(found, Unknown) else found or ()
+    return None if isinstance(subnet.partitions, Unknown) else subnet.partitions or ()
 
 
 def switches(subnet: Subnet) -> dict[str, SubnetSwitch]:
     """Return the switches by name; none where they are unknown."""
-    return {} if isinstance(subnet.switches, Unknown) else {one.name: one for one in subnet.switches}
+    return {} if isinstance(subnet.switches, Unknown) else {switch.name: switch for switch in subnet.switches}
 
 
 def hcas(subnet: Subnet) -> dict[str, Hca]:
     """Return the adapter ports by name; none where they are unknown."""
-    return {} if isinstance(subnet.hcas, Unknown) else {one.name: one for one in subnet.hcas}
+    return {} if isinstance(subnet.hcas, Unknown) else {hca.name: hca for hca in subnet.hcas}
 
 
 def hosts(subnet: Subnet) -> dict[str, SubnetHost]:
     """Return the hosts by name; none where they are unknown."""
-    return {} if isinstance(subnet.hosts, Unknown) else {one.name: one for one in subnet.hosts}
+    return {} if isinstance(subnet.hosts, Unknown) else {host.name: host for host in subnet.hosts}
 
 
 def links(subnet: Subnet) -> tuple[SubnetLink, ...]:
