@@ -1,14 +1,19 @@
-"""Texts that stand for files while they are edited."""
+"""Texts that stand for files: those that are edited, and standard input."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.collect import Inputs, foreign
+from lossless.formats.inputs.subnet_manager import documents_in, is_managers
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.documents import load_text
+from lossless.ground.documents import load_bytes, load_text
 from lossless.ground.documents.text import decode
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.document import Document
 
 _INTENT = re.compile(r"^lossless[ \t]*:", re.MULTILINE)
 _TABLE = re.compile(r'"([A-Z][A-Z0-9_]+)"\s*:')
@@ -26,6 +31,24 @@ def read_text(file: str, text: str) -> Inputs:
     try:
         document = load_text(decode(text.encode("utf-8", "surrogatepass"), file), file)
     except InputError as error:
-        return Inputs(problems=error.problems)
+        return Inputs(problems=tuple(error.problems))
+    return _checked(document)
+
+
+def read_bytes(raw: bytes, file: str) -> Inputs:
+    """Read the bytes of a file, whose suffix says what it is; the files beside a subnet manager's are not read."""
+    try:
+        managers = documents_in(file, decode(raw, file), near=False) if is_managers(file) else ()
+        if managers:
+            return Inputs(managers)
+        document = load_bytes(raw, file, lists=True)
+    except InputError as error:
+        return Inputs(problems=tuple(error.problems))
+    return _checked(document)
+
+
+def _checked(document: Document) -> Inputs:
     reason = foreign(document)
-    return Inputs((document,)) if reason is None else Inputs(problems=(Problem(file, 1, 1, reason),))
+    if reason is None:
+        return Inputs((document,))
+    return Inputs(problems=(Problem(document.file, 1, 1, reason),))

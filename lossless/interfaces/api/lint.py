@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import NotJudged
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.settings import Settings
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.intents import Declaration
+    from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import DocumentView
 
@@ -67,22 +67,9 @@ def run_at(
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
     """Check a text that stands for ``file``, whose suffix says what it is."""
-    from lossless.formats.inputs.collect import foreign
-    from lossless.formats.inputs.subnet_manager import documents_in, is_managers
-    from lossless.ground.documents import load_bytes
-    from lossless.ground.documents.text import decode
+    from lossless.formats.inputs.texts import read_bytes
 
-    try:
-        managers = documents_in(file, decode(raw, file), near=False) if is_managers(file) else ()
-        if managers:
-            return lint_documents(managers, options)
-        document = load_bytes(raw, file, lists=True)
-    except InputError as error:
-        return lint_documents([], options, error.problems)
-    reason = foreign(document)
-    if reason is not None:
-        return lint_documents([], options, [Problem(file, 1, 1, reason)])
-    return lint_documents([document], options)
+    return lint_inputs(read_bytes(raw, file), options)
 
 
 def lint_documents(
