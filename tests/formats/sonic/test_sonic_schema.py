@@ -373,7 +373,7 @@ class TestMemory:
 
     def test_a_file_found_good_is_not_judged_row_by_row_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert judge(base()).problems == ()
-        monkeypatch.setattr(conformity, "_Table", None)
+        monkeypatch.setattr(conformity, "_TableValidator", None)
         assert judge(base()).problems == ()
 
     def test_upstream_files_as_well(self, reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -387,7 +387,7 @@ class TestMemory:
                 judged.append(self.name)
                 return super().problems(rows)
 
-        monkeypatch.setattr(conformity, "_Table", Seen)
+        monkeypatch.setattr(conformity, "_TableValidator", Seen)
         for data in clean:
             assert judge(data).problems == ()
         # One row of null values, which are never remembered.

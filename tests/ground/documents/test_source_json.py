@@ -100,6 +100,24 @@ def test_of_a_repeated_key_the_last_value_counts_and_every_repeat_is_listed() ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        (r'{"a\"b": 1, "a\u0022b": 2}', [('a"b',)]),
+        (r'{"\u0061": 1, "a": 2, "A": 3}', [("a",)]),
+        (r'{"\"": {"x": 1, "\u0078": {"y": 1, "y": 2}}}', [('"', "x"), ('"', "x", "y")]),
+        (r'{"a": "\"a\": 1, \"a\": 2", "b": "\"a\"", "\\": "\\"}', []),
+        ('{"a": {"a": {"a": 1, "b": 2}}, "b": [{"a": 1}, {"a": 2}]}', []),
+        ('{"a": [{"b": {"c": 1, "c": 2}}, {"b": 1, "b": 2}]}', [("a", 0, "b", "c"), ("a", 1, "b")]),
+        ('{"": {"": 1, "": 2}, "": 3}', [("", ""), ("",)]),
+    ],
+)
+def test_keys_are_repeated_by_what_they_spell_wherever_they_stand(text: str, paths: list[KeyPath]) -> None:
+    document = load_json(text, "f")
+    assert [duplicate.path for duplicate in document.duplicates] == paths
+    assert document.data == json.loads(text)
+
+
 def test_a_repeated_key_is_located_where_it_is_in_effect() -> None:
     document = load_json(TWICE, "f")
     assert document.locate(("PORT",), "key") == Span(4, 3, 4, 9)

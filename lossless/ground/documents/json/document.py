@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import InputError, Problem
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _LONE_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_TEXT = frozenset({str})
+_OBJECTS = frozenset({dict})
+_CONTAINERS = frozenset({dict, list})
 _KINDS = {list: "a list", str: "a string", bool: "a boolean", type(None): "null"}
 
 
@@ -31,37 +33,36 @@ def load_json(text: str, file: str, *, lists: bool = False) -> Document:
     Raises InputError for what RFC 8259 does not allow (NaN, Infinity, comments), a number too large,
     text that is not Unicode, nesting beyond MAX_DEPTH, and a top level that is not an object.
     """
-    data, strings = _parse(text, file)
+    data, repeats = _parse(text, file)
     is_list = lists and isinstance(data, list)
     if is_list:
         data = dict(enumerate(data))
     if not isinstance(data, dict):
         kind = _KINDS.get(type(data), "a number")
         _refuse(text, file, _skip(text, 0), f"the top level is {kind}; expected an object {{...}}")
-    if _LONE_SURROGATE.search(text):
+    if "\\" in text and _LONE_SURROGATE.search(text):
         _refuse_surrogates(text, file)
-    repeated = _duplicates(text) if _may_repeat(text, strings) else ()
-    unique = None if repeated or is_list else data
-    return Document(file, text, data, JsonLocator(text, unique), duplicates=repeated)
+    unique = None if repeats or is_list else data
+    return Document(
+        file, text, data, JsonLocator(text, unique), duplicates=_duplicates(text) if repeats else ()
+    )
 
 
-def _may_repeat(text: str, strings: int) -> bool:
-    """Return whether a key may stand twice in an object.
+def _parse(text: str, file: str) -> tuple[Any, bool]:
+    """Return the data, and whether a key stands twice in an object."""
+    repeats = False
 
-    Of a key that does, one is not in the data, and neither is a string that was its value: the text then has
-    more quotes than twice the strings of the data. An escape can hide a quote; only then all pairs are looked at.
-    """
-    if "\\" not in text:
-        return text.count('"') != 2 * strings
-    lost: list[bool] = []
-    json.loads(text, object_pairs_hook=lambda pairs: lost.append(len(dict(pairs)) != len(pairs)))
-    return any(lost)
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeats
+        unique = dict(pairs)
+        if len(unique) < len(pairs):
+            repeats = True
+        return unique
 
-
-def _parse(text: str, file: str) -> tuple[Any, int]:
-    """Return the data, and how many strings it has, keys among them."""
     try:
-        data = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        data = json.loads(
+            text, object_pairs_hook=members, parse_constant=_refuse_constant, parse_float=_finite
+        )
     except json.JSONDecodeError as error:
         from lossless.ground.documents.json.errors import explain
 
@@ -72,10 +73,9 @@ def _parse(text: str, file: str) -> tuple[Any, int]:
         from lossless.ground.documents.json.errors import bad_number
 
         _refuse(text, file, *bad_number(text))
-    strings = _strings([data])
-    if strings is None:
+    if _is_too_deep(data):
         _refuse_depth(text, file)
-    return data, strings
+    return data, repeats
 
 
 def _refuse_constant(literal: str) -> NoReturn:
@@ -89,25 +89,20 @@ def _finite(literal: str) -> float:
     return number
 
 
-def _strings(data: Any) -> int | None:
-    """Return how many strings there are, keys among them; None where they are nested too deep."""
-    found, level, is_text = 0, [data], _TEXT.issuperset
+def _is_too_deep(data: Any) -> bool:
+    level: list[Any] = [[data]]
     for _ in range(MAX_DEPTH + 2):
-        below: list[Any] = []
-        for value in level:
-            items: Any = value
-            if value.__class__ is dict:
-                found += len(value)
-                items = value.values()
-            if is_text(map(type, items)):
-                found += len(items)
-            else:
-                found += sum(item.__class__ is str for item in items)
-                below += [v for v in items if v.__class__ is dict or v.__class__ is list]
-        if not below:
-            return found
-        level = below
-    return None
+        if _CONTAINERS.isdisjoint(map(type, _items(level))):
+            return False
+        level = [value for value in _items(level) if type(value) in _CONTAINERS]
+    return True
+
+
+def _items(containers: list[Any]) -> Iterator[Any]:
+    """Yield what is in objects and lists, one level down."""
+    if _OBJECTS.issuperset(map(type, containers)):
+        return chain.from_iterable(map(dict.values, containers))
+    return chain.from_iterable(each.values() if type(each) is dict else each for each in containers)
 
 
 def _refuse_depth(text: str, file: str) -> NoReturn:
