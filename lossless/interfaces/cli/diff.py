@@ -38,63 +38,63 @@ def command(
     """
     from lossless import api
 
-    found = api.diff(config_db, intent, device=device, options=api_options((), profile_dirs))
-    if any(finding.severity == "error" for finding in found.report.findings):
-        report_text(found.report, {})
+    drift = api.diff(config_db, intent, device=device, options=api_options((), profile_dirs))
+    if any(finding.severity == "error" for finding in drift.report.findings):
+        report_text(drift.report, {})
         problem("refused: a fabric with errors is not rendered, so there is nothing to compare with")
         return FAILED
-    _shown(found, output_format)
-    for line in found.problems:
+    _print(drift, output_format)
+    for line in drift.problems:
         problem(line)
-    if found.problems:
+    if drift.problems:
         return FAILED
-    if patch_file is not None and found.patch_text is not None:
-        _write(patch_file, found.patch_text)
+    if patch_file is not None and drift.patch_text is not None:
+        _write(patch_file, drift.patch_text)
     wants_patch = patch_file is not None or output_format == "patch"
     if output_format != "json" or wants_patch:
-        _plan(found)
-    if wants_patch and found.patch is None:
+        _print_update(drift)
+    if wants_patch and drift.patch is None:
         return FAILED
-    return FINDINGS if found.rows else OK
+    return FINDINGS if drift.rows else OK
 
 
-def _shown(found: Drift, output_format: str) -> None:
+def _print(drift: Drift, output_format: str) -> None:
     from lossless.output.report.diff_text import drift_json, drift_lines
 
     if output_format == "json":
         out(
             drift_json(
-                found.device, found.file, found.intent, found.rows, found.change, found.patch, found.problems
+                drift.device, drift.file, drift.intent, drift.rows, drift.change, drift.patch, drift.problems
             )
         )
     elif output_format == "patch":
-        if found.patch_text is not None:
-            out(found.patch_text.removesuffix("\n"))
+        if drift.patch_text is not None:
+            out(drift.patch_text.removesuffix("\n"))
     else:
-        for line in drift_lines(found.rows):
+        for line in drift_lines(drift.rows):
             out(line)
 
 
-def _plan(found: Drift) -> None:
-    """Say in one line how it stands, and in the next how to get there."""
-    count = len(found.rows)
+def _print_update(drift: Drift) -> None:
+    """Say in one line how the device differs, and in the next how it can be brought in line."""
+    count = len(drift.rows)
     if not count:
         form = (
-            f"; {found.respelled} rows or values are only spelled in an old form" if found.respelled else ""
+            f"; {drift.respelled} rows or values are only spelled in an old form" if drift.respelled else ""
         )
-        problem(f"{found.device} is configured as {found.intent} declares{form}")
+        problem(f"{drift.device} is configured as {drift.intent} declares{form}")
     else:
         rows = f"{count} row{'' if count == 1 else 's'}"
-        problem(f"{found.device} differs from {found.intent} in {rows}")
-    change = found.change
-    if change is None or change.how == "nothing":
+        problem(f"{drift.device} differs from {drift.intent} in {rows}")
+    update = drift.change
+    if update is None or update.how == "nothing":
         return
-    if change.how == "reload":
+    if update.how == "reload":
         problem("no patch: the change needs a reload")
-        for why in change.why:
+        for why in update.why:
             problem(f"  {why}")
-    elif change.ports_down:
-        ports = len(change.ports_down)
+    elif update.ports_down:
+        ports = len(update.ports_down)
         problem(
             f"a patch brings it there; the updater takes {ports} port{'' if ports == 1 else 's'} down on the way"
         )

@@ -70,10 +70,10 @@ def command(
     """
     _check_question(path, ports, profile, given)
     if profile is None:
-        found = _of_ports(path or "", ports, profile_dirs, given)
+        headrooms = _of_ports(path or "", ports, profile_dirs, given)
     else:
-        found = _of_link(profile, profile_dirs, given)
-    _print(found, output_format, given, sums=profile is not None or bool(ports))
+        headrooms = _of_link(profile, profile_dirs, given)
+    _print(headrooms, output_format, given, sums=profile is not None or bool(ports))
     return OK
 
 
@@ -145,8 +145,8 @@ _OF_THE_FORMULA = (
 """Options that count in the formula alone, and what its inputs call them."""
 
 
-def _print(found: Headrooms, output_format: str, given: dict[str, Any], *, sums: bool) -> None:
-    data = found.to_data()
+def _print(headrooms: Headrooms, output_format: str, given: dict[str, Any], *, sums: bool) -> None:
+    data = headrooms.to_data()
     _say_unused(data, given)
     if output_format == "json":
         out_json(data)

@@ -28,11 +28,11 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str) -> int
     """
     from lossless import api
 
-    found = api.check_with_opensm(path, api_options((), profile_dirs))
+    result = api.check_with_opensm(path, api_options((), profile_dirs))
     if output_format == "json":
-        out_json({"version": _VERSION, **found.to_data()})
+        out_json({"version": _VERSION, **result.to_data()})
     else:
         from lossless.output.report.opensm_text import opensm_text
 
-        out(opensm_text(found.to_data()))
-    return FINDINGS if found.verdict.complaints else OK
+        out(opensm_text(result.to_data()))
+    return FINDINGS if result.verdict.complaints else OK

@@ -230,7 +230,7 @@ def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:
                 lines[file] = Lines(texts[file] if file in texts else read_text(file))
             except UnreadableError:
                 lines[file] = None
-        found = lines[file]
-        return None if found is None else found.line_text(number)
+        shown = lines[file]
+        return None if shown is None else shown.line_text(number)
 
     return line_text

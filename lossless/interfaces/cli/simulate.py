@@ -53,10 +53,10 @@ def command(
         ask = None if closed_form else ask_of(*question_of(given, profile_dirs), bar)
         if ask is not None:
             ask = ask._replace(record=plots is not None)
-        found = api.simulate(path, api_options(rdma_dscps, profile_dirs), ask)
+        results = api.simulate(path, api_options(rdma_dscps, profile_dirs), ask)
     finally:
         bar.stop()
-    data = [one.to_data() for one in found]
+    data = [result.to_data() for result in results]
     if output_format == "json":
         out_json({"version": _VERSION, "verdicts": data})
     else:
@@ -64,8 +64,8 @@ def command(
 
         out("\n\n".join(map(verdict_text, data)))
     if plots is not None:
-        _draw(found, plots)
-    return exit_code([one.overall for one in found])
+        _draw(results, plots)
+    return exit_code([result.overall for result in results])
 
 
 def _require_pictures(closed_form: bool) -> None:
@@ -76,10 +76,10 @@ def _require_pictures(closed_form: bool) -> None:
     require_matplotlib()
 
 
-def _draw(found: Sequence[SimulationResult], folder: str) -> None:
+def _draw(results: Sequence[SimulationResult], folder: str) -> None:
     from lossless.output.report.simulation.pictures import write_pictures
 
-    recordings = [recording for one in found for recording in one.recordings]
+    recordings = [recording for result in results for recording in result.recordings]
     for number, recording in enumerate(recordings):
         stem = "run" if len(recordings) == 1 else f"run{number + 1}"
         for name in write_pictures(recording.to_data(), folder, stem):

@@ -88,7 +88,7 @@ def command(
     try:
         ask = ask_of(*question_of(given, profile_dirs), bar)
         options = api_options(rdma_dscps, profile_dirs)
-        found = api.sweep(path, grid, options, ask, horizon_ns=horizon_ns)
+        sweeps = api.sweep(path, grid, options, ask, horizon_ns=horizon_ns)
     except KeyboardInterrupt:
         bar.stop()
         far = f" after {bar.done:,} of {bar.of:,} settings" if bar.of else ""
@@ -96,8 +96,8 @@ def command(
         raise
     finally:
         bar.stop()
-    _show([one.to_data() for one in found], output_format, limit)
-    return OK if all(any(row.verdict != "unsafe" for row in one.rows) for one in found) else FINDINGS
+    _show([sweep.to_data() for sweep in sweeps], output_format, limit)
+    return OK if all(any(row.verdict != "unsafe" for row in sweep.rows) for sweep in sweeps) else FINDINGS
 
 
 class _SettingsBar(ProgressBar):

@@ -28,13 +28,13 @@ def _pairs(values: Sequence[str], words: Sequence[str], what: str) -> list[tuple
     Raises:
         BadParameter: no sign, or a word that is none of ``words``.
     """
-    found = []
+    pairs = []
     for text in values:
         word, sign, rest = text.partition("=")
         if not sign or not rest or word not in words:
             raise click.BadParameter(f"{text!r} is not {what}, with one of {', '.join(words)}")
-        found.append((word, rest))
-    return found
+        pairs.append((word, rest))
+    return pairs
 
 
 def _roles(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> list[tuple[str, str]]:
@@ -44,15 +44,15 @@ def _roles(_context: click.Context, _option: click.Parameter, values: Sequence[s
 
 def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, int]]:
     def read(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> dict[str, int]:
-        found = {}
+        quantities = {}
         for tier, text in _pairs(values, _TIERS, what):
             try:
-                found[tier] = parse(text)
+                quantities[tier] = parse(text)
             except QuantityError as error:
                 raise click.BadParameter(str(error)) from None
-            if not found[tier]:
+            if not quantities[tier]:
                 raise click.BadParameter(f"{text!r} is nothing")
-        return found
+        return quantities
 
     return read
 
@@ -150,7 +150,7 @@ def command(
     if against is not None:
         if svg is not None:
             raise click.UsageError("--svg draws one fabric; it does not go with --against")
-        do = _kept if pin else _compared
+        do = _pins if pin else _compared
         return do(path, against, output_format, profile_dirs)
     return _described(path, svg, output_format, profile_dirs)
 
@@ -158,26 +158,26 @@ def command(
 def _compared(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
     from lossless import api
 
-    found = api.moves(path, against, api_options((), profile_dirs))
+    moves = api.moves(path, against, api_options((), profile_dirs))
     if output_format == "json":
-        out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
+        out_json({"version": _VERSION, "intent": path, "against": against, **moves.to_data()})
     else:
-        from lossless.output.report.topology.recabling_text import moves_text
+        from lossless.output.report.topology.recabling_text import recabling_text
 
-        out(moves_text(found.to_data(), path, against))
-    return OK if found.stays else FINDINGS
+        out(recabling_text(moves.to_data(), path, against))
+    return OK if moves.stays else FINDINGS
 
 
-def _kept(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+def _pins(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
     from lossless import api
 
-    found = api.pins(path, against, api_options((), profile_dirs))
+    pins = api.pins(path, against, api_options((), profile_dirs))
     if output_format == "json":
-        out_json({"version": _VERSION, "intent": path, "against": against, **found.to_data()})
-    elif any(found):
-        from lossless.output.report.topology.recabling_text import kept_yaml
+        out_json({"version": _VERSION, "intent": path, "against": against, **pins.to_data()})
+    elif any(pins):
+        from lossless.output.report.topology.recabling_text import pins_yaml
 
-        out(kept_yaml(found.names, found.ports))
+        out(pins_yaml(pins.names, pins.ports))
         problem(f"stated beside the shape of {path}, this leaves what stands in {against} where it is")
     else:
         problem("nothing is to be stated: no device is renamed, and no cable moves")
@@ -190,16 +190,16 @@ def _described(path: str, svg: str | None, output_format: str, profile_dirs: tup
 
     if svg is not None:
         require_writable(svg)
-    found = api.topology(path, api_options((), profile_dirs))
+    topology = api.topology(path, api_options((), profile_dirs))
     if output_format == "json":
-        out_json(found.data)
+        out_json(topology.data)
     else:
         from lossless.output.report.topology.capacity_text import capacity_text
         from lossless.output.report.topology.text import topology_text
 
-        out("\n\n".join(filter(None, (topology_text(found.data), capacity_text(found.capacity)))))
+        out("\n\n".join(filter(None, (topology_text(topology.data), capacity_text(topology.capacity)))))
     if svg is not None:
-        draw(svg, found.picture)
+        draw(svg, topology.picture)
     return OK
 
 
@@ -232,12 +232,12 @@ def _cabled(
 
     if output is not None:
         require_writable(output)
-    found = api.cabled_topology(files, roles=roles, speeds=speeds, cables=cables, exclude=exclude)
+    cabling = api.cabled_topology(files, roles=roles, speeds=speeds, cables=cables, exclude=exclude)
     if output is None:
-        out(found.text.rstrip("\n"))
+        out(cabling.text.rstrip("\n"))
     else:
-        write_all({output: found.text})
-    devices = f"{found.devices:,} device{'' if found.devices == 1 else 's'}"
-    links = f"{found.links:,} link{'' if found.links == 1 else 's'}"
+        write_all({output: cabling.text})
+    devices = f"{cabling.devices:,} device{'' if cabling.devices == 1 else 's'}"
+    links = f"{cabling.links:,} link{'' if cabling.links == 1 else 's'}"
     problem(f"{devices} and {links}" + (f" in {output}" if output else ""))
     return OK

@@ -79,17 +79,17 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **give
     INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 1
     --simulate says that buffers are unsafe, 2 not read, not possible, or not judged.
     """
-    found, verdict = _found(path, given, api_options((), profile_dirs))
+    data, verdict = _estimated(path, given, api_options((), profile_dirs))
     if output_format == "json":
-        out_json({"version": _VERSION, **found})
+        out_json({"version": _VERSION, **data})
     else:
         from lossless.output.report.workload_text import workload_text
 
-        out(workload_text(found, path))
+        out(workload_text(data, path))
     return OK if verdict is None else exit_code([verdict])
 
 
-def _found(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str, Any], str | None]:
+def _estimated(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str, Any], str | None]:
     """Return the estimate as plain data, and the verdict where one is asked for."""
     from lossless import api
 

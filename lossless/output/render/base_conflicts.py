@@ -36,24 +36,24 @@ def _backplane(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     Upstream gives them QoS as any port in use; rendering would take it from them (sonic-buildimage
     files/build_templates/qos_config.j2 @0791705). Inband and recycle ports have none there either.
     """
-    found = [name for name in rows if name.startswith("Ethernet-BP")]
-    if found:
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    ports = [name for name in rows if name.startswith("Ethernet-BP")]
+    if ports:
+        more = f" and {len(ports) - 1} more" if len(ports) > 1 else ""
         why = "an intent has no backplane, and what is rendered would take its QoS away"
-        yield f"PORT has {found[0]}{more}: {why}"
+        yield f"PORT has {ports[0]}{more}: {why}"
 
 
 def _asymmetric(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield the ports that obey pauses of all priorities, where nobody has said that they should."""
-    found = [
+    ports = [
         port.name
         for port in switch.ports
         if not port.asymmetric and rows.get(port.name, {}).get("pfc_asym") == "on"
     ]
-    if found:
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    if ports:
+        more = f" and {len(ports) - 1} more" if len(ports) > 1 else ""
         why = "such ports obey pauses of all 8 priorities"
-        yield f"PORT|{found[0]}|pfc_asym is on{more}: {why}; state pfc.asymmetric, or switch it off"
+        yield f"PORT|{ports[0]}|pfc_asym is on{more}: {why}; state pfc.asymmetric, or switch it off"
 
 
 def _tunnels(switch: Switch, rendered: TableRows, rows: Mapping[str, Any]) -> Iterator[str]:
@@ -77,6 +77,6 @@ def _lags(switch: Switch, rows: Mapping[str, Any]) -> Iterator[str]:
     for names in lags.values():
         theirs = {member_of[name]: name for name in reversed(names)}
         if len(theirs) > 1:
-            (lag, one), (other_lag, other), *_ = sorted(theirs.items())
+            (lag, first_port), (other_lag, other_port), *_ = sorted(theirs.items())
             why = "the intent makes them members of one LAG"
-            yield f"PORTCHANNEL_MEMBER has {one} in {lag} and {other} in {other_lag}; {why}"
+            yield f"PORTCHANNEL_MEMBER has {first_port} in {lag} and {other_port} in {other_lag}; {why}"

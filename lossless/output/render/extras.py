@@ -78,12 +78,12 @@ def _deletes_text(running: Mapping[str, Any], content: Mapping[str, Any]) -> str
     Rows of ports go before: the removal of a range takes what was loaded for its numbers away. Rows that others
     refer to go after, once nobody does any more.
     """
-    found: dict[str, list[str]] = {"before": [], "after": []}
+    commands: dict[str, list[str]] = {"before": [], "after": []}
     for step in operations(running, content):
         if step.op == "remove":
             when = "after" if step.path[0] in REFERRED and len(step.path) < 3 else "before"
-            found[when] += _commands(step.path, running)
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+            commands[when] += _commands(step.path, running)
+    return json.dumps(commands, indent=2, ensure_ascii=False) + "\n"
 
 
 def _commands(path: tuple[str, ...], running: Mapping[str, Any]) -> Iterator[str]:

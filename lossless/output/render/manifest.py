@@ -58,7 +58,7 @@ def _lines(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def _entry(entry: ManifestEntry) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    data: dict[str, Any] = {
         "path": entry.path,
         "device": entry.path.partition("/")[0],
         "sha256": entry.sha256,
@@ -66,8 +66,8 @@ def _entry(entry: ManifestEntry) -> dict[str, Any]:
     }
     if entry.deployment is not None:
         target, apply, hitless, why = entry.deployment
-        found |= {"target": target, "apply": apply, "hitless": hitless, "why": why}
-    return found
+        data |= {"target": target, "apply": apply, "hitless": hitless, "why": why}
+    return data
 
 
 def _change(change: UpdatePlan) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def listed_paths(path: Path, text: str) -> list[str]:
         listed: list[object] = [entry["path"] for entry in json.loads(text)["files"]]
     except (ValueError, KeyError, TypeError, RecursionError):
         listed = [None]
-    paths = [found for found in listed if isinstance(found, str)]
+    paths = [listed_path for listed_path in listed if isinstance(listed_path, str)]
     if len(paths) < len(listed):
         raise RenderError(f"{path}: not a manifest of ours; name another folder")
     return paths

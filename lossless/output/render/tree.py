@@ -116,8 +116,8 @@ def abandon(folder: Path) -> None:
 
 def old_text(folder: Path, path: str) -> str | None:
     """Return the text of a file of the tree that stands there, None where there is none or it is no text."""
-    found = _read(os.path.join(folder, path))  # noqa: PTH118
-    return None if found is None else found.decode("utf-8", "replace")
+    content = _read(os.path.join(folder, path))  # noqa: PTH118
+    return None if content is None else content.decode("utf-8", "replace")
 
 
 def stale_paths(folder: Path, entries: Sequence[ManifestEntry]) -> list[str]:

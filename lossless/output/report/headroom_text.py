@@ -119,16 +119,16 @@ def _wrapped(text: str, lead: str) -> list[str]:
 
 
 def _configured(kind: Data) -> tuple[str, str, str]:
-    found = kind["configured"]
-    if found is None:
+    configured = kind["configured"]
+    if configured is None:
         absent = kind["configured_absent"]
         return (
             ("none", "", visible(absent)) if absent else (_UNKNOWN, "", visible(kind["configured_unknown"]))
         )
-    name = "computed by the switch" if found["by"] == "switch" else visible(found["name"])
-    hollow = found["headroom_bytes"] < found["xoff_bytes"]
-    backed = f"; its xoff of {format_bytes(found['xoff_bytes'])} is not backed by size" if hollow else ""
-    return format_bytes(found["headroom_bytes"]), "", f"{name}{backed}"
+    name = "computed by the switch" if configured["by"] == "switch" else visible(configured["name"])
+    hollow = configured["headroom_bytes"] < configured["xoff_bytes"]
+    backed = f"; its xoff of {format_bytes(configured['xoff_bytes'])} is not backed by size" if hollow else ""
+    return format_bytes(configured["headroom_bytes"]), "", f"{name}{backed}"
 
 
 def _method(kind: Data, method: Data) -> tuple[str, str, str, str]:
@@ -145,13 +145,13 @@ def _remark(kind: Data, method: Data) -> str:
         return _too_little(kind)
     if method is kind["methods"]["row"]:
         return "; ".join([f"row {method['terms'][0]['formula']}", *method["notes"]])
-    (small,) = (one for one in kind["inputs"] if one["name"] == "small packets")
+    (small,) = (given for given in kind["inputs"] if given["name"] == "small packets")
     return "; ".join([f"{small['value']} % small packets, {small['source']}", *method["notes"]])
 
 
 def _too_little(kind: Data) -> str:
-    found, least_bytes = kind["configured"], kind["least_bytes"]
-    if found is None or found["headroom_bytes"] >= least_bytes:
+    configured, least_bytes = kind["configured"], kind["least_bytes"]
+    if configured is None or configured["headroom_bytes"] >= least_bytes:
         return ""
     return f"configured is less than the cable and one frame hold, {format_bytes(least_bytes)}"
 
@@ -165,7 +165,7 @@ def _sum(kind: Data, key: str) -> str:
         lines.append(_laid_out([*_terms(key, method), *_rest(method)], "  "))
     if key == "formula" and method["headroom_bytes"] is not None:
         lines.append("  with")
-        lines.append(_laid_out([_input(one) for one in kind["inputs"]], "    "))
+        lines.append(_laid_out([_input(given) for given in kind["inputs"]], "    "))
     for note in method["notes"]:
         lines += _wrapped(note, "  note: ")
     if method["source"]:
@@ -187,11 +187,11 @@ def _rest(method: Data) -> Iterator[tuple[str, str, str]]:
             yield name, format_bytes(method[field]), ""
 
 
-def _input(one: Data) -> tuple[str, str, str]:
-    if one["name"] == "shared headroom":
-        return one["name"], "yes" if one["value"] else "no", one["source"]
-    value = _UNKNOWN if one["value"] is None else f"{one['value']:,.0f} {one['unit']}".strip()
-    return one["name"], value, one["source"]
+def _input(given: Data) -> tuple[str, str, str]:
+    if given["name"] == "shared headroom":
+        return given["name"], "yes" if given["value"] else "no", given["source"]
+    value = _UNKNOWN if given["value"] is None else f"{given['value']:,.0f} {given['unit']}".strip()
+    return given["name"], value, given["source"]
 
 
 def _bytes(size_bytes: float) -> str:
@@ -202,10 +202,10 @@ def _bytes(size_bytes: float) -> str:
 
 def _sources(kinds: Sequence[Data]) -> list[tuple[str, str]]:
     """Return the sources of the methods that gave a figure; none, where nothing is known of any port."""
-    found = {
+    sources = {
         (method["name"], method["source"])
         for kind in kinds
         for method in kind["methods"].values()
         if method["source"] and method["headroom_bytes"] is not None
     }
-    return sorted(found, key=lambda one: (one[0] == "floor", one))
+    return sorted(sources, key=lambda source: (source[0] == "floor", source))

@@ -73,9 +73,11 @@ def differences_text(differences: Sequence[_Difference], reasons: Mapping[str, s
         kinds.setdefault(difference.kind, []).append(difference)
     ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     rows = [("fields", "devices", "kind", "why")]
-    rows += [(f"{len(found):,}", _devices(found), kind, reasons.get(kind, "")) for kind, found in ranked]
+    rows += [
+        (f"{len(of_kind):,}", _devices(of_kind), kind, reasons.get(kind, "")) for kind, of_kind in ranked
+    ]
     heads, *lines = columns(rows, "  ").split("\n")
-    examples = [f"{_INDENT}{visible(_shown(found[0].cell))}" for _, found in ranked]
+    examples = [f"{_INDENT}{visible(_shown(of_kind[0].cell))}" for _, of_kind in ranked]
     return "\n".join([heads, *(line for pair in zip(lines, examples, strict=True) for line in pair)])
 
 

@@ -206,18 +206,18 @@ def test_what_cannot_be_read_is_not_swept(cli: Cli) -> None:
 LOUD = """
 import sys
 from lossless.interfaces.cli import main, sweep
-from lossless.analysis.simulation.study.workers import Crew
+from lossless.analysis.simulation.study.workers import WorkerPool
 
 class Loud(sweep._SettingsBar):
     def __call__(self, done, of):
         super().__call__(done, of)
         print("some are done", flush=True)
 
-def submit(crew, *given, submit=Crew.submit):
-    submit(crew, *given)
+def submit(pool, *given, submit=WorkerPool.submit):
+    submit(pool, *given)
     print("work is handed out", flush=True)
 
-sweep._SettingsBar, Crew.submit = Loud, submit
+sweep._SettingsBar, WorkerPool.submit = Loud, submit
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -23,12 +23,12 @@ def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[s
     Raises:
         BadParameter: not a number that six bits can hold.
     """
-    found = set()
+    dscps = set()
     for text in (part.strip() for value in values for part in value.split(",")):
         if not (text.isascii() and text.isdecimal() and int(text) in _DSCPS):
             raise click.BadParameter(f"{text!r} is not a DSCP; expected a number from 0 to 63")
-        found.add(int(text))
-    return tuple(sorted(found))
+        dscps.add(int(text))
+    return tuple(sorted(dscps))
 
 
 def complete_rules(_context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:

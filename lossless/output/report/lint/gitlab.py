@@ -35,9 +35,9 @@ def gitlab_text(report: LintReport, context: RunContext) -> ReportText:
     locations, findings = located(report)
     problems = ordered(report.errors)
     unread = zip(problems, of_problems(problems, names), strict=True)
-    found = zip(findings, of_findings(findings, names), strict=True)
+    marked = zip(findings, of_findings(findings, names), strict=True)
     issues = [_problem(problem, mark, names) for problem, mark in unread]
-    issues += [_finding(finding, mark, locations, names) for finding, mark in found]
+    issues += [_finding(finding, mark, locations, names) for finding, mark in marked]
     return ReportText(json.dumps(issues, indent=2))
 
 

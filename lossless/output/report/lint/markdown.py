@@ -54,8 +54,8 @@ def escaped(text: str) -> str:
     return _OUTER.sub(_entities, visible(short.replace("\n", " ")).translate(_ESCAPED))
 
 
-def _entities(found: re.Match[str]) -> str:
-    return "".join(f"&#{ord(char)};" for char in found[0])
+def _entities(match: re.Match[str]) -> str:
+    return "".join(f"&#{ord(char)};" for char in match[0])
 
 
 class _FindingRows:
@@ -80,8 +80,8 @@ def _counts(report: LintReport, change: ChangeReport | None) -> str:
         since = f"since {escaped(change.revision)}"
         return f"{len(report.findings)} added, {gone} gone, {left} left {since}"
     counts = summarise(report)
-    found = ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
-    return f"{', '.join(counted(*one) for one in found)} in {counted(counts.files, 'file')}"
+    by_severity = ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
+    return f"{', '.join(counted(*one) for one in by_severity)} in {counted(counts.files, 'file')}"
 
 
 def _problems(report: LintReport, shown: _FindingRows) -> Iterator[str]:

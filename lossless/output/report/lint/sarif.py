@@ -73,11 +73,11 @@ def _log(head: dict[str, Any], results: Iterable[str]) -> str:
     return f'{{"$schema":"{SCHEMA}","version":"2.1.0","runs":[{run}]}}'
 
 
-def _notices(found: int) -> tuple[str, ...]:
-    if found <= MOST_RESULTS:
+def _notices(findings: int) -> tuple[str, ...]:
+    if findings <= MOST_RESULTS:
         return ()
     return (
-        f"{found - MOST_RESULTS:,} of {found:,} findings are left out, the least severe: "
+        f"{findings - MOST_RESULTS:,} of {findings:,} findings are left out, the least severe: "
         f"code scanning shows {MOST_RESULTS:,} of a run",
     )
 

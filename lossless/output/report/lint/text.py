@@ -59,13 +59,13 @@ def not_judged_text(gaps: Iterable[NotJudged]) -> Iterator[str]:
 def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     """Return the last line of a report: every count, also those that are zero."""
     counts = summarise(report)
-    found = ", ".join(
+    severities = ", ".join(
         style.paint(counted(number, noun), noun if number else "plain")
         for number, noun in ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
     )
     kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_judged} not judged"
     problems = f"; {counted(len(report.errors), 'problem')} in the input" if report.errors else ""
-    return f"{found} in {counted(counts.files, 'file')} ({kept}){problems}"
+    return f"{severities} in {counted(counts.files, 'file')} ({kept}){problems}"
 
 
 def _finding(finding: Finding, locations: Locations, style: TextStyle) -> str:

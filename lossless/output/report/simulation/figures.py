@@ -56,11 +56,11 @@ def occupancy(recording: Data) -> Figure:
     shown = {kind: panel for kind, panel in _PANELS.items() if parts.most(_of(recording, kind)) > 0}
     figure, panels = _canvas(recording, "Occupancy", [panel.height for panel in shown.values()], 2.3)
     for (kind, panel), axes in zip(shown.items(), panels, strict=True):
-        found = _of(recording, kind)
-        _draw_bytes(axes, recording, found, panel)
-        many = _many(len(found), recording["counts"]["groups"])
+        series = _of(recording, kind)
+        _draw_bytes(axes, recording, series, panel)
+        many = _many(len(series), recording["counts"]["groups"])
         unused = "; no headroom is used" if kind == "group" and "headroom" not in shown else ""
-        parts.head(axes, panel.title.format(name=found[0]["name"], many=many) + unused)
+        parts.head(axes, panel.title.format(name=series[0]["name"], many=many) + unused)
     return figure
 
 
@@ -81,17 +81,17 @@ def pauses(recording: Data) -> Figure:
 
 def rates(recording: Data) -> Figure:
     """Return what DCQCN let senders send, where it runs, and what arrived of each flow."""
-    shown = {kind: found for kind in ("rate", "delivered") if (found := _of(recording, kind))}
+    shown = {kind: series for kind in ("rate", "delivered") if (series := _of(recording, kind))}
     figure, panels = _canvas(recording, "Sender rates", [1.0] * len(shown), 2.5)
     times, unit = _times(recording)
-    for (kind, found), axes in zip(shown.items(), panels, strict=True):
+    for (kind, series), axes in zip(shown.items(), panels, strict=True):
         there_are = recording["counts"]["flows"]
-        flows = f"{_many(len(found), there_are)} flow{'s' if there_are > 1 else ''}"
+        flows = f"{_many(len(series), there_are)} flow{'s' if there_are > 1 else ''}"
         if kind == "rate":
-            _draw_rates(axes, times, found, _limits(recording, kind))
+            _draw_rates(axes, times, series, _limits(recording, kind))
             parts.head(axes, f"what DCQCN lets senders send, as of their last frame: {flows}")
         else:
-            centres, means, each = _means(times, found)
+            centres, means, each = _means(times, series)
             _draw_rates(axes, centres, means, _limits(recording, kind))
             parts.head(axes, f"what arrives of each flow, means over {each:.3g} {unit.name}: {flows}")
     return figure
@@ -130,13 +130,13 @@ def _moments(recording: Data) -> Iterator[str]:
             yield "no drop"
 
 
-def _draw_bytes(axes: Axes, recording: Data, found: Sequence[Data], panel: _Panel) -> None:
-    kind = found[0]["kind"]
+def _draw_bytes(axes: Axes, recording: Data, series: Sequence[Data], panel: _Panel) -> None:
+    kind = series[0]["kind"]
     moving = _of(recording, "threshold") if kind == "group" else []
-    limits, highest = _limits(recording, kind), parts.most(found)
+    limits, highest = _limits(recording, kind), parts.most(series)
     unit, reach = parts.size_unit(highest), panel.reach * highest
     times, _ = _times(recording)
-    parts.draw_series(axes, times, found, unit, panel.words)
+    parts.draw_series(axes, times, series, unit, panel.words)
     parts.draw_moving(axes, times, moving, unit)
     parts.draw_limits(axes, limits, unit, reach, parts.size_text)
     axes.set_ylim(0, parts.top(highest, limits, moving, reach) / unit.size)
@@ -145,7 +145,7 @@ def _draw_bytes(axes: Axes, recording: Data, found: Sequence[Data], panel: _Pane
 
 
 def _draw_rates(axes: Axes, times: Sequence[float], series: Sequence[Data], limits: Sequence[Data]) -> None:
-    seen = [rate for one in series for rate in parts.known(one["values"]) if rate > 0]
+    seen = [rate for flow in series for rate in parts.known(flow["values"]) if rate > 0]
     parts.draw_series(axes, times, series, parts.RATE, _RATES)
     parts.draw_limits(axes, limits, parts.RATE, float("inf"), parts.RATE.text)
     axes.set_ylabel(parts.RATE.name)
@@ -203,11 +203,12 @@ def _means(times: Sequence[float], series: Sequence[Data]) -> tuple[list[float],
     starts = range(0, len(times) - wide, wide)
     centres = [(times[at] + times[at + wide]) / 2 for at in starts]
     means = [
-        {**one, "values": [_mean(one["values"][at + 1 : at + wide + 1]) for at in starts]} for one in series
+        {**flow, "values": [_mean(flow["values"][at + 1 : at + wide + 1]) for at in starts]}
+        for flow in series
     ]
     return centres, means, times[wide] - times[0]
 
 
 def _mean(values: parts.Values) -> float | None:
-    found = parts.known(values)
-    return sum(found) / len(found) if found else None
+    known = parts.known(values)
+    return sum(known) / len(known) if known else None

@@ -52,21 +52,23 @@ def measured(run: Data) -> Iterator[tuple[str, str]]:
 
 
 def _drops(run: Data) -> str:
-    found = run["drops"]
-    if not found["seeds"] and run["stopped_frames"]:
+    drops = run["drops"]
+    if not drops["seeds"] and run["stopped_frames"]:
         return "none but what the watchdog dropped"
-    return _happens(found, "happen") if found["seeds"] else "none"
+    return _happens(drops, "happen") if drops["seeds"] else "none"
 
 
-def _happens(found: Data, verb: str) -> str:
-    if not found["seeds"]:
+def _happens(events: Data, verb: str) -> str:
+    if not events["seeds"]:
         return "never" if verb == "fires" else "none"
-    chance = ": a matter of chance" if _by_chance(found) else ""
-    return f"{verb} in {found['seeds']} of {found['of']} seeds, first after {_us(found['first_us'])}{chance}"
+    chance = ": a matter of chance" if _by_chance(events) else ""
+    return (
+        f"{verb} in {events['seeds']} of {events['of']} seeds, first after {_us(events['first_us'])}{chance}"
+    )
 
 
-def _by_chance(found: Data) -> bool:
-    return bool(0 < found["seeds"] < found["of"])
+def _by_chance(events: Data) -> bool:
+    return bool(0 < events["seeds"] < events["of"])
 
 
 def _marks(run: Data) -> str:
@@ -102,12 +104,12 @@ def _watchdog(run: Data) -> str:
 
 
 def _range(run: Data, name: str) -> str:
-    found = run[name]
+    figures = run[name]
     more = ">= " if run["cut"] else ""
-    middle = format_bytes(round(found["median"]))
-    if found["least"] == found["most"]:
+    middle = format_bytes(round(figures["median"]))
+    if figures["least"] == figures["most"]:
         return f"{more}{middle}"
-    return f"{more}{middle} ({format_bytes(found['least'])} to {format_bytes(found['most'])})"
+    return f"{more}{middle} ({format_bytes(figures['least'])} to {format_bytes(figures['most'])})"
 
 
 def _cut(run: Data) -> str:

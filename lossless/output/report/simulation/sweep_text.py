@@ -90,17 +90,19 @@ def _share(sweep: Data, good: Callable[[Data], bool]) -> str:
 
 def _outcomes(rows: Sequence[Data], name: str, good: Callable[[Data], bool]) -> dict[int, set[bool]]:
     """Return for each value of a threshold, in order, whether settings with it are good: all, none or some."""
-    found: dict[int, set[bool]] = {}
+    outcomes: dict[int, set[bool]] = {}
     for row in rows:
-        found.setdefault(row[name], set()).add(good(row))
-    return dict(sorted(found.items()))
+        outcomes.setdefault(row[name], set()).add(good(row))
+    return dict(sorted(outcomes.items()))
 
 
 def _values(seen: Mapping[str, Mapping[int, set[bool]]], wanted: set[bool]) -> str:
     parts = []
     for name, outcomes in seen.items():
         title, write = _THRESHOLDS[name]
-        runs = ", ".join(_runs([(value, found == wanted) for value, found in outcomes.items()], write))
+        runs = ", ".join(
+            _runs([(value, seen_with == wanted) for value, seen_with in outcomes.items()], write)
+        )
         if runs:
             parts.append(f"{title} {runs}")
     return " or ".join(parts)
@@ -155,7 +157,7 @@ def _cells(place: str, row: Data, names: Sequence[str], seeds: int) -> tuple[str
 def _fastest(rows: Sequence[Data], names: Sequence[str]) -> Iterator[str]:
     """Say which of the safe settings delivers most, where that is not the best one."""
     safe = [(place, row) for place, row in enumerate(rows, 1) if row["verdict"] == "safe"]
-    place, row = max(safe, key=lambda one: (one[1]["goodput_bps"], -one[0]), default=(1, rows[0]))
+    place, row = max(safe, key=lambda ranked: (ranked[1]["goodput_bps"], -ranked[0]), default=(1, rows[0]))
     if place > 1:
         given = ", ".join(f"{_THRESHOLDS[name][0]} {_THRESHOLDS[name][1](row[name])}" for name in names)
         yield (

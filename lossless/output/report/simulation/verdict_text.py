@@ -62,17 +62,17 @@ def _port_row(line: Data) -> tuple[str, ...]:
 def _traffic_rows(line: Data) -> Iterator[tuple[str, ...]]:
     """Yield a row per pattern: N ports into one egress queue, and one port into N congested ones."""
     where = (f"{_switches(line)}, priority {line['priority']}", _link(line["speed_bps"], line["cable_m"]))
-    for found in line["fan_in"]:
-        holds = f"{format_bytes(found['egress_bytes'])} in the egress queue"
-        yield (*where, f"{found['senders']} into 1", holds, *_margins(found))
-    for found in line["fan_out"]:
-        if found["egresses"] > 1:
-            holds = f"{format_bytes(found['group_bytes'])} in one ingress group"
-            yield (*where, f"1 into {found['egresses']}", holds, *_margins(found))
+    for fan_in in line["fan_in"]:
+        holds = f"{format_bytes(fan_in['egress_bytes'])} in the egress queue"
+        yield (*where, f"{fan_in['senders']} into 1", holds, *_margins(fan_in))
+    for fan_out in line["fan_out"]:
+        if fan_out["egresses"] > 1:
+            holds = f"{format_bytes(fan_out['group_bytes'])} in one ingress group"
+            yield (*where, f"1 into {fan_out['egresses']}", holds, *_margins(fan_out))
 
 
-def _margins(found: Data) -> tuple[str, str]:
-    return _before(found["kmin_margin_bytes"]), _before(found["kmax_margin_bytes"])
+def _margins(pattern: Data) -> tuple[str, str]:
+    return _before(pattern["kmin_margin_bytes"]), _before(pattern["kmax_margin_bytes"])
 
 
 def _pool_row(pool: Data) -> tuple[str, ...]:
@@ -89,9 +89,9 @@ def _pool_row(pool: Data) -> tuple[str, ...]:
     )
 
 
-def _switches(one: Data) -> str:
-    alike = one["switches"] - 1
-    return visible(one["switch"]) + (f" and {alike} alike" if alike else "")
+def _switches(line: Data) -> str:
+    alike = line["switches"] - 1
+    return visible(line["switch"]) + (f" and {alike} alike" if alike else "")
 
 
 def _link(speed_bps: int | None, cable_m: int | None) -> str:

@@ -44,7 +44,10 @@ def _heads(failed: Data) -> tuple[str, str]:
 
 
 def _tier(tier: Data) -> tuple[str, ...]:
-    left = (f"{format_capacity(one['up_bps'])}, {_ratio(one['ratio'])}" for one in tier["after"].values())
+    left = (
+        f"{format_capacity(failure['up_bps'])}, {_ratio(failure['ratio'])}"
+        for failure in tier["after"].values()
+    )
     below, above = (format_capacity(tier[key]) for key in ("down_bps", "up_bps"))
     return (_switches(tier["role"], tier["switches"]), below, above, _ratio(tier["ratio"]), *left)
 
@@ -78,14 +81,14 @@ def _some(names: Sequence[str]) -> str:
     )
 
 
-def _per_gpu(found: Data | None) -> Iterator[str]:
-    if found is None:
+def _per_gpu(gpu_share: Data | None) -> Iterator[str]:
+    if gpu_share is None:
         return
-    yield f"each of {found['gpus']:,} GPUs, all at once:"
+    yield f"each of {gpu_share['gpus']:,} GPUs, all at once:"
     rows = (
-        (f"  inside its domain of {found['domain_gpus']}", found["inside_bps"]),
-        ("  onto the fabric", found["host_bps"]),
-        ("  beyond its leaf", found["leaf_bps"]),
-        ("  to the other half", found["half_bps"]),
+        (f"  inside its domain of {gpu_share['domain_gpus']}", gpu_share["inside_bps"]),
+        ("  onto the fabric", gpu_share["host_bps"]),
+        ("  beyond its leaf", gpu_share["leaf_bps"]),
+        ("  to the other half", gpu_share["half_bps"]),
     )
     yield columns([(what, format_capacity(bps)) for what, bps in rows if bps is not None])

@@ -25,12 +25,12 @@ _SHOWN = 20
 _FEW = 4
 
 
-def moves_text(data: Data, path: str, against: str) -> str:
+def recabling_text(data: Data, path: str, against: str) -> str:
     """Return what an intent changes of the one that stands."""
     return "\n\n".join(_blocks(data, path, against))
 
 
-def kept_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> str:
+def pins_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> str:
     """Return names and ports as they are stated beside a shape."""
     lines = ["  names:"] if names else []
     lines += [f"    {text_scalar(old)}: {text_scalar(new)}" for old, new in names.items()]
@@ -71,9 +71,9 @@ def _counted(what: str, number: int, done: str) -> Iterator[str]:
         yield f"{many(number, what)} {done}"
 
 
-def _devices(found: Data) -> Iterator[Row]:
+def _devices(devices: Data) -> Iterator[Row]:
     for done in ("renamed", "added", "removed"):
-        for role, group in _grouped(found[done], "role").items():
+        for role, group in _grouped(devices[done], "role").items():
             yield done, many(len(group), role), _some([_called(device) for device in group])
 
 
@@ -81,12 +81,12 @@ def _called(device: Data) -> str:
     return f"{device['was']} -> {device['name']}" if "was" in device else str(device["name"])
 
 
-def _links(found: Data) -> Iterator[Row]:
-    yield from (("moved", f"{n:,} {tier}", "below") for tier, n in _tiers(found["moved"]))
-    for (tier, what), group in _changed(found["changed"]).items():
+def _links(links: Data) -> Iterator[Row]:
+    yield from (("moved", f"{n:,} {tier}", "below") for tier, n in _tiers(links["moved"]))
+    for (tier, what), group in _changed(links["changed"]).items():
         yield "changed", f"{len(group):,} {tier}", what
     for done in ("added", "removed"):
-        for tier, group in _grouped(found[done], "tier").items():
+        for tier, group in _grouped(links[done], "tier").items():
             yield done, f"{len(group):,} {tier}", _range([_wire(wire) for wire in group])
 
 
@@ -96,11 +96,11 @@ def _tiers(pairs: Sequence[Data]) -> Iterator[tuple[str, int]]:
 
 
 def _changed(pairs: Iterable[Data]) -> dict[tuple[str, str], list[Data]]:
-    found: dict[tuple[str, str], list[Data]] = {}
+    changed: dict[tuple[str, str], list[Data]] = {}
     for pair in pairs:
         key = (pair["was"]["tier"], f"{_kind(pair['was'])} -> {_kind(pair['is'])}")
-        found.setdefault(key, []).append(pair)
-    return found
+        changed.setdefault(key, []).append(pair)
+    return changed
 
 
 def _kind(wire: Data) -> str:
@@ -138,10 +138,10 @@ def _ends(pairs: Iterable[Data]) -> Iterator[Row]:
                 yield f"{visible(a)} - {visible(b)}", str(len(there)), visible(device), old, new
 
 
-def _grouped(found: Iterable[Data], key: str) -> dict[str, list[Data]]:
+def _grouped(items: Iterable[Data], key: str) -> dict[str, list[Data]]:
     groups: dict[str, list[Data]] = {}
-    for one in found:
-        groups.setdefault(one[key], []).append(one)
+    for item in items:
+        groups.setdefault(item[key], []).append(item)
     return groups
 
 

@@ -107,11 +107,11 @@ class _Drawing:
 
     def _inside(self) -> dict[str, list[str]]:
         """Return, by item, the links between devices that are drawn as one."""
-        found: dict[str, list[str]] = {}
+        inside: dict[str, list[str]] = {}
         for edge in self._data["edges"]:
             if edge["a"] == edge["b"]:
-                found.setdefault(edge["a"], []).append(f"({_of(edge)} among them)")
-        return found
+                inside.setdefault(edge["a"], []).append(f"({_of(edge)} among them)")
+        return inside
 
     def _hosts_at(self, key: str) -> str:
         ends = (edge["b"] for edge in self._data["edges"] if edge["a"] == key and edge["tier"] == "hosts")
@@ -220,12 +220,12 @@ def _legend(data: Data) -> Iterator[tuple[str, str]]:
     if "legend" in data:
         yield from data["legend"]
         return
-    found: dict[tuple[str, int, int], int] = {}
+    links_by_kind: dict[tuple[str, int, int], int] = {}
     for edge in data["edges"]:
         key = (edge["tier"], edge["speed_bps"], edge["cable_m"])
-        found[key] = found.get(key, 0) + edge["links"]
+        links_by_kind[key] = links_by_kind.get(key, 0) + edge["links"]
     for (tier, speed_bps, cable_m), links in sorted(
-        found.items(), key=lambda one: [*_STROKES].index(one[0][0])
+        links_by_kind.items(), key=lambda kind: [*_STROKES].index(kind[0][0])
     ):
         yield tier, f"{_TITLES[tier]}: {links:,} x {format_rate(speed_bps)}, {cable_m:,} m"
     if any(edge["around"] for edge in data["edges"]):
@@ -262,9 +262,10 @@ def _words(item: Data) -> tuple[str, str]:
 
 def from_to(first: str, last: str) -> str:
     """Return the first and last of several names, what both begin with said once: ``host105 .. 112``."""
-    one, other = _NAMES.fullmatch(first), _NAMES.fullmatch(last)
-    alike = one is not None and other is not None and one[1] == other[1] and other[2]
-    return f"{first} .. {other[2] if alike and other is not None else last}"
+    first_parts, last_parts = _NAMES.fullmatch(first), _NAMES.fullmatch(last)
+    if first_parts is None or last_parts is None or first_parts[1] != last_parts[1]:
+        return f"{first} .. {last}"
+    return f"{first} .. {last_parts[2] or last}"
 
 
 def _range(item: Data) -> str:

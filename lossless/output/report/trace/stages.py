@@ -109,19 +109,19 @@ def _pfc(side: Data, verb: str) -> str:
     return f"{port} {verb} none of priority {priority}; PFC is " + (f"on for {enabled}" if enabled else "off")
 
 
-def _watchdog(found: Data, egress: Data) -> str:
-    if found["state"] is None or egress["on"] is False:
+def _watchdog(watchdog: Data, egress: Data) -> str:
+    if watchdog["state"] is None or egress["on"] is False:
         return "nothing to watch: no PFC for this queue"
-    if found["state"] != "running":
-        return str(found["state"])
-    where = "" if found["watched"] is not False else f", but not on priority {egress['priority']}"
+    if watchdog["state"] != "running":
+        return str(watchdog["state"])
+    where = "" if watchdog["watched"] is not False else f", but not on priority {egress['priority']}"
     times = [
-        f"{text} {found[name]} ms"
+        f"{text} {watchdog[name]} ms"
         for text, name in (("detects in", "detection_ms"), ("restores in", "restoration_ms"))
-        if found[name] is not None
+        if watchdog[name] is not None
     ]
-    poll = f"polls every {found['poll_ms']} ms" if found["poll_ms"] is not None else ""
-    return "; ".join(filter(None, [f"running{where}: {found['action']}", *times, poll]))
+    poll = f"polls every {watchdog['poll_ms']} ms" if watchdog["poll_ms"] is not None else ""
+    return "; ".join(filter(None, [f"running{where}: {watchdog['action']}", *times, poll]))
 
 
 def _served(queue: Data) -> str:
@@ -154,13 +154,13 @@ def _buffer(buffer: Data) -> str:
     return f"{threshold} of {buffer['pool'] or 'an unknown pool'}"
 
 
-def _egress_dscp(found: Data, traffic_class: int | None) -> tuple[str, str]:
-    by = _named("TC_TO_DSCP_MAP", found["rewritten_by"])
+def _egress_dscp(marking: Data, traffic_class: int | None) -> tuple[str, str]:
+    by = _named("TC_TO_DSCP_MAP", marking["rewritten_by"])
     why = {
         "unchanged": "unchanged",
         "rewritten": "rewritten",
         "no entry": f"the map has no entry for TC {UNKNOWN if traffic_class is None else traffic_class}",
         "refused": "unchanged: the switch refuses the map",
         "no such map": "unchanged: the map is not in the file",
-    }[found["stated"]]
-    return f"leaves with {found['dscp']}, {why}", by
+    }[marking["stated"]]
+    return f"leaves with {marking['dscp']}, {why}", by

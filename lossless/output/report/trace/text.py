@@ -74,9 +74,9 @@ class _TraceWriter:
             f"{_INDENT}out  {visible(end_text(hop['egress'], 'to'))}",
             *self._findings(hop["switch"], hop["marks"], "ports"),
         ]
-        found = list(stage_lines(hop["stages"]))
-        width = max((len(line.what) for line in found if line.by), default=0)
-        for line in found:
+        stages = list(stage_lines(hop["stages"]))
+        width = max((len(line.what) for line in stages if line.by), default=0)
+        for line in stages:
             lines += _row(line, width)
             lines += self._findings(hop["switch"], hop["marks"], line.stage)
         return "\n".join(lines)
@@ -123,7 +123,7 @@ class _TraceWriter:
             yield from rest
         else:
             yield "unbroken: no error on this path concerns this DSCP"
-            if any(found["breaks"] for found in self._trace["choice"]["differences"]):
+            if any(difference["breaks"] for difference in self._trace["choice"]["differences"]):
                 yield "other paths of its length are broken, see above"
         elsewhere = self._trace["summary"]["elsewhere"]
         if elsewhere:
@@ -149,20 +149,20 @@ def _choice(choice: Data, met: set[str]) -> Iterator[str]:
         return
     alike = "" if choice["differences"] else ", all alike"
     yield f"one of {choice['equal']:,} paths of its length, each link counted{alike}"
-    for found in choice["differences"][:_SHOWN_DIFFERENCES]:
-        yield from _wrapped(visible(_unlike(found, met)), "unlike: ")
+    for difference in choice["differences"][:_SHOWN_DIFFERENCES]:
+        yield from _wrapped(visible(_unlike(difference, met)), "unlike: ")
     more = len(choice["differences"]) - _SHOWN_DIFFERENCES
     if more > 0:
         yield f"unlike: {more} more"
 
 
-def _unlike(found: Data, met: set[str]) -> str:
-    switch, ingress, egress = found["switch"], found["ingress"], found["egress"]
+def _unlike(difference: Data, met: set[str]) -> str:
+    switch, ingress, egress = difference["switch"], difference["ingress"], difference["egress"]
     parts = []
-    if found["stages"]:
-        parts.append("other " + ", ".join(_STAGE_WORDS.get(name, name) for name in found["stages"]))
-    if found["breaks"]:
-        parts.append("broken by " + ", ".join(found["breaks"]))
+    if difference["stages"]:
+        parts.append("other " + ", ".join(_STAGE_WORDS.get(name, name) for name in difference["stages"]))
+    if difference["breaks"]:
+        parts.append("broken by " + ", ".join(difference["breaks"]))
     ends = f"--from {switch}:{ingress} --to {switch}:{egress}"
     look = f"look with {ends if switch in met else f'--via {switch}'}"
     return f"{switch}, {ingress} to {egress}: {'; '.join([*parts, look])}"
