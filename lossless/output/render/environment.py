@@ -69,7 +69,10 @@ def _shell(value: object) -> str:
 
 
 def _json(value: object, indent: int | None = None) -> str:
-    """Return JSON as SONiC writes it, continued at the indentation of the template."""
+    """Return JSON as SONiC writes it, continued at the indentation of the template.
+
+    The one serialiser of config_db.json: its template writes no key and no value in another way.
+    """
     if indent is None:
         return json.dumps(value, ensure_ascii=False)
     return _indented(value, " " * indent, " " * indent)

@@ -54,6 +54,18 @@ def test_on_a_base_everything_else_is_kept(fabric: Fabric) -> None:
     assert {table: found[table] for table in kept} == kept
 
 
+HOSTILE = 'a "quoted" \\ value,\n{{ 7 * 7 }} {% raw %}\t</x>\u2028\x00 é \U0001f600'
+
+
+def test_no_text_of_a_base_changes_what_is_written(fabric: Fabric) -> None:
+    """Every key and value of the file passes through the one filter ``json``."""
+    document = base("leaf1", BANNER_MESSAGE={HOSTILE: {HOSTILE: HOSTILE, "motd": [HOSTILE, {HOSTILE: 1}]}})
+    document.data[HOSTILE] = {"row": {"field": HOSTILE}}
+    found = rendered(fabric, document)
+    assert found["BANNER_MESSAGE"] == document.data["BANNER_MESSAGE"]
+    assert found[HOSTILE] == {"row": {"field": HOSTILE}}
+
+
 def test_stale_rows_of_owned_tables_go(fabric: Fabric) -> None:
     stale = {"Ethernet0|3-4": {"profile": "gone"}}
     found = rendered(fabric, base("leaf1", BUFFER_PG=stale, DSCP_TO_TC_MAP={"OLD": {"26": "1"}}))
