@@ -97,7 +97,7 @@ def _entering(sets: tuple[PortSet, ...]) -> Targets:
     agreed: Targets = ()
     for targets in maps:
         both = zip(agreed, targets, strict=True) if agreed else zip(targets, targets, strict=True)
-        agreed = tuple([one if one == other else UNREADABLE for one, other in both])
+        agreed = tuple([tc if tc == other else UNREADABLE for tc, other in both])
     return agreed
 
 

@@ -1,11 +1,13 @@
-"""What hangs on a port, by the tables of a device that no rule of the QoS model reads.
+"""Tables of interfaces beside the QoS model: LAGs, VLANs, router interfaces and what neighbors are.
 
-Rows stand here as they do in the file: whatever is no row of text is left out, for the schema's rules report it.
+Rows are given as they are in the file; what is no row of text is left out, since the rules of the schema report it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,11 +28,8 @@ def raw_rows(device: Device, table: str) -> Iterator[tuple[str, Mapping[str, obj
 
 def members(device: Device) -> dict[str, list[str]]:
     """Return the ports of each LAG."""
-    found: dict[str, list[str]] = {}
-    for key, _ in raw_rows(device, "PORTCHANNEL_MEMBER"):
-        lag, _, port = key.partition("|")
-        found.setdefault(lag, []).append(port)
-    return found
+    keys = (key.partition("|") for key, _ in raw_rows(device, "PORTCHANNEL_MEMBER"))
+    return grouped((lag, port) for lag, _, port in keys)
 
 
 def untagged_routed(device: Device) -> frozenset[str]:
@@ -50,11 +49,9 @@ def untagged_routed(device: Device) -> frozenset[str]:
 
 def bridged(device: Device) -> dict[str, list[str]]:
     """Return the ports of each VLAN, members of LAGs one by one."""
-    lags, found = members(device), dict[str, list[str]]()
-    for key, _ in raw_rows(device, "VLAN_MEMBER"):
-        vlan, _, name = key.partition("|")
-        found.setdefault(vlan, []).extend(lags.get(name, [name]))
-    return found
+    lags = members(device)
+    keys = (key.partition("|") for key, _ in raw_rows(device, "VLAN_MEMBER"))
+    return grouped((vlan, port) for vlan, _, name in keys for port in lags.get(name, [name]))
 
 
 def bridged_ports(device: Device) -> frozenset[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import PORT_MAPS
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.deployed_devices import SharedSetting
 
@@ -20,11 +21,8 @@ if TYPE_CHECKING:
 
 def settings_of(device: Device) -> tuple[SharedSetting, ...]:
     """Return what a device says of the settings that its role shares."""
-    by_subject: dict[tuple[str, str], list[SharedSetting]] = {}
-    for setting in _all(device):
-        by_subject.setdefault((setting.kind, setting.subject), []).append(setting)
-    alike = (found for found in by_subject.values() if len({setting.value for setting in found}) == 1)
-    return tuple(found[0] for found in alike)
+    by_subject = grouped(((setting.kind, setting.subject), setting) for setting in _all(device)).values()
+    return tuple(same[0] for same in by_subject if len({setting.value for setting in same}) == 1)
 
 
 def _all(device: Device) -> Iterator[SharedSetting]:

@@ -91,13 +91,13 @@ if TYPE_CHECKING:
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit per alpha that is not the usual one of its role and speed."""
     from lossless.checks.rules.roles.outliers import (  # a device alone does not pay for it
-        difference,
-        odd_ones_by_model,
+        outlier_hit,
+        outliers_by_model,
     )
 
-    for odd in odd_ones_by_model(devices, "alpha"):
-        here, usual = odd.these[0].setting, odd.usual[0].setting
-        yield difference(odd)._replace(
+    for outlier in outliers_by_model(devices, "alpha"):
+        here, usual = outlier.these[0].setting, outlier.usual[0].setting
+        yield outlier_hit(outlier)._replace(
             origin=here.origin.at("dynamic_th"),
             note=f"alpha is {2.0 ** (here.value - usual.value):g} of what it is there",
             help="give the switches of a role the same dynamic_th",

@@ -7,25 +7,15 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
-    from typing import TypeVar
+    from collections.abc import Sequence
 
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.cabling import PlannedCable, ReportedCable
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.view import View
 
-    _Thing = TypeVar("_Thing")
 
 _MANY = 5
-
-
-def grouped(things: Iterable[_Thing], key: Callable[[_Thing], Hashable]) -> list[list[_Thing]]:
-    """Return things by what they have in common, in their order."""
-    found: dict[Hashable, list[_Thing]] = {}
-    for thing in things:
-        found.setdefault(key(thing), []).append(thing)
-    return list(found.values())
 
 
 def devices_of(cable: PlannedCable | ReportedCable) -> tuple[str, str]:

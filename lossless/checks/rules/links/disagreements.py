@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -34,20 +35,17 @@ class Disagreement(NamedTuple):
 
 
 def disagreements(
-    devices: DeployedDevices, said: Callable[[LinkEnd], Hashable | None], order: Callable[[LinkEnd], int]
+    devices: DeployedDevices, value_of: Callable[[LinkEnd], Hashable | None], order: Callable[[LinkEnd], int]
 ) -> Iterator[Disagreement]:
-    """Yield links in service whose ends say different things; an end that says None says nothing.
-
-    A host of which an intent says what it should be is compared with that.
-    """
-    found: dict[object, list[CabledPair]] = {}
-    for pair in devices.pairs:
-        near, far = said(pair.near), said(pair.far)
-        if near == far or near is None or far is None or pair.declared:
-            continue
-        if pair.near.in_service and pair.far.in_service:
-            key = (pair.near.switch, near, pair.far.switch, far, pair.mutual)
-            found.setdefault(key, []).append(pair)
-    for pairs in found.values():
-        low, high = sorted((pairs[0].near, pairs[0].far), key=order)
-        yield Disagreement(low, high, tuple(pairs))
+    """Yield links in service whose ends say different things; an end whose value is None says nothing."""
+    # A host of which an intent says what it should be is compared with that.
+    pairs = (p for p in devices.pairs if p.near.in_service and p.far.in_service and not p.declared)
+    values = ((pair, value_of(pair.near), value_of(pair.far)) for pair in pairs)
+    differing = grouped(
+        ((pair.near.switch, near, pair.far.switch, far, pair.mutual), pair)
+        for pair, near, far in values
+        if near is not None and far is not None and near != far
+    )
+    for identical in differing.values():
+        low, high = sorted((identical[0].near, identical[0].far), key=order)
+        yield Disagreement(low, high, tuple(identical))

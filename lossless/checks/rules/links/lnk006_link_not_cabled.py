@@ -37,7 +37,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.links.cabling import devices_of, grouped, named, some
+from lossless.checks.rules.links.cabling import devices_of, named, some
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.natural_order import natural_key
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def check(cabling: FabricCabling) -> Results:
         if len(own) > 1:
             yield _hit(cabling, own, f"none of the {len(own):,} cables of {device} was found")
             missing = [cable for cable in missing if device not in devices_of(cable)]
-    for cables in grouped(missing, devices_of):
+    for cables in grouped((devices_of(cable), cable) for cable in missing).values():
         first, second = devices_of(cables[0])
         many = f"{len(cables):,} cables between {first} and {second} were not found"
         yield _hit(cabling, cables, many if len(cables) > 1 else f"{cables[0].name} was not found")
@@ -64,8 +65,8 @@ def check(cabling: FabricCabling) -> Results:
 
 def _bare(cabling: FabricCabling) -> set[str]:
     """Return the devices of which cables are declared and none was found."""
-    found = {name for cable in cabling.comparison.told.cables for name in devices_of(cable)}
-    return {name for cable in cabling.comparison.missing for name in devices_of(cable)} - found
+    cabled = {name for cable in cabling.comparison.told.cables for name in devices_of(cable)}
+    return {name for cable in cabling.comparison.missing for name in devices_of(cable)} - cabled
 
 
 def _hit(cabling: FabricCabling, cables: Sequence[PlannedCable], message: str) -> Hit:

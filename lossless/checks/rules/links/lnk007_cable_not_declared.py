@@ -34,8 +34,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.links.cabling import devices_of, grouped, named, related
+from lossless.checks.rules.links.cabling import devices_of, named, related
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 def check(cabling: FabricCabling) -> Results:
     """Yield a hit per two devices between which there are cables that nobody declared."""
-    for cables in grouped(cabling.comparison.strange, devices_of):
+    for cables in grouped((devices_of(cable), cable) for cable in cabling.comparison.strange).values():
         yield _hit(cabling, cables)
 
 

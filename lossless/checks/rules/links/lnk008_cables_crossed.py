@@ -38,7 +38,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.links.cabling import devices_of, grouped, named, related
+from lossless.checks.rules.links.cabling import devices_of, named, related
+from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ _SHOWN = 8
 
 def check(cabling: FabricCabling) -> Results:
     """Yield a hit per cause: cables that hang together, and devices that were taken for each other."""
-    tangles = cabling.comparison.tangles
-    votes = Counter(pair for tangle in tangles for pair in _exchanged(tangle))
-    for together in grouped(tangles, lambda tangle: _cause(tangle, votes)):
+    miscablings = cabling.comparison.tangles
+    votes = Counter(pair for miscabling in miscablings for pair in _exchanged(miscabling))
+    for together in grouped((_cause(miscabling, votes), miscabling) for miscabling in miscablings).values():
         yield _hit(together, _taken_for(together[0], votes) if len(together) > 1 else None)
     renamed = cabling.comparison.renamed
     if renamed:
@@ -69,64 +70,64 @@ def check(cabling: FabricCabling) -> Results:
         )
 
 
-def _cause(tangle: Miscabling, votes: Counter[Devices]) -> object:
-    """Return what tangles of one cause have in common: two devices in each other's place, or one pair of devices."""
-    joined = _joined(tangle)
+def _cause(miscabling: Miscabling, votes: Counter[Devices]) -> object:
+    """Return what miscablings of one cause share: two devices in each other's place, or one pair of devices."""
+    joined = _joined(miscabling)
     if len(joined) == 1:
         return joined.pop()
-    if len(tangle.planned) == len(tangle.actual) == 1:
-        return devices_of(tangle.planned[0]), devices_of(tangle.actual[0])
-    return _taken_for(tangle, votes) or tangle
+    if len(miscabling.planned) == len(miscabling.actual) == 1:
+        return devices_of(miscabling.planned[0]), devices_of(miscabling.actual[0])
+    return _taken_for(miscabling, votes) or miscabling
 
 
-def _joined(tangle: Miscabling) -> set[Devices]:
+def _joined(miscabling: Miscabling) -> set[Devices]:
     """Return which devices are joined, or should be."""
-    return {*map(devices_of, tangle.planned), *map(devices_of, tangle.actual)}
+    return {*map(devices_of, miscabling.planned), *map(devices_of, miscabling.actual)}
 
 
-def _exchanged(tangle: Miscabling) -> list[Devices]:
+def _exchanged(miscabling: Miscabling) -> list[Devices]:
     """Return which two devices may have been taken for each other where two cables are in each other's place."""
-    if not tangle.closed or len(tangle.planned) != 2:
+    if not miscabling.closed or len(miscabling.planned) != 2:
         return []
-    first, second = tangle.planned
+    first, second = miscabling.planned
     return [
-        (min(one, other), max(one, other))
-        for one, other in ((first.a.device, second.a.device), (first.b.device, second.b.device))
-        if one != other
+        (min(devices), max(devices))
+        for devices in ((first.a.device, second.a.device), (first.b.device, second.b.device))
+        if devices[0] != devices[1]
     ]
 
 
-def _taken_for(tangle: Miscabling, votes: Counter[Devices]) -> Devices | None:
+def _taken_for(miscabling: Miscabling, votes: Counter[Devices]) -> Devices | None:
     """Return the two devices that most cables were plugged into for each other, None where nothing was."""
-    return max(_exchanged(tangle), key=lambda pair: votes[pair], default=None)
+    return max(_exchanged(miscabling), key=lambda pair: votes[pair], default=None)
 
 
-def _hit(tangles: Sequence[Miscabling], changed: Devices | None) -> Hit:
-    planned = [cable for one in tangles for cable in one.planned]
-    found = [cable for one in tangles for cable in one.actual]
-    wrong = [line for one in tangles for line in _wrong(one)]
+def _hit(miscablings: Sequence[Miscabling], changed: Devices | None) -> Hit:
+    planned = [cable for miscabling in miscablings for cable in miscabling.planned]
+    actual = [cable for miscabling in miscablings for cable in miscabling.actual]
+    wrong = [line for miscabling in miscablings for line in _wrong(miscabling)]
     return Hit(
-        origin=found[0].origin,
-        message=_message(tangles, wrong, changed),
+        origin=actual[0].origin,
+        message=_message(miscablings, wrong, changed),
         note="\n".join(_shown(wrong)) if len(wrong) > 2 else "",
         help="put the cables where they are declared, or name the ports in the intent as they are",
-        elements=named(found),
-        places=max(len(planned), len(found)),
-        data={"declared": list(named(planned)), "found": list(named(found))},
+        elements=named(actual),
+        places=max(len(planned), len(actual)),
+        data={"declared": list(named(planned)), "found": list(named(actual))},
         related=related(planned[0].origin, "what is declared"),
     )
 
 
-def _is_swap(tangles: Sequence[Miscabling]) -> bool:
-    return len(tangles) == 1 and tangles[0].closed and len(tangles[0].planned) == 2
+def _is_swap(miscablings: Sequence[Miscabling]) -> bool:
+    return len(miscablings) == 1 and miscablings[0].closed and len(miscablings[0].planned) == 2
 
 
-def _message(tangles: Sequence[Miscabling], wrong: Sequence[str], changed: Devices | None) -> str:
-    cables = sum(len(one.planned) for one in tangles)
-    joined = {devices for one in tangles for devices in _joined(one)}
+def _message(miscablings: Sequence[Miscabling], wrong: Sequence[str], changed: Devices | None) -> str:
+    cables = sum(len(miscabling.planned) for miscabling in miscablings)
+    joined = {devices for miscabling in miscablings for devices in _joined(miscabling)}
     if cables == 1:
         return wrong[0]
-    if _is_swap(tangles):
+    if _is_swap(miscablings):
         return f"two cables are swapped: {'; '.join(wrong)}"
     if len(wrong) == 2:
         return "; ".join(wrong)
@@ -134,12 +135,13 @@ def _message(tangles: Sequence[Miscabling], wrong: Sequence[str], changed: Devic
         return f"{cables:,} cables between {' and '.join(joined.pop())} are in other ports than declared"
     if changed is not None:
         return f"{' and '.join(changed)} are in each other's place: {cables:,} cables"
-    if len(tangles) > 1:
-        (wanted,), (there,) = ({*map(devices_of, one)} for one in (tangles[0].planned, tangles[0].actual))
+    first = miscablings[0]
+    if len(miscablings) > 1:
+        (wanted,), (there,) = ({*map(devices_of, cables_of)} for cables_of in (first.planned, first.actual))
         own = {*wanted} & {*there}
         near, far, other = (", ".join(sorted(names)) for names in (own, {*there} - own, {*wanted} - own))
         return f"{cables:,} cables of {near} go to {far}, not to {other}"
-    if tangles[0].closed:
+    if first.closed:
         return f"{cables:,} cables are each in the place of another"
     return f"{cables:,} cables are not where they are declared"
 
@@ -149,19 +151,21 @@ def _shown(wrong: Sequence[str]) -> list[str]:
     return [*wrong[:_SHOWN], *more]
 
 
-def _wrong(tangle: Miscabling) -> list[str]:
+def _wrong(miscabling: Miscabling) -> list[str]:
     """Return what is at each declared end instead of what should be."""
-    at = {end: cable for cable in tangle.actual for end in (cable.b, cable.a)}
+    at = {end: cable for cable in miscabling.actual for end in (cable.b, cable.a)}
     # A port that nobody named is any port of its device.
     at |= {CableEnd(end.device, None): cable for end, cable in at.items()}
-    return [_instead(cable, at) for cable in tangle.planned]
+    return [_instead(cable, at) for cable in miscabling.planned]
 
 
 def _instead(cable: PlannedCable, at: Mapping[CableEnd, ReportedCable]) -> str:
     for wanted, far in ((cable.a, cable.b), (cable.b, cable.a)):
         if wanted in at:
-            found = at[wanted]
-            near, there = (found.a, found.b) if _is_at(found.a, wanted) else (found.b, found.a)
+            cable_there = at[wanted]
+            near, there = cable_there.a, cable_there.b
+            if not _is_at(near, wanted):
+                near, there = there, near
             return f"{near.name} goes to {there.name}, not to {far.name}"
     return f"{cable.name} was not found"
 

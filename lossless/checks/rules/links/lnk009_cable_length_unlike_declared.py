@@ -39,7 +39,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.links.cabling import grouped, named, port_of, related
+from lossless.checks.rules.links.cabling import named, port_of, related
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ class _Length(NamedTuple):
 def check(cabling: FabricCabling) -> Results:
     """Yield a hit per length that is declared and per length that was found for it."""
     unlike = (length for pair in cabling.comparison.pairs if (length := _unlike(cabling, pair)) is not None)
-    for lengths in grouped(
-        unlike, lambda one: (one.pair.planned.cable_origin, one.found_m, one.configured_m)
-    ):
-        yield _hit(lengths)
+    by_length = grouped(
+        ((length.pair.planned.cable_origin, length.found_m, length.configured_m), length) for length in unlike
+    )
+    yield from map(_hit, by_length.values())
 
 
 def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
@@ -84,7 +85,7 @@ def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
 
 def _hit(lengths: Sequence[_Length]) -> Hit:
     first = lengths[0]
-    planned, found = first.pair
+    planned, actual = first.pair
     longer = first.found_m > first.configured_m
     return Hit(
         origin=planned.cable_origin,
@@ -94,8 +95,8 @@ def _hit(lengths: Sequence[_Length]) -> Hit:
         if longer
         else f"the row for {first.row_m} m would do; headroom for more takes from the shared buffer",
         help=f"declare {first.found_m}m",
-        elements=named([one.pair.planned for one in lengths]),
+        elements=named([length.pair.planned for length in lengths]),
         data={"found_m": first.found_m, "declared_m": planned.cable_m, "configured_m": first.configured_m},
-        related=related(found.origin, f"{first.found_m} m"),
+        related=related(actual.origin, f"{first.found_m} m"),
         severity=None if longer else "info",
     )

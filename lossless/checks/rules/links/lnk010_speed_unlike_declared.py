@@ -37,7 +37,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.links.cabling import grouped, named, related
+from lossless.checks.rules.links.cabling import named, related
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
@@ -54,19 +55,19 @@ def check(cabling: FabricCabling) -> Results:
         for pair in cabling.comparison.pairs
         if pair.actual.speed_bps not in (None, pair.planned.speed_bps)
     ]
-    for pairs in grouped(unlike, lambda pair: (pair.planned.origin, pair.actual.speed_bps)):
-        yield _hit(pairs)
+    by_speed = grouped(((pair.planned.origin, pair.actual.speed_bps), pair) for pair in unlike)
+    yield from map(_hit, by_speed.values())
 
 
 def _hit(pairs: Sequence[CablePair]) -> Hit:
-    planned, found = pairs[0]
-    there, wanted = format_rate(found.speed_bps or 0), format_rate(planned.speed_bps)
+    planned, actual = pairs[0]
+    there, wanted = format_rate(actual.speed_bps or 0), format_rate(planned.speed_bps)
     what = f"{len(pairs):,} links have" if len(pairs) > 1 else f"{planned.name} has"
     return Hit(
-        origin=found.origin,
+        origin=actual.origin,
         message=f"{what} {there}, not {wanted}",
         help=f"declare {there}, or change what is plugged",
-        elements=named([one.planned for one in pairs]),
-        data={"found_bps": found.speed_bps, "declared_bps": planned.speed_bps},
+        elements=named([pair.planned for pair in pairs]),
+        data={"found_bps": actual.speed_bps, "declared_bps": planned.speed_bps},
         related=related(planned.origin, f"{wanted} is declared"),
     )

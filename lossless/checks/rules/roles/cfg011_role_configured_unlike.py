@@ -41,7 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.roles.outliers import difference, odd_ones
+from lossless.checks.rules.roles.outliers import outlier_hit, outliers
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices
@@ -51,8 +51,8 @@ _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit per policy that is not the usual one of its role, and one per release."""
-    for odd in odd_ones(devices, "policy"):
-        yield difference(odd)._replace(help=_HELP)
+    for outlier in outliers(devices, "policy"):
+        yield outlier_hit(outlier)._replace(help=_HELP)
     # An upgrade goes from switch to switch, so two releases at a time are nothing wrong.
-    for odd in odd_ones(devices, "release"):
-        yield difference(odd)._replace(help=_HELP, severity="info")
+    for outlier in outliers(devices, "release"):
+        yield outlier_hit(outlier)._replace(help=_HELP, severity="info")

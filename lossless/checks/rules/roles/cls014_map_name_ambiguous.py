@@ -41,7 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.roles.outliers import Outlier, odd_ones
+from lossless.checks.rules.roles.outliers import Outlier, outliers
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices
@@ -52,22 +52,22 @@ _SHOWN = 4
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit per map and meaning that is not the usual one of its role."""
-    return map(_hit, odd_ones(devices, "map"))
+    return map(_hit, outliers(devices, "map"))
 
 
-def _hit(odd: Outlier) -> Hit:
-    here, usual = dict(odd.these[0].setting.value), dict(odd.usual[0].setting.value)
+def _hit(outlier: Outlier) -> Hit:
+    here, usual = dict(outlier.these[0].setting.value), dict(outlier.usual[0].setting.value)
     differing = sorted((k for k in {*here, *usual} if here.get(k) != usual.get(k)), key=lambda k: (len(k), k))
     shown = "; ".join(
         f"{k} to {here.get(k, 'nothing')}, not {usual.get(k, 'nothing')}" for k in differing[:_SHOWN]
     )
     more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
     return Hit(
-        origin=odd.these[0].setting.origin,
-        message=f"this map means something else than on {odd.proportion}",
+        origin=outlier.these[0].setting.origin,
+        message=f"this map means something else than on {outlier.proportion}",
         note=f"it maps {shown}{more}",
         help="make the maps alike, or give one that is meant to differ a name of its own",
-        elements=odd.elements,
+        elements=outlier.elements,
         data={"differing": [*differing]},
-        related=(odd.related[0]._replace(message=f"the map of {odd.usual[0].switch.name}"),),
+        related=(outlier.related[0]._replace(message=f"the map of {outlier.usual[0].switch.name}"),),
     )

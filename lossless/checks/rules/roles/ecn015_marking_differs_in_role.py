@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.roles.outliers import difference, odd_ones_by_model
+from lossless.checks.rules.roles.outliers import outlier_hit, outliers_by_model
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices
@@ -48,5 +48,5 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a hit per curve that is not the usual one of its role and speed."""
-    for odd in odd_ones_by_model(devices, "ecn"):
-        yield difference(odd)._replace(help="give the switches of a role the same curve at one speed")
+    for outlier in outliers_by_model(devices, "ecn"):
+        yield outlier_hit(outlier)._replace(help="give the switches of a role the same curve at one speed")

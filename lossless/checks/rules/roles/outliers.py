@@ -1,4 +1,4 @@
-"""What the role rules share: switches that say something else than the other switches of their role."""
+"""What the role rules share: switches that are set otherwise than the others of their role."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -15,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class SwitchSetting(NamedTuple):
-    """One switch and what it says."""
+    """One switch and what it is set to."""
 
     switch: DeviceSummary
     setting: SharedSetting
 
 
 class Outlier(NamedTuple):
-    """Switches that say one thing, where the others of their role say another.
+    """Switches with one value of a setting, where the others of their role have another.
 
     ``usual`` are those others: the most, or where no value has the most switches the first by name.
     ``group`` names whom they are compared with. ``subjects`` are what they differ in at one place of the file.
@@ -38,56 +39,55 @@ class Outlier(NamedTuple):
 
     @property
     def elements(self) -> tuple[str, ...]:
-        """The odd switches by name."""
-        return tuple(said.switch.name for said in self.these)
+        """The switches that differ, by name."""
+        return tuple(switch.name for switch, _ in self.these)
 
     @property
     def proportion(self) -> str:
-        """How many say what is usual: ``2 of 3 switches of the role ToRRouter``."""
+        """How many have the usual value: ``2 of 3 switches of the role ToRRouter``."""
         return f"{len(self.usual)} of {self.of} switches of {self.group}"
 
     @property
     def related(self) -> tuple[Related, ...]:
-        """Where the usual value stands."""
-        said = self.usual[0]
-        return (Related(said.setting.origin, f"{said.switch.name} says {said.setting.text}"),)
+        """Where the usual value is written."""
+        switch, setting = self.usual[0]
+        return (Related(setting.origin, f"{switch.name} says {setting.text}"),)
 
 
-def difference(odd: Outlier) -> Hit:
-    """Return the hit of switches that say something else; a difference between models is information."""
-    here, usual = odd.these[0].setting, odd.usual[0].setting
+def outlier_hit(outlier: Outlier) -> Hit:
+    """Return the hit of switches with another value; a difference between models is information."""
+    here, usual = outlier.these[0].setting, outlier.usual[0].setting
     return Hit(
         origin=here.origin,
-        message=f"{' and '.join(odd.subjects)} is {here.text} here, and {usual.text} on {odd.proportion}",
-        elements=odd.elements,
+        message=f"{' and '.join(outlier.subjects)} is {here.text} here, and {usual.text} on {outlier.proportion}",
+        elements=outlier.elements,
         data={"here": here.text, "usual": usual.text},
-        related=odd.related,
-        severity=None if odd.same_model else "info",
+        related=outlier.related,
+        severity=None if outlier.same_model else "info",
     )
 
 
-def odd_ones(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
+def outliers(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
     """Yield switches that differ from the others of their role in settings of one kind."""
     for role, members in devices.by_type.items():
-        yield from _odd(f"the role {role}", _said(members, kind), same_model=True)
+        yield from _outliers(f"the role {role}", _settings(members, kind), same_model=True)
 
 
-def odd_ones_by_model(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
+def outliers_by_model(devices: DeployedDevices, kind: str) -> Iterator[Outlier]:
     """Yield switches that differ from others of their role and model, and models that differ within a role.
 
     What a chip needs may differ from model to model, so only the first is likely a mistake.
     """
     for role, members in devices.by_type.items():
-        models: dict[str, list[DeviceSummary]] = {}
-        for member in members:
-            models.setdefault(member.hwsku or "", []).append(member)
-        for model, alike in sorted(models.items()):
-            yield from _odd(f"the role {role} and model {model}", _said(alike, kind), same_model=True)
-        usual = [said for alike in models.values() for said in _usual(_said(alike, kind))]
-        yield from _odd(f"the role {role}", usual, same_model=False)
+        models = grouped((member.hwsku or "", member) for member in members)
+        for model, of_model in sorted(models.items()):
+            group = f"the role {role} and model {model}"
+            yield from _outliers(group, _settings(of_model, kind), same_model=True)
+        usual = [setting for of_model in models.values() for setting in _usual(_settings(of_model, kind))]
+        yield from _outliers(f"the role {role}", usual, same_model=False)
 
 
-def _said(members: Sequence[DeviceSummary], kind: str) -> list[SwitchSetting]:
+def _settings(members: Sequence[DeviceSummary], kind: str) -> list[SwitchSetting]:
     ordered = sorted(members, key=lambda member: member.name)
     return [
         SwitchSetting(switch, setting)
@@ -97,30 +97,30 @@ def _said(members: Sequence[DeviceSummary], kind: str) -> list[SwitchSetting]:
     ]
 
 
-def _usual(said: Sequence[SwitchSetting]) -> Iterator[SwitchSetting]:
-    """Yield what switches say that say the same as most of them."""
-    for groups in _groups(said).values():
-        yield from groups[0]
+def _usual(settings: Sequence[SwitchSetting]) -> Iterator[SwitchSetting]:
+    """Yield the settings with the value that most switches have."""
+    for most, *_ in _by_subject(settings).values():
+        yield from most
 
 
-def _odd(group: str, said: Sequence[SwitchSetting], *, same_model: bool) -> Iterator[Outlier]:
+def _outliers(group: str, settings: Sequence[SwitchSetting], *, same_model: bool) -> Iterator[Outlier]:
     by_place: dict[object, Outlier] = {}
-    for subject, (usual, *others) in sorted(_groups(said).items()):
+    for subject, (usual, *others) in sorted(_by_subject(settings).items()):
         of = len(usual) + sum(map(len, others))
         # Where fewer than half agree, nothing is usual: several fabrics lie in one folder.
         for these in others if 2 * len(usual) >= of else ():
             origin = these[0].setting.origin
-            odd = Outlier(group, tuple(these), tuple(usual), of, (subject,), same_model)
+            outlier = Outlier(group, tuple(these), tuple(usual), of, (subject,), same_model)
             # One profile that serves several speeds is one cause.
-            known = by_place.setdefault(origin, odd)
-            if known is not odd:
+            known = by_place.setdefault(origin, outlier)
+            if known is not outlier:
                 by_place[origin] = known._replace(subjects=(*known.subjects, subject))
     yield from by_place.values()
 
 
-def _groups(said: Sequence[SwitchSetting]) -> dict[str, list[list[SwitchSetting]]]:
-    """Return, by subject, the switches that say the same; the most first."""
-    by_subject: dict[str, dict[object, list[SwitchSetting]]] = {}
-    for one in said:
-        by_subject.setdefault(one.setting.subject, {}).setdefault(one.setting.value, []).append(one)
-    return {subject: sorted(by.values(), key=len, reverse=True) for subject, by in by_subject.items()}
+def _by_subject(settings: Sequence[SwitchSetting]) -> dict[str, list[list[SwitchSetting]]]:
+    """Return, by subject, the switches with the same value; the most first."""
+    return {
+        subject: sorted(grouped((s.setting.value, s) for s in same).values(), key=len, reverse=True)
+        for subject, same in grouped((s.setting.subject, s) for s in settings).items()
+    }
