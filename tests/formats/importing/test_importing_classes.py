@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lossless.ground.basics.errors import InputError
-from tests.formats.importing.imports import imported, intent, ports, telling
+from tests.formats.importing.imports import imported, intent, lines, ports, telling
 from tests.formats.sonic.devices import base, patched
 
 
@@ -98,6 +98,133 @@ def test_weights_beyond_a_hundred_are_brought_to_percent_in_their_proportion() -
     shares = [cls["bandwidth"] for cls in intent(found)["classes"].values() if "bandwidth" in cls]
     assert shares == ["1%"] * 6
     assert {kind for kind, _ in telling(found)} == {"scheduler"}
+
+
+@pytest.mark.parametrize(
+    ("lossy", "rdma", "shares"),
+    [
+        # They add up to 100 or less; have a common divisor; have none.
+        (14, 15, (14, 15)),
+        (17, 15, (17, 15)),
+        (20, 10, (2, 1)),
+        (21, 11, (18, 9)),
+        (500, 1, (19, 1)),
+    ],
+)
+def test_shares_of_bandwidth_are_the_weights_where_they_fit_and_else_in_their_proportion(
+    lossy: int, rdma: int, shares: tuple[int, int]
+) -> None:
+    weights = {"scheduler.0": str(lossy), "scheduler.1": str(rdma)}
+    rows = {name: {"type": "DWRR", "weight": weight} for name, weight in weights.items()}
+    found = imported(patched(base(), SCHEDULER=rows))
+    classes = intent(found)["classes"]
+    assert (classes["default"]["bandwidth"], classes["rdma"]["bandwidth"]) == tuple(
+        f"{share}%" for share in shares
+    )
+    assert bool(lines(found, "# bandwidth: DWRR weights brought to percent")) is (shares != (lossy, rdma))
+
+
+def test_queues_that_are_served_strictly_have_no_share() -> None:
+    classes = intent(imported(patched(base(), SCHEDULER={"scheduler.0": {"type": "STRICT"}})))["classes"]
+    assert {name for name, cls in classes.items() if cls.get("scheduling") == "strict"} == classes.keys() - {
+        "rdma"
+    }
+    assert {name for name, cls in classes.items() if "bandwidth" in cls} == {"rdma"}
+
+
+def test_how_most_ports_serve_a_queue_is_declared() -> None:
+    config = patched(base(), SCHEDULER={"other": {"type": "DWRR", "weight": "30"}})
+    config["QUEUE"]["Ethernet0|3"] = {**config["QUEUE"]["Ethernet0|3"], "scheduler": "other"}
+    found = imported(config)
+    assert intent(found)["classes"]["rdma"]["bandwidth"] == "15%"
+    assert lines(found, "# how") == ["# how queue 3 is served: 2 of 3 ports have it so, 1 differ"]
+
+
+@pytest.mark.parametrize(("gone", "declared"), [(1, True), (2, False)])
+def test_a_queue_without_a_dscp_is_a_class_where_most_ports_serve_it(gone: int, declared: bool) -> None:
+    config = base()
+    for port in ("Ethernet0", "Ethernet4")[:gone]:
+        del config["QUEUE"][f"{port}|5"]
+    assert ("priority-5" in intent(imported(config))["classes"]) is declared
+
+
+def test_the_class_of_all_other_dscps_is_the_largest_that_may_drop() -> None:
+    dscps = base()["DSCP_TO_TC_MAP"]["AZURE"]
+    halves = {dscp: tc if tc != "0" or int(dscp) < 31 else "1" for dscp, tc in dscps.items()}
+    classes = intent(imported(patched(base(), DSCP_TO_TC_MAP={"AZURE": halves})))["classes"]
+    assert classes["default"]["priority"] == 1
+    assert classes["priority-0"]["dscp"] == [dscp for dscp in range(31) if dscp != 26]
+    # Of two that have as many it is that of the lower TC, and never one that pauses.
+    even = {str(dscp): "1" if dscp % 2 else "0" for dscp in range(64)}
+    assert (
+        intent(imported(patched(base(), DSCP_TO_TC_MAP={"AZURE": even})))["classes"]["default"]["priority"]
+        == 0
+    )
+    most = {str(dscp): "3" for dscp in range(60)} | {str(dscp): "1" for dscp in range(60, 64)}
+    assert (
+        intent(imported(patched(base(), DSCP_TO_TC_MAP={"AZURE": most})))["classes"]["default"]["priority"]
+        == 1
+    )
+
+
+def test_a_class_that_all_dscps_lead_to_is_the_only_one() -> None:
+    config = base()
+    config["DSCP_TO_TC_MAP"] = {"AZURE": {str(dscp): "3" for dscp in range(64)}}
+    config["QUEUE"] = {key: row for key, row in config["QUEUE"].items() if key.endswith("|3")}
+    classes = intent(imported(config))["classes"]
+    assert {name: (cls["dscp"], cls["priority"]) for name, cls in classes.items()} == {"default": ("rest", 3)}
+
+
+def test_the_dscp_of_cnps_is_the_first_of_their_class() -> None:
+    dscps = base()["DSCP_TO_TC_MAP"]["AZURE"] | {"40": "6", "56": "6"}
+    classes = intent(imported(patched(base(), DSCP_TO_TC_MAP={"AZURE": dscps})))["classes"]
+    assert classes["cnp"]["dscp"] == [48, 40, 56]
+
+
+def test_a_second_lossless_class_of_rdma_is_called_by_its_priority() -> None:
+    config = patched(base(), DSCP_TO_TC_MAP={"AZURE": base()["DSCP_TO_TC_MAP"]["AZURE"] | {"24": "4"}})
+    config["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["4"] = "4"
+    config["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE"]["4"] = "4"
+    for port in ("Ethernet0", "Ethernet4", "Ethernet8"):
+        config["PORT_QOS_MAP"][port] |= {"pfc_enable": "3,4", "pfcwd_sw_enable": "3,4"}
+        config["BUFFER_PG"][f"{port}|4"] = config["BUFFER_PG"][f"{port}|3"]
+        config["BUFFER_QUEUE"][f"{port}|4"] = config["BUFFER_QUEUE"][f"{port}|3"]
+    found = imported(config)
+    lossless = {name: cls["dscp"] for name, cls in intent(found)["classes"].items() if "lossless" in cls}
+    assert lossless == {"rdma": 26, "priority-4": 24}
+    assert telling(found) == []
+
+
+@pytest.mark.parametrize(
+    ("tc", "group", "with_row", "declared"),
+    [
+        # Of a class that packets reach the group is declared, of one they do not only where the ports have it.
+        ("6", "6", (), 6),
+        ("6", "6", ("Ethernet0", "Ethernet4", "Ethernet8"), 6),
+        ("5", "5", (), None),
+        ("5", "5", ("Ethernet0",), None),
+        ("5", "5", ("Ethernet0", "Ethernet4"), 5),
+        ("3", "4", (), 4),
+        ("6", "0", (), None),
+    ],
+)
+def test_a_group_is_declared_where_it_is_another_than_that_of_its_class(
+    tc: str, group: str, with_row: tuple[str, ...], declared: int | None
+) -> None:
+    config = base()
+    config["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"][tc] = group
+    for port in with_row:
+        config["BUFFER_PG"][f"{port}|{group}"] = {"profile": "ingress_lossy_profile"}
+    classes = intent(imported(config))["classes"].values()
+    assert next(cls.get("pg") for cls in classes if cls["priority"] == int(tc)) == declared
+
+
+def test_dscps_that_lead_beyond_tc_7_are_named() -> None:
+    dscps = base()["DSCP_TO_TC_MAP"]["AZURE"] | {"11": "8", "12": "9"}
+    found = imported(patched(base(), DSCP_TO_TC_MAP={"AZURE": dscps}))
+    assert lines(found, "beyond 7") == [
+        "# DSCP 11, 12 leads to a TC beyond 7, which an intent has no class for"
+    ]
 
 
 def test_a_curve_that_drops_is_no_ecn() -> None:
