@@ -184,35 +184,21 @@ def _coming_back(moves: PolicyMoves, traffic: Flows) -> list[int]:
 
     Whatever waits for itself in the end waits by these.
     """
-    states, mixed = len(moves.at), _mixed(moves)
     tails, heads = array(NODE), array(NODE)
-    for carried, tail, head, over in zip(traffic.carried, moves.tails, moves.heads, moves.over, strict=True):
-        if carried and over in mixed:
-            tails.extend((tail, states + over))
-            heads.extend((states + over, head))
-        elif carried:
+    for carried, tail, head in zip(traffic.carried, moves.tails, moves.heads, strict=True):
+        if carried:
             tails.append(tail)
             heads.append(head)
-    part = [-1] * (states + (len(moves.channels) if mixed else 0))
+    part = [-1] * len(moves.at)
     for number, component in enumerate(strong_components(from_edges(len(part), tails, heads))):
         for node in component:
             part[node] = number
     back = {
         over
         for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
-        if part[head] >= 0 and (over in mixed or part[tail] == part[head])
+        if part[tail] == part[head] >= 0
     }
     return [carried if over in back else 0 for carried, over in zip(traffic.carried, moves.over, strict=True)]
-
-
-def _mixed(moves: PolicyMoves) -> set[int]:
-    """Return the channels that lead to several states: what comes from one of their tails goes on from all heads."""
-    head_of: dict[int, int] = {}
-    return {
-        over
-        for head, over in zip(moves.heads, moves.over, strict=True)
-        if head_of.setdefault(over, head) != head
-    }
 
 
 def _all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 class PolicyMoves(NamedTuple):
     """Moves by number: from state, to state, over which channel. ``at`` is the switch of each state.
 
-    Packets of a switch begin in the state of its own number. ``channels`` are pairs of switches, from and to.
+    Packets of a switch begin in the state of its own number. ``channels`` are pairs of switches, from and to; each
+    leads to one state, from wherever it is taken.
     """
 
     at: Sequence[int]

@@ -131,10 +131,25 @@ def _bounces(fabric: Plain, taken: Buffer, end: int) -> Iterator[Walk]:
                 yield Walk(tuple((a, b, after) for a, b in pairwise([here, *way])), goal, (taken,))
 
 
+def through_outside(fabric: Plain) -> set[tuple[Buffer, Buffer]]:
+    """Return the waits there are where switches outside forward all to all, but nothing to where it came from."""
+    through = {
+        ((a, b, 0), (b, c, 0))
+        for (a, b), (here, c) in product(fabric.both_ways(), repeat=2)
+        if b == here and b in fabric.outside and a != c and not {(a, b), (b, c)} & fabric.lossy
+    }
+    return waits(fabric) | through
+
+
 def shortest_circle(fabric: Plain) -> int:
     """Return how many buffers the smallest circle has, 0 where none closes."""
+    return shortest_of(waits(fabric))
+
+
+def shortest_of(found: set[tuple[Buffer, Buffer]]) -> int:
+    """Return how many buffers the smallest circle of waits has, 0 where none closes."""
     after: dict[Buffer, set[Buffer]] = {}
-    for before, following in waits(fabric):
+    for before, following in found:
         after.setdefault(before, set()).add(following)
     lengths = [length for buffer in after if (length := _back(after, buffer))]
     return min(lengths, default=0)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.analysis.routing.channels import without
-from lossless.analysis.routing.dependencies import RoutingQuestion, moves_verdict, routing_verdict
+from lossless.analysis.routing.dependencies import (
+    RoutingQuestion,
+    cycle_through_outside,
+    moves_verdict,
+    routing_verdict,
+    told_apart,
+)
 from lossless.analysis.routing.failures import FailureBudget, after_failures
 from lossless.analysis.routing.symmetry import folded
 from tests.analysis.routing.made import dimension_order, leaf_spine, ring, three_tier, torus, wires
@@ -48,6 +54,22 @@ def test_bounces_in_a_second_priority_close_no_circle() -> None:
     assert routing_verdict(clos, moved).cycle == ()
     assert routing_verdict(clos, moved._replace(bounces=frozenset(["leaf1"]))).cycle == ()
     assert routing_verdict(clos, moved._replace(bounces=frozenset(["leaf1", "leaf2"]))).cycle
+
+
+def test_switches_that_bounce_and_those_that_do_so_in_a_second_priority_are_told_apart() -> None:
+    question = RoutingQuestion("up-down", frozenset(["leaf1", "leaf3"]), frozenset(["leaf2"]))
+    marks = told_apart(leaf_spine(5, 1), question).marks
+    assert [marks.index(mark) for mark in marks] == [0, 1, 2, 1, 0, 0]
+
+
+@pytest.mark.parametrize("switches", [4, 5, 6])
+def test_a_ring_that_one_switch_outside_could_close_is_shown_through_it(switches: int) -> None:
+    others = ring(switches)._replace(outside=frozenset({1}))
+    assert routing_verdict(others, SHORTEST).cycle == ()
+    circle = cycle_through_outside(others, SHORTEST)
+    assert {hop.near for hop in circle} == set(others.names)
+    line = without(others, pairs=[(2, 3)])
+    assert cycle_through_outside(line, SHORTEST) == ()
 
 
 def test_bounces_count_beside_any_number_of_switches_that_bounce_in_a_second_priority() -> None:

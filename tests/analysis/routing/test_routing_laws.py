@@ -13,6 +13,7 @@ from lossless.analysis.routing.channels import without
 from lossless.analysis.routing.dependencies import (
     RoutingQuestion,
     RoutingVerdict,
+    cycle_through_outside,
     moves_of,
     moves_verdict,
     routing_verdict,
@@ -20,7 +21,7 @@ from lossless.analysis.routing.dependencies import (
 from lossless.analysis.routing.failures import Failure, FailureBudget, after_failure, after_failures
 from lossless.analysis.routing.flows import flows, lost_up_down, shortest_paths
 from lossless.analysis.routing.path_diversity import critical_elements
-from lossless.analysis.routing.policies import shortest_path, up_down
+from lossless.analysis.routing.policies import ending, shortest_path, up_down
 from lossless.analysis.routing.symmetry import Orbits, families
 from lossless.analysis.routing.turns import TurnSet, WaitGraph, turns
 from lossless.ground.graphs.cycles import cycle
@@ -105,6 +106,15 @@ def test_switches_outside_send_and_take_and_never_forward(
     found = routing_verdict(with_others, question)
     assert len(found.cycle) == naive.shortest_circle(expected)
     assert (found.valley is not None) == naive.has_valley(expected)
+    through = cycle_through_outside(with_others, question)
+    assert len(through) == naive.shortest_of(naive.through_outside(expected))
+
+
+@given(tiered(), st.integers(0, 3))
+def test_a_channel_leads_to_one_state(wires: Wires, outside: int) -> None:
+    for moves in (up_down(wires), shortest_path(wires), ending(up_down(wires), range(outside))):
+        heads = {(over, head) for over, head in zip(moves.over, moves.heads, strict=True)}
+        assert len(heads) == len(set(moves.over))
 
 
 @settings(max_examples=40)
