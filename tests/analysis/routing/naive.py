@@ -187,9 +187,23 @@ def _dips(fabric: Plain, way: Sequence[int]) -> bool:
 
 
 def has_lost(fabric: Plain) -> bool:
-    """Return whether two switches with hosts are joined by links and by no way."""
+    """Return whether two switches with hosts are joined by links and by no way, and none may lead around outside."""
     free = fabric._replace(policy="shortest-path")
-    return any(ways(free, a, b) and not ways(fabric, a, b) for a, b in product(fabric.ends, fabric.ends))
+    inside = [end for end in fabric.ends if end not in fabric.outside]
+    return any(
+        ways(free, a, b) and not ways(fabric, a, b) and not _may_go_around(fabric, a, b)
+        for a, b in product(inside, inside)
+    )
+
+
+def _may_go_around(fabric: Plain, start: int, end: int) -> bool:
+    """Return whether one can send to a switch outside at the top, and one of those to the other."""
+    tops = [
+        switch
+        for switch in fabric.outside
+        if all(0 < fabric.tiers[other] < fabric.tiers[switch] for other in fabric.near(switch))
+    ]
+    return any(ways(fabric, start, top) for top in tops) and any(ways(fabric, top, end) for top in tops)
 
 
 def left(fabric: Plain, links: int, switches: int) -> Iterator[Plain]:

@@ -147,6 +147,14 @@ def test_a_valley_may_cross_from_one_leaf_to_its_peer() -> None:
     assert routing_verdict(chain, SHORTEST).valley == ("spine2", "leaf2", "leaf1", "spine1")
 
 
+def test_a_valley_at_a_spine_is_found_beside_what_goes_up_and_down_there() -> None:
+    names = ["leaf1", "spine1", "super1", "spine2", "super2", "spine3", "leaf3", "leaf2"]
+    chain = wires(names, [1, 2, 3, 2, 3, 2, 1, 1], [*pairwise(names[:7]), ("leaf2", "spine2")])
+    found = routing_verdict(chain, SHORTEST)
+    assert (found.cycle, found.valley, found.lost) == ((), ("super2", "spine2", "super1"), None)
+    assert routing_verdict(chain, UP_DOWN).lost == ("leaf1", "leaf3")
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_two_bounces_planted_among_65_536_hosts_are_found(seed: int) -> None:
     clos = three_tier(pods=16, leaves=64, spines=64, supers=4)

@@ -29,11 +29,12 @@ from tests.analysis.routing import naive
 from tests.analysis.routing.made import odd_pods, pods, three_tier, tiered, worn_clos
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lossless.analysis.routing.channels import Wires
-    from lossless.analysis.routing.dependencies import Policy
+    from lossless.analysis.routing.dependencies import CycleHop, Policy
     from lossless.analysis.routing.failures import VerdictAfterFailures
+    from tests.analysis.routing.naive import Buffer
 
 POLICIES: st.SearchStrategy[Policy] = st.sampled_from(["up-down", "shortest-path"])
 BORNE = st.sampled_from(
@@ -79,6 +80,17 @@ def test_turns_are_those_of_all_shortest_ways(wires: Wires, policy: Policy) -> N
     assert found == naive.waits(naive.plain(wires._replace(lossy=frozenset()), policy))
 
 
+def assert_waits(wires: Wires, circle: Sequence[CycleHop], waits: set[tuple[Buffer, Buffer]]) -> None:
+    """Check that each hop of a cycle waits for the next, and is sent up again where it says so."""
+    number = {name: place for place, name in enumerate(wires.names)}
+    buffers = [(number[hop.near], number[hop.far], int(hop.second)) for hop in circle]
+    for hop, before, here in zip(circle, buffers[-1:] + buffers[:-1], buffers, strict=True):
+        assert (before, here) in waits
+        assert (hop.from_port, hop.to_port) == (f"{hop.near}:to-{hop.far}", f"{hop.far}:to-{hop.near}")
+        above, near, far = (wires.tiers[switch] for switch in (before[0], here[0], here[1]))
+        assert hop.up_again == (near < min(above, far))
+
+
 @settings(max_examples=300)
 @given(st.one_of(tiered(6), odd_pods()), POLICIES, st.data())
 def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packet_finds(
@@ -88,6 +100,7 @@ def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packe
     expected = naive.plain(wires, policy, question.bounces, question.moved)
     found = routing_verdict(wires, question)
     assert len(found.cycle) == naive.shortest_circle(expected)
+    assert_waits(wires, found.cycle, naive.waits(expected))
     assert (found.valley is not None) == naive.has_valley(expected)
     assert (found.lost is not None) == naive.has_lost(expected)
 
@@ -106,6 +119,7 @@ def test_switches_outside_send_and_take_and_never_forward(
     found = routing_verdict(with_others, question)
     assert len(found.cycle) == naive.shortest_circle(expected)
     assert (found.valley is not None) == naive.has_valley(expected)
+    assert (found.lost is not None) == naive.has_lost(expected)
     through = cycle_through_outside(with_others, question)
     assert len(through) == naive.shortest_of(naive.through_outside(expected))
 
