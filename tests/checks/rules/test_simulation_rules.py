@@ -332,7 +332,7 @@ def test_a_long_pause_is_blamed_on_the_quickest_watchdog() -> None:
 
 
 def test_every_kind_of_cause_has_a_finding() -> None:
-    assert set(outcome._MAKERS) == set(get_args(CauseKind))
+    assert set(outcome.EVIDENCE_OF) == set(get_args(CauseKind))
 
 
 CASES: dict[str, Patch] = {

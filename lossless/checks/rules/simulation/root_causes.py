@@ -15,7 +15,7 @@ from lossless.analysis.buffers.headroom.port import (
     lossless_profile,
 )
 from lossless.checks.rules.buffers.headroom import headroom_origin, row_help
-from lossless.checks.rules.locations import below
+from lossless.checks.rules.locations import below, row_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import UNREADABLE
@@ -57,7 +57,7 @@ def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
     )
     if not profile.lossless:
         return RootCause(profile.origin, rows, profile)
-    if _is_vendors_own(ports, profile) and profile.origin.path[:1] != ("BUFFER_PROFILE",):
+    if _is_vendors_own(ports, profile) and row_of(profile) is None:
         return RootCause(profile.origin, rows, profile, vendors_own=True)
     return RootCause(headroom_origin(ports, profile), rows, profile, _is_vendors_own(ports, profile))
 
@@ -116,7 +116,7 @@ def quickest_watchdog(run: SimulationFacts) -> RootCause:
     timed = [
         (ports.qos.watchdog.detection_ms or 0, ports) for ports in sets if ports.qos.watchdog is not None
     ]
-    _, first = min(timed, key=lambda one: one[0], default=(0, None))
+    _, first = min(timed, key=lambda pair: pair[0], default=(0, None))
     if first is None or first.qos.watchdog is None:
         return the_class(run)
     return _detection(run, first.switch, first.qos.watchdog)
@@ -139,7 +139,7 @@ def the_class(run: SimulationFacts) -> RootCause:
     view = run.view
     if view is None:
         raise ValueError("a run without a fabric has nothing to blame")
-    classes = (one.origin for one in view.fabric.classes.lossless if one.priority == run.priority)
+    classes = (cls.origin for cls in view.fabric.classes.lossless if cls.priority == run.priority)
     ports = (port_set.qos.pfc.origin for port_set in view.lossless_sets)
     return RootCause(next(chain(classes, ports), view.fabric.switches[0].origin))
 
@@ -149,7 +149,7 @@ def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
     ports, profile = _port(run, short.spot), _profile(run, short.spot)
     if ports is None or profile is None or short.needed_bytes is None:
         return ""
-    if profile.origin.path[:1] != ("BUFFER_PROFILE",):
+    if row_of(profile) is None:
         needed = f"{format_bytes(short.needed_bytes)} hold what this traffic used, and a frame"
         return f"{needed}: take a shorter cable, or hardware whose rows give so much"
     known = link_need(ports)

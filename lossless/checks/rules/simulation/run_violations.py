@@ -1,4 +1,4 @@
-"""From what a run showed to hits: one for each object that is to blame, unless another rule has blamed it already."""
+"""From what a run showed to hits: one for each root cause, unless another rule has reported it already."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, TypeVar
 from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import PortRef
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.simulation import root_causes as blame
+from lossless.checks.rules.simulation import root_causes
 from lossless.ground.basics.findings import SEVERITIES
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Placed = TypeVar("Placed", "HeadroomUse", "EgressRefusal")
 
-_MILDER = ("BUF001", "BUF002", "BUF007")
-"""Rules that say of a headroom what may happen; where a run shows that it does, and they have not called it as grave,
-the run takes their place."""
 _OF_THE_SAME_PORTS = ("BUF001", "BUF003", "BUF013", "ECN001", "PFC005")
 """Rules whose errors explain what a run loses at a port, whichever row they point at."""
 _APART = ("SCM", "CFG004")
@@ -48,25 +46,27 @@ class VerdictEvidence(NamedTuple):
 
 
 def hits(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Results:
-    """Yield what a run shows of one verdict; the gravest of what blames one object, and nothing said before."""
-    blamed: set[Origin] = set()
+    """Yield what a run shows of one verdict: the gravest of each root cause, and nothing that other rules report."""
+    reported: set[Origin] = set()
     for evidence in _all(run.facts):
         if isinstance(evidence.hit, Gap):
             if evidence.verdict == verdict:
                 yield evidence.hit
-        elif evidence.hit.origin not in blamed:
-            blamed.add(evidence.hit.origin)
-            if evidence.verdict == verdict and not _is_said(run, evidence, evidence.hit.severity or severity):
+        elif evidence.hit.origin not in reported:
+            reported.add(evidence.hit.origin)
+            if evidence.verdict == verdict and not _is_reported(
+                run, evidence, evidence.hit.severity or severity
+            ):
                 yield evidence.hit
 
 
 def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
     for cause in run.causes:
-        yield from _MAKERS[cause.kind](run, cause)
+        yield from EVIDENCE_OF[cause.kind](run, cause)
 
 
-def _is_said(run: SimulationRun, evidence: VerdictEvidence, severity: Severity) -> bool:
-    """Return whether another rule blames the same object, and calls it at least as grave."""
+def _is_reported(run: SimulationRun, evidence: VerdictEvidence, severity: Severity) -> bool:
+    """Return whether another rule reports the same object, at least as grave."""
     elements = set(evidence.hit.elements) if isinstance(evidence.hit, Hit) else set()
     grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
     declared = run.facts.view is not None and run.facts.view.fabric.declared
@@ -81,17 +81,17 @@ def _is_said(run: SimulationRun, evidence: VerdictEvidence, severity: Severity) 
     )
 
 
-def _is_same_object(one: Origin, other: Origin, *, declared: bool) -> bool:
+def _is_same_object(here: Origin, there: Origin, *, declared: bool) -> bool:
     """Return whether two places are in the same row, or in an intent one is the other or a key right below it."""
-    if one.file != other.file:
+    if here.file != there.file:
         return False
     if not declared:
-        return one.path[:2] == other.path[:2] and len(other.path) > 1
-    short, long = sorted((one.path, other.path), key=len)
+        return here.path[:2] == there.path[:2] and len(there.path) > 1
+    short, long = sorted((here.path, there.path), key=len)
     return short == long or (len(short) > 1 and long[:-1] == short)
 
 
-# --- one maker for each kind of cause ---
+# --- the evidence of each kind of cause ---
 
 
 def _drops(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
@@ -103,7 +103,7 @@ def _drops(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvid
     yield from _of_pools(run, cause, [short for short in dropping if short.spot.switch in pools])
     yield from _of_queues(run, cause)
     if not dropping and not run.refusing:
-        yield _found(run, cause, blame.the_class(run), cause.text, ())
+        yield _evidence(run, cause, root_causes.the_class(run), cause.text, ())
 
 
 def _has_enough(short: HeadroomUse) -> bool:
@@ -114,123 +114,110 @@ def _has_enough(short: HeadroomUse) -> bool:
 def _of_headroom(
     run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
 ) -> Iterator[VerdictEvidence]:
-    for blamed, shorts in _grouped(run, dropping, blame.headroom):
+    for root, shorts in _by_root_cause(run, dropping, root_causes.headroom):
         why = f"its headroom of {format_bytes(shorts[0].given_bytes)} runs out"
-        message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}{_quickness(run)}"
-        yield _found(
-            run,
-            cause,
-            blamed,
-            message,
-            [short.spot for short in shorts],
-            mend=blame.more_headroom(run, max(shorts, key=lambda short: short.needed_bytes or 0)),
-            data=_numbers(shorts),
-        )
+        message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}{_response_times(run)}"
+        yield _of_shorts(run, cause, root, message, shorts, fix=_headroom_fix(run, shorts))
 
 
 def _of_chips(
     run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
 ) -> Iterator[VerdictEvidence]:
-    for blamed, shorts in _grouped(run, dropping, blame.pool):
+    for root, shorts in _by_root_cause(run, dropping, root_causes.pool):
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: the buffer of its switch is full"
-        mend = "make the pool smaller, so that the chip holds it and the headroom of every group"
-        spots = [short.spot for short in shorts]
-        yield _found(run, cause, blamed, message, spots, mend=mend, data=_numbers(shorts))
+        fix = "make the pool smaller, so that the chip holds it and the headroom of every group"
+        yield _of_shorts(run, cause, root, message, shorts, fix=fix)
 
 
 def _of_pools(
     run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
 ) -> Iterator[VerdictEvidence]:
-    for blamed, shorts in _grouped(run, dropping, blame.headroom_pool):
-        why = f"the shared headroom runs out{_quickness(run)}"
+    for root, shorts in _by_root_cause(run, dropping, root_causes.headroom_pool):
+        why = f"the shared headroom runs out{_response_times(run)}"
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}"
         left = min(left for switch, left in run.pools if switch in {short.spot.switch for short in shorts})
-        data: dict[str, Json] = {**_numbers(shorts), "pool_left_bytes": left}
-        spots = [short.spot for short in shorts]
-        yield _found(run, cause, blamed, message, spots, mend=_more_pool(blamed), data=data)
+        yield _of_shorts(run, cause, root, message, shorts, fix=_pool_fix(root), pool_left_bytes=left)
 
 
 def _of_queues(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
-    for blamed, refusals in _grouped(run, run.refusing, blame.queue):
-        if blamed.profile is not None and holds_half_of_its_pool(blamed.profile):
+    for root, refusals in _by_root_cause(run, run.refusing, root_causes.queue):
+        if root.profile is not None and holds_half_of_its_pool(root.profile):
             yield VerdictEvidence("unsafe", Gap(_HALVES))
             continue
         spots = [refusal.spot for refusal in refusals]
         seeds = len(frozenset().union(*(refusal.refused_in for refusal in refusals)))
-        why, mend = _refused(blamed)
+        why, fix = _refused(root)
         message = f"{_dropped(run, spots[0], seeds)}: {why}"
-        yield _found(run, cause, blamed, message, spots, mend=mend, data={"seeds_with_drops": seeds})
+        yield _evidence(run, cause, root, message, spots, fix=fix, data={"seeds_with_drops": seeds})
 
 
-def _refused(blamed: RootCause) -> tuple[str, str]:
-    if blamed.profile is None:
+def _refused(root: RootCause) -> tuple[str, str]:
+    if root.profile is None:
         return "its WRED drops them instead of marking them", 'set "ecn": "ecn_all"'
-    if blamed.is_pool:
+    if root.is_pool:
         return "its queue has filled its pool before PFC comes", "give the pool the whole buffer of the chip"
-    if blamed.profile.dynamic_th is not None:
-        return "its queue is full before PFC comes", f"set dynamic_th of {blamed.profile.name} to 7"
+    if root.profile.dynamic_th is not None:
+        return "its queue is full before PFC comes", f"set dynamic_th of {root.profile.name} to 7"
     return (
         "its queue is full before PFC comes",
-        f"set static_th of {blamed.profile.name} to the size of the pool",
+        f"set static_th of {root.profile.name} to the size of the pool",
     )
 
 
 def _storms(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
-    for blamed, spots in _by_origin((blame.watchdog(run, spot), spot) for spot in run.stopped):
+    for root, spots in _by_origin((root_causes.watchdog(run, spot), spot) for spot in run.stopped):
         data: dict[str, Json] = {"seeds_with_storms": cause.seeds}
-        mend = "raise the detection time, or remove the congestion: no NIC is at fault here"
-        yield _found(run, cause, blamed, cause.text, spots, mend=mend, data=data)
+        fix = "raise the detection time, or remove the congestion: no NIC is at fault here"
+        yield _evidence(run, cause, root, cause.text, spots, fix=fix, data=data)
 
 
-def _circles(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
-    yield _found(
+def _cycles(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
+    yield _evidence(
         run,
         cause,
-        blame.link(run, run.cycle[0]),
+        root_causes.link(run, run.cycle[0]),
         cause.text,
         run.cycle,
-        mend="change links or routes, not thresholds: no buffer is large enough for a circle of pauses",
+        fix="change links or routes, not thresholds: no buffer is large enough for a circle of pauses",
         data={"seeds_with_circles": cause.seeds, "links": len(run.cycle)},
     )
 
 
 def _tight_headroom(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
-    for blamed, shorts in _grouped(run, run.short, blame.headroom):
+    for root, shorts in _by_root_cause(run, run.short, root_causes.headroom):
         worst = min(shorts, key=lambda short: short.margin_bytes)
         left = format_bytes(max(0, worst.margin_bytes))
         message = f"{left} of {format_bytes(worst.given_bytes)} of headroom were left at {worst.spot}"
-        spots = [short.spot for short in shorts]
-        mend = blame.more_headroom(run, max(shorts, key=lambda short: short.needed_bytes or 0))
-        yield _found(run, cause, blamed, message, spots, mend=mend, data=_numbers(shorts))
+        yield _of_shorts(run, cause, root, message, shorts, fix=_headroom_fix(run, shorts))
 
 
 def _tight_pools(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     on = {switch: _any_spot(run, switch) for switch, _ in run.pools}
     known = [(switch, left, spot) for switch, left in run.pools if (spot := on[switch]) is not None]
-    for blamed, pools in _by_origin((blame.headroom_pool(run, one[2]), one) for one in known):
+    for root, pools in _by_origin((root_causes.headroom_pool(run, pool[2]), pool) for pool in known):
         left = min(left for _, left, _ in pools)
         message = f"{format_bytes(max(0, left))} of the shared headroom were left at {pools[0][0]}"
         data: dict[str, Json] = {"pool_left_bytes": left}
         spots = [spot for _, _, spot in pools]
-        yield _found(run, cause, blamed, message, spots, mend=_more_pool(blamed), data=data)
+        yield _evidence(run, cause, root, message, spots, fix=_pool_fix(root), data=data)
 
 
 def _long_pauses(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     data: dict[str, Json] = {}
     if run.pause is not None:
         data = {"longest_pause_ms": run.pause.longest_ms, "detection_ms": run.pause.detection_ms}
-    mend = "raise the detection time, or remove the congestion"
-    yield _found(run, cause, blame.quickest_watchdog(run), cause.text, (), mend=mend, data=data)
+    fix = "raise the detection time, or remove the congestion"
+    yield _evidence(run, cause, root_causes.quickest_watchdog(run), cause.text, (), fix=fix, data=data)
 
 
 def _others(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
-    yield _found(run, cause, blame.the_class(run), cause.text, ())
+    yield _evidence(run, cause, root_causes.the_class(run), cause.text, ())
 
 
-_MAKERS: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[VerdictEvidence]]] = {
+EVIDENCE_OF: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[VerdictEvidence]]] = {
     "drop": _drops,
     "storm": _storms,
-    "cycle": _circles,
+    "cycle": _cycles,
     "headroom": _tight_headroom,
     "headroom pool": _tight_pools,
     "pause": _long_pauses,
@@ -241,49 +228,65 @@ _MAKERS: dict[str, Callable[[SimulationFacts, SimulationCause], Iterator[Verdict
 # --- what they share ---
 
 
-def _found(
+def _evidence(
     run: SimulationFacts,
     cause: SimulationCause,
-    blamed: RootCause,
+    root: RootCause,
     message: str,
     spots: Sequence[PortRef],
     *,
-    mend: str = "",
+    fix: str = "",
     data: dict[str, Json] | None = None,
 ) -> VerdictEvidence:
     """Return a hit; what hangs on a headroom that is the vendor's own is worth knowing, and no more (BUF002)."""
-    known = cause.verdict != "unsafe" and blamed.vendors_own
+    known = cause.verdict != "unsafe" and root.vendors_own
     hit = Hit(
-        origin=blamed.origin,
+        origin=root.origin,
         message=message,
         note=run.scenario,
-        help=mend,
+        help=fix,
         elements=tuple(map(str, spots)),
         data={"seeds": run.seeds, **(data or {})},
         severity="info" if known else None,
     )
-    return VerdictEvidence(cause.verdict, hit, (blamed.origin, *blamed.rows))
+    return VerdictEvidence(cause.verdict, hit, (root.origin, *root.rows))
 
 
-def _grouped(
+def _of_shorts(
+    run: SimulationFacts,
+    cause: SimulationCause,
+    root: RootCause,
+    message: str,
+    shorts: Sequence[HeadroomUse],
+    *,
+    fix: str,
+    **data: Json,
+) -> VerdictEvidence:
+    spots = [short.spot for short in shorts]
+    return _evidence(run, cause, root, message, spots, fix=fix, data={**_numbers(shorts), **data})
+
+
+def _headroom_fix(run: SimulationFacts, shorts: Sequence[HeadroomUse]) -> str:
+    return root_causes.more_headroom(run, max(shorts, key=lambda short: short.needed_bytes or 0))
+
+
+def _by_root_cause(
     run: SimulationFacts, items: Iterable[Placed], of: Callable[[SimulationFacts, PortRef], RootCause]
 ) -> Iterator[tuple[RootCause, list[Placed]]]:
-    """Yield items by what is to blame for them."""
+    """Yield items by their root cause."""
     yield from _by_origin((of(run, item.spot), item) for item in items)
 
 
 def _by_origin(items: Iterable[tuple[RootCause, T]]) -> Iterator[tuple[RootCause, list[T]]]:
-    items_by_origin: dict[Origin, tuple[RootCause, list[T]]] = {}
-    for blamed, item in items:
-        items_by_origin.setdefault(blamed.origin, (blamed, []))[1].append(item)
-    yield from items_by_origin.values()
+    for pairs in grouped((root.origin, (root, item)) for root, item in items).values():
+        yield pairs[0][0], [item for _, item in pairs]
 
 
 def _dropped(run: SimulationFacts, spot: PortRef, seeds: int) -> str:
     return f"lossless frames are dropped at {spot} in {seeds} of {run.seeds} seeds"
 
 
-def _quickness(run: SimulationFacts) -> str:
+def _response_times(run: SimulationFacts) -> str:
     if run.obeyed is None:
         return ""
     allowed, safe = run.obeyed
@@ -306,11 +309,9 @@ def _numbers(shorts: Sequence[HeadroomUse]) -> dict[str, Json]:
     }
 
 
-def _more_pool(blamed: RootCause) -> str:
+def _pool_fix(root: RootCause) -> str:
     pool = (
-        blamed.profile.pool.name
-        if blamed.profile is not None and blamed.profile.pool is not None
-        else "the pool"
+        root.profile.pool.name if root.profile is not None and root.profile.pool is not None else "the pool"
     )
     return f"raise xoff of {pool}: the shared headroom ran short, not the headroom of one group"
 
