@@ -9,7 +9,7 @@ from math import gcd
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.devices import second_priorities
-from lossless.formats.importing.majority import most, said
+from lossless.formats.importing.majority import dissent_notes, most
 from lossless.formats.importing.model import DraftClass, DraftWatchdog, EcnCurve
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.cabling import CableEnd
@@ -83,7 +83,11 @@ def find_classes(
     ]
     everywhere = [port.qos for port in all_ports if port.qos is not None]
     shares = _shares(everywhere, active)
-    notes = (*said(dscp_vote, "DSCPs"), *said(mask_vote, "PFC"), *said(group_vote, "priority groups"))
+    notes = (
+        *dissent_notes(dscp_vote, "DSCPs"),
+        *dissent_notes(mask_vote, "PFC"),
+        *dissent_notes(group_vote, "priority groups"),
+    )
     beyond = [d for d in DSCPS if dscps[d] == UNREADABLE]
     classes = _ClassBuilder(by_tc, mask, active, all_ports, marking, shares, groups, beyond).classes()
     return DraftClasses(tuple(classes), (*notes, *shares.notes))
@@ -179,7 +183,7 @@ def _shares(qos: Sequence[PortQos], active: Sequence[int]) -> _QueueShares:
         winner, vote = most((kind, weight) for kind, weight, _ in schedulers)
         if winner is not None:
             served[tc] = next(scheduler for kind, weight, scheduler in schedulers if (kind, weight) == winner)
-            notes += said(vote, f"how queue {tc} is served")
+            notes += dissent_notes(vote, f"how queue {tc} is served")
     strict = frozenset(tc for tc, scheduler in served.items() if scheduler.kind == "STRICT")
     weights = {
         tc: scheduler.weight for tc, scheduler in served.items() if tc not in strict and scheduler.weight
@@ -210,7 +214,7 @@ def _curves(ports: Sequence[Port], tc: int) -> tuple[dict[int | None, EcnCurve],
         if queue is not None and port.speed_bps is not None:
             by_speed.setdefault(port.speed_bps, []).append(_curve(queue.wred))
     votes = {speed_bps: most(by_speed[speed_bps]) for speed_bps in sorted(by_speed)}
-    notes = tuple(dict.fromkeys(note for _, vote in votes.values() for note in said(vote, "ecn")))
+    notes = tuple(dict.fromkeys(note for _, vote in votes.values() for note in dissent_notes(vote, "ecn")))
     usual, _ = most(curve for curves in by_speed.values() for curve in curves)
     # That a speed has no marking can only be said by naming those that have.
     everywhere = usual is not None and all(curve is not None for curve, _ in votes.values())
@@ -244,9 +248,11 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
         rows += [_watchdog(port.qos) for port in device.used.values() if port.qos and port.qos.pfc.priorities]
     row, vote = most(rows)
     if row is None:
-        return None, ("no port has a watchdog",) if rows and vote.unanimous else said(vote, "watchdog")
+        return None, ("no port has a watchdog",) if rows and vote.unanimous else dissent_notes(
+            vote, "watchdog"
+        )
     poll_ms, poll_vote = most(polls)
-    notes = said(vote, "watchdog")
+    notes = dissent_notes(vote, "watchdog")
     if not poll_vote.unanimous:
         notes += (f"poll: {poll_vote.ayes} of {poll_vote.votes} devices have it so",)
     if poll_ms is None:

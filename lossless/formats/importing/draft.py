@@ -9,7 +9,7 @@ from lossless.formats.importing.buffers import find_buffers
 from lossless.formats.importing.classes import find_classes, find_watchdog
 from lossless.formats.importing.devices import is_dual_tor
 from lossless.formats.importing.links import neighbor_claims, wire
-from lossless.formats.importing.majority import most, said
+from lossless.formats.importing.majority import dissent_notes, most
 from lossless.formats.importing.model import Draft
 from lossless.formats.importing.outside_switches import switches_outside, tiers_of
 from lossless.formats.importing.pfc_tiers import find_tiers
@@ -114,7 +114,7 @@ def _mtu(devices: Sequence[ImportDevice]) -> tuple[int, tuple[str, ...]]:
     return (
         (usual, ())
         if vote.unanimous
-        else (least, (*said(vote, f"mtu {usual}"), "mtu: the least of all ports"))
+        else (least, (*dissent_notes(vote, f"mtu {usual}"), "mtu: the least of all ports"))
     )
 
 

@@ -37,10 +37,10 @@ def neighbor_claims(devices: Iterable[ImportDevice]) -> Iterable[Claim]:
 
 def wire(devices: Sequence[ImportDevice], claims: Iterable[Claim]) -> ImportWiring:
     """Return one link for every port in use."""
-    return _Wirer(devices, claims).wiring()
+    return _LinkBuilder(devices, claims).wiring()
 
 
-class _Wirer:
+class _LinkBuilder:
     def __init__(self, devices: Sequence[ImportDevice], claims: Iterable[Claim]) -> None:
         self._devices = {device.name: device for device in devices}
         self._notes: list[str] = []
@@ -184,7 +184,7 @@ def _kind(device: ImportDevice, neighbor: str) -> str:
     return f"a {kind} " if kind else ""
 
 
-def heard_claims(
+def lldp_claims(
     device: str, heard: Iterable[LldpNeighbor], devices: Sequence[ImportDevice]
 ) -> Iterable[Claim]:
     """Yield what a device heard by LLDP; of the words for the far port, the one that the neighbour itself uses."""

@@ -34,7 +34,7 @@ def most(values: Iterable[_T]) -> tuple[_T | None, Vote]:
     return winner, Vote(counts[winner], counts.total())
 
 
-def said(vote: Vote, what: str) -> tuple[str, ...]:
+def dissent_notes(vote: Vote, what: str) -> tuple[str, ...]:
     """Return a note that some differ, none where all agree."""
     if vote.unanimous:
         return ()

@@ -139,7 +139,7 @@ def _claims(devices: Sequence[ImportDevice], cabling: Path | None, lldp: Sequenc
 
     from lossless.formats.importing.cabling.csv_lines import read_cabling
     from lossless.formats.importing.cabling.lldp import device_of, read_lldp
-    from lossless.formats.importing.links import heard_claims
+    from lossless.formats.importing.links import lldp_claims
     from lossless.ground.documents.text import read_text
 
     claims: list[Claim] = []
@@ -147,7 +147,7 @@ def _claims(devices: Sequence[ImportDevice], cabling: Path | None, lldp: Sequenc
         claims += read_cabling(read_text(cabling), os.fspath(cabling))
     names = [device.name for device in devices]
     for file in (os.fspath(path) for path in lldp):
-        claims += heard_claims(device_of(file, names), read_lldp(read_text(file), file), devices)
+        claims += lldp_claims(device_of(file, names), read_lldp(read_text(file), file), devices)
     return claims
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lossless.formats.importing.majority import Vote, most, said
+from lossless.formats.importing.majority import Vote, dissent_notes, most
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents
 from tests.formats.sonic.devices import Config, base, patched
@@ -42,8 +42,8 @@ def test_where_nobody_votes_nothing_wins() -> None:
 
 
 def test_a_note_counts_those_that_differ_and_only_where_some_do() -> None:
-    assert said(Vote(5, 8), "PFC") == ("PFC: 5 of 8 ports have it so, 3 differ",)
-    assert said(Vote(8, 8), "PFC") == ()
+    assert dissent_notes(Vote(5, 8), "PFC") == ("PFC: 5 of 8 ports have it so, 3 differ",)
+    assert dissent_notes(Vote(8, 8), "PFC") == ()
 
 
 def two_ports(**tables: tuple[Any, Any]) -> list[Config]:

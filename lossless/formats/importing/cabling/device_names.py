@@ -49,7 +49,7 @@ def _without_domain(name: str) -> Iterator[str]:
             yield name
 
 
-def folded(names: Collection[str], preferred: Collection[str] = ()) -> dict[str, str]:
+def canonical_names(names: Collection[str], preferred: Collection[str] = ()) -> dict[str, str]:
     """Return for each name the one its device is called by: of equal letters a preferred one, without its domain.
 
     A name is cut only to one that is among them, and only where no other name would be cut to that.

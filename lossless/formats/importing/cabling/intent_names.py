@@ -9,7 +9,7 @@ from lossless.formats.importing.cabling.device_names import DeviceNames, claimed
 from lossless.formats.importing.cabling.documents import line_path
 from lossless.formats.importing.cabling.files import read_files
 from lossless.formats.importing.cabling.port_names import OUT_OF_BAND, PortNames
-from lossless.formats.importing.cabling.topology import left_out
+from lossless.formats.importing.cabling.topology import is_excluded
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -66,7 +66,7 @@ def names_of_intent(
     )
 
 
-def read_cables(texts: Mapping[str, str], declared: IntentNames, without: Sequence[str] = ()) -> CableReport:
+def read_cables(texts: Mapping[str, str], declared: IntentNames, exclude: Sequence[str] = ()) -> CableReport:
     """Return the cables that files tell of, as far as a declared device is at one of their ends.
 
     Raises:
@@ -76,15 +76,15 @@ def read_cables(texts: Mapping[str, str], declared: IntentNames, without: Sequen
     cable_files = read_files(texts, declared.devices)
     if cable_files.problems:
         raise InputError(cable_files.problems)
-    return _CableMapper(cable_files, declared, without).told()
+    return _CableMapper(cable_files, declared, exclude).told()
 
 
 class _CableMapper:
-    def __init__(self, cable_files: CableFiles, declared: IntentNames, without: Sequence[str]) -> None:
+    def __init__(self, cable_files: CableFiles, declared: IntentNames, exclude: Sequence[str]) -> None:
         self._declared = declared
         self._cable_files = cable_files
         self._problems: list[Problem] = []
-        self._said = [cable for cable in cable_files.cables if not left_out(cable, without)]
+        self._said = [cable for cable in cable_files.cables if not is_excluded(cable, exclude)]
         names = DeviceNames(declared.devices)
         words = {end.device for cable in self._said for end in (cable.a, cable.b)} | cable_files.listed
         self._meant = {

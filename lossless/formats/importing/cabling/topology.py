@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.cabling.cables import PORT_NAME, merge_cables, sonic_spelling
-from lossless.formats.importing.cabling.device_names import folded
+from lossless.formats.importing.cabling.device_names import canonical_names
 from lossless.formats.importing.cabling.files import read_files
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.natural_order import natural_key
@@ -32,13 +32,13 @@ _MANY = 5
 class CablingOptions(NamedTuple):
     """What no file says. ``roles`` are patterns of names, or of an export's own roles (``role:tor``), each with a role.
 
-    ``speeds`` and ``cables`` are those of links that no file gives one, by tier. ``without`` are devices to leave out.
+    ``speeds`` and ``cables`` are those of links that no file gives one, by tier. ``exclude`` are devices to leave out.
     """
 
     roles: tuple[tuple[str, str], ...] = ()
     speeds: Mapping[str, int] = {}
     cables: Mapping[str, int] = {}
-    without: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
 
 
 class CablingLink(NamedTuple):
@@ -67,7 +67,7 @@ def read_topology(texts: Mapping[str, str], options: CablingOptions) -> CablingT
     files, problems = _by_one_name(cable_files), list(cable_files.problems)
     speed_of = {end: speed_bps for file in files for end, speed_bps in (*file.rated, *file.speeds)}
     cables = merge_cables(
-        (c for file in files for c in file.cables if not left_out(c, options.without)), problems
+        (c for file in files for c in file.cables if not is_excluded(c, options.exclude)), problems
     )
     roles = _roles(cables, files, options, problems)
     known = [cable for cable in cables if cable.a.device in roles and cable.b.device in roles]
@@ -81,7 +81,7 @@ def _by_one_name(cable_files: CableFiles) -> tuple[CableFile, ...]:
     """Return what files say with one name for each device and port, however they spell it."""
     cables = cable_files.cables
     names = {end.device for cable in cables for end in (cable.a, cable.b)} | cable_files.listed
-    called = folded(names, cable_files.listed)
+    called = canonical_names(names, cable_files.listed)
     ports = _port_names(called, cables)
 
     def end(said: CableEnd) -> CableEnd:
@@ -110,10 +110,10 @@ def _port_names(called: Mapping[str, str], cables: Iterable[FileCable]) -> dict[
     return name_of
 
 
-def left_out(cable: FileCable, without: Sequence[str]) -> bool:
+def is_excluded(cable: FileCable, exclude: Sequence[str]) -> bool:
     """Return whether an end of a cable is a device that fits one of some patterns."""
     return any(
-        fnmatchcase(end.device.lower(), pattern.lower()) for end in (cable.a, cable.b) for pattern in without
+        fnmatchcase(end.device.lower(), pattern.lower()) for end in (cable.a, cable.b) for pattern in exclude
     )
 
 
@@ -195,7 +195,7 @@ def _links(
                 lacking.setdefault((what, tier), []).append(cable)
         if speed_bps and cable_m and _can_be_named(a, cable, problems):
             yield CablingLink(a, _without_odd_port(b), speed_bps, cable_m)
-    problems += [_lacks(what, tier, without) for (what, tier), without in lacking.items()]
+    problems += [_lacks(what, tier, lacking_cables) for (what, tier), lacking_cables in lacking.items()]
 
 
 def _unsure(end: CableEnd, cable: FileCable) -> str:

@@ -266,7 +266,7 @@ def lldp(**ports: Any) -> str:
     return json.dumps({"lldp": {"interface": [{name: value} for name, value in ports.items()]}}, indent=1)
 
 
-LLDP = CablingOptions(ROLES, ALL.speeds, ALL.cables, without=("mgmt*",))
+LLDP = CablingOptions(ROLES, ALL.speeds, ALL.cables, exclude=("mgmt*",))
 
 
 def test_the_far_end_tells_what_it_calls_its_own_port() -> None:
@@ -296,7 +296,7 @@ def test_what_the_two_ends_say_against_each_other_is_located_at_both() -> None:
 
 
 def test_lengths_come_from_the_sheet_where_lldp_has_none() -> None:
-    assert read(SHEET, stated=CablingOptions(ROLES, without=("mgmt*",)), **{"leaf1.txt": TABLE}) == LINKS
+    assert read(SHEET, stated=CablingOptions(ROLES, exclude=("mgmt*",)), **{"leaf1.txt": TABLE}) == LINKS
 
 
 def test_what_is_no_interface_or_no_neighbor_in_lldp_is_passed_over() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.formats.importing.cabling.device_names import DeviceNames, folded
+from lossless.formats.importing.cabling.device_names import DeviceNames, canonical_names
 
 KNOWN = ("leaf1", "Leaf2", "spine1.dc1.example.net", "core.a", "core.b")
 
@@ -30,7 +30,7 @@ def test_a_name_means_one_device_or_none(word: str, device: str | None) -> None:
 
 def test_names_of_one_device_become_one_and_others_stay() -> None:
     names = ["leaf1", "LEAF1", "leaf1.dc1", "leaf2.dc1", "core", "core.a", "core.b", "x.y.z", "x.y", "x"]
-    called = folded(names)
+    called = canonical_names(names)
     assert {called[name] for name in ("leaf1", "LEAF1", "leaf1.dc1")} == {"leaf1"}
     assert {called[name] for name in ("x.y.z", "x.y", "x")} == {"x"}
     assert {name: called[name] for name in ("leaf2.dc1", "core", "core.a", "core.b")} == {
