@@ -197,6 +197,24 @@ def test_shortest_paths_of_a_leaf_spine_bear_one_failure_and_not_two() -> None:
     assert len(found.verdict.cycle) == 4
 
 
+def test_nothing_is_looked_for_after_the_worst_that_can_be_seen() -> None:
+    """A cycle is the worst; where packets go up and then down there is none, and a lost path is."""
+    clos, two = leaf_spine(6, 2), FailureBudget(2, 2)
+    assert after_failures(clos, SHORTEST, two).cases <= 5
+    lost = after_failures(clos, UP_DOWN, two)
+    assert lost.lost is not None
+    assert lost.cases <= 5
+
+
+def test_two_links_beside_each_other_fail_as_two() -> None:
+    clos = leaf_spine(6, 2)
+    pairs = clos._replace(links=[dict.fromkeys(others, 2) for others in clos.links])
+    assert after_failures(pairs, SHORTEST, FailureBudget(3, 0)).cycle is None
+    found = after_failures(pairs, SHORTEST, FailureBudget(4, 0)).cycle
+    assert found is not None
+    assert [strike.links for strike in found.failed] == [2, 2]
+
+
 def test_three_leaves_after_two_failures_have_a_valley_and_no_circle() -> None:
     left = without(leaf_spine(3, 2), pairs=[(0, 3), (1, 4)])
     found = routing_verdict(left, SHORTEST)
