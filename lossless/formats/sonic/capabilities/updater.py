@@ -93,8 +93,8 @@ def _table() -> dict[str, Any]:
     # Plain strings: pathlib costs a linter's start a third of an interpreter's.
     path = os.path.join(data_dir("profiles"), "sonic", "updater.json")  # noqa: PTH118
     with open(path, encoding="utf-8") as file:  # noqa: PTH123
-        found: dict[str, Any] = json.load(file)
-    return found
+        table: dict[str, Any] = json.load(file)
+    return table
 
 
 def _respells(step: Operation, running: Mapping[str, Any]) -> bool:

@@ -48,10 +48,10 @@ class RowDifference(NamedTuple):
 
 def differences(running: Tables, rendered: TableRows) -> tuple[RowDifference, ...]:
     """Return what must change for a running configuration to mean what is rendered, in the order of tables."""
-    found: list[RowDifference] = []
+    row_differences: list[RowDifference] = []
     for table in OWNED:
         before = _meaning(table, _fields_of(running, table))
-        found += _rows(table, before, _meaning(table, rendered.get(table, {})))
+        row_differences += _rows(table, before, _meaning(table, rendered.get(table, {})))
     for table in SHARED:
         own = rendered.get(table, {})
         named = {
@@ -59,8 +59,8 @@ def differences(running: Tables, rendered: TableRows) -> tuple[RowDifference, ..
             for key, fields in _fields_of(running, table).items()
             if key in own
         }
-        found += _rows(table, _meaning(table, named), _meaning(table, own))
-    return tuple(found)
+        row_differences += _rows(table, _meaning(table, named), _meaning(table, own))
+    return tuple(row_differences)
 
 
 def _fields_of(running: Tables, table: str) -> dict[str, Mapping[str, str]]:
@@ -79,11 +79,11 @@ def _meaning(table: str, rows: Mapping[str, Mapping[str, str]]) -> Rows:
     """Return rows as they are meant, each number of a range as a row of its own."""
     if table not in NUMBERED:
         return {key: _fields(row) for key, row in rows.items()}
-    found: Rows = {}
+    numbered_rows: Rows = {}
     for key, row in rows.items():
         fields = _fields(row)
-        found.update(dict.fromkeys(_numbers(key), fields))
-    return found
+        numbered_rows.update(dict.fromkeys(_numbers(key), fields))
+    return numbered_rows
 
 
 def _numbers(key: str) -> Iterator[str]:

@@ -41,23 +41,23 @@ def _own_name(device: Mapping[str, Any]) -> str | None:
 
 
 def _keyed(rows: Rows, own: str, device: Mapping[str, Any]) -> Rows:
-    found = {f"{own}|{key}": fields for key, fields in rows.items()}
+    keyed_rows = {f"{own}|{key}": fields for key, fields in rows.items()}
     shared = _thresholds(rows)
     for place, like in _others(shared, own, device):
-        found |= {f"{place}|{number}": fields for number, fields in shared[like]}
-    return found
+        keyed_rows |= {f"{place}|{number}": fields for number, fields in shared[like]}
+    return keyed_rows
 
 
 def _thresholds(rows: Rows) -> dict[str, list[tuple[str, dict[str, str]]]]:
     """Return by port what its rows say beside the scheduler, by queue."""
-    found: dict[str, list[tuple[str, dict[str, str]]]] = {}
+    shared_by_port: dict[str, list[tuple[str, dict[str, str]]]] = {}
     for key, fields in rows.items():
         port, _, number = key.rpartition("|")
-        own = found.setdefault(port, [])
+        own = shared_by_port.setdefault(port, [])
         shared = {field: value for field, value in fields.items() if field != "scheduler"}
         if shared:
             own.append((number, shared))
-    return found
+    return shared_by_port
 
 
 def _others(ports: Iterable[str], own: str, device: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

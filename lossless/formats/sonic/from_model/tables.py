@@ -68,55 +68,59 @@ _COLOURS = ("green", "yellow", "red")
 def tables(switch: Switch) -> TableRows:
     """Return the tables of a switch: table, key, field, each a string, in an order that never changes."""
     ports = sorted((p for p in switch.ports if p.placed and p.qos), key=lambda port: natural_key(port.name))
-    found: TableRows = {name: {} for name in (*OWNED, *SHARED)}
+    rows_by_table: TableRows = {name: {} for name in (*OWNED, *SHARED)}
     for port in ports:
         if port.qos is not None:
-            _port_rows(found, switch.qos, port, port.qos)
+            _port_rows(rows_by_table, switch.qos, port, port.qos)
     for qos in {id(port.qos): port.qos for port in ports}.values():
         if qos is not None:
-            _object_rows(found, qos)
-    _switch_rows(found, switch)
+            _object_rows(rows_by_table, qos)
+    _switch_rows(rows_by_table, switch)
     for name in _BY_NAME:
-        found[name] = {key: found[name][key] for key in sorted(found[name], key=natural_key)}
-    return {name: rows for name, rows in found.items() if rows}
+        rows_by_table[name] = {
+            key: rows_by_table[name][key] for key in sorted(rows_by_table[name], key=natural_key)
+        }
+    return {name: rows for name, rows in rows_by_table.items() if rows}
 
 
-def _switch_rows(found: TableRows, switch: Switch) -> None:
+def _switch_rows(rows_by_table: TableRows, switch: Switch) -> None:
     for pool in switch.qos.pools:
-        found["BUFFER_POOL"][pool.name] = _pool(pool)
+        rows_by_table["BUFFER_POOL"][pool.name] = _pool(pool)
     if switch.qos.global_dscp_map is not None:
-        found["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": switch.qos.global_dscp_map.name}
-        found["DSCP_TO_TC_MAP"][switch.qos.global_dscp_map.name] = _map(switch.qos.global_dscp_map)
-    if switch.qos.poll.poll_ms is not None and found["PFC_WD"]:
-        found["PFC_WD"]["GLOBAL"] = {"POLL_INTERVAL": str(switch.qos.poll.poll_ms)}
+        rows_by_table["PORT_QOS_MAP"]["global"] = {"dscp_to_tc_map": switch.qos.global_dscp_map.name}
+        rows_by_table["DSCP_TO_TC_MAP"][switch.qos.global_dscp_map.name] = _map(switch.qos.global_dscp_map)
+    if switch.qos.poll.poll_ms is not None and rows_by_table["PFC_WD"]:
+        rows_by_table["PFC_WD"]["GLOBAL"] = {"POLL_INTERVAL": str(switch.qos.poll.poll_ms)}
     if switch.qos.buffer_model == "dynamic":
-        found["DEVICE_METADATA"]["localhost"] = {"buffer_model": "dynamic"}
+        rows_by_table["DEVICE_METADATA"]["localhost"] = {"buffer_model": "dynamic"}
     if switch.qos.dynamic is not None:
         for table, key, fields in dynamic_rows(switch.qos.dynamic):
-            found[table][key] = fields
+            rows_by_table[table][key] = fields
     if switch.qos.tunnel is not None:
         for table, key, fields in tunnel_rows(switch.qos.tunnel):
-            found[table][key] = fields
+            rows_by_table[table][key] = fields
     for group, enabled in switch.qos.counters:
-        found["FLEX_COUNTER_TABLE"][group] = {"FLEX_COUNTER_STATUS": "enable" if enabled else "disable"}
+        rows_by_table["FLEX_COUNTER_TABLE"][group] = {
+            "FLEX_COUNTER_STATUS": "enable" if enabled else "disable"
+        }
 
 
-def _port_rows(found: TableRows, device: SwitchQos, port: Port, qos: PortQos) -> None:
+def _port_rows(rows_by_table: TableRows, device: SwitchQos, port: Port, qos: PortQos) -> None:
     if not _only_global(device, qos):
-        found["PORT_QOS_MAP"][port.name] = _port_qos_map(qos)
+        rows_by_table["PORT_QOS_MAP"][port.name] = _port_qos_map(qos)
     if port.cable.configured_m is not None:
-        found["CABLE_LENGTH"].setdefault(CABLES, {})[port.name] = f"{port.cable.configured_m}m"
+        rows_by_table["CABLE_LENGTH"].setdefault(CABLES, {})[port.name] = f"{port.cable.configured_m}m"
     if qos.watchdog is not None:
         row = {
             "action": qos.watchdog.action,
             "detection_time": _text(qos.watchdog.detection_ms),
             "restoration_time": _text(qos.watchdog.restoration_ms),
         }
-        found["PFC_WD"][port.name] = {field: value for field, value in row.items() if value}
+        rows_by_table["PFC_WD"][port.name] = {field: value for field, value in row.items() if value}
     if port.asymmetric:
-        found["PORT"][port.name] = {"pfc_asym": "on"}
+        rows_by_table["PORT"][port.name] = {"pfc_asym": "on"}
     for table, key, fields in _numbered_rows(port.name, qos, computed=device.buffer_model == "dynamic"):
-        found[table][key] = fields
+        rows_by_table[table][key] = fields
 
 
 def _only_global(device: SwitchQos, qos: PortQos) -> bool:
@@ -192,17 +196,17 @@ def _row_of(run: list[PriorityGroup]) -> tuple[str, str]:
     return numbers, first.buffer.name if first.buffer else COMPUTED
 
 
-def _object_rows(found: TableRows, qos: PortQos) -> None:
+def _object_rows(rows_by_table: TableRows, qos: PortQos) -> None:
     """Write the rows that ports refer to by name."""
     for field, index_map in _port_maps(qos).items():
-        found[PORT_MAPS[field]][index_map.name] = _map(index_map)
+        rows_by_table[PORT_MAPS[field]][index_map.name] = _map(index_map)
     for queue in filter(None, qos.queues):
         if queue.scheduler is not None:
-            found["SCHEDULER"][queue.scheduler.name] = _scheduler(queue.scheduler)
+            rows_by_table["SCHEDULER"][queue.scheduler.name] = _scheduler(queue.scheduler)
         if queue.wred is not None:
-            found["WRED_PROFILE"][queue.wred.name] = _wred(queue.wred)
+            rows_by_table["WRED_PROFILE"][queue.wred.name] = _wred(queue.wred)
     for profile in _profiles(qos):
-        found["BUFFER_PROFILE"][profile.name] = _profile(profile)
+        rows_by_table["BUFFER_PROFILE"][profile.name] = _profile(profile)
 
 
 def _profiles(qos: PortQos) -> Iterable[BufferProfile]:

@@ -52,8 +52,8 @@ def devices_of(document: Document) -> tuple[Document, ...]:
     """Return a document for each device in a file; one that is plain stands for itself. Empty: it holds none."""
     if document.part or _has_tables(document.data):
         return (document,)
-    found = tuple(_PlainConfig(root, _normal(root.data)) for root in _roots(document.data))
-    return tuple(_part(document, index, found) for index in range(len(found)))
+    configs = tuple(_PlainConfig(root, _normal(root.data)) for root in _roots(document.data))
+    return tuple(_part(document, index, configs) for index in range(len(configs)))
 
 
 def numbered_device(document: Document, asic: str) -> Document:
@@ -61,9 +61,9 @@ def numbered_device(document: Document, asic: str) -> Document:
     host = _hostname(document.data) or document.file
     name = f"{document.file} ({asic})"
     of = DocumentPart(document, name, document.file, PartLayout(document.file), device=f"{host}:{asic}")
-    found = part(document.data, of)
-    found.duplicates = document.duplicates
-    return found
+    device_document = part(document.data, of)
+    device_document.duplicates = document.duplicates
+    return device_document
 
 
 def unread_sections(document: Document) -> Iterator[tuple[Path, str]]:
@@ -103,23 +103,25 @@ def _roots(data: Data) -> Iterator[_Root]:
             yield _Root((str(key),), value, str(key))
 
 
-def _part(document: Document, index: int, found: tuple[_PlainConfig, ...]) -> Document:
-    root, normal = found[index]
+def _part(document: Document, index: int, configs: tuple[_PlainConfig, ...]) -> Document:
+    root, normal = configs[index]
     steps = "".join(f"[{key}]" if isinstance(key, int) else f":{key}" for key in root.path)
-    alone = len(found) == 1
+    alone = len(configs) == 1
     shown = document.file if alone else f"{document.file}{steps}"
     of = DocumentPart(
         document,
         f"{shown} (as tables)" if alone else shown,
         shown,
         PartLayout(document.file, root.path, normal.moved, normal.renamed),
-        device=_device(index, found, document.file),
-        remarks=(*(_of_file(found) if index == 0 else ()), *normal.remarks),
+        device=_device(index, configs, document.file),
+        remarks=(*(_of_file(configs) if index == 0 else ()), *normal.remarks),
     )
     made = part(normal.data, of)
-    own = [one for one in document.duplicates if _is_below(one.path, root)]
+    own = [duplicate for duplicate in document.duplicates if _is_below(duplicate.path, root)]
     strays = [
-        one for one in document.duplicates if not any(_is_below(one.path, other.root) for other in found)
+        duplicate
+        for duplicate in document.duplicates
+        if not any(_is_below(duplicate.path, other.root) for other in configs)
     ]
     made.duplicates = (*own, *(strays if index == 0 else ()))
     return made
@@ -129,20 +131,20 @@ def _is_below(path: Path, root: _Root) -> bool:
     return path[: len(root.path)] == root.path
 
 
-def _of_file(found: tuple[_PlainConfig, ...]) -> Iterator[Remark]:
+def _of_file(configs: tuple[_PlainConfig, ...]) -> Iterator[Remark]:
     """Yield what is to be said of a file as a whole."""
-    if any(one.root.section for one in found):
-        yield Remark("sections", len(found), ())
-    if any(isinstance(key, int) for one in found for key in one.root.path):
-        yield Remark("list", len(found), ())
+    if any(config.root.section for config in configs):
+        yield Remark("sections", len(configs), ())
+    if any(isinstance(key, int) for config in configs for key in config.root.path):
+        yield Remark("list", len(configs), ())
 
 
-def _device(index: int, found: tuple[_PlainConfig, ...], file: str) -> str | None:
+def _device(index: int, configs: tuple[_PlainConfig, ...], file: str) -> str | None:
     """Return the name of an ASIC beside its host, None where no other has its hostname."""
-    section = found[index].root.section
+    section = configs[index].root.section
     if section in ("", HOST):
         return None
-    names = [_hostname(one.normal.data) for one in found]
+    names = [_hostname(config.normal.data) for config in configs]
     own = names[index]
     if own and names.count(own) < 2:
         return None
@@ -216,18 +218,18 @@ class _Dump:
         return rows
 
     def _fields(self, path: Path, fields: Mapping[str, object]) -> dict[str, object]:
-        found: dict[str, object] = {}
+        plain_fields: dict[str, object] = {}
         for name, value in fields.items():
             if name == "NULL":
                 self._note("null", path)
             elif name.endswith("@") and isinstance(value, str):
                 plain = name[:-1]
-                found[plain] = value.split(",")
+                plain_fields[plain] = value.split(",")
                 self._renamed[(*path, plain)] = name
                 self._note("listed", (*path, plain))
             else:
-                found[name] = value
-        return found
+                plain_fields[name] = value
+        return plain_fields
 
     def _note(self, kind: str, path: Path) -> None:
         self._seen.setdefault(kind, []).append(path)

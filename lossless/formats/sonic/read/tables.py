@@ -153,17 +153,17 @@ class Tables:
         return rows
 
     def _fields(self, place: Path, fields: Mapping[str, object]) -> dict[str, str]:
-        found = {}
+        text_by_field = {}
         # In the midst of a configuration a row can be wrapped as redis-dump does.
         inner = fields.get("value")
         for key, value in (inner if isinstance(inner, dict) else fields).items():
             if isinstance(value, dict) or (isinstance(value, list) and not all(map(_is_plain, value))):
                 self.unread.append(f"{'|'.join(map(str, place))}|{key}: not a value")
             else:
-                found[key.removesuffix("@")] = _text(value)
+                text_by_field[key.removesuffix("@")] = _text(value)
                 if value.__class__ is int or value.__class__ is float:
                     self.numbers.append((*place, key))
-        return found
+        return text_by_field
 
     @classmethod
     def of(cls, document: Document) -> Tables:

@@ -90,9 +90,9 @@ class _DeviceReader:
         meta = tables.row("DEVICE_METADATA", "localhost")
         self.meta: Mapping[str, str] = meta.fields if meta else {}
         self.hwsku_name = self.meta.get("hwsku")
-        found = find_hardware(self.hwsku_name, self.meta.get("platform")) if self.hwsku_name else None
-        self.profile: SwitchProfile | None = found[0] if found else None
-        self.hwsku: Hwsku | None = found[1] if found else None
+        hardware = find_hardware(self.hwsku_name, self.meta.get("platform")) if self.hwsku_name else None
+        self.profile: SwitchProfile | None = hardware[0] if hardware else None
+        self.hwsku: Hwsku | None = hardware[1] if hardware else None
         self.dynamic = self.meta.get("buffer_model") == "dynamic"
         self.cables = self._cables()
 
@@ -114,11 +114,13 @@ class _DeviceReader:
         )
 
     def _cables(self) -> dict[str, Cable]:
-        found = {}
+        cable_by_port = {}
         for row in self.tables.table("CABLE_LENGTH").values():
             for port, text in row.fields.items():
-                found[port] = Cable(UNKNOWN, _length_m(text), self.tables.origin("CABLE_LENGTH", row, port))
-        return found
+                cable_by_port[port] = Cable(
+                    UNKNOWN, _length_m(text), self.tables.origin("CABLE_LENGTH", row, port)
+                )
+        return cable_by_port
 
     def _ports(self) -> tuple[Port, ...]:
         reader = QosReader(self.objects, self.dynamic, self._generated)
@@ -251,10 +253,10 @@ def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], tables: Tables)
     if rdma_dscps:
         named = TrafficClass("rdma", rdma_dscps, rest=False, priority=None, lossless=True, origin=origin)
         return ClassSet("named", (named,))
-    found: dict[int, set[int]] = {}
+    dscps_by_priority: dict[int, set[int]] = {}
     for qos in {id(p.qos): p.qos for p in ports if p.qos and p.admin_up is not False}.values():
         for priority in qos.pfc.priorities:
-            found.setdefault(priority, set()).update(
+            dscps_by_priority.setdefault(priority, set()).update(
                 qos.dscp_to_tc.sources(priority) if qos.dscp_to_tc else ()
             )
     return ClassSet(
@@ -263,6 +265,6 @@ def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], tables: Tables)
             TrafficClass(
                 f"priority {p}", tuple(sorted(dscps)), rest=False, priority=p, lossless=True, origin=origin
             )
-            for p, dscps in sorted(found.items())
+            for p, dscps in sorted(dscps_by_priority.items())
         ),
     )

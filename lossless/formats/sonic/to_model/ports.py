@@ -59,7 +59,7 @@ class RowIndex:
         self._numbered = {name: self._by_port(name) for name in ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")}
 
     def _by_port(self, table: str) -> dict[str, Slots]:
-        found: dict[str, Slots] = {}
+        slots_by_port: dict[str, Slots] = {}
         ports: dict[str, str | None] = {}
         ranges: dict[str, range | None] = {}
         malformed: list[ConfigRow] = []
@@ -75,16 +75,16 @@ class RowIndex:
             if port is None or numbers is None:
                 malformed.append(row)
             elif port:
-                slots = found.get(port)
+                slots = slots_by_port.get(port)
                 if slots is None:
-                    found[port] = dict.fromkeys(numbers, row)
+                    slots_by_port[port] = dict.fromkeys(numbers, row)
                     continue
                 if not slots.keys().isdisjoint(numbers):
                     overlaps += _overlaps(port, slots, numbers, row)
                 for number in numbers:
                     slots[number] = row
-        self._tables.keys[table] = NumberedKeys(found.keys(), ranges, malformed, overlaps)
-        return found
+        self._tables.keys[table] = NumberedKeys(slots_by_port.keys(), ranges, malformed, overlaps)
+        return slots_by_port
 
     def _port(self, table: str, place: str) -> str | None:
         """Return the port a row is for; empty for a port of another card of a chassis, None for no port.

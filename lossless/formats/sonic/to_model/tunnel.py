@@ -42,14 +42,14 @@ def tunnel_maps(tables: Tables, objects: Objects) -> TunnelMaps | None:
     names = {
         name: str(row.get(field, "")) if key else TUNNEL_MAP for name, (field, _) in TUNNEL_FIELDS.items()
     }
-    found = {
+    maps = {
         name: _outer(tables, names[name]) if table == OUTER_TABLE else objects.index_map(table, names[name])
         for name, (_, table) in TUNNEL_FIELDS.items()
     }
-    if not any(found.values()):
+    if not any(maps.values()):
         return None
     origin = tables.origin("TUNNEL") if key else tables.origin(OUTER_TABLE)
-    return TunnelMaps(**found, origin=origin)
+    return TunnelMaps(**maps, origin=origin)
 
 
 def _first_tunnel(rows: object) -> tuple[str, Mapping[str, Any]]:

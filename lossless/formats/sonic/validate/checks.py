@@ -73,13 +73,13 @@ def _is_supervisor(own: Mapping[str, object]) -> bool:
 
 
 def _table(data: Data, name: str) -> Mapping[str, object]:
-    found = data.get(name)
-    return found if isinstance(found, dict) else {}
+    rows = data.get(name)
+    return rows if isinstance(rows, dict) else {}
 
 
 def _row(data: Data, table: str, key: str) -> Mapping[str, object]:
-    found = _table(data, table).get(key)
-    return found if isinstance(found, dict) else {}
+    row = _table(data, table).get(key)
+    return row if isinstance(row, dict) else {}
 
 
 def _text(row: Mapping[str, object], field: str) -> str | None:
@@ -88,8 +88,8 @@ def _text(row: Mapping[str, object], field: str) -> str | None:
 
 def _numbers(row: Row, *names: str) -> list[int] | None:
     """Return fields as numbers, None where one is set and cannot be read: its type is blamed, not the constraint."""
-    found = [whole(row.get(name, "0")) for name in names]
-    return None if None in found else [number for number in found if number is not None]
+    numbers = [whole(row.get(name, "0")) for name in names]
+    return None if None in numbers else [number for number in numbers if number is not None]
 
 
 def _needs_positive(row: Row, _: RowContext, name: str, other: str) -> Iterator[ConstraintViolation]:
@@ -135,9 +135,9 @@ def _not_with(row: Row, _: RowContext, name: str, other: str) -> Iterator[Constr
 def _needs_metadata(
     row: Row, context: RowContext, name: str, field: str, value: str
 ) -> Iterator[ConstraintViolation]:
-    found = getattr(context, field)
-    if name in row and found != value and not context.fragment:
-        has = f"is {found}" if found else "is absent"
+    actual = getattr(context, field)
+    if name in row and actual != value and not context.fragment:
+        has = f"is {actual}" if actual else "is absent"
         yield ConstraintViolation(
             name, f"{name} is accepted only with {field} {value}, and DEVICE_METADATA's {has}"
         )

@@ -61,18 +61,18 @@ class _AcceptedRows:
 
     __slots__ = ("contents", "fixed", "keys", "plan", "shape", "target")
 
-    def __init__(self, found: TableSchema, context: RowContext) -> None:
-        self.plan = found
-        self.shape = _only(found, context)
+    def __init__(self, table_schema: TableSchema, context: RowContext) -> None:
+        self.plan = table_schema
+        self.shape = _only(table_schema, context)
         self.target = _target(self.shape)
         self.keys: dict[str, str] = {}
         self.contents: dict[Content, tuple[tuple[str, Reference], ...]] = {}
-        self.fixed: dict[str, set[Content]] = {name: set() for name in found.rows}
+        self.fixed: dict[str, set[Content]] = {name: set() for name in table_schema.rows}
 
 
-def _only(found: TableSchema, context: RowContext) -> RowSchema | None:
+def _only(table_schema: TableSchema, context: RowContext) -> RowSchema | None:
     """Return the one shape that rows without a fixed name have on this device, None where there are several."""
-    shapes = [shape for shape in found.lists if _applies(shape, context)]
+    shapes = [shape for shape in table_schema.lists if _applies(shape, context)]
     return shapes[0] if len(shapes) == 1 and not shapes[0].keyed else None
 
 
@@ -121,9 +121,9 @@ def _release(data: Mapping[str, object]) -> str | None:
 def _remembered(
     tables: dict[str, _AcceptedRows | None], name: str, context: RowContext
 ) -> _AcceptedRows | None:
-    found = plan(name, context.release)
-    known = None if found is None else _AcceptedRows(found, context)
-    if found is not None or len(tables) < _MOST_KEYS:
+    table_schema = plan(name, context.release)
+    known = None if table_schema is None else _AcceptedRows(table_schema, context)
+    if table_schema is not None or len(tables) < _MOST_KEYS:
         tables[name] = known
     return known
 
@@ -148,22 +148,22 @@ def _is_clean(known: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> b
 def _all_known(known: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> bool:
     contents = known.contents
     try:
-        found: set[Content] = set(map(tuple, map(dict.items, rows.values())))  # type: ignore[arg-type]
+        row_contents: set[Content] = set(map(tuple, map(dict.items, rows.values())))  # type: ignore[arg-type]
     except TypeError:
         return False
     named = set(map(known.keys.get, rows))
-    if None in named or not contents.keys() >= found:
+    if None in named or not contents.keys() >= row_contents:
         return False
     named.discard("")
     if named and not named <= _rows(data, known.target).keys():
         return False
-    wanted = {reference for content in found for _, reference in contents[content]}
+    wanted = {reference for content in row_contents for _, reference in contents[content]}
     return all(name in _rows(data, table) for table, name in wanted)
 
 
 def _rows(data: Mapping[str, object], table: str) -> Mapping[str, object]:
-    found = data.get(table)
-    return found if isinstance(found, dict) else {}
+    rows = data.get(table)
+    return rows if isinstance(rows, dict) else {}
 
 
 def _named(shape: RowSchema, parts: Sequence[str]) -> str | None:
@@ -254,13 +254,13 @@ class _TableValidator:
         return RowFlaw("key", (), f"the key has {len(parts)} parts where {wanted} are wanted", value=key)
 
     def _key(self, key: str, parts: tuple[str, ...], shape: RowSchema) -> Iterator[RowFlaw]:
-        found = tuple(judge_key(shape, parts))
-        references = [item for item in found if not isinstance(item, RowFlaw)]
-        if len(references) == len(found) and shape is self.known.shape:
+        results = tuple(judge_key(shape, parts))
+        references = [item for item in results if not isinstance(item, RowFlaw)]
+        if len(references) == len(results) and shape is self.known.shape:
             if len(self.known.keys) >= _MOST_KEYS:
                 self.known.keys.clear()
             self.known.keys[key] = references[0][1] if references else ""
-        yield from (item for item in found if isinstance(item, RowFlaw))
+        yield from (item for item in results if isinstance(item, RowFlaw))
         for reference in references:
             yield from self._absent((), reference, "")
 

@@ -98,22 +98,22 @@ def _field(shape: RowSchema, name: str, value: object, release: str | None) -> I
     elif field.type is None:
         yield _of_other(name, None, field, release)
     else:
-        found = list(_value(field.type, name, value, f"{name} "))
-        refused = any(isinstance(item, RowFlaw) for item in found)
+        results = list(_value(field.type, name, value, f"{name} "))
+        refused = any(isinstance(item, RowFlaw) for item in results)
         if refused and _accepted(field.otherwise, name, value):
             yield _of_other(name, value, field, release)
         else:
-            yield from found
+            yield from results
 
 
 def _value(kind: ValueType, name: str, value: object, said: str) -> Iterator[RowFlaw | Reference]:
     """Yield what is wrong with a value, which messages introduce as ``said``, or which rows it names."""
-    found = texts(value, kind.many)
-    if found is None:
+    value_texts = texts(value, kind.many)
+    if value_texts is None:
         shape = "an object" if isinstance(value, dict) else "a list"
         yield RowFlaw("value", (name,), f"{said}is {shape}, not {kind.means}")
         return
-    for text in found:
+    for text in value_texts:
         named = kind.references(text)
         if named is None:
             yield _refused(kind, name, value, said, text)
@@ -143,13 +143,15 @@ def shown(text: str) -> str:
 
 
 def _nearest(text: str, words: tuple[str, ...]) -> str:
-    found = nearest_name(text, words) if words and text else None
-    return f"{found!r} is the nearest value that is accepted" if found else ""
+    nearest = nearest_name(text, words) if words and text else None
+    return f"{nearest!r} is the nearest value that is accepted" if nearest else ""
 
 
 def _unknown(shape: RowSchema, name: str) -> RowFlaw:
-    found = nearest_name(name, shape.fields)
-    return RowFlaw("field", (name,), f"has no field {name}", help=f"did you mean {found}?" if found else "")
+    nearest = nearest_name(name, shape.fields)
+    return RowFlaw(
+        "field", (name,), f"has no field {name}", help=f"did you mean {nearest}?" if nearest else ""
+    )
 
 
 def _accepted(otherwise: OtherReleases | None, name: str, value: object) -> bool:

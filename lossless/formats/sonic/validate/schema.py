@@ -83,8 +83,8 @@ class Schema:
     def release(self, version: object) -> str | None:
         """Return the known release of a database version such as ``version_202411_01``, None where unknown."""
         parts = str(version).split("_")
-        found = parts[1] if len(parts) > 1 else ""
-        return found if found in self.releases else None
+        release = parts[1] if len(parts) > 1 else ""
+        return release if release in self.releases else None
 
     def type(self, line: str) -> ValueType:
         """Return the type that a line of the schema means."""
@@ -118,9 +118,9 @@ def plan(table: str, release: str | None) -> TableSchema | None:
         rows |= dict.fromkeys(group["names"], _shape(own, group, release))
     lists = tuple(_shape(own, data, release) for data in entry.get("lists", ()))
     older = {
-        name: found
+        name: other_releases
         for name, data in entry.get("older_rows", {}).items()
-        if (found := _unknown_to(own, data, release))
+        if (other_releases := _unknown_to(own, data, release))
     }
     return TableSchema(rows, lists, _unknown_to(own, own.data["older_tables"].get(table), release), older)
 

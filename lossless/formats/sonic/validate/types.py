@@ -77,12 +77,12 @@ class ValueType:
 
     def references(self, text: str) -> tuple[Reference, ...] | None:
         """Return the rows that a text must name, none where it stands for itself; None where it is refused."""
-        found = self._good.get(text)
-        if found is None:
-            found = self._judged(text)
-            if found is not None and len(self._good) < _MOST_GOOD:
-                self._good[text] = found
-        return found
+        references = self._good.get(text)
+        if references is None:
+            references = self._judged(text)
+            if references is not None and len(self._good) < _MOST_GOOD:
+                self._good[text] = references
+        return references
 
     def _judged(self, text: str) -> tuple[Reference, ...] | None:
         named = None
