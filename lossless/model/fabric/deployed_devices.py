@@ -230,13 +230,13 @@ class DeployedDevices:
 
     @cached_property
     def _named(self) -> tuple[CabledPair, ...]:
-        found: dict[frozenset[tuple[str, str]], CabledPair] = {}
+        pair_by_ends: dict[frozenset[tuple[str, str]], CabledPair] = {}
         for near in self._naming:
             far = self.ends.get(near.neighbor) if near.neighbor else None
             if far is not None:
                 pair = CabledPair(near, far, mutual=far.neighbor in near.names)
-                found.setdefault(frozenset(((near.switch, near.port), (far.switch, far.port))), pair)
-        return tuple(found.values())
+                pair_by_ends.setdefault(frozenset(((near.switch, near.port), (far.switch, far.port))), pair)
+        return tuple(pair_by_ends.values())
 
     def _elsewhere(self, pair: CabledPair) -> bool:
         """Return whether the far end names somebody else; a port by a name nobody knows may be the near one."""

@@ -52,17 +52,17 @@ class View:
         for switch in self.fabric.switches:
             key = (id(switch.ports), id(switch.qos), id(switch.classes), id(switch.hwsku))
             groups.setdefault(key, []).append(switch)
-        return tuple((found[0], tuple(s.name for s in found)) for found in groups.values())
+        return tuple((switches[0], tuple(s.name for s in switches)) for switches in groups.values())
 
     @cached_property
     def port_sets(self) -> tuple[PortSet, ...]:
         """Ports in use by what is alike: those with QoS rows that are not known to be down."""
-        return tuple(found for switch, names in self.alike for found in _port_sets(switch, names))
+        return tuple(port_set for switch, names in self.alike for port_set in _port_sets(switch, names))
 
     @cached_property
     def lossless_sets(self) -> tuple[PortSet, ...]:
         """Those of :attr:`port_sets` with PFC on."""
-        return tuple(found for found in self.port_sets if found.qos.pfc.priorities)
+        return tuple(port_set for port_set in self.port_sets if port_set.qos.pfc.priorities)
 
     @cached_property
     def switch_by_name(self) -> dict[str, Switch]:
@@ -72,10 +72,10 @@ class View:
     @cached_property
     def units(self) -> dict[str, list[Switch]]:
         """The switches that a device is made of, one for each ASIC, by its name."""
-        found: dict[str, list[Switch]] = {}
+        switches_by_device: dict[str, list[Switch]] = {}
         for switch in self.fabric.switches:
-            found.setdefault(switch.device, []).append(switch)
-        return found
+            switches_by_device.setdefault(switch.device, []).append(switch)
+        return switches_by_device
 
     @cached_property
     def host_by_name(self) -> dict[str, Host]:
@@ -88,16 +88,16 @@ class View:
         groups: dict[int, list[Host]] = {}
         for host in self.fabric.hosts:
             groups.setdefault(id(host.qos), []).append(host)
-        return tuple((found[0].qos, tuple(h.name for h in found)) for found in groups.values())
+        return tuple((hosts[0].qos, tuple(h.name for h in hosts)) for hosts in groups.values())
 
     @cached_property
     def links_of(self) -> dict[str, list[Link]]:
         """Links by the name of either end."""
-        found: dict[str, list[Link]] = {}
+        links_by_end: dict[str, list[Link]] = {}
         for link in self.fabric.links:
-            found.setdefault(link.a, []).append(link)
-            found.setdefault(link.b, []).append(link)
-        return found
+            links_by_end.setdefault(link.a, []).append(link)
+            links_by_end.setdefault(link.b, []).append(link)
+        return links_by_end
 
     def port(self, switch: str, name: str) -> Port | None:
         """Return a port of a switch, None where either is not known."""

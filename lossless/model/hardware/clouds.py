@@ -128,10 +128,10 @@ def machines_of(transport: Transport) -> tuple[str, ...]:
 
 def network_of(transport: Transport, machine: str | None) -> CloudNetwork | None:
     """Return the network of a machine type; without one that of the cloud, None where it has several."""
-    found = NETWORKS[transport]
+    networks = NETWORKS[transport]
     if machine is not None:
-        return next(network for network in found if machine in network.machines)
-    if len({network.name for network in found}) > 1:
+        return next(network for network in networks if machine in network.machines)
+    if len({network.name for network in networks}) > 1:
         return None
     # What an image writes depends on the machine, the rest does not.
-    return found[0]._replace(machines=(), image=())
+    return networks[0]._replace(machines=(), image=())

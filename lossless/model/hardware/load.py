@@ -79,9 +79,9 @@ def switch_for_hwsku(
         ProfileError: a user's file that is unreadable or wrong.
     """
     candidates = list(_switches_with(hwsku, extra_dirs))
-    for profile, found in candidates:
-        if platform in found.platforms:
-            return profile, found
+    for profile, known_hwsku in candidates:
+        if platform in known_hwsku.platforms:
+            return profile, known_hwsku
     return candidates[0] if len(candidates) == 1 else None
 
 
@@ -100,9 +100,9 @@ def _switches_with(hwsku: str, extra_dirs: Sequence[Folder]) -> Iterable[tuple[S
     for name in switch_names(extra_dirs):
         if _mentions(name, files.get(name), hwsku):
             profile = load_switch(name, extra_dirs)
-            found = profile.hwsku(hwsku)
-            if found is not None:
-                yield profile, found
+            known_hwsku = profile.hwsku(hwsku)
+            if known_hwsku is not None:
+                yield profile, known_hwsku
 
 
 def _mentions(name: str, path: str | None, hwsku: str) -> bool:

@@ -357,9 +357,9 @@ def _nic_problems(file: NicFile) -> Iterator[Problem]:
         yield from _reference(f"dcqcn.rows ({name})", parameter.source, file.sources)
 
 
-def _columns(key: str, found: str, expected: str) -> Iterator[Problem]:
-    if found != expected:
-        yield key, f"is {found!r}; expected {expected!r}"
+def _columns(key: str, actual: str, expected: str) -> Iterator[Problem]:
+    if actual != expected:
+        yield key, f"is {actual!r}; expected {expected!r}"
 
 
 def _readable(key: str, read: Callable[..., object], *arguments: object) -> Iterator[Problem]:

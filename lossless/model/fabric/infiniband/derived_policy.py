@@ -41,8 +41,8 @@ def _default_sl(subnet: Subnet) -> int:
 
 
 def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
-    found = subnet.partitions
-    return () if found is None or isinstance(found, Unknown) else found
+    partitions = subnet.partitions
+    return () if partitions is None or isinstance(partitions, Unknown) else partitions
 
 
 def _rules(subnet: Subnet) -> Iterator[PolicyBlock]:

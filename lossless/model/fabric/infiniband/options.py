@@ -88,7 +88,7 @@ def option(key: str) -> Option | None:
 
 def known_keys(flavour: Flavour) -> tuple[str, ...]:
     """Return the keys that a flavour is known to have. That of NVIDIA has more than those of the table."""
-    return tuple(key for key, found in options().items() if found.known_to(flavour))
+    return tuple(key for key, definition in options().items() if definition.known_to(flavour))
 
 
 def engines(flavour: Flavour) -> tuple[str, ...]:
@@ -97,19 +97,19 @@ def engines(flavour: Flavour) -> tuple[str, ...]:
     return table["upstream"] if flavour == "upstream" else (*table["upstream"], *table["nvidia"])
 
 
-def taken(found: Option, text: str) -> OptionValue:
+def taken(definition: Option, text: str) -> OptionValue:
     """Return what opensm makes of the text of an option.
 
     Of a key that stands twice, a text without a value leaves what stood before.
     """
-    if found.kind == "bool":
+    if definition.kind == "bool":
         return OptionValue(text == TRUE, "" if text in (TRUE, "FALSE") else "silently false")
-    if found.kind == "i32":
-        return _signed(found, text)
-    if found.kind in BITS:
-        return _whole_number(found, text)
-    if found.choices and text not in found.choices:
-        return OptionValue(found.replaced, "replaced")
+    if definition.kind == "i32":
+        return _signed(definition, text)
+    if definition.kind in BITS:
+        return _whole_number(definition, text)
+    if definition.choices and text not in definition.choices:
+        return OptionValue(definition.replaced, "replaced")
     return OptionValue(None if text == "(null)" else text)
 
 
@@ -132,29 +132,29 @@ def _leading_number(text: str) -> int:
     return _from_c(match[0]) if match else 0
 
 
-def _signed(found: Option, text: str) -> OptionValue:
+def _signed(definition: Option, text: str) -> OptionValue:
     """Return what becomes of a text where nothing is checked: the low 32 bits of the number that it begins with."""
     number = _leading_number(text)
     low = (number + 2**31) % 2**32 - 2**31
     loss: Loss = "silently zero" if c_number(text) is None else "" if low == number else "replaced"
-    return _within(found, low, loss)
+    return _within(definition, low, loss)
 
 
-def _whole_number(found: Option, text: str) -> OptionValue:
+def _whole_number(definition: Option, text: str) -> OptionValue:
     number = c_number(text)
     if number is None:
         return OptionValue(None, "no number")
     # strtoul has 64 bits, and takes -1 for the largest of them.
     number = number if number >= 0 else number + 2**64
-    if not 0 <= number < 2 ** BITS[found.kind]:
+    if not 0 <= number < 2 ** BITS[definition.kind]:
         return OptionValue(None, "too wide")
-    return _within(found, number, "")
+    return _within(definition, number, "")
 
 
-def _within(found: Option, number: int, loss: Loss) -> OptionValue:
-    kept = found.legal is None or found.legal[0] <= number <= found.legal[1]
-    if not kept or (found.gap is not None and found.gap[0] <= number <= found.gap[1]):
-        return OptionValue(int(found.replaced or 0), "replaced")
+def _within(definition: Option, number: int, loss: Loss) -> OptionValue:
+    kept = definition.legal is None or definition.legal[0] <= number <= definition.legal[1]
+    if not kept or (definition.gap is not None and definition.gap[0] <= number <= definition.gap[1]):
+        return OptionValue(int(definition.replaced or 0), "replaced")
     return OptionValue(number, loss)
 
 

@@ -51,6 +51,6 @@ def _weights(text: str | None) -> tuple[Weight, ...] | None:
 def _vls(text: str | None) -> tuple[int, ...] | None:
     if text is None:
         return None
-    found = [number(entry) for entry in text.split(",")]
-    vls = [vl for vl in found if vl is not None]
-    return tuple(vls) if len(vls) == len(found) else None
+    numbers = [number(entry) for entry in text.split(",")]
+    vls = [vl for vl in numbers if vl is not None]
+    return tuple(vls) if len(vls) == len(numbers) else None
