@@ -10,6 +10,7 @@ identical: then it is the least of all halves, else that of the stated one.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import accumulate, combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -89,15 +90,14 @@ def _grouped(hosts: Mapping[str, Mapping[str, int]]) -> tuple[_Group, ...]:
     together: dict[frozenset[str], list[str]] = {}
     for name, own in hosts.items():
         together.setdefault(frozenset(own), []).append(name)
-    return tuple(_Group(tuple(names), _sums(hosts, names)) for names in together.values())
+    return tuple(_Group(tuple(names), _added(hosts[name] for name in names)) for names in together.values())
 
 
-def _sums(hosts: Mapping[str, Mapping[str, int]], names: Iterable[str]) -> dict[str, int]:
-    bps_at: dict[str, int] = {}
-    for name in names:
-        for switch, bps in hosts[name].items():
-            bps_at[switch] = bps_at.get(switch, 0) + bps
-    return bps_at
+def _added(bandwidths: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    total: Counter[str] = Counter()
+    for bps_at in bandwidths:
+        total.update(bps_at)
+    return dict(total)
 
 
 def _within(group: _Group, hosts: Mapping[str, Mapping[str, int]], between: Graph) -> Bisection:
@@ -105,7 +105,7 @@ def _within(group: _Group, hosts: Mapping[str, Mapping[str, int]], between: Grap
     names = group.hosts
     sums = accumulate(sum(hosts[name].values()) for name in names[:-1])
     number = min(enumerate(sums), key=lambda half: abs(group.bps - 2 * half[1]))[0] + 1
-    parts = [_Group(part, _sums(hosts, part)) for part in (names[:number], names[number:])]
+    parts = [_Group(part, _added(hosts[name] for name in part)) for part in (names[:number], names[number:])]
     identical = len({tuple(sorted(hosts[name].items())) for name in names}) == 1
     return _crossing(parts, between, (0,))._replace(least=identical)
 
@@ -144,8 +144,8 @@ def _crossing(groups: Sequence[_Group], between: Graph, a: Sequence[int]) -> Bis
     near = [group for at, group in enumerate(groups) if at in a]
     far = [group for at, group in enumerate(groups) if at not in a]
     graph = {node: dict(others) for node, others in between.items()}
-    graph[_SOURCE], graph[_SINK] = _sums_of(near), {}
-    for name, bps in _sums_of(far).items():
+    graph[_SOURCE], graph[_SINK] = _added(group.at for group in near), {}
+    for name, bps in _added(group.at for group in far).items():
         graph[name][_SINK] = bps
     hosts = [tuple(name for group in half for name in group.hosts) for half in (near, far)]
     switches = [tuple(dict.fromkeys(name for group in half for name in group.at)) for half in (near, far)]
@@ -153,14 +153,6 @@ def _crossing(groups: Sequence[_Group], between: Graph, a: Sequence[int]) -> Bis
     host_bps = min(sum(group.bps for group in half) for half in (near, far))
     bps = greatest_flow(collapsed(graph), _SOURCE, _SINK)
     return Bisection(bps, host_bps, names[0], names[1], least=False, near=frozenset(hosts[0]))
-
-
-def _sums_of(groups: Iterable[_Group]) -> dict[str, int]:
-    bps_at: dict[str, int] = {}
-    for group in groups:
-        for switch, bps in group.at.items():
-            bps_at[switch] = bps_at.get(switch, 0) + bps
-    return bps_at
 
 
 def collapsed(graph: Graph) -> Graph:

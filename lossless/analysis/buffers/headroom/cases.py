@@ -13,7 +13,7 @@ from lossless.analysis.buffers.headroom.port import (
     MissingInput,
     computes_as_before,
     lends_headroom,
-    port_mtu,
+    link_of,
     row_pattern,
     unknown_hwsku,
 )
@@ -68,20 +68,17 @@ def link_case(
 
 def port_case(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -> HeadroomCase | MissingInput:
     """Return the case of some ports, by the real cable where it is known."""
-    switch, cable_m, mtu_bytes = ports.switch, ports.cable.known_m, port_mtu(ports)
-    if ports.speed_bps is None:
-        return MissingInput("the speed of the port is unknown")
-    if not cable_m:
-        return MissingInput("the length of the cable is unknown")
-    if mtu_bytes is None:
-        return MissingInput("the MTU of the port is unknown")
+    switch, link = ports.switch, link_of(ports)
+    if isinstance(link, MissingInput):
+        return link
+    speed_bps, cable_m, mtu_bytes = link
     traffic = _stated_traffic(_traffic(switch, mtu_bytes, assumed), stated)
     lanes = max((port.lanes or 0 for port in ports.ports), default=0)
     return HeadroomCase(
         profile=switch.profile,
         hwsku=switch.hwsku,
         unknown_switch=unknown_hwsku(switch),
-        speed_bps=ports.speed_bps,
+        speed_bps=speed_bps,
         cable_m=cable_m,
         mtu_bytes=mtu_bytes,
         peer_response_ns=stated.peer_response_ns,

@@ -80,8 +80,8 @@ class LinkNeed(NamedTuple):
     need: HeadroomNeed | None
 
 
-def link_need(ports: PortSet) -> LinkNeed | MissingInput:
-    """Return what a lossless group of these ports needs, by the real cable where it is known."""
+def link_of(ports: PortSet) -> tuple[int, int, int] | MissingInput:
+    """Return the speed in b/s, the real length in metres and the MTU in bytes of a link."""
     cable_m, mtu_bytes = ports.cable.known_m, port_mtu(ports)
     if ports.speed_bps is None:
         return MissingInput("the speed of the port is unknown")
@@ -89,12 +89,21 @@ def link_need(ports: PortSet) -> LinkNeed | MissingInput:
         return MissingInput("the length of the cable is unknown")
     if mtu_bytes is None:
         return MissingInput("the MTU of the port is unknown")
-    floor = _floor(ports.speed_bps, cable_m, mtu_bytes)
+    return ports.speed_bps, cable_m, mtu_bytes
+
+
+def link_need(ports: PortSet) -> LinkNeed | MissingInput:
+    """Return what a lossless group of these ports needs, by the real cable where it is known."""
+    link = link_of(ports)
+    if isinstance(link, MissingInput):
+        return link
+    speed_bps, cable_m, mtu_bytes = link
+    floor = _floor(speed_bps, cable_m, mtu_bytes)
     return LinkNeed(
         cable_m=cable_m,
         mtu_bytes=mtu_bytes,
-        cable_bytes=cable_floor_bytes(ports.speed_bps, cable_m),
-        frame_bytes=cable_plus_mtu_bytes(ports.speed_bps, cable_m, mtu_bytes),
+        cable_bytes=cable_floor_bytes(speed_bps, cable_m),
+        frame_bytes=cable_plus_mtu_bytes(speed_bps, cable_m, mtu_bytes),
         floor=floor,
         need=_row(ports, cable_m) or _formula(ports, cable_m, mtu_bytes) or floor,
     )

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from lossless.analysis.simulation.question.routes import distances
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.analysis.simulation.question.nodes import SimTopology
 
@@ -26,6 +28,11 @@ def may_close_cycle(topology: SimTopology, nics: Sequence[int]) -> bool:
     waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
     for last in leaves:
         _add_waits(waits, near, leaves, last)
+    return has_cycle(waits)
+
+
+def has_cycle(waits: Mapping[Any, Iterable[Any]]) -> bool:
+    """Return whether links can come to wait for each other, given which wait for which."""
     try:
         TopologicalSorter(waits).prepare()
     except CycleError:
@@ -54,7 +61,7 @@ def _add_waits(
     waits: dict[tuple[int, int], set[tuple[int, int]]], near: Near, leaves: set[int], last: int
 ) -> None:
     """Add what waits for what on all shortest paths from some switches to one of them."""
-    far = _distances(near, last)
+    far = distances(last, near.__getitem__)
     reached = [leaf for leaf in leaves if leaf in far]
     seen = set(reached)
     for node in reached:
@@ -66,14 +73,3 @@ def _add_waits(
             if nearer not in seen:
                 seen.add(nearer)
                 reached.append(nearer)
-
-
-def _distances(near: Near, last: int) -> dict[int, int]:
-    far = {last: 0}
-    reached = [last]
-    for node in reached:
-        for peer in near[node]:
-            if peer not in far:
-                far[peer] = far[node] + 1
-                reached.append(peer)
-    return far

@@ -9,7 +9,7 @@ from lossless.ground.basics.errors import ScenarioError
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lossless.analysis.simulation.question.nodes import SimTopology
 
@@ -61,12 +61,16 @@ class EcmpRoutes:
 
     def _distances(self, last: int) -> dict[int, int]:
         if last not in self._far:
-            far = {last: 0}
-            reached = [last]
-            for node in reached:
-                for peer in self._peers(node):
-                    if peer not in far:
-                        far[peer] = far[node] + 1
-                        reached.append(peer)
-            self._far[last] = far
+            self._far[last] = distances(last, self._peers)
         return self._far[last]
+
+
+def distances(last: int, peers: Callable[[int], Iterable[int]]) -> dict[int, int]:
+    """Return how many links each switch that reaches a switch is from it."""
+    far, reached = {last: 0}, [last]
+    for node in reached:
+        for peer in peers(node):
+            if peer not in far:
+                far[peer] = far[node] + 1
+                reached.append(peer)
+    return far

@@ -115,18 +115,24 @@ def checked_scenario(view: View, question: Question) -> Scenario | MissingInput:
     return posed
 
 
-def run_study(
-    view: View, scenario: Scenario, request: SimulationRequest
-) -> tuple[Study, PeerReactionLimit | None]:
-    """Return what all seeds of a scenario showed, and how quick peers must be where drops depend on it."""
+def compile_for(request: SimulationRequest) -> None:
+    """Compile what a request needs of the model, or load what an earlier run kept, and say so where that takes long."""
     from lossless.analysis.simulation.engine.run import compiled_before, prepare
-    from lossless.analysis.simulation.study.peer_reaction import peer_reaction_limit
-    from lossless.analysis.simulation.study.study import study
 
     rare = request.record or request.question.dead_nic or request.question.slow_nic_bps is not None
     if request.compiling is not None and not compiled_before(rare=rare):
         request.compiling()
     prepare(rare=rare)
+
+
+def run_study(
+    view: View, scenario: Scenario, request: SimulationRequest
+) -> tuple[Study, PeerReactionLimit | None]:
+    """Return what all seeds of a scenario showed, and how quick peers must be where drops depend on it."""
+    from lossless.analysis.simulation.study.peer_reaction import peer_reaction_limit
+    from lossless.analysis.simulation.study.study import study
+
+    compile_for(request)
     results = study(scenario, request.limits, request.progress)
     return results, peer_reaction_limit(view, results, request.limits) if any(
         seed.drops for seed in results.seeds

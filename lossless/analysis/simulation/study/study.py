@@ -60,8 +60,7 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
     Raises:
         ScenarioError: it would take more events than ``limits`` allow.
     """
-    _require_seeds(limits)
-    seeds = range(1, (limits.seeds if is_random(scenario) else 1) + 1)
+    seeds = seeds_of(scenario, limits)
     first = instantiate(scenario, 1)
     step_ns = step_time_ns(first.network)
     horizon_ns = _horizon_ns(scenario, step_ns)
@@ -189,9 +188,15 @@ def _events_within(network: SimNetwork, horizon_ns: float) -> int:
     return int(per_ns * horizon_ns * _EVENTS_PER_HOP)
 
 
-def _require_seeds(limits: Limits) -> None:
+def seeds_of(scenario: Scenario, limits: Limits) -> range:
+    """Return the seeds to run: one where nothing is random.
+
+    Raises:
+        ScenarioError: fewer than one.
+    """
     if limits.seeds < 1:
         raise ScenarioError(f"seeds is {limits.seeds}; expected at least 1")
+    return range(1, (limits.seeds if is_random(scenario) else 1) + 1)
 
 
 def _quiet_ns(scenario: Scenario) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, checked, settings
-from lossless.analysis.simulation.study.study import is_random, require_events, watch_ns
+from lossless.analysis.simulation.study.study import is_random, require_events, seeds_of, watch_ns
 from lossless.analysis.simulation.study.trial import SweepTask, Trial
 from lossless.analysis.simulation.study.verdict import PAUSE_EDGE, describe, detection_ns
 from lossless.analysis.simulation.study.workers import WorkerPool
@@ -160,9 +160,7 @@ def _check_horizon(scenario: Scenario, horizon_ns: float) -> None:
 
 
 def _job(scenario: Scenario, limits: Limits, horizon_ns: float) -> SweepTask:
-    if limits.seeds < 1:
-        raise ScenarioError(f"seeds is {limits.seeds}; expected at least 1")
-    seeds = range(1, (limits.seeds if is_random(scenario) else 1) + 1)
+    seeds = seeds_of(scenario, limits)
     first = instantiate(scenario, 1)
     require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
     stages = (first, *(instantiate(scenario, seed) for seed in seeds[1:]))

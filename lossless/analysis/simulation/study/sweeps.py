@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.question.request import Limits, SimulationRequest
-from lossless.analysis.simulation.study.answer import checked_scenario, parts, why_not
+from lossless.analysis.simulation.study.answer import checked_scenario, compile_for, parts, why_not
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.view import View
 
@@ -35,16 +35,12 @@ def sweep_fabrics(
     """
     if (reason := why_not()) is not None:
         raise ScenarioError(reason)
-    from lossless.analysis.simulation.engine.run import compiled_before, prepare
     from lossless.analysis.simulation.study.grid import checked
     from lossless.analysis.simulation.study.sweep import sweep
 
     grid, request = checked(grid), request or SimulationRequest(limits=Limits(seeds=1))
     scenarios = [_scenario(part, request) for fabric in fabrics for part in parts(View(fabric))]
-    rare = request.question.dead_nic or request.question.slow_nic_bps is not None
-    if request.compiling is not None and not compiled_before(rare=rare):
-        request.compiling()
-    prepare(rare=rare)
+    compile_for(request)
     return tuple(
         sweep(scenario, grid, request.limits, horizon_ns, executor, request.progress)
         for scenario in scenarios

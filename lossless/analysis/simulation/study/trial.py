@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.outcome import longest_pauses
 from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.cycles import has_cycle
 from lossless.analysis.simulation.study.measure import cycle
 from lossless.ground.basics.records import NamedTuple
 
@@ -210,8 +210,4 @@ def _may_close_cycle(wiring: Wiring) -> bool:
     for route in (*wiring.routes, *(wiring.returns[number] for number in wiring.acked)):
         for link, following in pairwise(route):
             after.setdefault(link, set()).add(following)
-    try:
-        TopologicalSorter(after).prepare()
-    except CycleError:
-        return True
-    return False
+    return has_cycle(after)
