@@ -63,12 +63,12 @@ def unconfigured(fabric: Fabric) -> tuple[str, ...]:
 
 def _by_type(fabric: Fabric) -> Mapping[str, list[HostQos]]:
     """Return the kinds of hosts by the type of their NIC, each kind once."""
-    found: dict[str, dict[int, HostQos]] = {}
+    hosts_by_type: dict[str, dict[int, HostQos]] = {}
     for host in fabric.hosts:
         nic_type = _type_of(host.qos)
         if nic_type is not None:
-            found.setdefault(nic_type, {})[id(host.qos)] = host.qos
-    return {nic_type: list(kinds.values()) for nic_type, kinds in found.items()}
+            hosts_by_type.setdefault(nic_type, {})[id(host.qos)] = host.qos
+    return {nic_type: list(kinds.values()) for nic_type, kinds in hosts_by_type.items()}
 
 
 def _type_of(qos: HostQos) -> str | None:

@@ -74,13 +74,13 @@ def dcqcn_priorities(qos: HostQos) -> tuple[int, ...]:
     if not certain(qos.dcqcn.enabled):
         return ()
     stated = certain(qos.dcqcn.priorities)
-    found = certain(qos.pfc_priorities) if stated is None else stated
-    if not found:
+    priorities = certain(qos.pfc_priorities) if stated is None else stated
+    if not priorities:
         raise RenderError(
             f"{qos.nic_name}: DCQCN is on, yet it would run on no priority: "
             "none is lossless, and congestion_control.dcqcn.priorities names none"
         )
-    return found
+    return priorities
 
 
 def cnps(qos: HostQos) -> tuple[int, int]:
@@ -105,13 +105,13 @@ def roce(qos: HostQos) -> tuple[int, int]:
     if tos is not None:
         return tos >> 2, declared.get(tos >> 2, tos >> 5)
     lossless = min(certain(qos.pfc_priorities), default=None)
-    found = min((dscp for dscp, priority in declared.items() if priority == lossless), default=None)
-    if lossless is None or found is None:
+    rdma_dscp = min((dscp for dscp, priority in declared.items() if priority == lossless), default=None)
+    if lossless is None or rdma_dscp is None:
         raise RenderError(
             f"{qos.nic_name}: nothing says which DSCP and priority RDMA has: "
             "hosts.traffic_class is unset, and no class with PFC names a DSCP"
         )
-    return found, lossless
+    return rdma_dscp, lossless
 
 
 def _names(names: Iterable[str], pattern: re.Pattern[str], what: str) -> tuple[str, ...]:

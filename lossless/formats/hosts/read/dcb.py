@@ -85,9 +85,9 @@ def _map(data: Mapping[str, Any], scope: str, title: str) -> Iterator[HostFact]:
     pairs = [pair for pair in data.get("dscp_prio") or () if _are_numbers(pair, 2) and 0 <= pair[0] < 64]
     defaults = data.get("default_prio")
     default = defaults[0] if _are_numbers(defaults, 1) else 0
-    found = {pair[0]: pair[1] for pair in pairs}
-    if len(found) == len(pairs):
-        whole = tuple((dscp, found.get(dscp, default)) for dscp in range(64))
+    priority_by_dscp = {pair[0]: pair[1] for pair in pairs}
+    if len(priority_by_dscp) == len(pairs):
+        whole = tuple((dscp, priority_by_dscp.get(dscp, default)) for dscp in range(64))
         yield HostFact(scope, "dscp_to_priority", whole, (title, "dscp_prio"), rank=0 if pairs else 1)
     # Drivers without a trust order of their own trust DSCP as soon as one is mapped (mlx5 core/en_dcbnl.c).
     yield HostFact(scope, "trust", "dscp" if pairs else "pcp", (title, "dscp_prio"), rank=1)

@@ -35,9 +35,9 @@ _ADAPTERS = {"OS controlled": "os", "Firmware controlled": "firmware"}
 
 def read(section: Section) -> Reading:
     """Yield what the output says; an output that ends before its PFC configuration is a flaw."""
-    found = [*_settings(section), *_map(section), *_buffers(section), *_shares(section)]
-    yield from found
-    if section.lines and not any(said.key == "pfc" for said in found):
+    facts = [*_settings(section), *_map(section), *_buffers(section), *_shares(section)]
+    yield from facts
+    if section.lines and not any(fact.key == "pfc" for fact in facts):
         yield SectionFlaw(
             f"{section.words[0]}: the output ends before its PFC configuration", section.lines[-1].place
         )
@@ -59,7 +59,7 @@ def _settings(section: Section) -> Iterator[HostFact]:
 
 
 def _map(section: Section) -> Iterator[HostFact]:
-    found: dict[int, int] = {}
+    priority_by_dscp: dict[int, int] = {}
     lines: list[SectionLine] = []
     for line in section.lines:
         match = _MAPPED.match(line.text)
@@ -67,10 +67,10 @@ def _map(section: Section) -> Iterator[HostFact]:
             continue
         lines.append(line)
         for dscp in (number for word in _NUMBER.findall(match[2]) if (number := int(word)) < _DSCPS):
-            found[dscp] = int(match[1])
+            priority_by_dscp[dscp] = int(match[1])
             yield _said(section, f"dscp_to_priority.{dscp}", int(match[1]), line)
     if lines:
-        whole = tuple((dscp, found.get(dscp, 0)) for dscp in range(_DSCPS))
+        whole = tuple((dscp, priority_by_dscp.get(dscp, 0)) for dscp in range(_DSCPS))
         yield _said(section, "dscp_to_priority", whole, lines[0])
 
 

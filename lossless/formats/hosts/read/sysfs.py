@@ -45,9 +45,11 @@ def read(section: Section) -> Reading:
         else:
             yield from _known(section, match[1], match[2], line)
     yield from _running(section, points)
-    for device, found in gids.items():
-        types = tuple((index, kind) for index, kind, _ in sorted(found))
-        yield HostFact(device, "gid_types", types, (section.title, f"{device} gid types"), found[0][2].place)
+    for device, entries in gids.items():
+        types = tuple((index, kind) for index, kind, _ in sorted(entries))
+        yield HostFact(
+            device, "gid_types", types, (section.title, f"{device} gid types"), entries[0][2].place
+        )
 
 
 _ENABLED = re.compile(r"/sys/class/net/([^/]+)/ecn/roce_(rp|np)/enable/([0-7])")
@@ -72,11 +74,11 @@ def _running(
     section: Section, points: dict[tuple[str, str], list[tuple[int, bool, SectionLine]]]
 ) -> Iterator[HostFact]:
     """Yield on which priorities DCQCN runs; it runs at all where a reaction point does."""
-    for (interface, point), found in points.items():
-        if len({priority for priority, _, _ in found}) < 8:
+    for (interface, point), states in points.items():
+        if len({priority for priority, _, _ in states}) < 8:
             continue
-        on = tuple(sorted(priority for priority, enabled, _ in found if enabled))
-        place, path = found[0][2].place, (section.title, f"{interface} roce_{point}/enable")
+        on = tuple(sorted(priority for priority, enabled, _ in states if enabled))
+        place, path = states[0][2].place, (section.title, f"{interface} roce_{point}/enable")
         if point == "rp":
             yield HostFact(interface, "dcqcn.enabled", bool(on), path, place)
         key = "dcqcn.priorities" if point == "rp" else "dcqcn.notifying"
@@ -110,8 +112,8 @@ def _parameter(names: dict[str, str]) -> Parse:
 
 
 def _traffic_class(_match: re.Match[str], value: str) -> Values:
-    found = _TCLASS.match(value)
-    yield "traffic_class", int(found[1]) if found else int(value) if value else None
+    tclass = _TCLASS.match(value)
+    yield "traffic_class", int(tclass[1]) if tclass else int(value) if value else None
 
 
 def _roce_mode(_match: re.Match[str], value: str) -> Values:

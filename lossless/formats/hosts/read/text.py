@@ -106,8 +106,8 @@ def _kind(text: str) -> str:
     for line in text.splitlines()[:1]:
         if _title(line):
             return FIRST_LINE
-    found = next((title for title, sign in _SIGNS if sign.search(text)), "")
-    return found or ("env" if _is_environment(text) else "")
+    section_title = next((title for title, sign in _SIGNS if sign.search(text)), "")
+    return section_title or ("env" if _is_environment(text) else "")
 
 
 def _is_environment(text: str) -> bool:
@@ -121,11 +121,11 @@ def read_facts(text: str, file: str) -> Facts:
     """Return what a text of facts says; what cannot be read of it is among its problems."""
     lines = _lines(text)
     sections = tuple(_sections(lines, text, file))
-    found = [item for section in sections for item in _reading(section)]
-    said = tuple(item for item in found if isinstance(item, HostFact))
-    places = {one.path: one.place for one in said if one.place is not None}
+    reading = [item for section in sections for item in _reading(section)]
+    said = tuple(item for item in reading if isinstance(item, HostFact))
+    places = {fact.path: fact.place for fact in said if fact.place is not None}
     document = Document(file, text, _data(said), PlaceLocator(places))
-    flaws = [item for item in found if isinstance(item, SectionFlaw)] + list(_truncated(lines))
+    flaws = [item for item in reading if isinstance(item, SectionFlaw)] + list(_truncated(lines))
     problems = tuple(_problem(document, flaw) for flaw in flaws)
     return Facts(document, _host(lines, file), said, problems)
 
@@ -155,11 +155,11 @@ def _truncated(lines: tuple[SectionLine, ...]) -> Iterator[SectionFlaw]:
 
 
 def _lines(text: str) -> tuple[SectionLine, ...]:
-    found, start = [], 0
+    section_lines, start = [], 0
     for line in text.splitlines(keepends=True):
-        found.append(SectionLine(start, line.rstrip("\r\n")))
+        section_lines.append(SectionLine(start, line.rstrip("\r\n")))
         start += len(line)
-    return tuple(found)
+    return tuple(section_lines)
 
 
 def _title(line: str) -> str:

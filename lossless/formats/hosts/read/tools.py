@@ -93,11 +93,11 @@ def _port(scope: str, port: int) -> str:
 
 def lldpctl(section: Section) -> Iterator[HostFact]:
     """Yield the switch and port that each interface hears of."""
-    found: dict[str, dict[str, tuple[str, SectionLine]]] = {}
+    fields_by_interface: dict[str, dict[str, tuple[str, SectionLine]]] = {}
     for line in section.lines:
         if match := _LLDP.match(line.text):
-            found.setdefault(match[1], {})[match[2]] = (match[3], line)
-    for interface, named in found.items():
+            fields_by_interface.setdefault(match[1], {})[match[2]] = (match[3], line)
+    for interface, named in fields_by_interface.items():
         port = named.get("port.ifname") or named.get("port.local")
         if "chassis.name" in named and port:
             name, line = named["chassis.name"]

@@ -88,19 +88,19 @@ def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
 def _interfaces(
     host: str, files: Sequence[Facts], nics: Sequence[NicProfile], problems: list[Problem]
 ) -> Iterator[HostInterfaces]:
-    said = [(facts, one) for facts in files for one in facts.said]
+    said = [(facts, fact) for facts in files for fact in facts.said]
     owners = _owners(said)
     interfaces = sorted(set(owners.values())) or [""]
     known: dict[str, dict[str, InterfaceFact]] = {interface: {} for interface in interfaces}
     contradicted: dict[tuple[str, str], Problem] = {}
-    for facts, one in said:
-        owner = owners.get(one.scope, one.scope)
+    for facts, fact in said:
+        owner = owners.get(fact.scope, fact.scope)
         for interface in interfaces if owner not in known else (owner,):
-            _add(known[interface], facts, one, contradicted, interface)
+            _add(known[interface], facts, fact, contradicted, interface)
     problems.extend(_once(contradicted.values()))
     read = [
-        (_qos(found, interface, files, nics), _attachment(interface, found))
-        for interface, found in known.items()
+        (_qos(interface_facts, interface, files, nics), _attachment(interface, interface_facts))
+        for interface, interface_facts in known.items()
     ]
     yield from _alike(host, read)
 
@@ -181,10 +181,10 @@ def _contradiction(facts: Facts, one: HostFact, old: InterfaceFact) -> Problem:
     return Problem(facts.document.file, span.line, span.column, f"contradicts {there} of the same host")
 
 
-def _once(found: Iterable[Problem]) -> Iterator[Problem]:
+def _once(contradictions: Iterable[Problem]) -> Iterator[Problem]:
     """Yield the first contradiction between two files, with the number of those that follow."""
     alike: dict[tuple[str, str], list[Problem]] = {}
-    for problem in found:
+    for problem in contradictions:
         alike.setdefault((problem.file, problem.message), []).append(problem)
     for first, *more in alike.values():
         also = f", here and in {len(more)} more places" if more else ""
@@ -204,7 +204,7 @@ def _attachment(interface: str, known: Mapping[str, InterfaceFact]) -> Attachmen
 def _qos(
     known: Mapping[str, InterfaceFact], interface: str, files: Sequence[Facts], nics: Sequence[NicProfile]
 ) -> HostQos:
-    origin = next((found.origin for found in known.values()), Origin(files[0].document.file))
+    origin = next((fact.origin for fact in known.values()), Origin(files[0].document.file))
     nic = _nic(known, nics)
     host = unread(Origin(origin.file))
     plain = {field: known[key].value for key, field in _PLAIN.items() if key in known}
@@ -225,7 +225,7 @@ def _qos(
         nccl_tc_origin=_at(known, "nccl.ib_tc", host.origin),
         mtu_origin=_at(known, "mtu", host.origin),
         nic_origin=_at(known, "device", host.origin),
-        origins=tuple((_spoken(key), found.origin) for key, found in sorted(known.items())),
+        origins=tuple((_spoken(key), fact.origin) for key, fact in sorted(known.items())),
     )
 
 
@@ -255,22 +255,24 @@ def _cable(known: Mapping[str, InterfaceFact], driver: object) -> Any:
 
 def _dcqcn(unknown: Dcqcn, known: Mapping[str, InterfaceFact]) -> Dcqcn:
     prefix = "dcqcn."
-    found = {key.removeprefix(prefix): one for key, one in known.items() if key.startswith(prefix)}
-    values = {key.removeprefix("value."): one for key, one in found.items() if key.startswith("value.")}
-    fields = {name: found[name].value for name in _DCQCN if name in found}
+    dcqcn_facts = {key.removeprefix(prefix): fact for key, fact in known.items() if key.startswith(prefix)}
+    values = {
+        key.removeprefix("value."): fact for key, fact in dcqcn_facts.items() if key.startswith("value.")
+    }
+    fields = {name: dcqcn_facts[name].value for name in _DCQCN if name in dcqcn_facts}
     if "bnxt.enabled" in known:
-        found |= _broadcom(known)
-        fields |= {name: found[name].value for name in _DCQCN if name in found}
+        dcqcn_facts |= _broadcom(known)
+        fields |= {name: dcqcn_facts[name].value for name in _DCQCN if name in dcqcn_facts}
     mask = fields.get("priority_mask")
     if isinstance(mask, int) and "enabled" not in fields:
         # The kernel's own driver has no switch of its own: the firmware's mask is what DCQCN runs on.
         on = priorities_of_bits(mask)
         fields |= {"enabled": bool(on), "priorities": on, "notifying": on}
-        found |= {"priorities": found["priority_mask"], "notifying": found["priority_mask"]}
-    origins = {name.removeprefix("value."): one.origin for name, one in found.items()}
+        dcqcn_facts |= {"priorities": dcqcn_facts["priority_mask"], "notifying": dcqcn_facts["priority_mask"]}
+    origins = {name.removeprefix("value."): fact.origin for name, fact in dcqcn_facts.items()}
     return unknown._replace(
         **fields,
-        values=tuple(sorted((name, one.value) for name, one in values.items())),
+        values=tuple(sorted((name, fact.value) for name, fact in values.items())),
         stated=tuple(sorted(values)),
         origin=next(iter(origins.values()), unknown.origin),
         origins=tuple(sorted(origins.items())),
@@ -280,15 +282,15 @@ def _dcqcn(unknown: Dcqcn, known: Mapping[str, InterfaceFact]) -> Dcqcn:
 def _broadcom(known: Mapping[str, InterfaceFact]) -> dict[str, InterfaceFact]:
     """Return DCQCN of bnxt_re: what CNPs carry is said there only by firmware without service profiles."""
     enabled = known["bnxt.enabled"]
-    found = {"enabled": enabled._replace(value=enabled.value != 0)}
+    dcqcn_facts = {"enabled": enabled._replace(value=enabled.value != 0)}
     profiles = known.get("bnxt.profiles")
     if profiles is not None and not profiles.value:
         for name in ("cnp_dscp", "cnp_priority"):
-            found |= {name: known[f"bnxt.{name}"]} if f"bnxt.{name}" in known else {}
+            dcqcn_facts |= {name: known[f"bnxt.{name}"]} if f"bnxt.{name}" in known else {}
         if "bnxt.priority" in known:
             priority = known["bnxt.priority"]
-            found["priorities"] = priority._replace(value=(priority.value,))
-    return found
+            dcqcn_facts["priorities"] = priority._replace(value=(priority.value,))
+    return dcqcn_facts
 
 
 def _transport(known: Mapping[str, InterfaceFact]) -> Any:
