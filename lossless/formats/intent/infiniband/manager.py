@@ -45,7 +45,7 @@ def _roots(value: object) -> object:
     return (value,) if isinstance(value, str) else listed(value)
 
 
-class RoutingChoice(Model):
+class EngineChoice(Model):
     """How opensm routes. Engines are tried in order; without ``fallback`` it gives up rather than take minhop.
 
     ``roots``: ``top`` is the top tier of a fat tree. ``compute_nodes``: their HCAs are written into a file for it.
@@ -67,7 +67,7 @@ class RoutingChoice(Model):
     compute_nodes: OnOff = False
 
     @model_validator(mode="after")
-    def _no_fallback_is_no_engine(self) -> RoutingChoice:
+    def _no_fallback_is_no_engine(self) -> EngineChoice:
         if "no_fallback" in self.engine:
             raise refused("no_fallback is no engine; write fallback: off", "engine")
         return self
@@ -97,7 +97,7 @@ class SubnetManager(Model):
     manager: Literal["opensm", "ufm"]
     hosts: Annotated[tuple[ManagerChoice, ...], BeforeValidator(listed)] = Field(min_length=1)
     prefix: Number64 | None = None
-    routing: RoutingChoice | None = None
+    routing: EngineChoice | None = None
     options: dict[SettingKey, OptionText] = Field(default_factory=dict)
     keys: SubnetKeys = SubnetKeys()
     ufm: dict[SettingKey, dict[SettingKey, SettingText]] = Field(default_factory=dict)
