@@ -8,158 +8,99 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lossless.interfaces.api.baseline import BaselineResult, baseline
-    from lossless.interfaces.api.cabling import Cabling, cabled_as_declared, cabled_topology
-    from lossless.interfaces.api.collector import collector
-    from lossless.interfaces.api.diff import Drift, diff
-    from lossless.interfaces.api.fabrics import Fabrics, load_fabrics
-    from lossless.interfaces.api.fix import FixResult, fix
+    from lossless.interfaces.api.baseline import BaselineResult as BaselineResult, baseline as baseline
+    from lossless.interfaces.api.cabling import (
+        Cabling as Cabling,
+        cabled_as_declared as cabled_as_declared,
+        cabled_topology as cabled_topology,
+    )
+    from lossless.interfaces.api.collector import collector as collector
+    from lossless.interfaces.api.diff import Drift as Drift, diff as diff
+    from lossless.interfaces.api.fabrics import Fabrics as Fabrics, load_fabrics as load_fabrics
+    from lossless.interfaces.api.fix import FixResult as FixResult, fix as fix
     from lossless.interfaces.api.headroom import (
-        HeadroomInputs,
-        Headrooms,
-        headroom_of_link,
-        headroom_of_ports,
+        HeadroomInputs as HeadroomInputs,
+        Headrooms as Headrooms,
+        headroom_of_link as headroom_of_link,
+        headroom_of_ports as headroom_of_ports,
     )
-    from lossless.interfaces.api.import_ import ImportResult, import_configs, write_import
-    from lossless.interfaces.api.lint import lint, lint_documents, lint_text
-    from lossless.interfaces.api.lint_since import lint_since
-    from lossless.interfaces.api.opensm import OpensmResult, check_with_opensm
-    from lossless.interfaces.api.options import Options
-    from lossless.interfaces.api.profiles import Hardware, hardware
-    from lossless.interfaces.api.render import RenderResult, render
-    from lossless.interfaces.api.report import Change, Report
-    from lossless.interfaces.api.rules import Rule, rule, rules
-    from lossless.interfaces.api.schema import configuration_schema, intent_schema
+    from lossless.interfaces.api.import_ import (
+        ImportResult as ImportResult,
+        import_configs as import_configs,
+        write_import as write_import,
+    )
+    from lossless.interfaces.api.lint import (
+        lint as lint,
+        lint_documents as lint_documents,
+        lint_text as lint_text,
+    )
+    from lossless.interfaces.api.lint_since import lint_since as lint_since
+    from lossless.interfaces.api.opensm import (
+        OpensmResult as OpensmResult,
+        check_with_opensm as check_with_opensm,
+    )
+    from lossless.interfaces.api.options import Options as Options
+    from lossless.interfaces.api.profiles import Hardware as Hardware, hardware as hardware
+    from lossless.interfaces.api.render import RenderResult as RenderResult, render as render
+    from lossless.interfaces.api.report import Change as Change, Report as Report
+    from lossless.interfaces.api.rules import Rule as Rule, rule as rule, rules as rules
+    from lossless.interfaces.api.schema import (
+        configuration_schema as configuration_schema,
+        intent_schema as intent_schema,
+    )
     from lossless.interfaces.api.simulate import (
-        Limits,
-        Question,
-        SimulationRequest,
-        SimulationResult,
-        simulate,
+        Limits as Limits,
+        Question as Question,
+        SimulationRequest as SimulationRequest,
+        SimulationResult as SimulationResult,
+        simulate as simulate,
     )
-    from lossless.interfaces.api.storm import storm
-    from lossless.interfaces.api.sweep import Grid, parse_grid, sweep
-    from lossless.interfaces.api.topology import Topology, moves, pins, topology
-    from lossless.interfaces.api.trace import trace
-    from lossless.interfaces.api.watch import Watch
-    from lossless.interfaces.api.workload import Workload, evaluate_workload, workload
+    from lossless.interfaces.api.storm import storm as storm
+    from lossless.interfaces.api.sweep import Grid as Grid, parse_grid as parse_grid, sweep as sweep
+    from lossless.interfaces.api.topology import (
+        Topology as Topology,
+        moves as moves,
+        pins as pins,
+        topology as topology,
+    )
+    from lossless.interfaces.api.trace import trace as trace
+    from lossless.interfaces.api.watch import Watch as Watch
+    from lossless.interfaces.api.workload import (
+        Workload as Workload,
+        evaluate_workload as evaluate_workload,
+        workload as workload,
+    )
 
-__all__ = [
-    "BaselineResult",
-    "Cabling",
-    "Change",
-    "Drift",
-    "Fabrics",
-    "FixResult",
-    "Grid",
-    "Hardware",
-    "HeadroomInputs",
-    "Headrooms",
-    "ImportResult",
-    "Limits",
-    "OpensmResult",
-    "Options",
-    "Question",
-    "RenderResult",
-    "Report",
-    "Rule",
-    "SimulationRequest",
-    "SimulationResult",
-    "Topology",
-    "Watch",
-    "Workload",
-    "baseline",
-    "cabled_as_declared",
-    "cabled_topology",
-    "check_with_opensm",
-    "collector",
-    "configuration_schema",
-    "diff",
-    "evaluate_workload",
-    "fix",
-    "hardware",
-    "headroom_of_link",
-    "headroom_of_ports",
-    "import_configs",
-    "intent_schema",
-    "lint",
-    "lint_documents",
-    "lint_since",
-    "lint_text",
-    "load_fabrics",
-    "moves",
-    "parse_grid",
-    "pins",
-    "render",
-    "rule",
-    "rules",
-    "simulate",
-    "storm",
-    "sweep",
-    "topology",
-    "trace",
-    "workload",
-    "write_import",
-]
-
-_HOMES = {
-    "BaselineResult": "baseline",
-    "Cabling": "cabling",
-    "Change": "report",
-    "Drift": "diff",
-    "Fabrics": "fabrics",
-    "FixResult": "fix",
-    "Grid": "sweep",
-    "Hardware": "profiles",
-    "HeadroomInputs": "headroom",
-    "Headrooms": "headroom",
-    "ImportResult": "import_",
-    "Limits": "simulate",
-    "OpensmResult": "opensm",
-    "Options": "options",
-    "Question": "simulate",
-    "RenderResult": "render",
-    "Report": "report",
-    "Rule": "rules",
-    "SimulationRequest": "simulate",
-    "SimulationResult": "simulate",
-    "Topology": "topology",
-    "Watch": "watch",
-    "Workload": "workload",
-    "baseline": "baseline",
-    "cabled_as_declared": "cabling",
-    "cabled_topology": "cabling",
-    "check_with_opensm": "opensm",
+_MODULES = {
+    "baseline": "BaselineResult baseline",
+    "cabling": "Cabling cabled_as_declared cabled_topology",
     "collector": "collector",
-    "configuration_schema": "schema",
-    "diff": "diff",
-    "evaluate_workload": "workload",
-    "fix": "fix",
-    "hardware": "profiles",
-    "headroom_of_link": "headroom",
-    "headroom_of_ports": "headroom",
-    "import_configs": "import_",
-    "intent_schema": "schema",
-    "lint": "lint",
-    "lint_documents": "lint",
+    "diff": "Drift diff",
+    "fabrics": "Fabrics load_fabrics",
+    "fix": "FixResult fix",
+    "headroom": "HeadroomInputs Headrooms headroom_of_link headroom_of_ports",
+    "import_": "ImportResult import_configs write_import",
+    "lint": "lint lint_documents lint_text",
     "lint_since": "lint_since",
-    "lint_text": "lint",
-    "load_fabrics": "fabrics",
-    "moves": "topology",
-    "parse_grid": "sweep",
-    "pins": "topology",
-    "render": "render",
-    "rule": "rules",
-    "rules": "rules",
-    "simulate": "simulate",
+    "opensm": "OpensmResult check_with_opensm",
+    "options": "Options",
+    "profiles": "Hardware hardware",
+    "render": "RenderResult render",
+    "report": "Change Report",
+    "rules": "Rule rule rules",
+    "schema": "configuration_schema intent_schema",
+    "simulate": "Limits Question SimulationRequest SimulationResult simulate",
     "storm": "storm",
-    "sweep": "sweep",
-    "topology": "topology",
+    "sweep": "Grid parse_grid sweep",
+    "topology": "Topology moves pins topology",
     "trace": "trace",
-    "workload": "workload",
-    "write_import": "import_",
+    "watch": "Watch",
+    "workload": "Workload evaluate_workload workload",
 }
-"""The module of each name, imported when it is first asked for: whoever lints one file needs two of them."""
+"""The names of each module, imported when one of them is first asked for: who lints one file needs two of them."""
+
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

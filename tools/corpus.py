@@ -22,8 +22,7 @@ from lossless.ground.documents import load_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.ground.basics.findings import Finding
-    from lossless.ground.basics.findings import Path as KeyPath
+    from lossless.ground.basics.findings import Finding, Path as KeyPath
 
 RECORD = Path(__file__).parent.parent / "tests" / "corpus-verdicts.toml"
 UNJUDGED = "unjudged"

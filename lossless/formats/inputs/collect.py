@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.discover import fits, is_skipped, known_to_git, seems_ours
-from lossless.formats.inputs.subnet_manager import documents_in
-from lossless.formats.inputs.subnet_manager import is_managers as is_text
+from lossless.formats.inputs.subnet_manager import documents_in, is_managers as is_text
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.fabrics import Fabrics as Fabrics
-from lossless.formats.inputs.fabrics import documents_at, fabrics_of, intent_at
+from lossless.formats.inputs.fabrics import Fabrics as Fabrics, documents_at, fabrics_of, intent_at
 from lossless.formats.inputs.intents import intent_fabric, require_own_switches
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options

@@ -13,13 +13,15 @@ from typing import Literal, TypeAlias, TypeVar
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
-from lossless.model.hardware.buffers import BufferDefaults as BufferDefaults
-from lossless.model.hardware.buffers import HeadroomRow as HeadroomRow
-from lossless.model.hardware.buffers import PoolDefaults as PoolDefaults
-from lossless.model.hardware.buffers import PoolMode as PoolMode
-from lossless.model.hardware.buffers import PoolType as PoolType
-from lossless.model.hardware.buffers import ProfileDefaults as ProfileDefaults
-from lossless.model.hardware.buffers import ZeroBuffers as ZeroBuffers
+from lossless.model.hardware.buffers import (
+    BufferDefaults as BufferDefaults,
+    HeadroomRow as HeadroomRow,
+    PoolDefaults as PoolDefaults,
+    PoolMode as PoolMode,
+    PoolType as PoolType,
+    ProfileDefaults as ProfileDefaults,
+    ZeroBuffers as ZeroBuffers,
+)
 from lossless.model.hardware.nic import NicProfile as NicProfile
 
 _T = TypeVar("_T")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.changes.difference import RowDifference as RowDifference
-from lossless.formats.sonic.changes.difference import differences
+from lossless.formats.sonic.changes.difference import RowDifference as RowDifference, differences
 from lossless.formats.sonic.changes.patch import patch_text as patch_text
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.sonic.read.tables import Tables

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums, reserved_sum

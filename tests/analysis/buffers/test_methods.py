@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.headroom.cases import SourcedTraffic, link_case
 from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, floor_headroom

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.pools import PortLoad, chip_bytes, lent_headroom, plan_pools
 from lossless.ground.basics.errors import ProfileError

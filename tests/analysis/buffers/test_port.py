@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.ecn_marking import Trigger, chip_bytes, shared_pool_bytes
 from lossless.analysis.buffers.headroom.port import (

@@ -6,8 +6,7 @@ from itertools import combinations, pairwise
 from math import inf
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.routing.channels import without
 from lossless.analysis.routing.dependencies import (

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, floor_headroom, pause_response_bytes
 from lossless.analysis.simulation.engine.network import (

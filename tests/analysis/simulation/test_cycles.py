@@ -6,8 +6,7 @@ from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.simulation.question.cycles import is_two_tier, may_close_cycle
 from lossless.analysis.simulation.question.nodes import PortLink, SimTopology

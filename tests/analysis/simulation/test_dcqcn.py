@@ -6,8 +6,7 @@ from typing import Any
 
 import numba
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.simulation.engine.kernel.dcqcn import count_bytes, react
 from lossless.analysis.simulation.engine.network import SimCable, SimDcqcn, SimFlow, SimNetwork

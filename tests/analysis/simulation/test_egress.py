@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.simulation.engine.network import (
     Hold,

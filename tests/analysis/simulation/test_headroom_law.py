@@ -15,8 +15,7 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from lossless.analysis.buffers.headroom.formulas import (
     PAUSE_QUANTA,

@@ -6,8 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.simulation.engine.network import (
     Hold,

@@ -6,8 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.nodes import SimTopology, propagation_ns, reaction_ns, sim_topology

@@ -10,8 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.buffers.thresholds import group_threshold_bytes
 from lossless.analysis.simulation.engine.network import (

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, get_type_hints
 
 import pytest
 
-from lossless.analysis.simulation.engine import check as checking
-from lossless.analysis.simulation.engine import network as network_records
+from lossless.analysis.simulation.engine import check as checking, network as network_records
 from lossless.analysis.simulation.engine.check import check
 from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,

@@ -8,8 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.simulation.engine.wiring import wire
 from lossless.analysis.simulation.question.instance import instantiate

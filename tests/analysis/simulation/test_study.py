@@ -8,8 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate

@@ -10,8 +10,7 @@ import math
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.simulation.engine.network import (
     Action,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.ecn_marking import Trigger
 from lossless.analysis.storm.blast_radius import StormSource, blast_radius

@@ -7,8 +7,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from lossless.analysis.topology.dragonfly import dragonfly_plus

@@ -6,8 +6,7 @@ from collections import Counter
 from itertools import combinations, product
 from math import prod
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.topology.infiniband import (
     SubnetDragonflyPlusShape,

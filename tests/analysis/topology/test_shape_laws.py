@@ -9,8 +9,7 @@ from math import prod
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
 from lossless.analysis.topology.rails import RailShape, rail_optimised

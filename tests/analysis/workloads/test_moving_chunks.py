@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.workloads.collectives import Algorithm, Collective, Demand, bus_factor, demand
 from tests.analysis.workloads import toy

@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.api import Options, Report, lint_documents
 from lossless.checks.lint.baseline import baseline_text, counts_of, read_baseline

@@ -6,8 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.analysis.topology.capacity import fabric_capacity
 from lossless.analysis.topology.failures import left_without_links, left_without_switches

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.checks.rules.classification.host_markings import is_unit_slip
 from lossless.checks.rules.wording import number_ranges

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.checks.rules.nics.nic015_mtu_ladder import RDMA_HEADERS, rdma_mtu
 from tests.checks.rules.judging import Patch, drawn, gaps, only, patched

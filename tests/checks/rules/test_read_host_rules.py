@@ -7,8 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.checks.lint.run import run
 from lossless.checks.rules.hosts.host_drift import differences

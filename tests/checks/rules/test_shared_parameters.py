@@ -7,8 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.model.fabric.hosts import Dcqcn, Ets, HostQos, Jobs, Transport
 from tests.checks.rules.linted import intent_view

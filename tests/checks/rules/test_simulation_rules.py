@@ -21,8 +21,11 @@ from lossless.analysis.simulation.study import survey
 from lossless.analysis.simulation.study.answer import answer
 from lossless.checks.lint import simulation as traffic
 from lossless.checks.rules.base import Hit
-from lossless.checks.rules.simulation import run_violations as outcome
-from lossless.checks.rules.simulation import sim001_simulated_unsafe, sim002_simulated_edge
+from lossless.checks.rules.simulation import (
+    run_violations as outcome,
+    sim001_simulated_unsafe,
+    sim002_simulated_edge,
+)
 from lossless.checks.rules.subjects import SimulationRun
 from tests.analysis.simulation.fabrics import (
     HOST_PORTS,

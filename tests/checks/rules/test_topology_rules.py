@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.api import lint
 from lossless.model.hardware.capacity import cages_needed, fabric_cages, ports_per_cage, service_ports

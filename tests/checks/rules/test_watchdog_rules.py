@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.checks.rules.watchdog.wd008_watchdog_outlasts_transport import check
 from lossless.ground.basics.findings import Origin

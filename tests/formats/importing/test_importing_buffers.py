@@ -6,8 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.formats.importing.compare import Cell
 from lossless.formats.importing.headroom_oversubscription import ratio_of, shared_sizes

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.formats.infiniband.read.guids import read_guids
 from lossless.formats.infiniband.read.options import read_options

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 from jsonschema import Draft202012Validator
 
 from lossless.formats.inputs.intents import Declaration, declaration_of

@@ -8,8 +8,7 @@ from itertools import chain
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator
 
 from lossless.formats.intent.keys.table import known_keys
@@ -17,10 +16,12 @@ from lossless.formats.intent.schema import intent_schema
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import InputError, QuantityError
 from lossless.ground.documents import load_text
-from tests.formats.intent import test_intent_contradictions as together
-from tests.formats.intent import test_intent_keys as keys
-from tests.formats.intent import test_intent_values as values
-from tests.formats.intent import test_intent_words as words
+from tests.formats.intent import (
+    test_intent_contradictions as together,
+    test_intent_keys as keys,
+    test_intent_values as values,
+    test_intent_words as words,
+)
 from tests.formats.intent.intent_texts import NAMED, PRESET, SHAPE, spoilt
 
 SCHEMA = intent_schema()

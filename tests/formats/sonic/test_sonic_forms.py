@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.api import Report, lint, lint_documents, load_fabrics, simulate, trace
 from lossless.formats.sonic.read.tables import READ_TABLES

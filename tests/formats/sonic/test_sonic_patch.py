@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jsonpatch
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.formats.sonic.capabilities.updater import _table, releases, update
 from lossless.formats.sonic.changes.difference import differences

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.findings import Path as KeyPath
-from lossless.ground.basics.findings import Span
+from lossless.ground.basics.findings import Path as KeyPath, Span
 from lossless.ground.documents import load, load_text
 from lossless.ground.documents.json.document import load_json
 from tests.paths import ROOT

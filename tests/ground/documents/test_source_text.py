@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import InputError, UnreadableError
 from lossless.ground.basics.findings import Span

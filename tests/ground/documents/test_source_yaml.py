@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.findings import Path as KeyPath
-from lossless.ground.basics.findings import Span
+from lossless.ground.basics.findings import Path as KeyPath, Span
 from lossless.ground.documents.yaml.document import load_yaml
 
 both_parsers = pytest.mark.parametrize("pure", [False, True], ids=["c", "pure"])

@@ -6,8 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from ruamel.yaml import YAML
 
 from lossless.ground.basics.errors import InputError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.ground.graphs import graph as graphs
 from lossless.ground.graphs.cycles import core, cycle, shortest, strong_components

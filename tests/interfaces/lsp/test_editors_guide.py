@@ -9,8 +9,7 @@ from pathlib import Path
 from lossless.interfaces.lsp.server import FIX_ALL
 from lossless.interfaces.lsp.workspace import MOST_TOGETHER
 from tests.conftest import ROOT
-from tests.interfaces.cli.conftest import Cli
-from tests.interfaces.cli.conftest import cli as cli
+from tests.interfaces.cli.conftest import Cli, cli as cli
 
 GUIDE = (ROOT / "docs" / "guides" / "editors.md").read_text()
 

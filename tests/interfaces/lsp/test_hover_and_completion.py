@@ -8,8 +8,7 @@ from inline_snapshot import snapshot
 from lossless.checks.rules.registry import RULES
 from lossless.interfaces.lsp.cursor import Cursor, transport_in
 from lossless.interfaces.lsp.hover_and_completion import completions, of_key, of_rule
-from tests.interfaces.cli.conftest import Cli
-from tests.interfaces.cli.conftest import cli as cli
+from tests.interfaces.cli.conftest import Cli, cli as cli
 
 
 @pytest.mark.parametrize("code", sorted(RULES))

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from tests.interfaces.cli.conftest import Cli
-from tests.interfaces.cli.conftest import cli as cli
+from tests.interfaces.cli.conftest import Cli, cli as cli
 
 
 def test_without_pygls_it_says_how_to_get_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,7 @@ import pickle
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.ground.basics.known import UNKNOWN, Maybe
 from lossless.model.fabric.tier import Tier, deployed_tier, known_tier, tier_of_role

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pickle
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import ProfileError
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names

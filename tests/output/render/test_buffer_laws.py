@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from lossless.formats.sonic.capabilities.releases import release_problems, releases
 from lossless.formats.sonic.from_model.tables import tables

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from lossless.formats.intent.resolve.layout import MONITORED
 from lossless.formats.sonic.from_model.tables import OWNED

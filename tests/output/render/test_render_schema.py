@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.validate.conformity import judge

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.api import load_fabrics
 from lossless.formats.sonic.from_model.tables import OWNED

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.output.report.simulation import figures, panels

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import SEVERITIES, Origin, Severity

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from unicodedata import category, east_asian_width
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.output.report.lint.source_excerpt import excerpt
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.engine.network import SimDcqcn, SimPort, SimSwitch, SimWatchdog
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.model import ClassSet, Port
-    from lossless.model.fabric.model import Switch as FabricSwitch
+    from lossless.model.fabric.model import ClassSet, Port, Switch as FabricSwitch
     from lossless.model.fabric.view import View
 
 RDMA_MTUS = (4096, 2048, 1024, 512, 256)

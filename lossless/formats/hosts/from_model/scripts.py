@@ -12,8 +12,7 @@ from lossless.formats.hosts.from_model import broadcom, nvidia, other
 from lossless.formats.hosts.from_model.files import HostFile
 from lossless.formats.hosts.from_model.plain import plain
 from lossless.formats.hosts.from_model.settings import common, profile
-from lossless.formats.hosts.from_model.tools import tool_of
-from lossless.formats.hosts.from_model.tools import values as tool_values
+from lossless.formats.hosts.from_model.tools import tool_of, values as tool_values
 from lossless.ground.basics.known import certain
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
 from lossless.analysis.routing.infiniband.credit_loops import (

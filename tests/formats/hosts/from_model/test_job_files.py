@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.formats.hosts.from_model.jobs import job_files
 from lossless.formats.intent.load import load_intent

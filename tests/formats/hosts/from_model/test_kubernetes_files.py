@@ -6,8 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from ruamel.yaml import YAML
 
 from lossless.formats.hosts.from_model.kubernetes import kubernetes_files, resource_name, unconfigured

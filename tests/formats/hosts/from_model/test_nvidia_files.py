@@ -8,8 +8,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.formats.hosts.from_model.scripts import context, host_files
 from lossless.ground.basics.errors import RenderError

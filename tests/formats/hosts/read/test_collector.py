@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lossless.checks.rules.hosts.host_drift import differences
 from lossless.ground.basics.known import UNKNOWN, certain

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from lossless.formats.importing.cabling.cables import parse_cable_length, parse_speed
 from lossless.formats.importing.cabling.netbox import interface_bps

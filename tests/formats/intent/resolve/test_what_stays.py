@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.topology.pinning import Pins, pins_for
 from lossless.analysis.topology.recabling import DeclaredCabling, RecablingPlan, recabling_plan
