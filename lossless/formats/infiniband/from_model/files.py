@@ -329,8 +329,8 @@ def _no_guids(lacking: Sequence[_MissingGuids]) -> WriteProblem:
 
 
 def _partitions(subnet: Subnet) -> tuple[Partition, ...]:
-    found = subnet.partitions
-    return () if found is None or isinstance(found, Unknown) else found
+    partitions = subnet.partitions
+    return () if partitions is None or isinstance(partitions, Unknown) else partitions
 
 
 def _unwritable(setting: ManagerSetting) -> WriteProblem | None:

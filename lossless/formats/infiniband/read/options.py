@@ -49,17 +49,19 @@ def read_options(text: str, file: str) -> OpensmConf:
     """Return what an opensm.conf states; its problems are those of the document."""
     marks = Marks(file, text)
     text = marks.text
-    found = [statement for piece in _pieces(marks) if (statement := _statement(text, *piece)) is not None]
-    for statement in found:
+    statements = [
+        statement for piece in _pieces(marks) if (statement := _statement(text, *piece)) is not None
+    ]
+    for statement in statements:
         _cut(marks, statement)
-    hidden = [statement for statement in found if _is_secret(text, statement)]
+    hidden = [statement for statement in statements if _is_secret(text, statement)]
     for statement in hidden:
         marks.hide(*statement.value)
-    settings = _settings(marks, found)
+    settings = _settings(marks, statements)
     document = marks.document(_data(settings))
     secret = {statement.key[0] for statement in hidden}
-    kept = (s for s, statement in zip(settings, found, strict=True) if statement.key[0] not in secret)
-    kept_back = (s for s, statement in zip(settings, found, strict=True) if statement.key[0] in secret)
+    kept = (s for s, statement in zip(settings, statements, strict=True) if statement.key[0] not in secret)
+    kept_back = (s for s, statement in zip(settings, statements, strict=True) if statement.key[0] in secret)
     return OpensmConf(document, tuple(kept), tuple(Secret(s.key, "", s.origin) for s in kept_back))
 
 
@@ -119,16 +121,20 @@ def _cut(marks: Marks, statement: _Statement) -> None:
 
 
 def _is_secret(text: str, statement: _Statement) -> bool:
-    found = option(text[slice(*statement.key)])
-    return found is not None and found.secret and c_number(text[slice(*statement.value)]) not in _PUBLIC
+    definition = option(text[slice(*statement.key)])
+    return (
+        definition is not None
+        and definition.secret
+        and c_number(text[slice(*statement.value)]) not in _PUBLIC
+    )
 
 
-def _settings(marks: Marks, found: Sequence[_Statement]) -> list[ManagerSetting]:
-    keys = [marks.text[slice(*statement.key)] for statement in found]
+def _settings(marks: Marks, statements: Sequence[_Statement]) -> list[ManagerSetting]:
+    keys = [marks.text[slice(*statement.key)] for statement in statements]
     shown = marks.seen(0, len(marks.text))
     times: dict[str, int] = {}
     settings = []
-    for key, (at, (start, end)) in zip(keys, found, strict=True):
+    for key, (at, (start, end)) in zip(keys, statements, strict=True):
         path: Path = (key,) if keys.count(key) == 1 else (key, times.get(key, 0))
         times[key] = times.get(key, 0) + 1
         marks.mark(path, start, end, at)

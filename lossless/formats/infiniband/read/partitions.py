@@ -284,10 +284,10 @@ def _multicast(text: str) -> bytes | None:
     from socket import AF_INET6, inet_pton
 
     try:
-        found = inet_pton(AF_INET6, text)
+        address = inet_pton(AF_INET6, text)
     except (OSError, ValueError):
         return None
-    return found if found[0] == 0xFF else None
+    return address if address[0] == 0xFF else None
 
 
 def _or(words: tuple[str, ...]) -> str:

@@ -10,5 +10,5 @@ from lossless.model.fabric.infiniband.options import options
 
 def masked(text: str) -> str:
     """Return a text with stars for the values of the keys that protect a subnet: as many for every value."""
-    keys = "|".join(sorted({*SECRETS, *(key for key, found in options().items() if found.secret)}))
+    keys = "|".join(sorted({*SECRETS, *(key for key, definition in options().items() if definition.secret)}))
     return re.sub(rf"^([ \t]*(?:{keys})[ \t=]+)[^\n]*$", r"\1****", text, flags=re.MULTILINE)

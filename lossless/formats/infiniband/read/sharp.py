@@ -53,21 +53,21 @@ SECRETS = frozenset({"am_key", "sa_key", "service_key"})
 def read_sharp(text: str, file: str) -> tuple[Document, tuple[ManagerSetting, ...]]:
     """Return the settings of a sharp_am.cfg, and its document; the values of secret keys are masked in both."""
     marks = Marks(file, text)
-    found = []
+    matches = []
     for start, line in lines_of(marks.text):
         content = line.partition("#")[0]
         match = _LINE.match(content)
         if match is not None:
-            found.append((start, match))
+            matches.append((start, match))
         elif content.strip():
             at = start + len(content) - len(content.lstrip())
             marks.wrong(
                 at, f"{content.strip()!r} is no key with a value; expected them on one line, a blank between"
             )
-    for start, match in found:
+    for start, match in matches:
         if match[1] in SECRETS:
             marks.hide(start + match.start(2), start + match.end(2))
-    settings = [_setting(marks, start, match) for start, match in found]
+    settings = [_setting(marks, start, match) for start, match in matches]
     return marks.document({setting.key: setting.text for setting in settings}), tuple(settings)
 
 
