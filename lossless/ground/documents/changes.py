@@ -32,8 +32,8 @@ def changed(data: dict[Any, Any], changes: Iterable[ValueChange]) -> dict[Any, A
     """Return plain data with some changes, None where one has no meaning in it."""
     from copy import deepcopy
 
-    found = deepcopy(data)
-    return found if all(_apply(found, change) for change in changes) else None
+    new_data = deepcopy(data)
+    return new_data if all(_apply(new_data, change) for change in changes) else None
 
 
 def _apply(data: Any, change: ValueChange) -> bool:
@@ -76,19 +76,19 @@ def spliced(text: str, replacements: Iterable[Replacement]) -> str | None:
 
 def by_container(data: Any, changes: Sequence[ValueChange]) -> dict[Path, list[ValueChange]]:
     """Return changes by the container they are made in; what is added below something missing is added whole."""
-    found: dict[Path, list[ValueChange]] = {}
+    changes_by_container: dict[Path, list[ValueChange]] = {}
     added: dict[Path, Any] = {}
     for change in changes:
         at = _existing(data, change.path)
         if change.action in ("remove", "rename"):
-            found.setdefault(change.path[:-1], []).append(change)
+            changes_by_container.setdefault(change.path[:-1], []).append(change)
         elif at == len(change.path):
-            found.setdefault(change.path[:-1], []).append(change._replace(action="set"))
+            changes_by_container.setdefault(change.path[:-1], []).append(change._replace(action="set"))
         else:
             _nest(added, change, at)
     for path, value in added.items():
-        found.setdefault(path[:-1], []).append(ValueChange(path, "set", value))
-    return found
+        changes_by_container.setdefault(path[:-1], []).append(ValueChange(path, "set", value))
+    return changes_by_container
 
 
 def _existing(data: Any, path: Path) -> int:
@@ -122,13 +122,13 @@ def without(
     """
     if all(gone):
         return [Replacement(*inner, "")]
-    found = []
+    replacements = []
     for at, (start, _) in enumerate(members):
         if not gone[at] or (at and gone[at - 1]):
             continue
         following = next((other for other in range(at, len(members)) if not gone[other]), None)
         if following is not None:
-            found.append(Replacement(start, members[following][0], ""))
+            replacements.append(Replacement(start, members[following][0], ""))
         else:
-            found.append(Replacement(members[at - 1][1], members[-1][1], ""))
-    return found
+            replacements.append(Replacement(members[at - 1][1], members[-1][1], ""))
+    return replacements

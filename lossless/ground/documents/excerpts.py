@@ -50,9 +50,9 @@ class Excerpts:
 
     __slots__ = ("_document", "_places", "_read", "file")
 
-    def __init__(self, file: str, found: PathPlaces, read: Callable[[str], Document]) -> None:
+    def __init__(self, file: str, path_places: PathPlaces, read: Callable[[str], Document]) -> None:
         self.file = file
-        self._places = found
+        self._places = path_places
         self._read = read
         self._document: Document | None = None
 

@@ -58,9 +58,9 @@ class Marks:
     def document(self, data: dict[Any, Any]) -> Document:
         """Return the document of the text, its problems in the order of lines."""
         problems = tuple(sorted(self.problems, key=lambda problem: (problem.line or 0, problem.column or 0)))
-        found = _MaskedDocument(self.file, self._written, data, KnownPlaces(self.places), problems)
-        found.shown_lines = Lines(_starred(self.text, self._hidden)) if self._hidden else None
-        return found
+        masked_document = _MaskedDocument(self.file, self._written, data, KnownPlaces(self.places), problems)
+        masked_document.shown_lines = Lines(_starred(self.text, self._hidden)) if self._hidden else None
+        return masked_document
 
 
 class _MaskedDocument(Document):
@@ -126,8 +126,8 @@ def carriage_return(text: str) -> int | None:
     """Return the offset of the first carriage return that is in no comment, None where there is none."""
     if "\r" not in text:
         return None
-    found = (start + line.find("\r") for start, line in lines_of(text) if "\r" in line.partition("#")[0])
-    return next(found, None)
+    offsets = (start + line.find("\r") for start, line in lines_of(text) if "\r" in line.partition("#")[0])
+    return next(offsets, None)
 
 
 def trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -35,5 +35,5 @@ class _PartLocator:
     def places(self, paths: Iterable[Path]) -> dict[Path, ValuePlace]:
         """Return, for each path, the place of its deepest prefix that exists."""
         written = {path: self._layout.written(path) for path in paths}
-        found = self._whole.places(written.values())
-        return {path: found[place] for path, place in written.items()}
+        place_by_path = self._whole.places(written.values())
+        return {path: place_by_path[place] for path, place in written.items()}

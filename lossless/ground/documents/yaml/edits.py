@@ -26,13 +26,13 @@ _PLAIN = re.compile(r"[A-Za-z0-9_./+%](?:[A-Za-z0-9_./+% -]*[A-Za-z0-9_./+%-])?"
 
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
     """Return the edits that make some changes."""
-    found: list[Replacement] = []
+    edits: list[Replacement] = []
     locator = document.locator
     if not isinstance(locator, YamlLocator):
-        return found
+        return edits
     for path, inside in by_container(document.data, changes).items():
-        found += _inside(document.text, locator.node(path), inside)
-    return found
+        edits += _inside(document.text, locator.node(path), inside)
+    return edits
 
 
 def _inside(text: str, node: YamlNode, changes: Sequence[ValueChange]) -> Iterator[Replacement]:

@@ -92,9 +92,9 @@ def _bracket(text: str, mistake: _Mistake) -> tuple[int, str] | None:
 
 
 def _stray(text: str, mistake: _Mistake) -> tuple[int, str] | None:
-    found = text[mistake.offset : mistake.offset + 1]
-    if "cannot start any token" in mistake.problem and found:
-        return mistake.offset, f"a value cannot start with {found}; put it in quotes"
+    character = text[mistake.offset : mistake.offset + 1]
+    if "cannot start any token" in mistake.problem and character:
+        return mistake.offset, f"a value cannot start with {character}; put it in quotes"
     if "mapping values are not allowed" in mistake.problem or "unexpected ':'" in mistake.problem:
         return mistake.offset, "unexpected ':'; quote the value, or mend the indentation of this line"
     if "alphabetic or numeric" in mistake.problem:
@@ -103,8 +103,8 @@ def _stray(text: str, mistake: _Mistake) -> tuple[int, str] | None:
         return mistake.context_offset, "expected ':' after this key"
     if "sequence entries are not allowed" in mistake.problem:
         return mistake.offset, "a list entry cannot start here; put its - on a line of its own"
-    if "flow node" in mistake.context and found:
-        return mistake.offset, f"expected a value before {found}"
-    if "block" in mistake.context and found:
+    if "flow node" in mistake.context and character:
+        return mistake.offset, f"expected a value before {character}"
+    if "block" in mistake.context and character:
         return mistake.offset, "unexpected text; is the indentation off, or a quote missing?"
     return None
