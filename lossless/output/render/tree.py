@@ -25,27 +25,6 @@ MANIFEST = NAME
 _STAGING = ".lossless-staging"
 
 
-def write_tree(folder: Path, files: Iterable[PlannedFile]) -> tuple[str, ...]:
-    """Write the files of a tree and its manifest; return what was written, the manifest last.
-
-    Raises:
-        RenderError: a path that leaves the folder, or a file system that refuses; the old tree is then intact.
-    """
-    try:
-        begin(folder)
-        entries = [stage(folder, file) for file in files]
-        finish(folder, entries)
-    finally:
-        abandon(folder)
-    return (*(entry.path for entry in entries), MANIFEST)
-
-
-def changes(folder: Path, files: Iterable[PlannedFile]) -> tuple[str, ...]:
-    """Return the paths whose content or mode on disk differs from the plan, missing and stale ones included."""
-    entries = [look(folder, file) for file in files]
-    return changed_paths(folder, entries)
-
-
 def changed_paths(folder: Path, entries: Sequence[ManifestEntry]) -> tuple[str, ...]:
     """Return what differs from the tree that stands there, files that would go included."""
     differing = (entry.path for entry in entries if entry.changed)

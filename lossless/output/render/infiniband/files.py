@@ -17,7 +17,7 @@ from lossless.output.render.infiniband.deployment import deployment_of
 from lossless.output.render.planned_files import PlannedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lossless.formats.infiniband.from_model.files import ManagerFile, WriteProblem
     from lossless.model.fabric.infiniband.subnet import ManagerHost, Subnet
@@ -121,18 +121,3 @@ def _text(one: ManagerFile) -> str:
     from lossless.output.render.environment import render_template
 
     return render_template(one.template, one.context)
-
-
-def common_text(text: str) -> str:
-    """Return an opensm.conf without the keys of NVIDIA's OpenSM alone: what every opensm can check."""
-    from lossless.model.fabric.infiniband.options import option
-
-    def is_common(line: str) -> bool:
-        known = option(line.partition(" ")[0])
-        return known is None or known.only != "nvidia"
-
-    return "\n".join(_kept(text.split("\n"), is_common))
-
-
-def _kept(lines: Iterable[str], is_kept: Callable[[str], bool]) -> Iterator[str]:
-    return (line for line in lines if is_kept(line))
