@@ -83,7 +83,7 @@ def render(count: int) -> None:
     """Make the switches, then time rendering and writing alone; print seconds and the most memory a process held."""
     import resource
 
-    from lossless.output.render.fabric import RenderJob, produce
+    from lossless.output.render.fabric import RenderJob, render_fabric
 
     fabric = many(count)
     taken = []
@@ -94,7 +94,7 @@ def render(count: int) -> None:
             out = Path(place) / f"out{number}"
             order = RenderJob(fabric, out, bases, extras=(), write=True, diff=False)
             started = time.perf_counter()
-            produce(order, CORES)
+            render_fabric(order, CORES)
             taken.append(time.perf_counter() - started)
         written = sum(path.stat().st_size for path in out.rglob("config_db.json"))
     worker_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss

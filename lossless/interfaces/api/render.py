@@ -66,7 +66,7 @@ def render(
 
     from lossless.checks.lint.workers import processors, usable
     from lossless.ground.basics.errors import RenderError
-    from lossless.output.render.fabric import OutputTree, RenderJob, produce, produce_files
+    from lossless.output.render.fabric import OutputTree, RenderJob, render_fabric, render_files
     from lossless.output.render.hosts import host_notes
     from lossless.output.render.jobs import job_notes
     from lossless.output.render.planned_files import EXTRAS
@@ -79,20 +79,20 @@ def render(
         if base_dir is not None:
             raise RenderError("a base is the file of a SONiC switch; an InfiniBand subnet has none")
         made = _subnet_files(declared.subnet, document)
-        place = OutputTree(Path(out_dir), write=not (check or diff), diff=diff)
-        return _result(produce_files(made.files, place), place, made.notes, report)
+        tree = OutputTree(Path(out_dir), write=not (check or diff), diff=diff)
+        return _result(render_files(made.files, tree), tree, made.notes, report)
     fabric = declared.fabric
     if fabric is None:
         return RenderResult((), (), (), report)
     bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
     in_order = tuple(extra for extra in EXTRAS if extra in extras)
     job = RenderJob(fabric, Path(out_dir), bases, in_order, write=not (check or diff), diff=diff)
-    made_of_fabric = produce(job, processors() if usable() else 1)
-    return _result(made_of_fabric, job.place, (*host_notes(fabric), *job_notes(fabric)), report)
+    made_of_fabric = render_fabric(job, processors() if usable() else 1)
+    return _result(made_of_fabric, job.tree, (*host_notes(fabric), *job_notes(fabric)), report)
 
 
-def _result(made: RenderOutcome, place: OutputTree, notes: tuple[str, ...], report: Report) -> RenderResult:
-    written = (*(entry.path for entry in made.entries), "manifest.json") if place.write else ()
+def _result(made: RenderOutcome, tree: OutputTree, notes: tuple[str, ...], report: Report) -> RenderResult:
+    written = (*(entry.path for entry in made.entries), "manifest.json") if tree.write else ()
     return RenderResult(written, made.changed, notes, report, made.plans, made.differences)
 
 

@@ -129,7 +129,7 @@ def _stated(given: dict[str, Any]) -> HeadroomInputs:
 
 def _say_unused(data: Mapping[str, Any], given: dict[str, Any]) -> None:
     """Say which options counted nowhere: SONiC has no formula for the chip, or one that does not ask for them."""
-    asked = {one["name"] for kind in data["kinds"] for one in kind["inputs"]}
+    asked = {given_input["name"] for kind in data["kinds"] for given_input in kind["inputs"]}
     unused = [option for name, option, of in _OF_THE_FORMULA if given[name] is not None and of not in asked]
     if unused:
         problem(f"{', '.join(unused)}: plays no part here, by any method")

@@ -121,4 +121,4 @@ def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int) -> 
     else:
         from lossless.output.report.simulation.sweep_text import sweep_text
 
-        out("\n\n".join(sweep_text(one, limit) for one in sweeps))
+        out("\n\n".join(sweep_text(sweep, limit) for sweep in sweeps))

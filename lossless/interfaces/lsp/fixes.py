@@ -68,16 +68,16 @@ def text_edits(before: str, after: str, units: ColumnUnits) -> list[TextEdit]:
     return edits
 
 
-def _same(one: str, other: str) -> tuple[int, int]:
+def _same(before: str, after: str) -> tuple[int, int]:
     """Return how many characters two texts share at their beginning, and then at their end."""
-    head = _shared(one, other)
-    return head, _shared(one[head:][::-1], other[head:][::-1])
+    head = _shared_start(before, after)
+    return head, _shared_start(before[head:][::-1], after[head:][::-1])
 
 
-def _shared(one: str, other: str) -> int:
+def _shared_start(before: str, after: str) -> int:
     """Return how many characters two texts share at their beginning."""
-    differing = (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
-    return next(differing, min(len(one), len(other)))
+    differing = (at for at, (left, right) in enumerate(zip(before, after, strict=False)) if left != right)
+    return next(differing, min(len(before), len(after)))
 
 
 def _position(lines: Sequence[str], starts: Sequence[int], offset: int, units: ColumnUnits) -> Position:

@@ -55,7 +55,7 @@ class RenderJob(NamedTuple):
     diff: bool
 
     @property
-    def place(self) -> OutputTree:
+    def tree(self) -> OutputTree:
         """Where the tree goes."""
         return OutputTree(self.folder, self.write, self.diff)
 
@@ -85,103 +85,103 @@ class _DeviceOutcome(NamedTuple):
     unread: tuple[Problem, ...] = ()
 
 
-def produce(order: RenderJob, processes: int) -> RenderOutcome:
+def render_fabric(job: RenderJob, processes: int) -> RenderOutcome:
     """Make every file of a fabric; a tree that cannot be made whole leaves the old one as it was.
 
     Raises:
         InputError: a base cannot be read.
         RenderError: a base does not fit, or the output cannot be written; every reason is in the message.
     """
-    place = order.place
-    with _staging(place):
-        made = list(_switches(order, processes))
-        unread = [problem for one in made for problem in one.unread]
+    tree = job.tree
+    with _staging(tree):
+        outcomes = list(_switches(job, processes))
+        unread = [problem for outcome in outcomes for problem in outcome.unread]
         if unread:
             raise InputError(unread)
-        refused = [one.refused for one in made if one.refused is not None]
+        refused = [outcome.refused for outcome in outcomes if outcome.refused is not None]
         if refused:
             raise RenderError("\n".join(refused))
-        made += (_placed(place, (file,)) for file in host_files(order.fabric))
-        made += (_placed(place, (file,)) for file in job_files(order.fabric))
-        return _finished(place, made)
+        outcomes += (_placed(tree, (file,)) for file in host_files(job.fabric))
+        outcomes += (_placed(tree, (file,)) for file in job_files(job.fabric))
+        return _finished(tree, outcomes)
 
 
-def produce_files(files: Iterable[PlannedFile], place: OutputTree) -> RenderOutcome:
+def render_files(files: Iterable[PlannedFile], tree: OutputTree) -> RenderOutcome:
     """Put a tree of files that are already made in its place; one that cannot be put whole leaves the old as it was.
 
     Raises:
         RenderError: the output cannot be written.
     """
-    with _staging(place):
-        return _finished(place, [_placed(place, (file,)) for file in files])
+    with _staging(tree):
+        return _finished(tree, [_placed(tree, (file,)) for file in files])
 
 
-def _finished(place: OutputTree, made: Sequence[_DeviceOutcome]) -> RenderOutcome:
-    entries = tuple(entry for one in made for entry in one.entries)
-    plans = tuple(one.plan for one in made if one.plan is not None)
-    changed = changed_paths(place.folder, entries)
-    texts = (*(text for one in made for text in one.differences), *_gone(place, entries, changed))
-    if place.write:
-        finish(place.folder, entries, plans)
+def _finished(tree: OutputTree, outcomes: Sequence[_DeviceOutcome]) -> RenderOutcome:
+    entries = tuple(entry for outcome in outcomes for entry in outcome.entries)
+    plans = tuple(outcome.plan for outcome in outcomes if outcome.plan is not None)
+    changed = changed_paths(tree.folder, entries)
+    texts = (*(text for outcome in outcomes for text in outcome.differences), *_gone(tree, entries, changed))
+    if tree.write:
+        finish(tree.folder, entries, plans)
     return RenderOutcome(entries, plans, changed, texts)
 
 
 @contextmanager
-def _staging(at: OutputTree) -> Iterator[None]:
-    if not at.write:
+def _staging(tree: OutputTree) -> Iterator[None]:
+    if not tree.write:
         yield
         return
     try:
-        begin(at.folder)
+        begin(tree.folder)
         yield
     finally:
-        abandon(at.folder)
+        abandon(tree.folder)
 
 
-def _switches(order: RenderJob, processes: int) -> Iterable[_DeviceOutcome]:
-    switches = order.fabric.switches
+def _switches(job: RenderJob, processes: int) -> Iterable[_DeviceOutcome]:
+    switches = job.fabric.switches
     if processes < 2 or len(switches) < _FEWEST:
-        return map(partial(_switch, order), switches)
-    return _in_processes(order, processes)
+        return map(partial(_switch, job), switches)
+    return _in_processes(job, processes)
 
 
-def _switch(order: RenderJob, switch: Switch) -> _DeviceOutcome:
+def _switch(job: RenderJob, switch: Switch) -> _DeviceOutcome:
     from lossless.ground.documents import load
 
     try:
-        base = load(order.bases[switch.name]) if order.bases is not None else None
-        files, plan = switch_files(switch, base, order.extras)
-        return _placed(order.place, files)._replace(plan=plan)
+        base = load(job.bases[switch.name]) if job.bases is not None else None
+        files, plan = switch_files(switch, base, job.extras)
+        return _placed(job.tree, files)._replace(plan=plan)
     except InputError as error:
         return _DeviceOutcome((), unread=error.problems)
     except RenderError as error:
         return _DeviceOutcome((), refused=str(error))
 
 
-def _placed(at: OutputTree, files: Sequence[PlannedFile]) -> _DeviceOutcome:
+def _placed(tree: OutputTree, files: Sequence[PlannedFile]) -> _DeviceOutcome:
     """Stage files, or only look at what stands there."""
-    place: Callable[[Path, PlannedFile], ManifestEntry] = stage if at.write else look
-    entries = tuple(place(at.folder, file) for file in files)
+    entry_of: Callable[[Path, PlannedFile], ManifestEntry] = stage if tree.write else look
+    entries = tuple(entry_of(tree.folder, file) for file in files)
     texts = (
-        _difference(at, file.path, file.text, secret=file.secret)
+        _difference(tree, file.path, file.text, secret=file.secret)
         for file, entry in zip(files, entries, strict=True)
-        if at.diff and entry.changed
+        if tree.diff and entry.changed
     )
     return _DeviceOutcome(entries, differences=tuple(texts))
 
 
-def _gone(at: OutputTree, entries: Sequence[ManifestEntry], changed: Iterable[str]) -> Iterator[str]:
+def _gone(tree: OutputTree, entries: Sequence[ManifestEntry], changed: Iterable[str]) -> Iterator[str]:
     """Yield what files held that are no longer part of the tree."""
     kept = {entry.path for entry in entries}
     for path in changed:
-        if at.diff and path not in kept:
-            yield _difference(at, path, "", secret=False)
+        if tree.diff and path not in kept:
+            yield _difference(tree, path, "", secret=False)
 
 
-def _difference(at: OutputTree, path: str, after: str, *, secret: bool) -> str:
+def _difference(tree: OutputTree, path: str, after: str, *, secret: bool) -> str:
     """Return how a file differs from what stands there; keys are not shown, old ones as little as new ones."""
-    before = old_text(at.folder, path) or ""
-    if not (secret or is_secret(at.folder, path)):
+    before = old_text(tree.folder, path) or ""
+    if not (secret or is_secret(tree.folder, path)):
         return _unified(path, before, after)
     from lossless.formats.infiniband.read.secrets import masked
 
@@ -200,7 +200,7 @@ _state: list[RenderJob] = []
 """What a process works on; set once, when it starts as a copy."""
 
 
-def _in_processes(order: RenderJob, processes: int) -> Iterator[_DeviceOutcome]:
+def _in_processes(job: RenderJob, processes: int) -> Iterator[_DeviceOutcome]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -211,20 +211,20 @@ def _in_processes(order: RenderJob, processes: int) -> Iterator[_DeviceOutcome]:
     environment()
     context = multiprocessing.get_context("fork")
     try:
-        with ProcessPoolExecutor(processes, context, _begin, (order,)) as pool:
-            yield from pool.map(_numbered, range(len(order.fabric.switches)), chunksize=_CHUNK)
+        with ProcessPoolExecutor(processes, context, _begin, (job,)) as pool:
+            yield from pool.map(_numbered, range(len(job.fabric.switches)), chunksize=_CHUNK)
     except BrokenProcessPool as error:
         raise LosslessError(
             "a process that rendered was ended from outside; is there enough memory?"
         ) from error
 
 
-def _begin(order: RenderJob) -> None:
+def _begin(job: RenderJob) -> None:
     # The fabric stays; not looking through it again and again also keeps its pages shared with the other processes.
     gc.freeze()
-    _state[:] = [order]
+    _state[:] = [job]
 
 
 def _numbered(number: int) -> _DeviceOutcome:
-    (order,) = _state
-    return _switch(order, order.fabric.switches[number])
+    (job,) = _state
+    return _switch(job, job.fabric.switches[number])

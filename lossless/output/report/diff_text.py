@@ -109,12 +109,12 @@ def _changes(row: DriftRow) -> Iterator[str]:
 
 def _moved(table: str, names: list[str], before: str | None, after: str | None) -> str:
     """Return ``DSCP 26 goes to TC 1; the intent says TC 3``, or what cable some ports have."""
-    one = len(names) == 1
+    is_single = len(names) == 1
     if table == "CABLE_LENGTH":
-        has = ("has" if one else "have") + (f" {before}" if before is not None else " no length")
+        has = ("has" if is_single else "have") + (f" {before}" if before is not None else " no length")
         return f"{_some(names)} {has}; the intent says {after or 'none'}"
     source, target = _MAPS[table]
-    goes = ("goes" if one else "go") + (f" to {target} {before}" if before is not None else " nowhere")
+    goes = ("goes" if is_single else "go") + (f" to {target} {before}" if before is not None else " nowhere")
     return f"{source} {_some(names)} {goes}; the intent says {f'{target} {after}' if after else 'nowhere'}"
 
 

@@ -15,7 +15,7 @@ from lossless.api import load_fabrics, render
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load, load_text
 from lossless.model.fabric.model import Fabric
-from lossless.output.render.fabric import RenderJob, produce
+from lossless.output.render.fabric import RenderJob, render_fabric
 from lossless.output.render.planned_files import EXTRAS, DeviceFiles
 from lossless.output.render.switches import switch_file, switch_files
 from lossless.output.render.tree import MANIFEST
@@ -185,7 +185,9 @@ def test_several_processes_write_the_same_tree_as_one(fabric: Fabric, tmp_path: 
     trees = []
     for processes in (1, 2):
         out = tmp_path / f"out{processes}"
-        made = produce(RenderJob(fleet, out, bases, ("patch", "rollback"), write=True, diff=False), processes)
+        made = render_fabric(
+            RenderJob(fleet, out, bases, ("patch", "rollback"), write=True, diff=False), processes
+        )
         trees.append((snapshot(out), made))
     assert trees[0] == trees[1]
     of_switches = [path for path in trees[0][0] if not path.startswith("host")]
@@ -203,13 +205,13 @@ def test_every_base_that_does_not_fit_is_named_and_nothing_is_written(
         Path(bases[name]).write_text(json.dumps({**data, "PORT": []}))
     order = RenderJob(fleet, tmp_path / "out", bases, (), write=True, diff=False)
     with pytest.raises(RenderError) as refused:
-        produce(order, processes)
+        render_fabric(order, processes)
     assert str(refused.value).splitlines() == [
         f"{bases[name]}: PORT is not a table of rows" for name in ("leaf3", "leaf12")
     ]
     Path(bases["leaf5"]).write_text("{")
     with pytest.raises(InputError, match=r"leaf5\.json:1:2"):
-        produce(order, processes)
+        render_fabric(order, processes)
     assert snapshot(tmp_path / "out") == {}
 
 

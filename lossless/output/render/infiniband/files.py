@@ -36,9 +36,11 @@ def files_of(subnet: Subnet, environment: Mapping[str, str] | None = None) -> di
 
     Keys come from ``environment``; without it the file has none.
     """
-    master = max(subnet.managers, key=lambda one: (not one.standby, one.priority or 0), default=None)
+    master = max(
+        subnet.managers, key=lambda manager: (not manager.standby, manager.priority or 0), default=None
+    )
     keys, _ = secret_values(subnet.secrets, environment or {})
-    return {one.name: _text(one) for one in manager_files(subnet, master, keys)[0]}
+    return {file.name: _text(file) for file in manager_files(subnet, master, keys)[0]}
 
 
 def subnet_files(subnet: Subnet, environment: Mapping[str, str]) -> SubnetFiles:
@@ -52,10 +54,10 @@ def subnet_files(subnet: Subnet, environment: Mapping[str, str]) -> SubnetFiles:
     text = _once()
     planned = (
         PlannedFile(
-            f"{host}/{one.name}", text(one), deployment=deployment_of(subnet, one.name), secret=one.secret
+            f"{host}/{file.name}", text(file), deployment=deployment_of(subnet, file.name), secret=file.secret
         )
         for host, files in made.items()
-        for one in files
+        for file in files
     )
     unique = dict.fromkeys(troubles)
     return SubnetFiles(() if unique else tuple(planned), tuple(unique), tuple(_notes(subnet)))
@@ -106,18 +108,18 @@ def _once() -> Callable[[ManagerFile], str]:
     """Return what renders a file, each distinct one once: most hosts are alike."""
     texts: dict[tuple[str, str], str] = {}
 
-    def text(one: ManagerFile) -> str:
-        known = (one.template, repr(one.context)) if one.name in ("nccl.conf", "job.env") else None
-        if known is None:
-            return _text(one)
-        if known not in texts:
-            texts[known] = _text(one)
-        return texts[known]
+    def text(file: ManagerFile) -> str:
+        key = (file.template, repr(file.context)) if file.name in ("nccl.conf", "job.env") else None
+        if key is None:
+            return _text(file)
+        if key not in texts:
+            texts[key] = _text(file)
+        return texts[key]
 
     return text
 
 
-def _text(one: ManagerFile) -> str:
+def _text(file: ManagerFile) -> str:
     from lossless.output.render.environment import render_template
 
-    return render_template(one.template, one.context)
+    return render_template(file.template, file.context)

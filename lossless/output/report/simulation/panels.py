@@ -98,7 +98,7 @@ def known(values: Iterable[float | None]) -> list[float]:
 
 def most(series: Iterable[Data]) -> float:
     """Return the largest value of several series, their peaks between the times included."""
-    return max((max([*known(one["values"]), one["peak"] or 0.0]) for one in series), default=0.0)
+    return max((max([*known(row["values"]), row["peak"] or 0.0]) for row in series), default=0.0)
 
 
 # --- drawing ---
@@ -115,9 +115,9 @@ def draw_series(
     axes: Axes, times: Sequence[float], series: Sequence[Data], unit: AxisUnit, words: SeriesNames
 ) -> None:
     """Draw each series; of many the one with the most, the middle of all, and a band from the least to the most."""
-    chosen = [(label(one), one["values"]) for one in series]
+    chosen = [(label(row), row["values"]) for row in series]
     if len(series) > MOST_LINES:
-        across = [known(values) for values in zip(*(one["values"] for one in series), strict=True)]
+        across = [known(values) for values in zip(*(row["values"] for row in series), strict=True)]
         low, high = [min(now, default=None) for now in across], [max(now, default=None) for now in across]
         axes.fill_between(
             times, unit.of(low), unit.of(high), **_BAND, label=f"from least to most of {len(series)}"
@@ -132,7 +132,7 @@ def draw_series(
 
 def _extremes(series: Sequence[Data], words: SeriesNames) -> Iterator[tuple[str, Values]]:
     """Yield the series with the largest peak, or mean where peaks are not known, and the one with the least."""
-    ranked = sorted(series, key=lambda one: -(mean(one) if one["peak"] is None else one["peak"]))
+    ranked = sorted(series, key=lambda row: -(mean(row) if row["peak"] is None else row["peak"]))
     yield f"{words.most}: {label(ranked[0])}", ranked[0]["values"]
     if words.least is not None:
         yield f"{words.least}: {label(ranked[-1])}", ranked[-1]["values"]
@@ -164,14 +164,14 @@ def draw_limits(
 
 def draw_moving(axes: Axes, times: Sequence[float], series: Sequence[Data], unit: AxisUnit) -> None:
     """Draw thresholds that move."""
-    for style, one in zip(_LIMITS, series, strict=False):
-        axes.plot(times, unit.of(one["values"]), **style, label=short(one["name"]))
+    for style, row in zip(_LIMITS, series, strict=False):
+        axes.plot(times, unit.of(row["values"]), **style, label=short(row["name"]))
 
 
 def top(highest: float, limits: Iterable[Data], moving: Iterable[Data], reach: float) -> float:
     """Return how high a panel must be: over all that was held, the limits within reach, and as much of moving ones."""
     drawn: list[float] = [limit["value"] for limit in limits if limit["value"] <= reach]
-    return 1.1 * max([highest, *drawn, *(min(most([one]), reach) for one in moving)])
+    return 1.1 * max([highest, *drawn, *(min(most([row]), reach) for row in moving)])
 
 
 def head(axes: Axes, text: str) -> None:
@@ -207,7 +207,9 @@ def draw_row(axes: Axes, times: Sequence[float], parts: Sequence[float], base: f
 def mark_moments(panels: Sequence[Axes], moments: Iterable[Data], unit: AxisUnit, longest: float) -> None:
     """Mark with a line through all panels when something first happened, with its first letter above it."""
     marks: list[tuple[float, str]] = []
-    for moment in sorted((one for one in moments if one["at_us"] is not None), key=lambda one: one["at_us"]):
+    for moment in sorted(
+        (moment for moment in moments if moment["at_us"] is not None), key=lambda moment: moment["at_us"]
+    ):
         at = moment["at_us"] / unit.size
         for axes in panels:
             axes.axvline(at, color="#5a5a5a", ls=(0, (1, 2)), lw=0.8)

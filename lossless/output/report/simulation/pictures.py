@@ -74,8 +74,10 @@ def draw(recording: Data) -> dict[str, bytes]:
     with style.context(["default", _STYLE]), warnings.catch_warnings():
         # A name in letters that the font lacks is drawn as boxes; that is nothing to warn of.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        made = {name: figure(recording) for name, figure in wanted.items()}
-        return {f"{name}.{kind}": _bytes(one, kind) for name, one in made.items() for kind in _METADATA}
+        drawn = {name: figure(recording) for name, figure in wanted.items()}
+        return {
+            f"{name}.{kind}": _bytes(figure, kind) for name, figure in drawn.items() for kind in _METADATA
+        }
 
 
 def _bytes(figure: Figure, kind: str) -> bytes:

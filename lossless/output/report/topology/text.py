@@ -58,7 +58,7 @@ def _switches(group: Data, wanted: int) -> tuple[str, ...]:
 
 
 def _ports(counts: Sequence[Data]) -> str:
-    return " + ".join(f"{one['ports']} x {format_rate(one['speed_bps'])}" for one in counts) or "none"
+    return " + ".join(f"{count['ports']} x {format_rate(count['speed_bps'])}" for count in counts) or "none"
 
 
 def _links(group: Data) -> tuple[str, ...]:
