@@ -63,11 +63,6 @@ class Cage(NamedTuple):
     modes: tuple[BreakoutMode, ...]
 
     @property
-    def native_speed_bps(self) -> int:
-        """The highest speed of the whole cage as one port, in bits per second."""
-        return max(speed for mode in self.modes if mode.count == 1 for speed in mode.speeds_bps)
-
-    @property
     def speeds_bps(self) -> tuple[int, ...]:
         """Every speed a port of this cage can have, lowest first."""
         return tuple(sorted({speed for mode in self.modes for speed in mode.speeds_bps}))

@@ -97,7 +97,7 @@ def partitions(draw: st.DrawFn) -> tuple[Partition, ...]:
 def levels(draw: st.DrawFn) -> tuple[ServiceLevel, ...]:
     names = draw(st.lists(st.from_regex(r"\A[a-z][a-z0-9]{0,6}\Z"), unique=True, max_size=4))
     sls = draw(st.lists(st.integers(0, 15), unique=True, min_size=len(names), max_size=len(names)))
-    return tuple(ServiceLevel(name, sl, sl % 8, 1, None, HERE) for name, sl in zip(names, sls, strict=True))
+    return tuple(ServiceLevel(name, sl, sl % 8, HERE) for name, sl in zip(names, sls, strict=True))
 
 
 @st.composite

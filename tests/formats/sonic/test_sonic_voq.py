@@ -10,10 +10,10 @@ from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.documents import load_text
-from lossless.model.fabric.compare import switch_view
 from lossless.model.hardware.load import switch_for_hwsku
 from lossless.output.render.switches import switch_file
 from tests.strategies import fabric_of
+from tests.switch_view import switch_view
 from tools.example_base import base_of
 
 Data = dict[str, Any]

@@ -19,7 +19,6 @@ from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.formats.sonic.validate.conformity import judge
 from lossless.ground.documents import load_text
-from lossless.model.fabric.compare import switch_view
 from lossless.model.hardware.load import switch_for_hwsku, switch_names
 from tests.output.render.golden_cases import (
     FOLDER,
@@ -34,6 +33,7 @@ from tests.output.render.golden_cases import (
 from tests.output.render.sonic_schema import violations
 from tests.output.render.test_render_schema import schema
 from tests.strategies import fabric_of
+from tests.switch_view import switch_view
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch

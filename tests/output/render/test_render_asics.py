@@ -18,9 +18,9 @@ from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import ProfileError, RenderError
 from lossless.ground.documents import load, load_text
-from lossless.model.fabric.compare import switch_view
 from lossless.model.fabric.model import Fabric, Switch
 from lossless.model.hardware.load import load_switch, switch_for_hwsku
+from tests.switch_view import switch_view
 from tools.example_base import base_of
 
 Data = dict[str, Any]

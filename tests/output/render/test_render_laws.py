@@ -15,12 +15,12 @@ from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.documents import load_text
-from lossless.model.fabric.compare import NOT_CARRIED, switch_view
 from lossless.model.fabric.model import Cable, Port, Switch, SwitchQos
 from lossless.model.hardware.load import switch_for_hwsku
 from lossless.output.render.switches import switch_file
 from tests.paths import ROOT
 from tests.strategies import fabric_of, intents
+from tests.switch_view import NOT_CARRIED, switch_view
 from tools.example_base import base_of
 
 if TYPE_CHECKING:

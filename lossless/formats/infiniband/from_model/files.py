@@ -44,8 +44,6 @@ NAMES = {
 }
 """Names of the files that stand beside opensm.conf, by the options that name them."""
 
-_WRITTEN_ALONE = ("sm_priority", "guid")
-"""Options that differ from manager to manager."""
 _NAME = re.compile(r"[^\s,:;=#]+(?: [^\s,:;=#]+)*")
 
 

@@ -171,16 +171,11 @@ class SubnetRouting(NamedTuple):
 
 
 class ServiceLevel(NamedTuple):
-    """A level of service that an intent declares: its SL, its VL and its weights in the arbitration tables.
-
-    A weight is None where the level is not in that table.
-    """
+    """A level of service that an intent declares: its SL and its VL."""
 
     name: str
     sl: int
     vl: int
-    high_weight: int | None
-    low_weight: int | None
     origin: Origin
 
 

@@ -46,7 +46,7 @@ def levels_of(loaded: LoadedSubnet) -> tuple[ServiceLevel, ...]:
     """Return the levels of service that an intent declares."""
     qos = loaded.intent.qos
     return tuple(
-        ServiceLevel(name, level.sl, level.vl, level.high, level.low, loaded.origin("qos", "levels", name))
+        ServiceLevel(name, level.sl, level.vl, loaded.origin("qos", "levels", name))
         for name, level in (qos.levels.items() if qos is not None else ())
     )
 
