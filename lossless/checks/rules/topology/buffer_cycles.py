@@ -1,4 +1,4 @@
-"""What the rules about circles share: the routing of a fabric, judged once, and circles in words."""
+"""What the rules on cyclic buffer dependencies share: the routing of a fabric, checked once, and cycles in words."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 from lossless.analysis.routing.channels import Wires, wires_of, without
 from lossless.analysis.routing.dependencies import RoutingQuestion, cycle_through_outside
 from lossless.analysis.routing.failures import FailureBudget, FailureOutcome, after_failures
+from lossless.checks.rules.base import Hit
 from lossless.checks.rules.wording import joined, spell
 from lossless.ground.basics.records import NamedTuple
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import Failure
+    from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.view import View
 
@@ -40,16 +42,16 @@ class FabricRouting(NamedTuple):
 
     @property
     def cycle(self) -> tuple[CycleHop, ...]:
-        """The smallest circle, after as few failures as it takes."""
+        """The smallest cycle, after as few failures as it takes."""
         return self.outcome.cycle.verdict.cycle if self.outcome.cycle else ()
 
     @property
     def beyond(self) -> str:
-        """What is not known of devices outside and could close a circle, empty where nothing could."""
+        """What is not known of devices outside and could close a cycle, empty where nothing could."""
         wires = self.wires
-        circle = cycle_through_outside(wires, self.question) if wires.outside else ()
+        cycle = cycle_through_outside(wires, self.question) if wires.outside else ()
         outside = {wires.names[switch] for switch in wires.outside}
-        through = list(dict.fromkeys(hop.near for hop in circle if hop.near in outside))
+        through = list(dict.fromkeys(hop.near for hop in cycle if hop.near in outside))
         are = "is" if len(through) == 1 else "are"
         why = "whether packets turn there so that buffers wait in a circle is not known"
         return f"{joined(through)} {are} configured elsewhere: {why}" if through else ""
@@ -57,36 +59,36 @@ class FabricRouting(NamedTuple):
     def pauses_above(self, name: str) -> bool:
         """Return whether what comes down to a switch is paused, and what it sends up."""
         switch = self.wires.names.index(name)
-        ways = self.wires.lossy
+        lossy = self.wires.lossy
         above = self.wires.above(switch)
-        return any((other, switch) not in ways for other in above) and any(
-            (switch, other) not in ways for other in above
+        return any((other, switch) not in lossy for other in above) and any(
+            (switch, other) not in lossy for other in above
         )
 
 
-_JUDGED: WeakKeyDictionary[View, FabricRouting | None] = WeakKeyDictionary()
+_BY_VIEW: WeakKeyDictionary[View, FabricRouting | None] = WeakKeyDictionary()
 
 
-def routed(view: View) -> FabricRouting | None:
-    """Return how a fabric is routed, judged once for all rules; None where nothing is ever paused."""
-    if view not in _JUDGED:
-        _JUDGED[view] = _routed(view.fabric)
-    return _JUDGED[view]
+def routing_of(view: View) -> FabricRouting | None:
+    """Return how a fabric is routed, checked once for all rules; None where nothing is ever paused."""
+    if view not in _BY_VIEW:
+        _BY_VIEW[view] = _routing_of(view.fabric)
+    return _BY_VIEW[view]
 
 
-def _routed(fabric: Fabric) -> FabricRouting | None:
+def _routing_of(fabric: Fabric) -> FabricRouting | None:
     if not fabric.classes.lossless or fabric.lossy_origin is not None:
         return None
     routing, wires = fabric.routing, wires_of(fabric)
-    bounces = frozenset(one.names[0] for one in routing.bounce) if routing else frozenset()
+    bounces = frozenset(bounce.names[0] for bounce in routing.bounce) if routing else frozenset()
     tors = frozenset(switch.device for switch in fabric.switches if switch.qos.tunnel is not None)
     question = RoutingQuestion(routing.policy if routing else "up-down", bounces, tors - bounces)
-    borne = fabric.failures
-    if routing is None or borne is None:
+    failures = fabric.failures
+    if routing is None or failures is None:
         return FabricRouting(False, wires, question, after_failures(wires, question, FailureBudget(0, 0)))
-    left = _in_service(wires, [one.names for one in borne.out_of_service])
+    left = _in_service(wires, [element.names for element in failures.out_of_service])
     return FabricRouting(
-        True, left, question, after_failures(left, question, FailureBudget(borne.links, borne.switches))
+        True, left, question, after_failures(left, question, FailureBudget(failures.links, failures.switches))
     )
 
 
@@ -113,38 +115,41 @@ def flooded(routing: FabricRouting) -> FabricRouting:
     return FabricRouting(routing.stated, wires, flood, after_failures(wires, flood, FailureBudget(0, 0)))
 
 
-def circle_in_words(circle: Sequence[CycleHop]) -> str:
-    """Return the switches of a circle in order: ``leaf1 -> spine1 -> leaf2 -> spine1 -> leaf1``."""
-    return " -> ".join([hop.near for hop in circle] + [circle[0].near])
+def cycle_hit(origin: Origin, message: str, cycle: Sequence[CycleHop], help_text: str) -> Hit:
+    """Return the hit of a cycle; ``message`` is completed by its switches in order."""
+    return Hit(
+        origin=origin,
+        # leaf1 -> spine1 -> leaf2 -> spine1 -> leaf1
+        message=f"{message}: {' -> '.join([hop.near for hop in (*cycle, cycle[0])])}",
+        note=_ports_in_words(cycle),
+        help=help_text,
+        # The ports whose ingress buffers wait for each other.
+        elements=tuple(hop.to_port for hop in cycle),
+    )
 
 
-def ports_in_words(circle: Sequence[CycleHop]) -> str:
-    """Return the links of a circle in order, and where it turns up."""
-    hops = ", ".join(f"{hop.from_port} -> {hop.to_port}" for hop in circle)
-    up = list(dict.fromkeys(hop.near for hop in circle if hop.up_again))
+def _ports_in_words(cycle: Sequence[CycleHop]) -> str:
+    """Return the links of a cycle in order, and where it turns up."""
+    hops = ", ".join(f"{hop.from_port} -> {hop.to_port}" for hop in cycle)
+    up = list(dict.fromkeys(hop.near for hop in cycle if hop.up_again))
     turns = f"; what came from above goes up again at {joined(up)}" if up else ""
     return f"what comes by each link waits for the next: {hops}{turns}"
 
 
-def buffers(circle: Sequence[CycleHop]) -> tuple[str, ...]:
-    """Return the ports whose ingress buffers wait for each other."""
-    return tuple(hop.to_port for hop in circle)
-
-
-def priorities(view: View) -> str:
+def lossless_priorities(view: View) -> str:
     """Return the priorities of the lossless classes: ``priority 3``."""
     return spell({c.priority for c in view.fabric.classes.lossless if c.priority is not None})
 
 
-def after(failed: Sequence[Failure]) -> str:
+def once_failed(failed: Sequence[Failure]) -> str:
     """Return what has failed as the beginning of a message, empty where nothing has."""
     if not failed:
         return ""
-    return f"once {joined([_struck(strike) for strike in failed])} {'has' if len(failed) == 1 else 'have'} failed, "
+    return f"once {joined([_in_words(failure) for failure in failed])} {'has' if len(failed) == 1 else 'have'} failed, "
 
 
-def _struck(strike: Failure) -> str:
-    if len(strike.ends) == 1:
-        return strike.ends[0]
-    count = f"all {strike.links} links" if strike.links > 1 else "the link"
-    return f"{count} of {strike.ends[0]} and {strike.ends[1]}"
+def _in_words(failure: Failure) -> str:
+    if len(failure.ends) == 1:
+        return failure.ends[0]
+    count = f"all {failure.links} links" if failure.links > 1 else "the link"
+    return f"{count} of {failure.ends[0]} and {failure.ends[1]}"

@@ -1,4 +1,4 @@
-"""A deployed fabric as packets find their way in it: who is joined to whom, and how high each stands.
+"""The routing of a deployed fabric: which switches are linked, and the tier of each.
 
 ``DEVICE_NEIGHBOR`` says who is at the other end of each port; the tier of a switch follows from its neighbors and its
 type, that of a switch without a file from its type in ``DEVICE_NEIGHBOR_METADATA``. How packets are routed no
@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.channels import UNKNOWN_TIER, Wires
 from lossless.analysis.routing.dependencies import RoutingQuestion
+from lossless.checks.rules.wording import listed
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import Tier, known_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Set
+    from collections.abc import Iterable, Iterator, Set
 
     from lossless.analysis.routing.channels import Pair
     from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary
 
+_NAMED = 5
 UNJOINED = (
     "nothing says who is joined to whom: no DEVICE_NEIGHBOR of these switches names another of them by the name and a "
     "port that it has; write it, or judge an intent with them"
@@ -30,7 +32,7 @@ UNJOINED = (
 
 
 def unknown_tiers(routing: DeployedRouting) -> Iterator[str]:
-    """Yield why nothing is judged where it is not known how high switches stand."""
+    """Yield why nothing is checked where it is not known how high switches stand."""
     types = {name: routing.devices[name].device_type or "" for name in routing.tierless}
     contradicting = [
         name for name, device_type in types.items() if device_type.partition(" ")[0] in TIER_OF_TYPE
@@ -39,19 +41,14 @@ def unknown_tiers(routing: DeployedRouting) -> Iterator[str]:
     if silent:
         stand = "stands" if len(silent) == 1 else "stand"
         yield (
-            f"nothing says how high {_some(silent)} {stand} in the fabric: state DEVICE_METADATA|localhost|type, one "
-            f"of {', '.join(TIER_OF_TYPE)}; or judge an intent with them"
+            f"nothing says how high {listed(silent, _NAMED)} {stand} in the fabric: "
+            f"state DEVICE_METADATA|localhost|type, one of {', '.join(TIER_OF_TYPE)}; or judge an intent with them"
         )
     if contradicting:
         yield (
-            f"the types of devices contradict each other on the tier of {_some(contradicting)}: correct "
+            f"the types of devices contradict each other on the tier of {listed(contradicting, _NAMED)}: correct "
             "DEVICE_METADATA|localhost|type or those in DEVICE_NEIGHBOR_METADATA; or judge an intent with them"
         )
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
-    return f"{', '.join(names[:_MANY])}{more}"
 
 
 def unlike_above(routing: DeployedRouting) -> list[str]:
@@ -69,13 +66,13 @@ def unlike_above(routing: DeployedRouting) -> list[str]:
 
 def _may_leak(name: str, above: Iterable[str], routing: DeployedRouting) -> bool:
     own = routing.devices.get(name)
-    asns = {one.asn for other in above if (one := routing.devices.get(other)) is not None}
+    asns = {device.asn for other in above if (device := routing.devices.get(other)) is not None}
     known = asns - {None}
     return own is not None and own.asn is not None and own.asn not in known and len(known) > 1
 
 
-def nowhere(near: str, far: str) -> str:
-    """Return why nothing is judged where packets have another way than up and then down."""
+def no_up_down_path(near: str, far: str) -> str:
+    """Return why nothing is checked where packets have another path than up and then down."""
     return (
         f"no way leads up and then down from {near} to {far} by the links that are known, and nothing says which other "
         "way packets take: give the files of all switches, or an intent with topology.routing"
@@ -96,9 +93,6 @@ class DeployedRouting(NamedTuple):
     joined: bool
 
 
-_MANY = 5
-
-
 class _Link(NamedTuple):
     """One link in service, its ends by device and port, and whether what comes in at either is ever paused."""
 
@@ -108,17 +102,17 @@ class _Link(NamedTuple):
     far_pauses: bool
 
 
-def deployed(devices: DeployedDevices) -> DeployedRouting | None:
+def deployed_routing(devices: DeployedDevices) -> DeployedRouting | None:
     """Return what files of several switches with lossless classes amount to; None where there are none such.
 
-    Switches of an intent that is judged with them are left to it.
+    Switches of an intent that is checked with them are left to it.
     """
     own = {
-        name: one
-        for name, one in devices.by_name.items()
-        if not one.intended and not any(end.host for end in one.ends)
+        name: summary
+        for name, summary in devices.by_name.items()
+        if not summary.intended and not any(end.host for end in summary.ends)
     }
-    pausing = [name for name, one in own.items() if any(end.pfc for end in one.ends)]
+    pausing = [name for name, summary in own.items() if any(end.pfc for end in summary.ends)]
     if len(pausing) < 2:
         return None
     tiers = _tiers(own)
@@ -126,10 +120,14 @@ def deployed(devices: DeployedDevices) -> DeployedRouting | None:
     wires = _wires(tiers, links)
     in_use = {end[0] for link in links for end in (link.near, link.far)}
     tierless = [name for name in wires.names if name in in_use and tiers[name] is None]
-    bounces = frozenset(name for name, one in own.items() if one.bounce and not one.moved)
-    moved = frozenset(name for name, one in own.items() if one.bounce and one.moved)
+    bouncing = {name: summary.moved for name, summary in own.items() if summary.bounce}
+    bounces = frozenset(name for name, moved in bouncing.items() if not moved)
     return DeployedRouting(
-        own, wires, RoutingQuestion("up-down", bounces, moved), tuple(tierless), bool(links)
+        own,
+        wires,
+        RoutingQuestion("up-down", bounces, frozenset(bouncing) - bounces),
+        tuple(tierless),
+        bool(links),
     )
 
 
@@ -147,10 +145,10 @@ def _links(devices: DeployedDevices, own: dict[str, DeviceSummary], outside: Set
         if near.switch in own and far.switch in own and near.in_service and far.in_service:
             ends = (near.switch, near.port), (far.switch, far.port)
             yield _Link(*ends, bool(near.pfc), bool(far.pfc))
-    for one in own.values():
-        for end in one.ends:
+    for summary in own.values():
+        for end in summary.ends:
             if end.in_service and end.neighbor and end.neighbor[0] in outside:
-                yield _Link((one.name, end.port), end.neighbor, bool(end.pfc), bool(end.pfc))
+                yield _Link((summary.name, end.port), end.neighbor, bool(end.pfc), bool(end.pfc))
 
 
 def _wires(tiers: dict[str, Tier | None], links: list[_Link]) -> Wires:

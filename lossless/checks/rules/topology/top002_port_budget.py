@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Gap, Hit, Results, merged
 from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.capacity import cages_needed, cages_per_port, fabric_cages, ports_per_cage
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.model import Port, PortDemand, Switch
+    from lossless.model.fabric.model import PortDemand, Switch
     from lossless.model.fabric.view import View
     from lossless.model.hardware.model import SwitchProfile
 
@@ -140,11 +141,12 @@ def _spoken(profile: SwitchProfile, demand: SpeedDemand) -> str:
 
 
 def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) -> Iterator[Hit]:
-    groups: dict[tuple[Origin, int], list[Port]] = {}
-    for port in switch.ports:
-        # A speed that no port takes is TOP003's.
-        if not port.placed and port.speed_bps and ports_per_cage(profile, port.speed_bps):
-            groups.setdefault((port.origin, port.speed_bps), []).append(port)
+    # A speed that no port takes is TOP003's.
+    groups = grouped(
+        ((port.origin, port.speed_bps), port)
+        for port in switch.ports
+        if not port.placed and port.speed_bps and ports_per_cage(profile, port.speed_bps)
+    )
     for (origin, speed_bps), ports in groups.items():
         hit = _unplaced_hit(switch, profile, names, origin, speed_bps, len(ports))
         # A port that was asked for by name is shown by that name.

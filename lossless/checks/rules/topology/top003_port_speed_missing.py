@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results, merged
 from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.capacity import may_take, ports_per_cage
 
@@ -110,13 +111,9 @@ def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Hit]
 
 def _by_line(view: View, rate_bps: int, names: Sequence[str]) -> dict[Origin, list[str]]:
     """Return the hosts by where their links are written."""
-    hosts_by_origin: dict[Origin, list[str]] = {}
-    for name in names:
-        links = (link for link in view.links_of.get(name, ()) if link.to_host and link.speed_bps == rate_bps)
-        ports = (view.port(link.a, link.a_port) for link in links)
-        for origin in dict.fromkeys(port.origin for port in ports if port):
-            hosts_by_origin.setdefault(origin, []).append(name)
-    return hosts_by_origin
+    links = ((name, link) for name in names for link in view.links_of.get(name, ()) if link.to_host)
+    ports = ((name, view.port(link.a, link.a_port)) for name, link in links if link.speed_bps == rate_bps)
+    return grouped(dict.fromkeys((port.origin, name) for name, port in ports if port))
 
 
 def _adapter_hit(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tuple[str, ...]) -> Hit:

@@ -54,8 +54,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.topology.buffer_cycles import after, routed
-from lossless.checks.rules.topology.deployed_routing import deployed, unlike_above
+from lossless.checks.rules.topology.buffer_cycles import once_failed, routing_of
+from lossless.checks.rules.topology.deployed_routing import deployed_routing, unlike_above
 
 if TYPE_CHECKING:
     from lossless.analysis.routing.failures import VerdictAfterFailures
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit where routes turn up again, or where only such routes are left."""
-    fabric_routing, routing = routed(view), view.fabric.routing
+    fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return
     if fabric_routing.outcome.valley:
@@ -77,7 +77,7 @@ def check(view: View) -> Results:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a gap where deployed switches may send up again, and only what is in no file could keep them from it."""
-    routing = deployed(devices)
+    routing = deployed_routing(devices)
     if routing is None or not routing.joined or routing.tierless:
         return
     names = unlike_above(routing)
@@ -90,28 +90,28 @@ def across(devices: DeployedDevices) -> Results:
         )
 
 
-def _turns(origin: Origin, seen: VerdictAfterFailures) -> Hit:
-    above, at, *between, up = seen.verdict.valley or ("", "", "")
+def _turns(origin: Origin, case: VerdictAfterFailures) -> Hit:
+    above, at, *between, up = case.verdict.valley or ("", "", "")
     across = f", cross to {' and '.join(between)}" if between else ""
     return Hit(
         origin=origin,
-        message=f"{after(seen.failed)}packets come down from {above} to {at}{across} and go up again to {up}",
+        message=f"{once_failed(case.failed)}packets come down from {above} to {at}{across} and go up again to {up}",
         note="no circle of buffers closes yet; further failures or another such switch can close one",
         help="policy: up-down, and links enough that it leads everywhere",
         elements=(at, *between),
         places=1,
-        data={"switches": [above, at, *between, up], "failed": [str(strike) for strike in seen.failed]},
+        data={"switches": [above, at, *between, up], "failed": [str(failure) for failure in case.failed]},
     )
 
 
-def _lost(origin: Origin, seen: VerdictAfterFailures) -> Hit:
-    near, far = seen.verdict.lost or ("", "")
+def _lost(origin: Origin, case: VerdictAfterFailures) -> Hit:
+    near, far = case.verdict.lost or ("", "")
     return Hit(
         origin=origin,
-        message=f"{after(seen.failed)}no way leads up and then down from {near} to {far}, though links join them",
+        message=f"{once_failed(case.failed)}no way leads up and then down from {near} to {far}, though links join them",
         note="what is sent between them is dropped, or goes up again after it went down",
         help="more links; or state under `failures` that fewer must be borne",
         elements=(near, far),
         places=1,
-        data={"switches": [near, far], "failed": [str(strike) for strike in seen.failed]},
+        data={"switches": [near, far], "failed": [str(failure) for failure in case.failed]},
     )

@@ -69,14 +69,17 @@ from lossless.analysis.routing.failures import DRAWN
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.topology.buffer_cycles import (
     UNSTATED,
-    after,
-    buffers,
-    circle_in_words,
-    ports_in_words,
-    priorities,
-    routed,
+    cycle_hit,
+    lossless_priorities,
+    once_failed,
+    routing_of,
 )
-from lossless.checks.rules.topology.deployed_routing import UNJOINED, deployed, nowhere, unknown_tiers
+from lossless.checks.rules.topology.deployed_routing import (
+    UNJOINED,
+    deployed_routing,
+    no_up_down_path,
+    unknown_tiers,
+)
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -85,14 +88,15 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
     from lossless.checks.rules.topology.deployed_routing import DeployedRouting
+    from lossless.ground.basics.findings import Json
     from lossless.model.fabric.deployed_devices import DeployedDevices
-    from lossless.model.fabric.routing import FabricElement, Routing
+    from lossless.model.fabric.routing import Routing
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
-    """Yield a hit for the smallest circle, after as few failures as it takes."""
-    fabric_routing, routing = routed(view), view.fabric.routing
+    """Yield a hit for the smallest cycle, after as few failures as it takes."""
+    fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None:
         return
     if fabric_routing.unknown:
@@ -109,8 +113,8 @@ def check(view: View) -> Results:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit for the smallest circle between deployed switches; what they do not tell is not judged."""
-    routing = deployed(devices)
+    """Yield a hit for the smallest cycle between deployed switches; what they do not tell is not checked."""
+    routing = deployed_routing(devices)
     if routing is None:
         return
     if not routing.joined:
@@ -122,45 +126,42 @@ def across(devices: DeployedDevices) -> Results:
         if verdict.cycle:
             yield _deployed_hit(routing, verdict.cycle)
         elif verdict.lost:
-            yield Gap(nowhere(*verdict.lost))
+            yield Gap(no_up_down_path(*verdict.lost))
 
 
-def _deployed_hit(routing: DeployedRouting, circle: Sequence[CycleHop]) -> Hit:
-    up = list(dict.fromkeys(hop.near for hop in circle if hop.up_again))
+def _deployed_hit(routing: DeployedRouting, cycle: Sequence[CycleHop]) -> Hit:
+    up = list(dict.fromkeys(hop.near for hop in cycle if hop.up_again))
     places = [place for name in up if (place := routing.devices[name].bounce) is not None]
-    return Hit(
-        origin=places[0],
-        message=f"buffers wait for each other in a circle of {len(circle)} links: {circle_in_words(circle)}",
-        note=ports_in_words(circle),
-        help="enable tunnel_qos_remap on both: 3 comes back in 2, and 4 in 6",
-        elements=buffers(circle),
-        data={"links": [f"{hop.from_port} {hop.to_port}" for hop in circle], "failed": []},
+    return cycle_hit(
+        places[0],
+        f"buffers wait for each other in a circle of {len(cycle)} links",
+        cycle,
+        "enable tunnel_qos_remap on both: 3 comes back in 2, and 4 in 6",
+    )._replace(
+        data={"links": _links(cycle), "failed": []},
         related=tuple(Related(place, "it bounces too") for place in places[1:]),
         confidence="medium",
     )
 
 
-def _hit(view: View, routing: Routing, seen: VerdictAfterFailures) -> Hit:
-    circle = seen.verdict.cycle
-    up = {hop.near for hop in circle if hop.up_again}
-    blamed = [one for one in routing.bounce if one.names[0] in up]
-    return Hit(
-        origin=blamed[0].origin if blamed else routing.origin.at("policy"),
-        message=f"{after(seen.failed)}buffers wait for each other in a circle of {len(circle)} links, in "
-        f"{priorities(view)}: {circle_in_words(circle)}",
-        note=ports_in_words(circle),
-        help=_help(blamed),
-        elements=buffers(circle),
-        data={
-            "links": [f"{hop.from_port} {hop.to_port}" for hop in circle],
-            "failed": [*map(str, seen.failed)],
-        },
-        related=tuple(Related(one.origin, "it bounces too") for one in blamed[1:]),
+def _hit(view: View, routing: Routing, case: VerdictAfterFailures) -> Hit:
+    cycle = case.verdict.cycle
+    up = {hop.near for hop in cycle if hop.up_again}
+    bouncing = [bounce for bounce in routing.bounce if bounce.names[0] in up]
+    return cycle_hit(
+        bouncing[0].origin if bouncing else routing.origin.at("policy"),
+        f"{once_failed(case.failed)}buffers wait for each other in a circle of {len(cycle)} links, in "
+        f"{lossless_priorities(view)}",
+        cycle,
+        "send bounced packets back in a priority of their own, as dual ToRs do, or drop them"
+        if bouncing
+        else "policy: up-down; or keep lossless classes off routes that go up again",
+    )._replace(
+        data={"links": _links(cycle), "failed": [*map(str, case.failed)]},
+        related=tuple(Related(bounce.origin, "it bounces too") for bounce in bouncing[1:]),
         conclusive=False,
     )
 
 
-def _help(blamed: list[FabricElement]) -> str:
-    if not blamed:
-        return "policy: up-down; or keep lossless classes off routes that go up again"
-    return "send bounced packets back in a priority of their own, as dual ToRs do, or drop them"
+def _links(cycle: Sequence[CycleHop]) -> list[Json]:
+    return [f"{hop.from_port} {hop.to_port}" for hop in cycle]

@@ -44,7 +44,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.topology.buffer_cycles import priorities, routed
+from lossless.checks.rules.topology.buffer_cycles import lossless_priorities, routing_of
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.wording import joined
 from lossless.model.fabric.view import View
@@ -64,21 +64,21 @@ def check(subject: View | Device) -> Results:
 
 
 def _declared(view: View) -> Iterator[Hit]:
-    fabric_routing, routing = routed(view), view.fabric.routing
+    fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return
     beyond = fabric_routing.beyond if routing.bounce else ""
-    for one in routing.bounce:
-        if not fabric_routing.pauses_above(one.names[0]):
+    for bounce in routing.bounce:
+        if not fabric_routing.pauses_above(bounce.names[0]):
             continue
         yield Hit(
-            origin=one.origin,
-            message=f"{one.names[0]} sends up again what came from above, in the same {priorities(view)}",
+            origin=bounce.origin,
+            message=f"{bounce.names[0]} sends up again what came from above, in the same {lossless_priorities(view)}",
             note=beyond or "no circle closes yet; a second switch that does so closes one",
             help="send bounced packets back in a priority of their own, as dual ToRs do, or drop them",
-            elements=one.names,
+            elements=bounce.names,
             places=1,
-            data={"switch": one.names[0]},
+            data={"switch": bounce.names[0]},
             confidence="high",
         )
 
@@ -87,10 +87,9 @@ def _deployed(device: Device) -> Iterator[Hit]:
     tunnel = tunnel_to_peer(device)
     kept = kept_priorities(device) if tunnel is not None else []
     if tunnel is not None and kept:
-        spoken = joined([str(p) for p in kept])
         yield Hit(
             origin=tunnel,
-            message=f"what a dual ToR sends back through its tunnel stays in priority {spoken}",
+            message=f"what a dual ToR sends back through its tunnel stays in priority {joined(map(str, kept))}",
             note="its peer does so too: between them and a spine, pauses can wait for each other for ever",
             help="enable tunnel_qos_remap: 3 comes back in 2, and 4 in 6",
             elements=(device.switch.name,),

@@ -44,12 +44,10 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.topology.buffer_cycles import (
-    buffers,
-    circle_in_words,
+    cycle_hit,
     flooded,
-    ports_in_words,
-    priorities,
-    routed,
+    lossless_priorities,
+    routing_of,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +58,7 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit where timers let leaves flood, and flooding closes a circle."""
-    bridging, routing = view.fabric.bridging, routed(view)
+    bridging, routing = view.fabric.bridging, routing_of(view)
     if routing is None or bridging is None or not bridging.floods:
         return
     if bridging.arp_timeout_ms is None or bridging.mac_aging_ms is None:
@@ -73,14 +71,11 @@ def check(view: View) -> Results:
             yield Gap(beyond)
 
 
-def _hit(view: View, bridging: Bridging, mac_ms: int, arp_ms: int, circle: tuple[CycleHop, ...]) -> Hit:
-    return Hit(
-        origin=bridging.origin.at("mac_aging"),
-        message=f"leaves forget a silent host's port after {mac_ms / 1000:g} s and its address after "
-        f"{arp_ms / 1000:g} s; what they flood in between closes a circle of buffers in {priorities(view)}: "
-        f"{circle_in_words(circle)}",
-        note=ports_in_words(circle),
-        help=f"unknown_unicast: drop; or a mac_aging of at least {arp_ms / 1000:g}s",
-        elements=buffers(circle),
-        data={"mac_aging_ms": mac_ms, "arp_timeout_ms": arp_ms},
-    )
+def _hit(view: View, bridging: Bridging, mac_ms: int, arp_ms: int, cycle: tuple[CycleHop, ...]) -> Hit:
+    return cycle_hit(
+        bridging.origin.at("mac_aging"),
+        f"leaves forget a silent host's port after {mac_ms / 1000:g} s and its address after "
+        f"{arp_ms / 1000:g} s; what they flood in between closes a circle of buffers in {lossless_priorities(view)}",
+        cycle,
+        f"unknown_unicast: drop; or a mac_aging of at least {arp_ms / 1000:g}s",
+    )._replace(data={"mac_aging_ms": mac_ms, "arp_timeout_ms": arp_ms})

@@ -39,14 +39,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import Gap, Results
 from lossless.checks.rules.topology.buffer_cycles import (
-    buffers,
-    circle_in_words,
+    cycle_hit,
     flooded,
-    ports_in_words,
-    priorities,
-    routed,
+    lossless_priorities,
+    routing_of,
 )
 
 if TYPE_CHECKING:
@@ -56,18 +54,17 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit where leaves flood lossless packets, unless their timers are to blame."""
-    bridging, routing = view.fabric.bridging, routed(view)
+    bridging, routing = view.fabric.bridging, routing_of(view)
     if routing is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
         return
     flood = flooded(routing)
-    if circle := flood.cycle:
-        yield Hit(
-            origin=bridging.origin.key(),
-            message="leaves flood packets whose port they do not know, which can close a circle of buffers in "
-            f"{priorities(view)}: {circle_in_words(circle)}",
-            note=ports_in_words(circle),
-            help="unknown_unicast: drop; or route at the leaves and leave bridging out",
-            elements=buffers(circle),
+    if flood.cycle:
+        yield cycle_hit(
+            bridging.origin.key(),
+            "leaves flood packets whose port they do not know, which can close a circle of buffers in "
+            f"{lossless_priorities(view)}",
+            flood.cycle,
+            "unknown_unicast: drop; or route at the leaves and leave bridging out",
         )
     elif beyond := flood.beyond:
         yield Gap(beyond)

@@ -72,6 +72,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:
@@ -107,12 +108,11 @@ def _total(cluster: Cluster, hosts: int) -> Iterator[Hit]:
 
 
 def _bandwidth(cluster: Cluster, view: View) -> Iterator[Hit]:
-    stated, by_rate = cluster.bandwidth_bps, dict[int, list[str]]()
+    stated = cluster.bandwidth_bps
     if stated is None:
         return
-    for host in view.fabric.hosts:
-        rate_bps = sum(link.speed_bps for link in view.links_of.get(host.name, ()))
-        by_rate.setdefault(rate_bps, []).append(host.name)
+    names = [host.name for host in view.fabric.hosts]
+    by_rate = grouped((sum(link.speed_bps for link in view.links_of.get(name, ())), name) for name in names)
     for rate_bps, hosts in by_rate.items():
         if rate_bps < stated * cluster.gpus_per_host:
             yield _bandwidth_hit(cluster, stated, rate_bps, hosts)
@@ -131,11 +131,10 @@ def _bandwidth_hit(cluster: Cluster, stated: int, rate_bps: int, hosts: Sequence
 
 
 def _nics(cluster: Cluster, view: View) -> Iterator[Hit]:
-    stated, by_links = cluster.nics_per_host, dict[int, list[str]]()
+    stated = cluster.nics_per_host
     if stated is None:
         return
-    for host in view.fabric.hosts:
-        by_links.setdefault(len(view.links_of.get(host.name, ())), []).append(host.name)
+    by_links = grouped((len(view.links_of.get(host.name, ())), host.name) for host in view.fabric.hosts)
     for links, hosts in by_links.items():
         if not links or links % stated:
             yield _nics_hit(cluster, stated, links, hosts)
@@ -154,11 +153,11 @@ def _nics_hit(cluster: Cluster, stated: int, links: int, hosts: Sequence[str]) -
     )
 
 
-def _domain(cluster: Cluster, joined: ScaleUp, gpus: int) -> Iterator[Hit]:
-    domain, own = joined.domain_gpus, cluster.gpus_per_host
+def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Hit]:
+    domain, own = scale_up.domain_gpus, cluster.gpus_per_host
     message, filling = None, False
-    if domain > joined.most_gpus:
-        message = f"{joined.name} joins at most {joined.most_gpus:,} GPUs, not {domain:,}"
+    if domain > scale_up.most_gpus:
+        message = f"{scale_up.name} joins at most {scale_up.most_gpus:,} GPUs, not {domain:,}"
     elif domain % own and own % domain:
         message = f"a domain of {domain} GPUs is no whole number of hosts with {own} each"
     elif domain > gpus:
@@ -166,10 +165,10 @@ def _domain(cluster: Cluster, joined: ScaleUp, gpus: int) -> Iterator[Hit]:
         filling = True  # a rack that is not full yet looks the same
     if message is not None:
         yield Hit(
-            origin=joined.origin.at("domain"),
+            origin=scale_up.origin.at("domain"),
             message=message,
             help="correct domain or gpus_per_host",
-            data={"domain": domain, "gpus_per_host": own, "gpus": gpus, "most": joined.most_gpus},
+            data={"domain": domain, "gpus_per_host": own, "gpus": gpus, "most": scale_up.most_gpus},
             severity="info" if filling else None,
         )
 
@@ -188,8 +187,8 @@ def _rails(cluster: Cluster, rails: int, view: View) -> Iterator[Hit]:
                 break
     for (first, missing, instead), hosts in odd.items():
         yield _crossed(cluster, first, missing, instead, hosts)
-    told = {host for hosts in odd.values() for host in hosts}
-    single = tuple(host for host, leaves in leaves_of.items() if len(leaves) == 1 and host not in told)
+    reported = {host for hosts in odd.values() for host in hosts}
+    single = tuple(host for host, leaves in leaves_of.items() if len(leaves) == 1 and host not in reported)
     if single and len(first_at) > 1:
         yield _one_leaf(cluster, rails, single, len(leaves_of))
 
