@@ -12,11 +12,13 @@ from lossless.analysis.routing.channels import without
 from lossless.analysis.routing.dependencies import (
     RoutingQuestion,
     cycle_through_outside,
+    moves_of,
     moves_verdict,
     routing_verdict,
     told_apart,
 )
 from lossless.analysis.routing.failures import FailureBudget, after_failures
+from lossless.analysis.routing.path_diversity import critical_elements
 from lossless.analysis.routing.symmetry import folded
 from tests.analysis.routing.made import dimension_order, leaf_spine, ring, three_tier, torus, wires
 
@@ -275,3 +277,41 @@ def test_where_no_so_few_links_join_two_switches_nothing_is_drawn_for_ever(
     pairs = clos._replace(links=[dict.fromkeys(others, 2) for others in clos.links])
     assert after_failures(pairs, SHORTEST, FailureBudget(3, 0)).cycle is None
     assert after_failures(pairs, SHORTEST, FailureBudget(4, 0)).cycle is not None
+
+
+def critical(
+    wires: Wires, failures: int, policy: Policy = "up-down"
+) -> tuple[set[str], set[tuple[str, str]]]:
+    """Return by name the switches and pairs whose failure could change how far hosts are from each other."""
+    found = critical_elements(wires, moves_of(wires, RoutingQuestion(policy)), failures)
+    names = wires.names
+    return {names[switch] for switch in found.switches}, {(names[a], names[b]) for a, b in found.pairs}
+
+
+@pytest.mark.parametrize("policy", ["up-down", "shortest-path"])
+def test_as_many_failures_as_there_are_disjoint_paths_are_critical_and_fewer_are_not(policy: Policy) -> None:
+    clos = leaf_spine(4, 3)
+    pairs = {(clos.names[a], clos.names[b]) for a, b, _ in clos.pairs()}
+    assert critical(clos, 2, policy) == (set(), set())
+    assert critical(clos, 3, policy) == ({"spine0", "spine1", "spine2"}, pairs)
+    # Without one of its links a leaf has two paths to each other, and these have three.
+    worn = without(clos, pairs=[(0, 4)])
+    found = critical(worn, 2, policy)
+    assert found == ({"spine1", "spine2"}, {pair for pair in pairs if pair[1] != "spine0"})
+
+
+def test_planes_of_three_tiers_are_disjoint_and_paths_in_a_pod_are_as_many_as_its_spines() -> None:
+    clos = three_tier(pods=2, leaves=2, spines=2, supers=3)
+    assert critical(clos, 1) == (set(), set())
+    switches, pairs = critical(clos, 2)
+    assert switches == {name for name in clos.names if not name.startswith("leaf")}
+    assert len(pairs) == len(list(clos.pairs()))
+
+
+def test_links_from_one_switch_with_hosts_to_another_are_disjoint_paths_each() -> None:
+    names = ["leaf1", "leaf2", "leaf3"]
+    twice = wires(names, [1, 1, 1], [("leaf1", "leaf2"), ("leaf1", "leaf2"), ("leaf2", "leaf3")])
+    assert critical(twice, 1, "shortest-path") == ({"leaf2"}, {("leaf1", "leaf2"), ("leaf2", "leaf3")})
+    pair = without(twice, switches=[2])
+    assert critical(pair, 1, "shortest-path") == (set(), set())
+    assert critical(pair, 2, "shortest-path") == (set(), {("leaf1", "leaf2")})
