@@ -59,7 +59,7 @@ class _PartitionReader:
     def __init__(self, file: str, text: str) -> None:
         self.marks = Marks(file, text)
         self.text = self.marks.text
-        self.found: dict[str, Partition] = {}
+        self.partitions: dict[str, Partition] = {}
         self.times: Counter[str] = Counter()
         self.name = ""
 
@@ -118,7 +118,7 @@ class _PartitionReader:
             self._group_flag(flag, is_ip=address is not None and address[2:4] in _IP_GROUPS)
 
     def _group_flag(self, entry: _MemberEntry, *, is_ip: bool) -> None:
-        word, text, partition = self._of(entry.name), self._value(entry), self.found[self.name]
+        word, text, partition = self._of(entry.name), self._value(entry), self.partitions[self.name]
         name = next((flag for flag in GROUP_FLAGS if word and flag.startswith(word)), None)
         number = None if text is None else c_number(text)
         if name is None:
@@ -149,7 +149,7 @@ class _PartitionReader:
         # A P_Key has 16 bits: opensm takes the low ones.
         pkey = None if pkey is None else pkey & 0xFFFF
         origin = Origin(self.marks.file, (self.name,))
-        self.found[self.name] = Partition(name, pkey, False, False, None, None, None, "limited", (), origin)
+        self.partitions[self.name] = Partition(name, pkey, False, False, None, None, None, "limited", (), origin)
         for flag in flags:
             self._flag(flag)
         return True
@@ -193,11 +193,11 @@ class _PartitionReader:
 
     def _set(self, entry: _MemberEntry, place: str, **fields: object) -> None:
         self.marks.mark((self.name, place), *(entry.value or entry.name), entry.name)
-        self.found[self.name] = self.found[self.name]._replace(**fields)  # type: ignore[arg-type]
+        self.partitions[self.name] = self.partitions[self.name]._replace(**fields)  # type: ignore[arg-type]
 
     def _member(self, entry: _MemberEntry) -> None:
         word = self._of(entry.name)
-        partition = self.found[self.name]
+        partition = self.partitions[self.name]
         if not word or "NONE".startswith(word):
             return
         name = next((known for known in WORDS if known.startswith(word)), None)
@@ -208,12 +208,12 @@ class _PartitionReader:
         path = (self.name, "members", len(partition.members))
         self.marks.mark(path, *entry.name)
         member = Member(None, guid, name, self._as_member(entry), Origin(self.marks.file, path))
-        self.found[self.name] = partition._replace(members=(*partition.members, member))
+        self.partitions[self.name] = partition._replace(members=(*partition.members, member))
 
     def _as_member(self, entry: _MemberEntry) -> Membership:
         text = self._value(entry)
         if text is None:
-            return self.found[self.name].default
+            return self.partitions[self.name].default
         membership = _membership(text)
         if membership is None:
             assert entry.value is not None
@@ -234,8 +234,8 @@ def read_partitions(text: str, file: str) -> tuple[Document, tuple[Partition, ..
     """Return the partitions of a file, and its document: at (name,), (name, "pkey"), (name, "members", 0) and so on."""
     reader = _PartitionReader(file, text)
     reader.read()
-    data = {name: _data(partition) for name, partition in reader.found.items()}
-    return reader.marks.document(data), tuple(reader.found.values())
+    data = {name: _data(partition) for name, partition in reader.partitions.items()}
+    return reader.marks.document(data), tuple(reader.partitions.values())
 
 
 def looks_like_partitions(text: str) -> bool:

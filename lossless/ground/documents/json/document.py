@@ -148,15 +148,15 @@ class JsonLocator:
         wanted = list(paths)
         start = _skip(self._text, 0)
         end = len(self._text.rstrip(" \t\n\r"))
-        found: dict[Path, ValuePlace] = {(): ValuePlace(start, end, start, end)}
-        self._walk(start, (), _tree(wanted), found)
-        return {path: self._ended(_deepest(path, found)) for path in wanted}
+        places: dict[Path, ValuePlace] = {(): ValuePlace(start, end, start, end)}
+        self._walk(start, (), _tree(wanted), places)
+        return {path: self._ended(_deepest(path, places)) for path in wanted}
 
     def _ended(self, place: ValuePlace) -> ValuePlace:
         """Return a place with its end, which is looked for only where it is asked for."""
         return place if place.end >= 0 else place._replace(end=self._decode(self._text, place.start)[1])
 
-    def _walk(self, start: int, path: Path, wanted: dict[Any, Any], found: dict[Path, ValuePlace]) -> None:
+    def _walk(self, start: int, path: Path, wanted: dict[Any, Any], places: dict[Path, ValuePlace]) -> None:
         hits = self._only_ones(wanted) if not path else {}
         for key, place in self.children(start) if len(hits) < len(wanted) else ():
             if key in wanted:
@@ -164,8 +164,8 @@ class JsonLocator:
                 if self._unique is not None and len(hits) == len(wanted):
                     break
         for key, place in hits.items():
-            found[(*path, key)] = place
-            self._walk(place.start, (*path, key), wanted[key], found)
+            places[(*path, key)] = place
+            self._walk(place.start, (*path, key), wanted[key], places)
 
     def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, ValuePlace]:
         """Return the places of top-level keys that stand only once in the whole text, without walking to them.
@@ -229,7 +229,7 @@ def _tree(paths: Iterable[Path]) -> dict[Any, Any]:
     return root
 
 
-def _deepest(path: Path, found: dict[Path, ValuePlace]) -> ValuePlace:
-    while path not in found:
+def _deepest(path: Path, places: dict[Path, ValuePlace]) -> ValuePlace:
+    while path not in places:
         path = path[:-1]
-    return found[path]
+    return places[path]

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 def replacements(document: Document, changes: Sequence[ValueChange]) -> list[Replacement]:
     """Return the edits that make some changes."""
     locator, text = JsonLocator(document.text, None), document.text
-    found: list[Replacement] = []
+    edits: list[Replacement] = []
     containers = by_container(document.data, changes)
     places = locator.places(containers)
     for path, inside in containers.items():
-        found += _inside(text, places[path], list(locator.children(places[path].start)), inside)
-    return found
+        edits += _inside(text, places[path], list(locator.children(places[path].start)), inside)
+    return edits
 
 
 def _inside(
