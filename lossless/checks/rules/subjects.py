@@ -50,9 +50,9 @@ class Device:
     @cached_property
     def conformity(self) -> ValidationResult:
         """What SONiC's models refuse in the file, checked once for all rules of the schema."""
-        from lossless.formats.sonic.validate.conformity import judge
+        from lossless.formats.sonic.validate.conformity import validate
 
-        return judge(self.tables.data)
+        return validate(self.tables.data)
 
 
 class IntendedHost(NamedTuple):

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.sonic.validate import conformity
-from lossless.formats.sonic.validate.conformity import SchemaViolation, judge
-from lossless.formats.sonic.validate.schema import plan, schema
+from lossless.formats.sonic.validate.conformity import SchemaViolation, validate
+from lossless.formats.sonic.validate.schema import schema, table_schema
 from lossless.formats.sonic.validate.types import ValueType
 from tests.formats.sonic.devices import base
 from tests.output.render.sonic_schema import violations
@@ -24,11 +24,11 @@ LATE = "version_202411_01"
 
 def refused(data: Config) -> list[tuple[str, tuple[str, ...]]]:
     """Return what is refused in a file: the kind of each problem, and where."""
-    return [(problem.flaw.kind, problem.path) for problem in judge(data).problems]
+    return [(problem.flaw.kind, problem.path) for problem in validate(data).problems]
 
 
 def messages(data: Config) -> list[str]:
-    return [problem.flaw.message for problem in judge(data).problems]
+    return [problem.flaw.message for problem in validate(data).problems]
 
 
 def on_leaf(**tables: Any) -> Config:
@@ -61,19 +61,21 @@ class TestAgainstUpstream:
 
     def test_its_own_test_cases(self, reference: Path) -> None:
         for case in cases(reference):
-            problems = judge(case["config_db"]).problems
+            problems = validate(case["config_db"]).problems
             assert bool(problems) == case["oracle_rejects"], (case["test"], problems)
 
     def test_probes_are_refused_where_they_were_changed(self, reference: Path) -> None:
         folder = reference / "corpus" / "probes"
         for probe in json.loads((folder / "index.json").read_text()):
-            problems = judge(json.loads((folder / f"{probe['probe']}.json").read_text())).problems
+            problems = validate(json.loads((folder / f"{probe['probe']}.json").read_text())).problems
             assert bool(problems) != probe["yang_accepts"], (probe["probe"], problems)
             tables = {path[0] for path in probe["changed"]}
             assert all(problem.table in tables for problem in problems), probe["probe"]
 
     def test_accepted_configurations_are_clean(self, reference: Path) -> None:
-        accepted = [(e["file"], judge(data).problems) for e, data in corpus(reference) if e["yang_accepts"]]
+        accepted = [
+            (e["file"], validate(data).problems) for e, data in corpus(reference) if e["yang_accepts"]
+        ]
         assert len(accepted) > 20
         assert [found for found in accepted if found[1]] == []
 
@@ -86,7 +88,7 @@ class TestAgainstUpstream:
         }
         found = {e["file"]: (e["yang_errors"], data) for e, data in corpus(reference) if e["file"] in counted}
         assert {name: errors for name, (errors, _) in found.items()} == counted
-        assert {name: len(judge(data).problems) for name, (_, data) in found.items()} == counted
+        assert {name: len(validate(data).problems) for name, (_, data) in found.items()} == counted
 
     def test_an_independent_checker_finds_nothing_more(self, reference: Path) -> None:
         """Rows that the extracted models refuse are refused here too, in everything upstream ships and tests."""
@@ -98,7 +100,7 @@ class TestAgainstUpstream:
         files += [json.loads(f.read_text()) for f in (reference / "corpus" / "probes").glob("[!i]*.json")]
         compared = 0
         for data in files:
-            here = {"|".join(problem.path[:2]) for problem in judge(data).problems}
+            here = {"|".join(problem.path[:2]) for problem in validate(data).problems}
             lines = violations(extracted, as_text(data))
             # Which ports of a chassis need no lanes is beyond it.
             there = {line.split(": ")[0] for line in lines if not line.endswith(": lanes: missing")}
@@ -288,13 +290,13 @@ class TestKeysAndReferences:
         assert refused({"SCHEDULER": {"x": rows}}) == [("key", ("SCHEDULER", "x"))]
 
     def test_what_is_no_table_is_left_to_the_reader(self) -> None:
-        assert judge({"SCHEDULER": "text", "PORT": []}).problems == ()
+        assert validate({"SCHEDULER": "text", "PORT": []}).problems == ()
 
 
 class TestReleases:
     def poll(self, version: str | None, poll: str) -> list[SchemaViolation]:
         versions = {"VERSIONS": {"DATABASE": {"VERSION": version}}} if version else {}
-        return list(judge({"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": poll}}, **versions}).problems)
+        return list(validate({"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": poll}}, **versions}).problems)
 
     def test_a_range_that_only_older_releases_have(self) -> None:
         assert self.poll("version_202405_01", "3000") == []
@@ -337,14 +339,14 @@ class TestReleases:
 class TestTables:
     def test_tables_without_a_model_are_named(self) -> None:
         data = {"TC_TO_DOT1P_MAP": {}, "PORTS": {}, "VLAN": {"Vlan1": {"x": "y"}}, "PORT": {}}
-        found = judge(data)
+        found = validate(data)
         assert found.unknown_tables == ("PORTS", "TC_TO_DOT1P_MAP")
         assert found.problems == ()
 
     def test_every_described_table_can_be_judged_by_every_release(self) -> None:
         for table in schema().tables:
             for release in (None, *schema().releases):
-                found = plan(table, release)
+                found = table_schema(table, release)
                 assert found is not None
                 assert found.rows or found.lists
 
@@ -362,7 +364,7 @@ def fields_of(child: Config) -> set[str]:
 
 
 def known_fields(table: str) -> set[str]:
-    found = plan(table, None)
+    found = table_schema(table, None)
     assert found is not None
     return {name for shape in (*found.rows.values(), *found.lists) for name in shape.fields}
 
@@ -371,14 +373,14 @@ class TestMemory:
     """What was found good is remembered: a second file of the kind costs lookups, and gets the same verdict."""
 
     def test_a_file_found_good_is_not_judged_row_by_row_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        assert judge(base()).problems == ()
+        assert validate(base()).problems == ()
         monkeypatch.setattr(conformity, "_TableValidator", None)
-        assert judge(base()).problems == ()
+        assert validate(base()).problems == ()
 
     def test_upstream_files_as_well(self, reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         clean = [data for entry, data in corpus(reference) if entry["yang_accepts"]]
         for data in clean:
-            judge(data)
+            validate(data)
         judged = []
 
         class Seen(conformity._TableValidator):
@@ -388,7 +390,7 @@ class TestMemory:
 
         monkeypatch.setattr(conformity, "_TableValidator", Seen)
         for data in clean:
-            assert judge(data).problems == ()
+            assert validate(data).problems == ()
         # One row of null values, which are never remembered.
         assert set(judged) == {"DEVICE_METADATA"}
 
@@ -396,36 +398,36 @@ class TestMemory:
         files = [case["config_db"] for case in cases(reference)]
         expected = []
         for data in files:
-            conformity._known.clear()
-            expected.append(judge(data))
+            conformity._accepted.clear()
+            expected.append(validate(data))
         random.Random(3).shuffle(order := list(range(len(files))))
-        assert all(judge(files[number]) == expected[number] for number in order)
+        assert all(validate(files[number]) == expected[number] for number in order)
 
     def test_memory_is_bounded(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(conformity, "_MOST_CONTEXTS", 3)
-        conformity._known.clear()
+        conformity._accepted.clear()
         for number in range(9):
-            judge({"DEVICE_METADATA": {"localhost": {"buffer_model": f"model{number}"}}})
-            assert 1 <= len(conformity._known) <= 3
+            validate({"DEVICE_METADATA": {"localhost": {"buffer_model": f"model{number}"}}})
+            assert 1 <= len(conformity._accepted) <= 3
 
     def test_switches_of_one_fabric_share_it(self) -> None:
-        conformity._known.clear()
+        conformity._accepted.clear()
         for number in range(9):
-            judge(
+            validate(
                 on_leaf(
                     DEVICE_METADATA={
                         "localhost": {"hostname": f"leaf{number}", "mac": f"00:00:00:00:00:0{number}"}
                     }
                 )
             )
-        assert len(conformity._known) == 1
+        assert len(conformity._accepted) == 1
 
 
 def mutable(data: Config) -> list[tuple[str, str, str]]:
     """Return the fields of a file of which no text at all would do."""
     found = []
     for table, rows in data.items():
-        described = plan(table, "202411")
+        described = table_schema(table, "202411")
         for key, row in rows.items():
             if described is None:
                 continue
@@ -455,7 +457,7 @@ def test_one_field_mutated_in_a_valid_file_is_refused_once(data: st.DataObject) 
     assert len(fields) > 100
     table, key, name = data.draw(st.sampled_from(fields))
     config[table][key][name] = data.draw(st.sampled_from(["no such value!", "-1000", "[x|y]", "1.5.", True]))
-    (found,) = judge(config).problems
+    (found,) = validate(config).problems
     assert found.path == (table, key, name)
 
 
@@ -466,7 +468,7 @@ def test_no_order_of_keys_changes_what_is_refused(source: random.Random) -> None
         BUFFER_PG={"Ethernet9|3": {"profile": "none"}},
         SCHEDULER={"x": {"pir": "1", "cbs": "1", "weight": "0"}},
     )
-    assert sorted(judge(shuffled(data, source)).problems) == sorted(judge(data).problems)
+    assert sorted(validate(shuffled(data, source)).problems) == sorted(validate(data).problems)
 
 
 def shuffled(value: Any, source: random.Random) -> Any:

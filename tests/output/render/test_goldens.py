@@ -17,7 +17,7 @@ from lossless.formats.sonic.capabilities.releases import releases
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.formats.sonic.validate.conformity import judge
+from lossless.formats.sonic.validate.conformity import validate
 from lossless.ground.documents import load_text
 from lossless.model.hardware.load import switch_for_hwsku, switch_names
 from tests.output.render.golden_cases import (
@@ -86,7 +86,7 @@ def test_the_models_of_a_release_accept_what_is_rendered_for_it(case: Case, rele
     fabric = fabric_of(intent(case, release))
     for name in NAMES:
         tables = on_base(fabric, name, release)
-        findings = judge(tables)
+        findings = validate(tables)
         assert findings.context.release == release
         # No database is of a release called master, and the models say so.
         assert [problem for problem in findings.problems if problem.table != "VERSIONS"] == []

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.sonic.from_model.tables import OWNED
-from lossless.formats.sonic.validate.conformity import judge
+from lossless.formats.sonic.validate.conformity import validate
 from lossless.ground.documents import load_text
 from lossless.output.render.switches import switch_file
 from tests.conftest import REFERENCE
@@ -41,7 +41,7 @@ def tables_of(data: Data, number: int) -> Data:
 def test_the_models_accept_what_is_rendered(data: Data, number: int) -> None:
     tables = tables_of(data, number)
     assert list(violations(schema(), tables, {*OWNED, "FLEX_COUNTER_TABLE"})) == []
-    assert judge(tables).problems == ()
+    assert validate(tables).problems == ()
     assert set(tables) & set(OWNED) <= set(schema())
 
 

@@ -149,7 +149,9 @@ class _PartitionReader:
         # A P_Key has 16 bits: opensm takes the low ones.
         pkey = None if pkey is None else pkey & 0xFFFF
         origin = Origin(self.marks.file, (self.name,))
-        self.partitions[self.name] = Partition(name, pkey, False, False, None, None, None, "limited", (), origin)
+        self.partitions[self.name] = Partition(
+            name, pkey, False, False, None, None, None, "limited", (), origin
+        )
         for flag in flags:
             self._flag(flag)
         return True

@@ -73,9 +73,9 @@ def release_of(running: Mapping[str, Any]) -> str | None:
 
 def _by_models(target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
     """Yield what SONiC's models refuse of the whole configuration: the updater asks them before it starts."""
-    from lossless.formats.sonic.validate.conformity import judge
+    from lossless.formats.sonic.validate.conformity import validate
 
-    for problem in judge(target).problems:
+    for problem in validate(target).problems:
         if problem.flaw.sure:
             why = f"the updater checks the whole file by SONiC's models, which refuse it: {problem.flaw.message}"
             yield UpdateRefusal("check", problem.path, why)

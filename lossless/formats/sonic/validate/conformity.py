@@ -14,11 +14,11 @@ from lossless.formats.sonic.validate.rows import (
     RowFlaw,
     RowResult,
     as_text,
-    judge_fields,
-    judge_key,
+    check_fields,
+    check_key,
     unknown_to,
 )
-from lossless.formats.sonic.validate.schema import plan, schema
+from lossless.formats.sonic.validate.schema import schema, table_schema
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -59,20 +59,20 @@ class ValidationResult(NamedTuple):
 class _AcceptedRows:
     """What has been found good of one table under one context: keys with the row they name, contents, fixed rows."""
 
-    __slots__ = ("contents", "fixed", "keys", "plan", "shape", "target")
+    __slots__ = ("contents", "fixed", "keys", "schema", "shape", "target")
 
-    def __init__(self, table_schema: TableSchema, context: RowContext) -> None:
-        self.plan = table_schema
-        self.shape = _only(table_schema, context)
+    def __init__(self, table: TableSchema, context: RowContext) -> None:
+        self.schema = table
+        self.shape = _only(table, context)
         self.target = _target(self.shape)
         self.keys: dict[str, str] = {}
         self.contents: dict[Content, tuple[tuple[str, Reference], ...]] = {}
-        self.fixed: dict[str, set[Content]] = {name: set() for name in table_schema.rows}
+        self.fixed: dict[str, set[Content]] = {name: set() for name in table.rows}
 
 
-def _only(table_schema: TableSchema, context: RowContext) -> RowSchema | None:
+def _only(table: TableSchema, context: RowContext) -> RowSchema | None:
     """Return the one shape that rows without a fixed name have on this device, None where there are several."""
-    shapes = [shape for shape in table_schema.lists if _applies(shape, context)]
+    shapes = [shape for shape in table.lists if _applies(shape, context)]
     return shapes[0] if len(shapes) == 1 and not shapes[0].keyed else None
 
 
@@ -89,26 +89,26 @@ def _target(shape: RowSchema | None) -> str:
     return named.pop() if len(named) == 1 else ""
 
 
-_known: dict[RowContext, dict[str, _AcceptedRows | None]] = {}
+_accepted: dict[RowContext, dict[str, _AcceptedRows | None]] = {}
 
 
-def judge(data: Mapping[str, object]) -> ValidationResult:
+def validate(data: Mapping[str, object]) -> ValidationResult:
     """Return everything that SONiC's models refuse in a file."""
     context = context_of(data, _release(data))
-    tables = _known.get(context)
+    tables = _accepted.get(context)
     if tables is None:
-        if len(_known) >= _MOST_CONTEXTS:
-            _known.clear()
-        tables = _known[context] = {}
+        if len(_accepted) >= _MOST_CONTEXTS:
+            _accepted.clear()
+        tables = _accepted[context] = {}
     problems: list[SchemaViolation] = []
     unknown: list[str] = []
     for name, rows in data.items():
-        known = tables[name] if name in tables else _remembered(tables, name, context)
-        if known is None:
+        accepted = tables[name] if name in tables else _remembered(tables, name, context)
+        if accepted is None:
             if name not in schema().others:
                 unknown.append(name)
-        elif isinstance(rows, dict) and not _is_clean(known, rows, data):
-            problems += _TableValidator(name, known, context, data).problems(rows)
+        elif isinstance(rows, dict) and not _is_clean(accepted, rows, data):
+            problems += _TableValidator(name, accepted, context, data).problems(rows)
     return ValidationResult(tuple(problems), tuple(sorted(unknown)), context)
 
 
@@ -121,41 +121,43 @@ def _release(data: Mapping[str, object]) -> str | None:
 def _remembered(
     tables: dict[str, _AcceptedRows | None], name: str, context: RowContext
 ) -> _AcceptedRows | None:
-    table_schema = plan(name, context.release)
-    known = None if table_schema is None else _AcceptedRows(table_schema, context)
-    if table_schema is not None or len(tables) < _MOST_KEYS:
-        tables[name] = known
-    return known
+    table = table_schema(name, context.release)
+    accepted = None if table is None else _AcceptedRows(table, context)
+    if table is not None or len(tables) < _MOST_KEYS:
+        tables[name] = accepted
+    return accepted
 
 
-def _is_clean(known: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> bool:
+def _is_clean(accepted: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> bool:
     """Return whether all rows of a table are of those found good before; False where that is not certain."""
-    if known.plan.otherwise or (known.plan.older_rows and known.plan.older_rows.keys() & rows.keys()):
+    if accepted.schema.otherwise or (
+        accepted.schema.older_rows and accepted.schema.older_rows.keys() & rows.keys()
+    ):
         return not rows
-    if known.fixed:
-        named = known.fixed.keys() & rows.keys()
+    if accepted.fixed:
+        named = accepted.fixed.keys() & rows.keys()
         try:
-            if not all(tuple(rows[name].items()) in known.fixed[name] for name in named):
+            if not all(tuple(rows[name].items()) in accepted.fixed[name] for name in named):
                 return False
         except (TypeError, AttributeError):
             return False
         if len(named) == len(rows):
             return True
         rows = {key: fields for key, fields in rows.items() if key not in named} if named else rows
-    return known.shape is not None and _all_known(known, rows, data)
+    return accepted.shape is not None and _all_known(accepted, rows, data)
 
 
-def _all_known(known: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> bool:
-    contents = known.contents
+def _all_known(accepted: _AcceptedRows, rows: Rows, data: Mapping[str, object]) -> bool:
+    contents = accepted.contents
     try:
         row_contents: set[Content] = set(map(tuple, map(dict.items, rows.values())))  # type: ignore[arg-type]
     except TypeError:
         return False
-    named = set(map(known.keys.get, rows))
+    named = set(map(accepted.keys.get, rows))
     if None in named or not contents.keys() >= row_contents:
         return False
     named.discard("")
-    if named and not named <= _rows(data, known.target).keys():
+    if named and not named <= _rows(data, accepted.target).keys():
         return False
     wanted = {reference for content in row_contents for _, reference in contents[content]}
     return all(name in _rows(data, table) for table, name in wanted)
@@ -181,19 +183,19 @@ class _TableValidator:
     """Judges the rows of one table one by one, and remembers those that are good."""
 
     def __init__(
-        self, name: str, known: _AcceptedRows, context: RowContext, data: Mapping[str, object]
+        self, name: str, accepted: _AcceptedRows, context: RowContext, data: Mapping[str, object]
     ) -> None:
         self.name = name
-        self.known = known
+        self.accepted = accepted
         self.context = context
         self.data = data
-        self.named = _rows(data, known.target)
+        self.named = _rows(data, accepted.target)
         self.judged: dict[Content, RowResult] = {}
 
     def problems(self, rows: Rows) -> Iterator[SchemaViolation]:
-        plan = self.known.plan
-        if plan.otherwise and rows:
-            yield SchemaViolation((self.name,), unknown_to("is", plan.otherwise, self.context.release))
+        table = self.accepted.schema
+        if table.otherwise and rows:
+            yield SchemaViolation((self.name,), unknown_to("is", table.otherwise, self.context.release))
         for key, fields in rows.items():
             if not self._is_known(key, fields) and not self._is_alike(key, fields):
                 for flaw in self._row(key, fields):
@@ -201,32 +203,32 @@ class _TableValidator:
 
     def _is_known(self, key: str, fields: Mapping[object, object]) -> bool:
         """Return whether a row is good as rows before it were: a table with one mistake is mostly good."""
-        named = self.known.keys.get(key)
+        named = self.accepted.keys.get(key)
         if named is None or (named and named not in self.named) or not isinstance(fields, dict):
             return False
         try:
-            wanted = self.known.contents.get(tuple(fields.items()))
+            wanted = self.accepted.contents.get(tuple(fields.items()))
         except TypeError:
             return False
         return wanted is not None and all(name in _rows(self.data, table) for _, (table, name) in wanted)
 
     def _is_alike(self, key: str, fields: Mapping[object, object]) -> bool:
         """Return whether a row under a new key says what a good row said, as most rows of a file do."""
-        shape, parts = self.known.shape, key.split("|")
-        if shape is None or shape.checks or key in self.known.fixed or len(parts) != len(shape.key):
+        shape, parts = self.accepted.shape, key.split("|")
+        if shape is None or shape.checks or key in self.accepted.fixed or len(parts) != len(shape.key):
             return False
         named = _named(shape, parts)
         if named is None or (named and named not in self.named):
             return False
-        if key not in self.known.keys and len(self.known.keys) < _MOST_KEYS:
-            self.known.keys[key] = named
+        if key not in self.accepted.keys and len(self.accepted.keys) < _MOST_KEYS:
+            self.accepted.keys[key] = named
         return self._is_known(key, fields)
 
     def _row(self, key: str, fields: Mapping[object, object]) -> Iterator[RowFlaw]:
-        older = self.known.plan.older_rows.get(key)
+        older = self.accepted.schema.older_rows.get(key)
         if older:
             yield unknown_to(f"row {key} is", older, self.context.release)
-        fixed = self.known.plan.rows.get(key)
+        fixed = self.accepted.schema.rows.get(key)
         parts = tuple(key.split("|"))
         shape = fixed or self._shape(parts)
         if shape is None:
@@ -240,26 +242,26 @@ class _TableValidator:
             yield from self._keyed(shape, parts, fields)
 
     def _shape(self, parts: tuple[str, ...]) -> RowSchema | None:
-        for shape in self.known.plan.lists:
+        for shape in self.accepted.schema.lists:
             if len(shape.key) == len(parts) and _applies(shape, self.context):
                 return shape
         return None
 
     def _misshapen(self, key: str, parts: tuple[str, ...]) -> RowFlaw:
-        plan = self.known.plan
-        if not plan.lists:
-            return RowFlaw("key", (), f"has no row {key}", help=_rows_are(plan), value=key)
-        counts = sorted({len(shape.key) for shape in plan.lists if _applies(shape, self.context)})
+        table = self.accepted.schema
+        if not table.lists:
+            return RowFlaw("key", (), f"has no row {key}", help=_rows_are(table), value=key)
+        counts = sorted({len(shape.key) for shape in table.lists if _applies(shape, self.context)})
         wanted = " or ".join(map(str, counts))
         return RowFlaw("key", (), f"the key has {len(parts)} parts where {wanted} are wanted", value=key)
 
     def _key(self, key: str, parts: tuple[str, ...], shape: RowSchema) -> Iterator[RowFlaw]:
-        results = tuple(judge_key(shape, parts))
+        results = tuple(check_key(shape, parts))
         references = [item for item in results if not isinstance(item, RowFlaw)]
-        if len(references) == len(results) and shape is self.known.shape:
-            if len(self.known.keys) >= _MOST_KEYS:
-                self.known.keys.clear()
-            self.known.keys[key] = references[0][1] if references else ""
+        if len(references) == len(results) and shape is self.accepted.shape:
+            if len(self.accepted.keys) >= _MOST_KEYS:
+                self.accepted.keys.clear()
+            self.accepted.keys[key] = references[0][1] if references else ""
         yield from (item for item in results if isinstance(item, RowFlaw))
         for reference in references:
             yield from self._absent((), reference, "")
@@ -274,12 +276,12 @@ class _TableValidator:
 
     def _verdict(self, shape: RowSchema, fixed: str | None, fields: Mapping[object, object]) -> RowResult:
         # True equals 1 as a key of a map: only rows of texts are remembered.
-        if not {*map(type, fields.values())} <= _TEXT or not (fixed or shape is self.known.shape):
-            return judge_fields(shape, fields, self.context)
+        if not {*map(type, fields.values())} <= _TEXT or not (fixed or shape is self.accepted.shape):
+            return check_fields(shape, fields, self.context)
         content: Content = tuple(fields.items())
         verdict = None if fixed else self.judged.get(content)
         if verdict is None:
-            verdict = judge_fields(shape, fields, self.context)
+            verdict = check_fields(shape, fields, self.context)
             self._remember(content, fixed, verdict)
         return verdict
 
@@ -289,11 +291,11 @@ class _TableValidator:
         if verdict.flaws:
             return
         if fixed is not None and not verdict.references:
-            self.known.fixed[fixed].add(content)
+            self.accepted.fixed[fixed].add(content)
         elif fixed is None:
-            if len(self.known.contents) >= _MOST_CONTENTS:
-                self.known.contents.clear()
-            self.known.contents[content] = verdict.references
+            if len(self.accepted.contents) >= _MOST_CONTENTS:
+                self.accepted.contents.clear()
+            self.accepted.contents[content] = verdict.references
 
     def _keyed(
         self, shape: RowSchema, parts: tuple[str, ...], fields: Mapping[object, object]
@@ -312,5 +314,5 @@ class _TableValidator:
             yield RowFlaw("reference", where, by, value=name, reference=reference)
 
 
-def _rows_are(plan: TableSchema) -> str:
-    return f"its rows are {', '.join(plan.rows)}"
+def _rows_are(table: TableSchema) -> str:
+    return f"its rows are {', '.join(table.rows)}"

@@ -43,7 +43,7 @@ class RowResult(NamedTuple):
     references: tuple[tuple[str, Reference], ...]
 
 
-def judge_fields(shape: RowSchema, fields: Mapping[object, object], context: RowContext) -> RowResult:
+def check_fields(shape: RowSchema, fields: Mapping[object, object], context: RowContext) -> RowResult:
     """Return what is wrong with the fields of a row, whatever its key."""
     flaws: list[RowFlaw] = []
     references: list[tuple[str, Reference]] = []
@@ -60,7 +60,7 @@ def judge_fields(shape: RowSchema, fields: Mapping[object, object], context: Row
     return RowResult(tuple(flaws), tuple(references))
 
 
-def judge_key(shape: RowSchema, parts: tuple[str, ...]) -> Iterator[RowFlaw | Reference]:
+def check_key(shape: RowSchema, parts: tuple[str, ...]) -> Iterator[RowFlaw | Reference]:
     """Yield what is wrong with the parts of a key, and which rows they name."""
     for part, kind in zip(parts, shape.key, strict=True):
         named = kind.references(part)

@@ -107,16 +107,16 @@ def schema() -> Schema:
 
 
 @cache
-def plan(table: str, release: str | None) -> TableSchema | None:
+def table_schema(table: str, release: str | None) -> TableSchema | None:
     """Return how a table is judged on a device of a release, None where the schema does not describe the table."""
     own = schema()
     entry = own.tables.get(table)
     if entry is None:
         return None
-    rows = {name: _shape(own, data, release) for name, data in entry.get("rows", {}).items()}
+    rows = {name: _row_schema(own, data, release) for name, data in entry.get("rows", {}).items()}
     for group in entry.get("groups", ()):
-        rows |= dict.fromkeys(group["names"], _shape(own, group, release))
-    lists = tuple(_shape(own, data, release) for data in entry.get("lists", ()))
+        rows |= dict.fromkeys(group["names"], _row_schema(own, group, release))
+    lists = tuple(_row_schema(own, data, release) for data in entry.get("lists", ()))
     older = {
         name: other_releases
         for name, data in entry.get("older_rows", {}).items()
@@ -139,7 +139,7 @@ def _unknown_to(own: Schema, older: Mapping[str, Any] | None, release: str | Non
     return OtherReleases(_but(own, older["releases"]), None, own.sources[older["source"]])
 
 
-def _shape(own: Schema, data: Mapping[str, Any], release: str | None) -> RowSchema:
+def _row_schema(own: Schema, data: Mapping[str, Any], release: str | None) -> RowSchema:
     entries = data.get("entries")
     fields = {name: _field(own, value, release) for name, value in data.get("fields", {}).items()}
     checks = [tuple(check) for check in data.get("checks", ())]
