@@ -36,7 +36,7 @@ def interface_bps(kind: str) -> int | None:
     return int(float(number) * scale)
 
 
-def is_netbox(data: Any) -> bool:
+def is_netbox(data: dict[Any, Any]) -> bool:
     """Return whether JSON is what NetBox's API gives."""
     return any(True for _ in _lists(data))
 
@@ -46,10 +46,8 @@ def read_netbox(document: Document) -> CableFile:
     return _Export(document).contents()
 
 
-def _lists(data: Any) -> Iterator[tuple[tuple[str | int, ...], list[Any]]]:
+def _lists(data: dict[Any, Any]) -> Iterator[tuple[tuple[str | int, ...], list[Any]]]:
     """Yield the lists of objects of an export, and where they stand."""
-    if not isinstance(data, dict):
-        return
     if 0 in data:
         # The items of a list are in the data by their numbers.
         yield (), list(data.values())
