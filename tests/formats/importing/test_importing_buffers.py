@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given, strategies as st
 
 from lossless.formats.importing.compare import Cell
 from lossless.formats.importing.headroom_oversubscription import ratio_of, shared_sizes
+from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents
 from tests.formats.importing.imports import imported, intent, lines, named, telling
 from tests.formats.importing.test_importing_laws import deployed
@@ -81,6 +83,36 @@ def test_a_buffer_policy_comes_back_as_it_was_stated(
     found = import_documents(deployed(fabric(switch, **buffers)))
     assert lines(found, "buffers:") == ([] if expected is None else [f"buffers: {expected}"])
     assert found.differences == ()
+
+
+ZERO = {
+    "size": {"size": "1"},
+    "dynamic threshold": {"dynamic_th": "-7"},
+    "static threshold": {"dynamic_th": "", "static_th": "1"},
+    "no profile": {},
+}
+
+
+@pytest.mark.parametrize("change", ZERO)
+def test_unused_ports_that_keep_some_buffer_are_not_said_to_give_it_back(change: str) -> None:
+    (file, *_) = deployed(fabric(NVIDIA, unused_ports="reclaim"))
+    data = json.loads(file.text)
+    for name in ("egress_lossy_zero_profile", "egress_lossless_zero_profile"):
+        data["BUFFER_PROFILE"][name] |= ZERO[change]
+        if not ZERO[change]:
+            del data["BUFFER_PROFILE"][name]
+    assert intent(import_documents([load_text(file.text, file.file)]))["buffers"] == {
+        "unused_ports": "reclaim"
+    }
+    assert "buffers" not in intent(import_documents([load_text(json.dumps(data), file.file)]))
+
+
+def test_unused_ports_that_are_not_all_there_are_not_said_to_give_their_buffer_back() -> None:
+    (file, *_) = deployed(fabric(NVIDIA, unused_ports="reclaim"))
+    data = json.loads(file.text)
+    unused = next(port for port in data["PORT"] if port not in data["PORT_QOS_MAP"])
+    del data["PORT"][unused]
+    assert "buffers" not in intent(import_documents([load_text(json.dumps(data), file.file)]))
 
 
 @given(st.integers(10**6, 10**8), st.integers(1001, 9999))

@@ -218,6 +218,11 @@ def test_a_lossless_group_with_a_profile_of_its_own_has_the_row_of_the_hwsku() -
     assert kind_of(found, "BUFFER_PROFILE", "mine", "size") == "vendor profile"
 
 
+def test_a_group_that_the_device_leaves_to_the_dynamic_model_is_so_named() -> None:
+    found = imported(changed(("BUFFER_PG", "Ethernet0|3", "profile", "NULL")))
+    assert kind_of(found, "BUFFER_PG", "Ethernet0|3", "profile") == "dynamic buffers"
+
+
 def test_a_map_that_a_port_does_not_bind_is_declared_for_all() -> None:
     found = imported(changed(("PORT_QOS_MAP", "Ethernet0", "tc_to_pg_map", ABSENT)))
     assert kind_of(found, "PORT_QOS_MAP", "Ethernet0", "tc_to_pg_map") == "unlike most"

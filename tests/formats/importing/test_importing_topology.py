@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from lossless.formats.inputs.collect import split
 from lossless.ground.basics.errors import InputError, LosslessError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents
@@ -275,6 +276,15 @@ def test_all_that_is_wrong_with_several_files_is_said_at_once() -> None:
     with pytest.raises(InputError) as error:
         imported(unknown, nameless, {**base(), "PORT": 3})
     assert [problem.file for problem in error.value.problems] == [f"sw{n}/config_db.json" for n in range(3)]
+
+
+def test_an_asic_of_several_is_no_device_that_an_intent_can_name() -> None:
+    asics = {f"asic{n}": named(base(), "leaf1", asic_name=f"asic{n}") for n in (0, 1)}
+    whole = load_text(json.dumps({"localhost": base(), **asics}), "config_db.json")
+    with pytest.raises(InputError) as error:
+        import_documents(split([whole]))
+    messages = [problem.message.partition(";")[0] for problem in error.value.problems]
+    assert messages == [f"'leaf1:asic{n}' cannot name a device" for n in (0, 1)]
 
 
 def test_adapters_are_those_that_have_the_speeds_of_the_links_to_hosts() -> None:

@@ -250,6 +250,17 @@ def test_what_cannot_be_taken_as_one_link_of_netbox_is_said_where_it_stands(case
     assert said == f"export.json:{line}:1: {message}"
 
 
+def test_devices_and_interfaces_without_a_name_say_nothing() -> None:
+    whole = json.loads(netbox(HOST, UPLINK))
+    for nameless in (interface("", "Ethernet0", "1000base-t", 7), interface("leaf1", "", "1000base-t", 7)):
+        whole["interfaces"]["results"].insert(0, nameless)
+    whole["devices"]["results"] += [
+        {"name": None, "device_type": {}, "role": {"slug": "leaf"}},
+        {"name": "leaf1", "device_type": {}},
+    ]
+    assert read(json.dumps(whole), stated=GPU) == LINKS
+
+
 def test_speeds_of_the_two_interfaces_of_a_cable_must_agree() -> None:
     text = netbox(cable(termination("leaf1", "Ethernet256"), termination("gpu1", "eth0")))
     (said,) = refused(GPU, export_json=text)
