@@ -92,9 +92,9 @@ def render(count: int) -> None:
         held_kib = _resident_kib()
         for number in range(ROUNDS):
             out = Path(place) / f"out{number}"
-            order = RenderJob(fabric, out, bases, extras=(), write=True, diff=False)
+            job = RenderJob(fabric, out, bases, extras=(), write=True, diff=False)
             started = time.perf_counter()
-            render_fabric(order, CORES)
+            render_fabric(job, CORES)
             taken.append(time.perf_counter() - started)
         written = sum(path.stat().st_size for path in out.rglob("config_db.json"))
     worker_kib = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss

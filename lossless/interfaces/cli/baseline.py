@@ -45,13 +45,13 @@ def command(
     """
     from lossless import api
     from lossless.ground.documents.atomic import require_writable
-    from lossless.output.report.lint.locations import ordered, shown_file
+    from lossless.output.report.lint.locations import shown_file, sort_problems
 
     options = selection.added_to(api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate))
     if output is not None:
         require_writable(output)
     done = api.baseline(paths or (".",), output, options, prune=prune)
-    for error in ordered(done.errors):
+    for error in sort_problems(done.errors):
         problem(str(error._replace(file=shown_file(error.file))))
     problem(_told(done, prune=prune))
     return FAILED if done.errors else OK

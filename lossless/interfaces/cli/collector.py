@@ -1,4 +1,4 @@
-"""``lossless collector``: the script that says on a host how its NICs are set."""
+"""``lossless collector``: the script that prints, on a host, how its NICs are configured."""
 
 from __future__ import annotations
 

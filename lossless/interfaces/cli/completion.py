@@ -1,4 +1,4 @@
-"""``lossless completion``: what a shell must be told to complete our commands, options, files and rules."""
+"""``lossless completion``: what makes a shell complete our commands, options, files and rules."""
 
 from __future__ import annotations
 

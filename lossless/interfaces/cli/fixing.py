@@ -1,4 +1,4 @@
-"""``lossless lint --fix`` and ``--diff``: mends what edits can mend, or shows what they would do."""
+"""``lossless lint --fix`` and ``--diff``: fixes findings by editing files, or shows the edits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal, gone before anything is printed, and what is said before a long wait."""
+"""Progress bars on a terminal, gone before anything is printed, and the notice before a long wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAUSE_S = 0.1
 
 
 class LongRun:
-    """Shows, after a second, how many files are judged.
+    """Shows, after a second, how many files are checked.
 
     It is drawn when it is told of one: no thread is there while processes start.
     """

@@ -58,7 +58,7 @@ def report_text(
 
 
 def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool, brief: bool) -> None:
-    """Write how often each rule found something; what could not be read is told as ever."""
+    """Write how often each rule found something; problems of reading are written as usual."""
     from lossless.output.report.lint.statistics import statistics_text
     from lossless.output.report.lint.text import problems_text
 
@@ -137,7 +137,7 @@ def _require_apart(report: Report, paths: Iterable[str]) -> None:
     """Refuse to write a report over what it is about.
 
     Raises:
-        RenderError: a path is a file that was judged, or would have been.
+        RenderError: a path is a file that was checked, or would have been.
     """
     from os.path import realpath
 
@@ -171,7 +171,7 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
 
 
 def _changed(report: Report, style: TextStyle) -> Iterator[str]:
-    """Yield what a change takes away and leaves, where one was judged."""
+    """Yield what a change removes and leaves, where one was compared."""
     if report.change is not None:
         from lossless.output.report.lint.change_text import change_text
 
@@ -207,7 +207,7 @@ def _run_context(failing: tuple[Severity, ...]) -> RunContext:
 
 
 def _describe(code: str) -> RuleHelp | None:
-    """Return what a rule says of itself, None where a finding is not a rule's."""
+    """Return the help of a rule, None where a finding is not a rule's."""
     from lossless.interfaces.api.rules import find_rule
     from lossless.output.report.lint.run_context import RuleHelp
 

@@ -1,4 +1,4 @@
-"""``lossless rule``: the documentation of one rule, as it stands in its module."""
+"""``lossless rule``: the documentation of one rule, from its module."""
 
 from __future__ import annotations
 

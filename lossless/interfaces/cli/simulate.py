@@ -87,7 +87,7 @@ def _draw(results: Sequence[SimulationResult], folder: str) -> None:
 
 
 def exit_code(overall: list[str]) -> int:
-    """Return 1 where a fabric is unsafe, 2 where one is not judged, else 0."""
+    """Return 1 where a fabric is unsafe, 2 where one has no verdict, else 0."""
     if "unsafe" in overall:
         return FINDINGS
     return FAILED if "not judged" in overall else OK

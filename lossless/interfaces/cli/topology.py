@@ -23,7 +23,7 @@ _TIERS = ("hosts", "uplinks", "spine_uplinks", "links")
 
 
 def _pairs(values: Sequence[str], words: Sequence[str], what: str) -> list[tuple[str, str]]:
-    """Return what stands before and after the sign of each value.
+    """Return the words before and after the equals sign of each value.
 
     Raises:
         BadParameter: no sign, or a word that is none of ``words``.

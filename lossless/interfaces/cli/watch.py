@@ -1,4 +1,4 @@
-"""``lossless lint --watch``: judged anew whenever a file changes; the exit code is that of the last time."""
+"""``lossless lint --watch``: files are checked again whenever one changes; the exit code is that of the last time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 def watched(
     paths: tuple[str, ...], options: Options, tell: Callable[[Report, Mapping[str, str]], int]
 ) -> int:
-    """Judge and tell again and again until Ctrl-C; return the exit code of the last time."""
+    """Check and report again and again until Ctrl-C; return the exit code of the last time."""
     from lossless import api
     from lossless.output.report.lint.summary import counted
 

@@ -1,1 +1,1 @@
-"""The language server: what ``lossless lint`` says, while an intent or a config_db.json is written in an editor."""
+"""The language server: the findings of ``lossless lint`` while an intent or a config_db.json is edited."""

@@ -1,4 +1,4 @@
-"""Which key of an intent stands at the cursor, while the text is being typed and so often cannot be read.
+"""Which key of an intent is at the cursor, while the text is being typed and so often cannot be read.
 
 Read by indentation and brackets, line by line: anchors, aliases and block scalars are not looked into.
 """
@@ -26,7 +26,7 @@ _AFTER = re.compile(r"""[\w./-]*""")
 class Cursor(NamedTuple):
     """Where a cursor is: below which keys, what of a word stands before it, and whether that is a value.
 
-    The path of a value leads to its key, that of a key to the mapping it stands in.
+    The path of a value leads to its key, that of a key to its mapping.
     """
 
     path: Path
@@ -89,7 +89,7 @@ class _CursorReader:
             self.cursor = Cursor(self.path, rest, in_value=key is not None or (in_list and not rest))
 
     def read_flow(self, text: str) -> None:
-        """Take in what stands in brackets."""
+        """Take in the text in brackets."""
         at = 0
         while self.flow or not at:
             match = _TOKEN.match(text, at)
@@ -115,7 +115,7 @@ class _CursorReader:
         return is_key and bool(self.block) and len(line["indent"]) <= self.block[-1][0]
 
     def _at(self, indent: int) -> Path:
-        """Return what a line of some indentation would stand below."""
+        """Return the keys above a line of some indentation."""
         return tuple(key for at, step in self.block if at < indent for key in step)
 
     def _step(self, indent: int, dashes: int, key: str | None) -> None:

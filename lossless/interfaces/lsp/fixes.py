@@ -28,7 +28,7 @@ Texts = dict[str, tuple[str, str]]
 
 
 def fix(finding: Finding, group: LintGroup, options: Options) -> Texts:
-    """Return what mends one finding; nothing where it cannot be mended, or that would draw another finding."""
+    """Return the fix of one finding; nothing where there is none, or where it would cause another finding."""
     return _fixed(group, options, lambda other: _key(other) == _key(finding), unsafe=True)
 
 

@@ -1,6 +1,6 @@
-"""The server: what an editor asks and tells, and what it is answered.
+"""The server: requests and notifications of an editor, and the answers.
 
-Texts are judged in a thread, one judgement at a time, once nothing has been typed for a moment.
+Texts are checked in a thread, one check at a time, once nothing has been typed for a moment.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WATCHED = "**/*.{json,yaml,yml}"
 
 
 class EditorText(NamedTuple):
-    """A text in the editor; ``file`` is its path, or a name that stands for it where it is on no disk."""
+    """A text in the editor; ``file`` is its path, or a name in place of it where it is on no disk."""
 
     uri: str
     file: str
@@ -45,7 +45,7 @@ class EditorText(NamedTuple):
 
 
 class Diagnosis(NamedTuple):
-    """What was last said of a text."""
+    """The last result for a text."""
 
     editor_text: EditorText
     group: LintGroup
@@ -83,7 +83,7 @@ class Server(LanguageServer):
         return texts
 
     def ask(self, *, pause_s: float = PAUSE_S, search: bool = False) -> None:
-        """Have everything judged that is open, once nothing has changed for a moment."""
+        """Have everything checked that is open, once nothing has changed for a moment."""
         loop = asyncio.get_running_loop()
         self._searched = self._searched and not search
         self._asked += 1
@@ -93,7 +93,7 @@ class Server(LanguageServer):
             self._worker.add_done_callback(self._tell_failure)
 
     async def settled(self, uri: str) -> Diagnosis | None:
-        """Return what is said of a text as it is now, None where nothing is."""
+        """Return the result for a text as it is now, None where there is none."""
         if self._worker is not None and not self._worker.done():
             await asyncio.wait([self._worker])
         diagnosis, document = self.diagnoses.get(uri), self.workspace.text_documents.get(uri)
@@ -146,7 +146,7 @@ class Server(LanguageServer):
         )
 
     def _tell_elsewhere(self, group: LintGroup, editor_texts: Mapping[str, EditorText]) -> None:
-        """Say once what stands in no text that is open: what cannot be read, and that a folder is too large."""
+        """Log once what concerns no open text: files that cannot be read, a folder that is too large."""
         said = [str(error) for error in group.report.errors if error.file not in editor_texts]
         if group.left_out:
             said.append(
@@ -172,7 +172,7 @@ class Server(LanguageServer):
 
 
 def server(options: Callable[[], Options]) -> Server:
-    """Return a server that waits for a client; what it is to judge by is asked for each time."""
+    """Return a server that waits for a client; its options are asked for each time."""
     for name in _LOGS:
         logging.getLogger(name).addFilter(_on_one_line)
     made = Server(options)
@@ -187,7 +187,7 @@ def server(options: Callable[[], Options]) -> Server:
 
 
 def _on_one_line(record: logging.LogRecord) -> bool:
-    """Say what cannot be understood of a client without the way through the program."""
+    """Log what cannot be understood of a client without a traceback."""
     if record.exc_info and record.exc_info[1] is not None:
         record.msg, record.args = f"{record.getMessage()}: {record.exc_info[1]}", ()
         record.exc_info = None
@@ -269,7 +269,7 @@ async def _complete(server: Server, params: types.CompletionParams) -> list[type
 
 
 async def _actions(server: Server, params: types.CodeActionParams) -> list[types.CodeAction]:
-    """Offer to mend what is underlined; for ``source.fixAll``, all that can be mended safely."""
+    """Offer to fix what is underlined; for ``source.fixAll``, all safe fixes."""
     diagnosis = await server.settled(params.text_document.uri)
     if diagnosis is None:
         return []

@@ -1,4 +1,4 @@
-"""What is judged: the texts of the editor, and beside them what lies on disk in the same workspace folder."""
+"""What is checked: the texts of the editor, and the files on disk in the same workspace folder."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 MOST_TOGETHER = 100
-"""Up to how many files of a folder are judged with what is typed, about a second's work; else only the open ones."""
+"""Up to how many files of a folder are checked with what is typed, about a second's work; else only the open ones."""
 _Signature = tuple[int, int, int]
 
 
 class LintGroup(NamedTuple):
-    """The files of one folder that were judged together, with the report on them; ``left_out`` were too many."""
+    """The files of one folder that were checked together, with their report; ``left_out`` were too many."""
 
     documents: tuple[Document, ...]
     report: Report
@@ -48,7 +48,7 @@ class WorkspaceFiles:
         }
 
     def lint(self, texts: Mapping[str, str]) -> dict[str, LintGroup]:
-        """Return, for each file that is open, what was judged together with it; ``texts`` are those of the editor."""
+        """Return, for each file that is open, what was checked together with it; ``texts`` are those of the editor."""
         by_root: dict[str | None, list[str]] = {}
         for file in texts:
             by_root.setdefault(self._root(file), []).append(file)

@@ -44,7 +44,7 @@ def _backplane(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _asymmetric(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the ports that obey pauses of all priorities, where nobody has said that they should."""
+    """Yield the ports that obey pauses of all priorities, where the intent does not say that they should."""
     ports = [
         port.name
         for port in switch.ports

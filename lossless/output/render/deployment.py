@@ -108,7 +108,7 @@ def patch_deployment(update: Update) -> Deployment:
 
 
 def rollback_deployment(back: Update | None) -> Deployment:
-    """Return how a switch gets its old file again; ``back`` is the way there, None where it was not asked."""
+    """Return how a switch gets its old file again; ``back`` is the update to it, None where there is none."""
     if back is None or back.refusals:
         return Deployment(ROLLBACK, (f"cp {ROLLBACK} {STARTUP}", _RELOAD), hitless=False, why=_RESTARTS)
     return Deployment(ROLLBACK, (f"config replace {ROLLBACK}", _SAVE), back.hitless, _updater_says(back))

@@ -71,7 +71,7 @@ def _shell(value: object) -> str:
 def _json(value: object, indent: int | None = None) -> str:
     """Return JSON as SONiC writes it, continued at the indentation of the template.
 
-    The one serialiser of config_db.json: its template writes no key and no value in another way.
+    The one serialiser of config_db.json: its template writes no key and no value by other means.
     """
     if indent is None:
         return json.dumps(value, ensure_ascii=False)
@@ -93,7 +93,7 @@ def _indented(value: object, step: str, margin: str) -> str:
 
 @lru_cache(maxsize=8192)
 def _row(fields: tuple[tuple[str, str], ...], step: str, margin: str) -> str:
-    """Return a row of text alone; most rows of a switch, and of all switches, are alike."""
+    """Return a row of text alone; most rows of a switch, and of all switches, are identical."""
     inner = margin + step
     members = [f"{inner}{_quoted(field)}: {_quoted(text)}" for field, text in fields]
     return "{\n" + ",\n".join(members) + "\n" + margin + "}"

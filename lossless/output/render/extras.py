@@ -1,4 +1,4 @@
-"""What goes beside a switch's complete file: a patch, a way back, and what ``config load`` leaves undone."""
+"""What goes beside a switch's complete file: a patch, a rollback, and what ``config load`` leaves undone."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def _switch(job: RenderJob, switch: Switch) -> _DeviceOutcome:
 
 
 def _placed(tree: OutputTree, files: Sequence[PlannedFile]) -> _DeviceOutcome:
-    """Stage files, or only look at what stands there."""
+    """Stage files, or only compare them with the present ones."""
     entry_of: Callable[[Path, PlannedFile], ManifestEntry] = stage if tree.write else look
     entries = tuple(entry_of(tree.folder, file) for file in files)
     texts = (
@@ -179,7 +179,7 @@ def _gone(tree: OutputTree, entries: Sequence[ManifestEntry], changed: Iterable[
 
 
 def _difference(tree: OutputTree, path: str, after: str, *, secret: bool) -> str:
-    """Return how a file differs from what stands there; keys are not shown, old ones as little as new ones."""
+    """Return how a file differs from the present one; keys are not shown, neither old nor new."""
     before = old_text(tree.folder, path) or ""
     if not (secret or is_secret(tree.folder, path)):
         return _unified(path, before, after)

@@ -39,7 +39,7 @@ def host_notes(fabric: Fabric) -> tuple[str, ...]:
 
 
 def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the files of each host; hosts that are alike are rendered once.
+    """Yield the files of each host; identical hosts are rendered once.
 
     Raises:
         RenderError: a host that cannot be set as declared.

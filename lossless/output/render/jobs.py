@@ -1,4 +1,4 @@
-"""Files for jobs, beside those that set NICs: their environment on each host, and what a cluster's operator is told."""
+"""Files for jobs, beside those of NICs: their environment on each host, and resources for a cluster's operator."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MACHINES = "machines"
 
 
 def job_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the files that tell jobs how to use a fabric; for hosts that are alike they are rendered once.
+    """Yield the files that tell jobs how to use a fabric; for identical hosts they are rendered once.
 
     Raises:
-        RenderError: a NIC cannot be told what the fabric needs.
+        RenderError: a NIC cannot be set as the fabric needs.
     """
     yield from _of_hosts(fabric)
     yield from _of_cluster(fabric)

@@ -1,6 +1,6 @@
 """The manifest of a tree: every file with its checksum, where it goes, how it is applied, and what that does.
 
-It stands beside the folders of the devices. It holds no time and no machine's name: the same tree twice has the same
+It lies beside the folders of the devices. It holds no time and no machine's name: the same tree twice has the same
 manifest twice.
 """
 

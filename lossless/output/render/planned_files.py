@@ -14,7 +14,7 @@ EXTRAS: tuple[Extra, ...] = ("qos", "patch", "rollback")
 class Deployment(NamedTuple):
     """How a file is brought onto its device: where it goes, what is run there, and whether traffic is hit.
 
-    ``hitless``: no port and no service is taken down; None where nobody has said. ``why`` is the reason for it.
+    ``hitless``: no port and no service is taken down; None where that is not known. ``why`` is the reason for it.
     """
 
     target: str
@@ -39,7 +39,7 @@ class PlannedFile(NamedTuple):
 class UpdatePlan(NamedTuple):
     """What it takes to bring a running switch to what is rendered, and why no less.
 
-    ``ports_down`` are the ports that a patch takes down on the way. ``why`` names the rows that need a reload.
+    ``ports_down`` are the ports that a patch takes down meanwhile. ``why`` names the rows that need a reload.
     """
 
     device: str

@@ -26,7 +26,7 @@ _STAGING = ".lossless-staging"
 
 
 def changed_paths(folder: Path, entries: Sequence[ManifestEntry]) -> tuple[str, ...]:
-    """Return what differs from the tree that stands there, files that would go included."""
+    """Return what differs from the present tree, files that would be removed included."""
     differing = (entry.path for entry in entries if entry.changed)
     return tuple(sorted({*differing, *stale_paths(folder, entries)}))
 
@@ -42,7 +42,7 @@ def begin(folder: Path) -> None:
 
 
 def stage(folder: Path, file: PlannedFile) -> ManifestEntry:
-    """Write one file beside the tree, and say whether it differs from what stands there. Any process may.
+    """Write one file beside the tree, and return whether it differs from the present one. Any process may.
 
     Raises:
         RenderError: a path that leaves the folder, or a file system that refuses.
@@ -61,7 +61,7 @@ def stage(folder: Path, file: PlannedFile) -> ManifestEntry:
 
 
 def look(folder: Path, file: PlannedFile) -> ManifestEntry:
-    """Return what the manifest says of a file, and whether it differs from what stands there.
+    """Return the manifest entry of a file, with whether it differs from the present one.
 
     Raises:
         RenderError: a path that leaves the folder, or something that is no file is in the way.
@@ -94,7 +94,7 @@ def abandon(folder: Path) -> None:
 
 
 def old_text(folder: Path, path: str) -> str | None:
-    """Return the text of a file of the tree that stands there, None where there is none or it is no text."""
+    """Return the text of a file of the present tree, None where there is none."""
     content = _read(os.path.join(folder, path))  # noqa: PTH118
     return None if content is None else content.decode("utf-8", "replace")
 
@@ -134,7 +134,7 @@ def _entry(folder: Path, file: PlannedFile, content: bytes) -> ManifestEntry:
 
 
 def is_secret(folder: Path, path: str) -> bool:
-    """Return whether a file of the tree that stands there is for its owner alone."""
+    """Return whether only its owner may read a file of the present tree."""
     try:
         return os.stat(os.path.join(folder, path)).st_mode & 0o077 == 0  # noqa: PTH116, PTH118
     except FileNotFoundError:
@@ -184,7 +184,7 @@ def _remove(folder: Path, stale: Iterable[str]) -> None:
 
 
 def _read(path: str, size: int | None = None) -> bytes | None:
-    """Return what a file holds, None where there is none, or where its size alone says that it differs."""
+    """Return what a file holds, None where there is none, or where its size alone differs."""
     try:
         if size is not None and os.path.getsize(path) != size and not os.path.isdir(path):  # noqa: PTH112, PTH202
             return None

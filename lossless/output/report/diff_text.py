@@ -1,4 +1,4 @@
-"""Drift in a person's words, and as data: what the device has and what the intent says, alike rows in one line."""
+"""Drift as text and as data: what the device has and what the intent declares, identical rows in one line."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DriftField(Protocol):
 
     @property
     def after(self) -> str | None:
-        """What the intent says."""
+        """What the intent declares."""
 
 
 class DriftRow(Protocol):
@@ -75,7 +75,7 @@ def _triples(row: DriftRow) -> Iterable[tuple[str | None, str | None, str | None
 
 
 def drift_lines(rows: Iterable[DriftRow]) -> list[str]:
-    """Return one line a cause: rows of one table that differ in the same way share it."""
+    """Return one line a cause: rows of one table with the same difference share it."""
     alike: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         for said in _said(row):
@@ -84,7 +84,7 @@ def drift_lines(rows: Iterable[DriftRow]) -> list[str]:
 
 
 def _said(row: DriftRow) -> Iterator[str]:
-    """Yield what is to be said of a row; its table and key stand before it."""
+    """Yield how a row differs; its table and key come before it."""
     if row.kind == "changed":
         yield from _changes(row)
         return
@@ -152,7 +152,7 @@ def _percent(value: int) -> str:
 
 
 def _alpha(value: int) -> str:
-    """Return an exponent with the alpha that it stands for."""
+    """Return an exponent with its alpha."""
     return f"{value} (alpha {2.0**value:g})" if -8 <= value <= 7 else str(value)
 
 

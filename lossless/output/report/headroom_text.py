@@ -140,7 +140,7 @@ def _method(kind: Data, method: Data) -> tuple[str, str, str, str]:
 
 
 def _remark(kind: Data, method: Data) -> str:
-    """Return what a line of the table says beside its figures: the row that counts, and what must not be missed."""
+    """Return the text of a line of the table beside its figures: the row that counts, and what must not be missed."""
     if method is kind["methods"]["floor"]:
         return _too_little(kind)
     if method is kind["methods"]["row"]:

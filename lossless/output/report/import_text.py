@@ -1,4 +1,4 @@
-"""What an import says besides the intent: how much comes back the same, and what does not, by reason."""
+"""What an import reports besides the intent: how much is rendered the same again, and what is not, by reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What opensm said of a subnet, as text for people."""
+"""The result of opensm for a subnet, as text for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far pauses reach, as people read it: who stops sending to whom and when, and who stands still."""
+"""The blast radius of a PFC storm, as people read it: which links stop and when, and which hosts stall."""
 
 from __future__ import annotations
 

@@ -203,15 +203,15 @@ def test_every_base_that_does_not_fit_is_named_and_nothing_is_written(
     for name in ("leaf3", "leaf12"):
         data = json.loads(Path(bases[name]).read_text())
         Path(bases[name]).write_text(json.dumps({**data, "PORT": []}))
-    order = RenderJob(fleet, tmp_path / "out", bases, (), write=True, diff=False)
+    job = RenderJob(fleet, tmp_path / "out", bases, (), write=True, diff=False)
     with pytest.raises(RenderError) as refused:
-        render_fabric(order, processes)
+        render_fabric(job, processes)
     assert str(refused.value).splitlines() == [
         f"{bases[name]}: PORT is not a table of rows" for name in ("leaf3", "leaf12")
     ]
     Path(bases["leaf5"]).write_text("{")
     with pytest.raises(InputError, match=r"leaf5\.json:1:2"):
-        render_fabric(order, processes)
+        render_fabric(job, processes)
     assert snapshot(tmp_path / "out") == {}
 
 

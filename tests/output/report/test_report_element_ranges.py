@@ -7,7 +7,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.output.report.lint.element_ranges import on
+from lossless.output.report.lint.element_ranges import elements_text
 
 
 def ports(device: str, numbers: range) -> tuple[str, ...]:
@@ -33,22 +33,22 @@ def ports(device: str, numbers: range) -> tuple[str, ...]:
     ],
 )
 def test_consecutive_ports_become_a_range(elements: tuple[str, ...], places: int, text: str) -> None:
-    assert on(elements, places) == text
+    assert elements_text(elements, places) == text
 
 
 @given(st.sets(st.integers(0, 40), min_size=1), st.integers(0, 50))
 def test_every_place_is_either_named_or_counted(numbers: set[int], beyond: int) -> None:
     places = len(numbers) + beyond
-    text = on([f"leaf1:Ethernet{number}" for number in numbers], places)
+    text = elements_text([f"leaf1:Ethernet{number}" for number in numbers], places)
     named, _, rest = text.partition(" and ")
     single = [int(n) for n in re.findall(r":Ethernet(\d+)(?!\d|-)", named)]
     more = int(rest.split()[0]) if rest else 0
-    ranges = [(int(a), int(b)) for a, b in re.findall(r":Ethernet(\d+)-Ethernet(\d+)", named)]
-    within = {n for n in numbers for low, high in ranges if low <= n <= high}
+    name_ranges = [(int(a), int(b)) for a, b in re.findall(r":Ethernet(\d+)-Ethernet(\d+)", named)]
+    within = {n for n in numbers for low, high in name_ranges if low <= n <= high}
     assert set(single) <= numbers
     assert len(within | set(single)) + more == places
 
 
 @given(st.permutations([f"leaf{d}:Ethernet{n}" for d in (1, 2, 10) for n in (0, 4, 8, 12, 20)]))
 def test_the_order_of_elements_does_not_matter(elements: list[str]) -> None:
-    assert on(elements, 15) == on(sorted(elements), 15)
+    assert elements_text(elements, 15) == elements_text(sorted(elements), 15)

@@ -8,8 +8,8 @@ from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Finding, Origin
 from lossless.ground.documents import load_text
 from lossless.output.report.lint.file_names import FileNames
-from lossless.output.report.lint.fingerprints import of_findings, of_problems
-from lossless.output.report.lint.locations import located
+from lossless.output.report.lint.fingerprints import finding_fingerprints, problem_fingerprints
+from lossless.output.report.lint.locations import locate
 from tests.output.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
 
 HERE = FileNames("/repo", "/repo")
@@ -26,7 +26,7 @@ def made(objects: list[tuple[str, str, tuple[str | int, ...]]]) -> list[Finding]
 
 @given(st.lists(OBJECTS, max_size=12))
 def test_all_differ_whatever_is_found(objects: list[tuple[str, str, tuple[str | int, ...]]]) -> None:
-    marks = of_findings(made(objects), HERE)
+    marks = finding_fingerprints(made(objects), HERE)
     assert len(set(marks)) == len(objects)
 
 
@@ -34,9 +34,9 @@ def test_all_differ_whatever_is_found(objects: list[tuple[str, str, tuple[str | 
 def test_a_finding_that_is_mended_changes_no_other(
     objects: list[tuple[str, str, tuple[str | int, ...]]], mended: int
 ) -> None:
-    before = dict(zip(objects, of_findings(made(objects), HERE), strict=True))
+    before = dict(zip(objects, finding_fingerprints(made(objects), HERE), strict=True))
     left = [one for number, one in enumerate(objects) if number != mended]
-    assert dict(zip(left, of_findings(made(left), HERE), strict=True)).items() <= before.items()
+    assert dict(zip(left, finding_fingerprints(made(left), HERE), strict=True)).items() <= before.items()
 
 
 @given(st.integers(0, 9))
@@ -44,19 +44,19 @@ def test_lines_may_move(lines: int) -> None:
     def marks(text: str) -> list[str]:
         document = load_text(text, "fabric.yaml")
         findings = (oversubscribed(), finding(Origin("fabric.yaml", ("pfc", "watchdog"))))
-        return of_findings(located(Sample(findings, documents={"fabric.yaml": document}))[1], HERE)
+        return finding_fingerprints(locate(Sample(findings, documents={"fabric.yaml": document}))[1], HERE)
 
     assert marks("# a comment\n" * lines + INTENT) == marks(INTENT)
 
 
 def test_numbers_in_a_message_may_change() -> None:
-    before, after = (of_findings([oversubscribed(message=f"{ratio}:1")], HERE) for ratio in (8, 4))
+    before, after = (finding_fingerprints([oversubscribed(message=f"{ratio}:1")], HERE) for ratio in (8, 4))
     assert before == after
 
 
 def test_the_folder_that_a_run_began_in_does_not_matter() -> None:
     def mark(file: str, folder: str) -> list[str]:
-        return of_findings([finding(Origin(file, ("a",)))], FileNames(folder, "/repo"))
+        return finding_fingerprints([finding(Origin(file, ("a",)))], FileNames(folder, "/repo"))
 
     assert (
         mark("site/a.json", "/repo")
@@ -72,17 +72,17 @@ def test_rule_file_and_object_each_tell_findings_apart() -> None:
         on_switch("PORT", "Ethernet0", code="WD002"),
         finding(Origin("leaf2.json", ("PORT", "Ethernet0"))),
     ]
-    alone = {of_findings([found], HERE)[0] for found in findings}
+    alone = {finding_fingerprints([found], HERE)[0] for found in findings}
     assert len(alone) == 4
 
 
 def test_the_order_of_rules_does_not_matter() -> None:
     same = [on_switch("PORT", message=str(number)) for number in range(3)]
-    orders = [located(sample(*order))[1] for order in (same, same[::-1])]
+    orders = [locate(sample(*order))[1] for order in (same, same[::-1])]
     assert orders[0] == orders[1]
 
 
 def test_what_could_not_be_read_is_told_apart_from_findings() -> None:
     problems = [Problem("leaf1.json", 1, 1, "x"), Problem("leaf1.json", 9, 1, "y")]
-    marks = of_problems(problems, HERE) + of_findings([finding(Origin("leaf1.json"))], HERE)
+    marks = problem_fingerprints(problems, HERE) + finding_fingerprints([finding(Origin("leaf1.json"))], HERE)
     assert len(set(marks)) == 3

@@ -10,7 +10,7 @@ import pytest
 from lossless.ground.basics.findings import Origin, Span
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
-from lossless.output.report.lint.locations import Locations, located, shown_file
+from lossless.output.report.lint.locations import Locations, locate, shown_file
 from tests.output.report.samples import on_switch, sample
 
 
@@ -26,7 +26,7 @@ def test_a_document_is_walked_once_for_all_findings(monkeypatch: pytest.MonkeyPa
             return places(walks[-1])
 
     monkeypatch.setattr(document, "_locator", Counting())
-    located(run)
+    locate(run)
     assert [len(walk) for walk in walks] == [2]
 
 

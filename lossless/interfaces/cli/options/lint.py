@@ -82,7 +82,7 @@ _FIX_OPTIONS = (
 
 
 def fix_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that mend."""
+    """Add the options of fixes."""
     for option in reversed(_FIX_OPTIONS):
         command = option(command)
     return command
@@ -92,7 +92,7 @@ def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool
     """Refuse what cannot be asked for.
 
     Raises:
-        UsageError: standard input is not a file to mend, or an option stands alone that needs another.
+        UsageError: standard input is not a file to fix, or an option lacks another that it needs.
     """
     if unsafe and not (fix or diff):
         raise click.UsageError("--unsafe-fixes goes with --fix or --diff")

@@ -35,10 +35,10 @@ class LintSelection(NamedTuple):
 
 
 def _selectors(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of one or more comma lists, each of which stands for a rule.
+    """Return the words of one or more comma lists, each of which selects a rule.
 
     Raises:
-        BadParameter: one stands for none.
+        BadParameter: one selects none.
     """
     words = tuple(word.strip() for value in values for word in value.split(","))
     if words:

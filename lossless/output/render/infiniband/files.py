@@ -105,7 +105,7 @@ def _notes(subnet: Subnet) -> Iterator[str]:
 
 
 def _once() -> Callable[[ManagerFile], str]:
-    """Return what renders a file, each distinct one once: most hosts are alike."""
+    """Return what renders a file, each distinct one once: most hosts are identical."""
     texts: dict[tuple[str, str], str] = {}
 
     def text(file: ManagerFile) -> str:

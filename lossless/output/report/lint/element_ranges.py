@@ -28,11 +28,11 @@ class _NameRun(NamedTuple):
         return [f"{self.head}{self.numbers[0]}-{stem}{self.numbers[-1]}"]
 
 
-def on(elements: Sequence[str], places: int) -> str:
+def elements_text(elements: Sequence[str], places: int) -> str:
     """Return ``leaf1:Ethernet0-Ethernet60, leaf2:Ethernet0-Ethernet60 and 32 more (64 ports)``.
 
-    ``places`` may exceed the elements that are named. The number stands there when the names alone do not
-    tell it.
+    ``places`` may exceed the elements that are named. The number is added when the names alone do not
+    show it.
     """
     shown, named, is_range = [], 0, False
     for run in list(_runs(elements))[:_SHOWN_RUNS]:
@@ -47,7 +47,7 @@ def on(elements: Sequence[str], places: int) -> str:
     return text
 
 
-def ranges(names: Sequence[str]) -> list[str]:
+def name_ranges(names: Sequence[str]) -> list[str]:
     """Return names with those that belong together as one range: ``Ethernet0-Ethernet60``."""
     return [name for run in _runs(names) for name in (run.names() if isinstance(run, _NameRun) else [run])]
 

@@ -20,9 +20,9 @@ class FileNames:
         return None if name == ".." or name.startswith("../") else name
 
     def name(self, file: str) -> str:
-        """Return a file relative to the root; outside of it the whole way to it."""
+        """Return a file relative to the root; outside of it the absolute path."""
         return self.relative(file) or self.absolute(file)
 
     def absolute(self, file: str) -> str:
-        """Return the whole way to a file."""
+        """Return the absolute path of a file."""
         return normpath(join(self._folder, file))

@@ -1,10 +1,10 @@
-"""The words of a finding, whatever the format: what it is about, and what explains and mends it."""
+"""The words of a finding, whatever the format: what it is about, its explanation and its fix."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.output.report.lint.element_ranges import on, ranges
+from lossless.output.report.lint.element_ranges import elements_text, name_ranges
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding, Origin, Path
     from lossless.output.report.lint.locations import Locations
 
-    Remark = tuple[str, str]
+    Detail = tuple[str, str]
     """A label and what it says."""
 
 _LONGEST_OBJECT = 60
 
 
-def what(finding: Finding) -> str:
+def headline(finding: Finding) -> str:
     """Return the message on one line; in a CONFIG_DB the object comes first, since line numbers say little there."""
     message = visible(finding.message.replace("\n", " "))
     if finding.object_form == "config_db" and finding.origin.path:
@@ -36,15 +36,15 @@ def object_of(path: Path, *, whole: bool = False) -> str:
     text = visible(separator.join(map(str, path)))
     if len(text) > _LONGEST_OBJECT and not whole:
         # A row of CONFIG_DB can name its ports in its key: Ethernet0,Ethernet4,...|3.
-        parts = [",".join(ranges(part.split(","))) for part in text.split(separator)]
+        parts = [",".join(name_ranges(part.split(","))) for part in text.split(separator)]
         text = _shortened(separator.join(parts))
     return text
 
 
-def remarks(finding: Finding, others: Iterable[Remark] = ()) -> Iterator[Remark]:
-    """Yield what stands below a message, each with its label; ``others`` come before the way out, which ends it."""
+def details(finding: Finding, others: Iterable[Detail] = ()) -> Iterator[Detail]:
+    """Yield the lines below a message, each with its label; ``others`` come before the help, which ends it."""
     if finding.elements:
-        yield "on", on(finding.elements, finding.places)
+        yield "on", elements_text(finding.elements, finding.places)
     if finding.note:
         yield "note", finding.note
     yield from others
@@ -52,7 +52,7 @@ def remarks(finding: Finding, others: Iterable[Remark] = ()) -> Iterator[Remark]
         yield "help", finding.help
 
 
-def other_places(finding: Finding, locations: Locations, name: Callable[[str], str]) -> Iterator[Remark]:
+def other_places(finding: Finding, locations: Locations, name: Callable[[str], str]) -> Iterator[Detail]:
     """Yield the other places of a finding in words; ``name`` says how files are named."""
     for related in finding.related:
         path = related.origin.path
@@ -63,10 +63,10 @@ def other_places(finding: Finding, locations: Locations, name: Callable[[str], s
         yield "from", f"{_place(finding.via, locations, name)}: {object_of(finding.via.path)}"
 
 
-def paragraphs(finding: Finding, others: Iterable[Remark] = ()) -> str:
+def paragraphs(finding: Finding, others: Iterable[Detail] = ()) -> str:
     """Return a finding in words alone, a line for each remark."""
-    said = remarks(finding, others)
-    return "\n".join([what(finding), *(f"{label}: {clean(text)}" for label, text in said)])
+    said = details(finding, others)
+    return "\n".join([headline(finding), *(f"{label}: {clean(text)}" for label, text in said)])
 
 
 def _place(origin: Origin, locations: Locations, name: Callable[[str], str]) -> str:

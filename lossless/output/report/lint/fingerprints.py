@@ -1,4 +1,4 @@
-"""What tells a finding from every other one, in this run and the next: rule, file and object, never a line.
+"""Fingerprints: what identifies a finding, in this run and the next: rule, file and object, never a line.
 
 A finding keeps its fingerprint when lines move and when a number in its message changes.
 """
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from lossless.output.report.lint.file_names import FileNames
 
 
-def of_findings(findings: Sequence[Finding], names: FileNames) -> list[str]:
+def finding_fingerprints(findings: Sequence[Finding], names: FileNames) -> list[str]:
     """Return the fingerprint of every finding, by its place in the order of reports; all differ."""
     relative = {file: names.name(file) for file in {finding.origin.file for finding in findings}}
     return _told_apart((f.code, relative[f.origin.file], *map(str, f.origin.path)) for f in findings)
 
 
-def of_problems(problems: Sequence[Problem], names: FileNames) -> list[str]:
+def problem_fingerprints(problems: Sequence[Problem], names: FileNames) -> list[str]:
     """Return the fingerprint of everything that could not be read; all differ, also from those of findings."""
     return _told_apart(("", names.name(problem.file)) for problem in problems)
 

@@ -12,7 +12,7 @@ from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import clean, other_places, paragraphs
-from lossless.output.report.lint.locations import located, ordered
+from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import counted
 from lossless.output.report.text_style import visible
@@ -31,7 +31,7 @@ _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "info"
 
 
 class _Annotation(NamedTuple):
-    """What one annotation says, and where."""
+    """The text of one annotation, and its place."""
 
     severity: Severity
     title: str
@@ -45,8 +45,8 @@ class _Annotation(NamedTuple):
 def github_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the commands for all that was found, and what could not be read, errors first."""
     names = FileNames(context.folder, context.root)
-    locations, findings = located(report)
-    notes = [_problem(problem, names) for problem in ordered(report.errors)]
+    locations, findings = locate(report)
+    notes = [_problem(problem, names) for problem in sort_problems(report.errors)]
     notes += [_finding(finding, locations, names) for finding in findings]
     return ReportText("\n".join(_lines(notes)))
 

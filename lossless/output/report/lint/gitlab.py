@@ -10,9 +10,9 @@ import json
 from typing import TYPE_CHECKING
 
 from lossless.output.report.lint.file_names import FileNames
-from lossless.output.report.lint.finding_text import clean, what
-from lossless.output.report.lint.fingerprints import of_findings, of_problems
-from lossless.output.report.lint.locations import located, ordered
+from lossless.output.report.lint.finding_text import clean, headline
+from lossless.output.report.lint.fingerprints import finding_fingerprints, problem_fingerprints
+from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 
 if TYPE_CHECKING:
@@ -32,10 +32,10 @@ _FIRST_LINE = 1
 def gitlab_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the whole report as a JSON list; every fingerprint in it differs."""
     names = FileNames(context.folder, context.root)
-    locations, findings = located(report)
-    problems = ordered(report.errors)
-    unread = zip(problems, of_problems(problems, names), strict=True)
-    marked = zip(findings, of_findings(findings, names), strict=True)
+    locations, findings = locate(report)
+    problems = sort_problems(report.errors)
+    unread = zip(problems, problem_fingerprints(problems, names), strict=True)
+    marked = zip(findings, finding_fingerprints(findings, names), strict=True)
     issues = [_problem(problem, mark, names) for problem, mark in unread]
     issues += [_finding(finding, mark, locations, names) for finding, mark in marked]
     return ReportText(json.dumps(issues, indent=2))
@@ -44,7 +44,7 @@ def gitlab_text(report: LintReport, context: RunContext) -> ReportText:
 def _finding(finding: Finding, mark: str, locations: Locations, names: FileNames) -> dict[str, Json]:
     span = locations.span(finding.origin)
     lines = (span.line, span.end_line) if span else (_FIRST_LINE, _FIRST_LINE)
-    text = f"{finding.code} {finding.name}: {what(finding)}"
+    text = f"{finding.code} {finding.name}: {headline(finding)}"
     place = _place(finding.origin.file, *lines, names)
     return _issue(finding.code, text, _SEVERITIES[finding.severity], mark, place)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lossless.output.report.lint.locations import located, ordered, shown_file
+from lossless.output.report.lint.locations import locate, shown_file, sort_problems
 from lossless.output.report.lint.summary import summarise
 
 if TYPE_CHECKING:
@@ -24,11 +24,11 @@ MOST_ELEMENTS = 5
 
 def json_text(report: LintReport) -> str:
     """Return the whole report as one JSON object, in ASCII and in a stable order."""
-    locations, findings = located(report)
+    locations, findings = locate(report)
     data = {
         "version": VERSION,
         "findings": [finding_data(finding, locations) for finding in findings],
-        "errors": [_problem(problem) for problem in ordered(report.errors)],
+        "errors": [_problem(problem) for problem in sort_problems(report.errors)],
         "summary": summarise(report)._asdict(),
     }
     return json.dumps(data, indent=2)

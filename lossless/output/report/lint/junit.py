@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.lint.file_names import FileNames
-from lossless.output.report.lint.finding_text import clean, object_of, other_places, paragraphs, what
-from lossless.output.report.lint.locations import located, ordered
+from lossless.output.report.lint.finding_text import clean, headline, object_of, other_places, paragraphs
+from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.text_style import visible
 
@@ -45,8 +45,8 @@ class _Case(NamedTuple):
 def junit_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the whole report as one XML document, in the order of files."""
     names = FileNames(context.folder, context.root)
-    locations, findings = located(report)
-    cases = [_problem(problem, names) for problem in ordered(report.errors)]
+    locations, findings = locate(report)
+    cases = [_problem(problem, names) for problem in sort_problems(report.errors)]
     cases += [_finding(finding, locations, names, context) for finding in findings]
     suites: dict[str, list[_Case]] = {names.name(file): [] for file in report.documents}
     for case in cases:
@@ -69,7 +69,7 @@ def _finding(finding: Finding, locations: Locations, names: FileNames, context: 
         line=span.line if span else None,
         outcome="failure" if finding.severity in context.failing else None,
         kind=finding.severity,
-        message=what(finding),
+        message=headline(finding),
         text=paragraphs(finding, other_places(finding, locations, names.name)),
     )
 

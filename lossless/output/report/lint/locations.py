@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Locations:
-    """Where the origins of findings stand.
+    """Lines and columns of the origins of findings.
 
-    A value that is empty, or does not stand on one line with its key, is shown by its key: a brace alone says
+    A value that is empty, or is not on one line with its key, is shown by its key: a brace alone says
     nothing.
     """
 
@@ -37,7 +37,7 @@ class Locations:
             self._values[file] = documents[file].locate_many(paths[file])
 
     def span(self, origin: Origin) -> Span | None:
-        """Return where an origin stands, None in a file that was not read."""
+        """Return the span of an origin, None in a file that was not read."""
         file, path, mark = origin
         if file not in self._keys or path not in self._keys[file]:
             return None
@@ -60,7 +60,7 @@ def _origins(finding: Finding) -> Iterator[Origin]:
         yield related.origin
 
 
-def located(report: LintReport) -> tuple[Locations, list[Finding]]:
+def locate(report: LintReport) -> tuple[Locations, list[Finding]]:
     """Return the places of all findings, and the findings in the order of reports.
 
     By file; in a file errors first; then by place. The order that rules ran in does not matter.
@@ -77,7 +77,7 @@ def located(report: LintReport) -> tuple[Locations, list[Finding]]:
     return locations, sorted(report.findings, key=order)
 
 
-def ordered(problems: Iterable[Problem]) -> list[Problem]:
+def sort_problems(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems by file and place; those that concern a whole file come first in it."""
     return sorted(problems, key=lambda p: (p.file, p.line or 0, p.column or 0, p.message))
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from lossless.output.report.lint.change_text import MARGINS, left_by_rule, margin_row, unread_note
 from lossless.output.report.lint.file_names import FileNames
-from lossless.output.report.lint.finding_text import what
-from lossless.output.report.lint.locations import Locations, located, ordered
+from lossless.output.report.lint.finding_text import headline
+from lossless.output.report.lint.locations import Locations, locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import counted, summarise
 from lossless.output.report.text_style import visible
@@ -35,7 +35,7 @@ _HEAD = ("severity", "rule", "where", "what")
 
 
 def markdown_text(report: LintReport, context: RunContext) -> ReportText:
-    """Return the findings as tables: what a change adds and removes where one is judged, else all."""
+    """Return the findings as tables: what a change adds and removes where one is compared, else all."""
     change = context.change
     shown = _FindingRows(FileNames(context.folder, context.root))
     parts = [f"### lossless: {_counts(report, change)}", *_problems(report, shown)]
@@ -68,7 +68,7 @@ class _FindingRows:
         span = locations.span(finding.origin)
         line = f":{span.line}" if span else ""
         place = f"{self.name(finding.origin.file)}{line}"
-        told = escaped(what(finding))
+        told = escaped(headline(finding))
         if finding.help:
             told += f"<br>**help** {escaped(finding.help)}"
         return (finding.severity, f"{finding.code} {finding.name}", escaped(place), told)
@@ -88,7 +88,7 @@ def _problems(report: LintReport, shown: _FindingRows) -> Iterator[str]:
     if report.errors:
         lines = [
             f"- {escaped(str(problem._replace(file=shown.name(problem.file))))}"
-            for problem in ordered(report.errors)[:MOST_ROWS]
+            for problem in sort_problems(report.errors)[:MOST_ROWS]
         ]
         yield "\n".join(["**Not read**", "", *lines])
 
@@ -96,7 +96,7 @@ def _problems(report: LintReport, shown: _FindingRows) -> Iterator[str]:
 def _table(title: str, report: LintReport, shown: _FindingRows) -> Iterator[str]:
     if not report.findings:
         return
-    locations, findings = located(report)
+    locations, findings = locate(report)
     rows = [shown.row(finding, locations) for finding in findings[:MOST_ROWS]]
     more = [f"… and {len(findings) - MOST_ROWS} more"] if len(findings) > MOST_ROWS else []
     yield "\n\n".join([*([f"**{title}**"] if title else []), _rows(_HEAD, rows), *more])

@@ -25,7 +25,7 @@ class LintReport(Protocol):
 
     @property
     def not_judged(self) -> tuple[NotJudged, ...]:
-        """What could not be judged."""
+        """What was not checked, and why."""
 
     @property
     def documents(self) -> Mapping[str, DocumentView]:
@@ -33,7 +33,7 @@ class LintReport(Protocol):
 
     @property
     def files(self) -> int:
-        """How many files were judged; a document more is there where a finding points into a configuration."""
+        """How many files were checked; a document more is there where a finding points into a configuration."""
 
     @property
     def suppressed(self) -> int:

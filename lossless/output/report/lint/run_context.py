@@ -1,4 +1,4 @@
-"""What reports for other programs are told about the run: names from its root, and words for its rules."""
+"""What reports for other programs need to know of the run: names from its root, and words for its rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RuleHelp(NamedTuple):
-    """What a report says of a rule: one sentence, the whole documentation as Markdown, and how it is graded."""
+    """The help of a rule in a report: one sentence, the whole documentation as Markdown, and how it is graded."""
 
     summary: str
     documentation: str

@@ -14,8 +14,8 @@ from lossless import __version__
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import clean, object_of, paragraphs
-from lossless.output.report.lint.fingerprints import of_findings
-from lossless.output.report.lint.locations import located, ordered
+from lossless.output.report.lint.fingerprints import finding_fingerprints
+from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import summarise
 
@@ -43,14 +43,14 @@ _GRADES: dict[Severity, str] = {"error": "error", "warning": "warning", "info": 
 
 def sarif_text(report: LintReport, context: RunContext) -> ReportText:
     """Return the whole report as one SARIF log with one run, the most severe results first."""
-    locations, findings = located(report)
+    locations, findings = locate(report)
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     names = _Artifacts(context)
     kept = findings[:MOST_RESULTS]
     notices = _notices(len(findings))
     codes = sorted({finding.code: finding for finding in kept}.items())
     index = {code: number for number, (code, _) in enumerate(codes)}
-    marks = of_findings(kept, names.files)
+    marks = finding_fingerprints(kept, names.files)
     head = {
         "tool": {"driver": _driver([_rule(finding, context) for _, finding in codes])},
         "automationDetails": {"id": "lossless/lint/"},
@@ -128,7 +128,7 @@ def _described(text: RuleHelp) -> dict[str, Any]:
 
 def _invocation(report: LintReport, notices: Sequence[str], names: _Artifacts) -> dict[str, Any]:
     """Return how the run went: it has not succeeded where something could not be read."""
-    told = [_problem(problem, names) for problem in ordered(report.errors)]
+    told = [_problem(problem, names) for problem in sort_problems(report.errors)]
     told += [{"level": "warning", "message": _message(notice)} for notice in notices]
     return {"executionSuccessful": not report.errors, "toolExecutionNotifications": told}
 

@@ -9,7 +9,7 @@ _CUT = "..."
 
 
 def excerpt(line: str, start: int, end: int, columns: int) -> tuple[str, str]:
-    """Return a line as it is shown, and the carets to stand below it.
+    """Return a line as it is shown, and the carets below it.
 
     ``start`` and ``end`` are 0-based code points of the line, the end exclusive. Tabs become four spaces,
     East Asian wide characters count two columns, combining ones none. A line longer than ``columns`` is cut

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class ReportSummary(NamedTuple):
-    """Findings by severity, what was kept back and what could not be judged, and the files that were read."""
+    """Findings by severity, what was suppressed, baselined and not checked, and the files that were read."""
 
     error: int
     warning: int

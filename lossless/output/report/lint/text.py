@@ -2,15 +2,15 @@
 
 The first line of each is ``file:line:column: CODE name: message``, which editors and terminals can follow; a
 severity other than error stands in brackets behind it. In a CONFIG_DB the object comes before the message.
-Below come the line it is about, with a caret, and what explains and mends it; a style can leave both out.
+Below come the line it is about, with a caret, its explanation and its fix; a style can leave both out.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.output.report.lint.finding_text import other_places, remarks, what
-from lossless.output.report.lint.locations import located, ordered, shown_file
+from lossless.output.report.lint.finding_text import details, headline, other_places
+from lossless.output.report.lint.locations import locate, shown_file, sort_problems
 from lossless.output.report.lint.source_excerpt import excerpt
 from lossless.output.report.lint.summary import counted, summarise
 from lossless.output.report.text_style import TextStyle, visible
@@ -31,7 +31,7 @@ PLAIN = TextStyle()
 
 def findings_text(report: LintReport, style: TextStyle = PLAIN) -> Iterator[str]:
     """Yield every finding as a block of lines, in the order of reports."""
-    locations, findings = located(report)
+    locations, findings = locate(report)
     for finding in findings:
         yield _finding(finding, locations, style)
 
@@ -40,7 +40,7 @@ def problems_text(
     problems: Iterable[Problem], line_text: LineText, style: TextStyle = PLAIN
 ) -> Iterator[str]:
     """Yield every problem as a block of lines; ``line_text`` gives the line it is about."""
-    for problem in ordered(problems):
+    for problem in sort_problems(problems):
         place = _place(problem.file, problem.line, problem.column)
         lines = [f"{style.paint(place, 'place')}: {visible(problem.message)}"]
         if style.source and problem.line is not None and problem.column is not None:
@@ -49,7 +49,7 @@ def problems_text(
 
 
 def not_judged_text(gaps: Iterable[NotJudged]) -> Iterator[str]:
-    """Yield a line for everything that could not be judged, and why."""
+    """Yield a line for everything that was not checked, and why."""
     for gap in sorted(gaps):
         times = f" ({gap.times} times)" if gap.times > 1 else ""
         rule = f"{gap.code}: " if gap.code else ""
@@ -78,7 +78,7 @@ def _finding(finding: Finding, locations: Locations, style: TextStyle) -> str:
         lines += _excerpt(line, span.line, span.column - 1, end, finding.severity, style)
         margin = len(str(span.line))
     others = other_places(finding, locations, shown_file)
-    for label, text in () if style.brief else remarks(finding, others):
+    for label, text in () if style.brief else details(finding, others):
         lines += _remark(label, text, margin, style)
     return "\n".join(lines)
 
@@ -88,7 +88,7 @@ def _first_line(finding: Finding, span: Span | None, style: TextStyle) -> str:
     name = f"{style.paint(finding.code, finding.severity)} {finding.name}"
     doubt = "" if finding.confidence == "high" else f", {finding.confidence} confidence"
     is_plain = finding.severity == "error" and not doubt
-    return f"{place}: {name}: {what(finding)}" + ("" if is_plain else f" [{finding.severity}{doubt}]")
+    return f"{place}: {name}: {headline(finding)}" + ("" if is_plain else f" [{finding.severity}{doubt}]")
 
 
 def _remark(label: str, text: str, margin: int, style: TextStyle) -> list[str]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def capacity_text(data: Data) -> str:
-    """Return what a fabric can carry; every figure is one way."""
+    """Return what a fabric can carry; every figure is for one direction."""
     return "\n\n".join(_blocks(data))
 
 

@@ -1,4 +1,4 @@
-"""Numbers and words on the lines of a picture, each where no other stands already."""
+"""Numbers and words on the lines of a picture, each where no other is already."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HALO = "stroke='#ffffff' stroke-width='3' paint-order='stroke' fill='#1c2430'"
 
 
 class LinkLabels:
-    """Takes words with places where they may stand, best first; what finds no free one is left to the pointer."""
+    """Places labels at the first free of several places, best first; one without a free place is only a tooltip."""
 
     def __init__(self) -> None:
         self._placed: list[tuple[float, float, float, str]] = []

@@ -1,4 +1,4 @@
-"""Where everything stands in the picture of a fabric: tiers in rows, groups side by side; or the grid of a torus."""
+"""The layout of the picture of a fabric: tiers in rows, groups side by side; or the grid of a torus."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PictureLayout(NamedTuple):
 
 
 def places(data: Data) -> PictureLayout:
-    """Return where the items of a picture stand, in pixels."""
+    """Return the layout of a picture, in pixels."""
     return _grid(data) if data["sides"] else _rows(data)
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a fabric that stands, as lines of text: devices renamed, added and gone, and cables that move."""
+"""What an intent changes of the current one, as lines of text: devices renamed, added and removed, cables moved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEW = 4
 
 
 def recabling_text(data: Data, path: str, against: str) -> str:
-    """Return what an intent changes of the one that stands."""
+    """Return what an intent changes of the current one."""
     return "\n\n".join(_blocks(data, path, against))
 
 

@@ -216,7 +216,7 @@ def _dashed(dash: str) -> str:
 
 
 def _legend(data: Data) -> Iterator[tuple[str, str]]:
-    """Yield, for each tier, speed and length, how many links there are; what the picture says of itself, if it does."""
+    """Yield, for each tier, speed and length, how many links there are; or the legend of the picture itself."""
     if "legend" in data:
         yield from data["legend"]
         return
@@ -241,7 +241,7 @@ def _legend(data: Data) -> Iterator[tuple[str, str]]:
 
 
 def _legend_line(tier: str, words: str, y: float) -> Iterator[str]:
-    """Yield a line of the legend; a colour that stands for no tier may have its dashes behind it."""
+    """Yield a line of the legend; a colour of no tier may have its dashes behind it."""
     tier, _, dash = tier.partition(" ")
     if tier:
         line = f"x1='{MARGIN}' y1='{_n(y - 4)}' x2='{MARGIN + 26}' y2='{_n(y - 4)}'"

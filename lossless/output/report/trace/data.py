@@ -30,17 +30,17 @@ class FindingMark(Protocol):
 
 
 class PacketTrace(Protocol):
-    """A packet's way, as :class:`lossless.checks.trace.model.Trace` has it."""
+    """The path of a packet, as :class:`lossless.checks.trace.model.Trace` has it."""
 
     @property
     def marks(self) -> tuple[tuple[str, FindingMark], ...]:
-        """All findings on the way."""
+        """All findings on the path."""
 
     def _asdict(self) -> dict[str, Any]: ...
 
 
 def trace_data(trace: PacketTrace, documents: Mapping[str, DocumentView]) -> dict[str, Any]:
-    """Return a trace as plain data; ``documents`` say on which line a finding stands."""
+    """Return a trace as plain data; ``documents`` say on which line a finding is."""
     findings = {id(mark.finding): mark.finding for _, mark in trace.marks}.values()
     locations = Locations(documents, findings)
     fields = {name: _plain(value, locations) for name, value in trace._asdict().items()}

@@ -193,7 +193,7 @@ def _broken(trace: Data) -> Iterator[str]:
 
 
 def _row(line: StageLine, width: int) -> list[str]:
-    """Return a line of a hop; what decides it stands beside it, or below where there is no room."""
+    """Return a line of a hop; what decides it comes beside it, or below where there is no room."""
     label, what, by = map(visible, (line.label, line.what, line.by))
     lead = f"{_INDENT}{label.ljust(10)}"
     beside = f"{lead}{what.ljust(width)}  {by}".rstrip()
