@@ -11,7 +11,7 @@ from lossless.model.hardware.load import nic_profiles
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.formats.hosts.read.text import Facts
+    from lossless.formats.hosts.read.facts_file import Facts
     from lossless.model.hardware.load import Folder
 
 

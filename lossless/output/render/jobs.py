@@ -10,7 +10,7 @@ from lossless.output.render.planned_files import PlannedFile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.hosts.from_model.files import HostFile
+    from lossless.formats.hosts.from_model.host_file import HostFile
     from lossless.model.fabric.model import Fabric
 
 CLUSTER_FOLDER = "kubernetes"

@@ -69,7 +69,7 @@ from lossless.checks.rules.configuration.drift import (
 )
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.wording import listed
-from lossless.formats.sonic.from_model.steering import dynamic_values
+from lossless.formats.sonic.from_model.switch_tables import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
 from lossless.ground.basics.findings import Related

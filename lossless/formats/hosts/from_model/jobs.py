@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.from_model.files import HostFile
+from lossless.formats.hosts.from_model.host_file import HostFile
 from lossless.ground.basics.known import UNKNOWN, Unknown
 
 if TYPE_CHECKING:

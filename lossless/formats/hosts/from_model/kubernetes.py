@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.from_model.files import HostFile
+from lossless.formats.hosts.from_model.host_file import HostFile
 from lossless.ground.basics.errors import RenderError
 from lossless.model.fabric.priorities import priority_bits, priority_flags
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.from_model.files import HostFile
+from lossless.formats.hosts.from_model.host_file import HostFile
 from lossless.formats.hosts.from_model.jobs import environment_files
 
 if TYPE_CHECKING:

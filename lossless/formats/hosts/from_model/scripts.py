@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.from_model import broadcom, nvidia, other
-from lossless.formats.hosts.from_model.files import HostFile
-from lossless.formats.hosts.from_model.plain import plain
+from lossless.formats.hosts.from_model import broadcom, nvidia, other_drivers
+from lossless.formats.hosts.from_model.host_file import HostFile
 from lossless.formats.hosts.from_model.settings import common, profile
+from lossless.formats.hosts.from_model.settings_json import settings_json
 from lossless.formats.hosts.from_model.tools import tool_of, values as tool_values
 from lossless.ground.basics.known import certain
 
@@ -72,16 +72,18 @@ def driver_of(qos: HostQos) -> ModuleType:
     Raises:
         RenderError: the NIC has no profile.
     """
-    return _DRIVERS.get(profile(qos).driver, other)
+    return _DRIVERS.get(profile(qos).driver, other_drivers)
 
 
 def unset(qos: HostQos) -> str | None:
     """Return what of a host's settings no file sets, in words; None where all is set."""
-    if certain(qos.dcqcn.enabled) and driver_of(qos) is other:
+    if certain(qos.dcqcn.enabled) and driver_of(qos) is other_drivers:
         return f"DCQCN, which nothing is known of for the driver {profile(qos).driver}"
     return None
 
 
 def _plain(qos: HostQos) -> Mapping[str, object]:
     firmware = nvidia.firmware(qos) if driver_of(qos) is nvidia else ()
-    return plain(qos, tool_of(qos), driver_of(qos).settings(qos), {one.name: one.value for one in firmware})
+    return settings_json(
+        qos, tool_of(qos), driver_of(qos).settings(qos), {one.name: one.value for one in firmware}
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.hosts.read.model import HostFact, SectionFlaw
+from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
 from lossless.ground.documents.document import ValuePlace
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
 from lossless.model.fabric.priorities import priorities_of_flags
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import TypeGuard
 
-    from lossless.formats.hosts.read.model import Reading, Section
+    from lossless.formats.hosts.read.facts import Reading, Section
 
 OBJECTS = ("app", "pfc", "ets", "buffer", "dcbx", "apptrust")
 KEYS = frozenset({"dscp_prio", "prio_pfc", "tc_tsa", "prio_buffer", "lld_managed"})

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
 from lossless.formats.hosts.read.dcb import said_by
-from lossless.formats.hosts.read.kinds import is_resource
-from lossless.formats.hosts.read.model import HostFact
-from lossless.formats.hosts.read.text import Facts, folder_host, interface_named
+from lossless.formats.hosts.read.facts import HostFact
+from lossless.formats.hosts.read.facts_file import Facts, folder_host, interface_named
+from lossless.formats.hosts.read.recognition import is_resource
 from lossless.formats.hosts.read.tools import parameter_key
 from lossless.ground.basics.errors import Problem
 from lossless.model.fabric.priorities import priorities_of_flags

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.read.model import HostFact, SectionFlaw
+from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
 
 if TYPE_CHECKING:
-    from lossless.formats.hosts.read.model import Reading, Section, SectionLine
+    from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
 
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*?)\s*$")
 _OURS = re.compile(r"(?:NCCL|UCX|MORI)_")

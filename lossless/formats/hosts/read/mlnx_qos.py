@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.read.model import HostFact, SectionFlaw
+from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
 from lossless.model.fabric.hosts import Ets, ReceiveBuffers
 from lossless.model.fabric.priorities import priorities_of_flags
 from lossless.model.fabric.qos import PRIORITIES
@@ -18,7 +18,7 @@ from lossless.model.fabric.qos import PRIORITIES
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.hosts.read.model import Reading, Section, SectionLine
+    from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
     from lossless.model.fabric.hosts import Tsa
 
 _MAPPED = re.compile(r"\s*prio:([0-7])\s+dscp:([0-9,\s]+)$")

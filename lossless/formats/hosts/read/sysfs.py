@@ -12,13 +12,13 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.nvidia import PARAMETERS
-from lossless.formats.hosts.read.model import HostFact, SectionFlaw
+from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
 from lossless.formats.hosts.read.tools import ROCE_VERSIONS, driver_of, parameter_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.formats.hosts.read.model import Reading, Section, SectionLine
+    from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
 
     Values = Iterator[tuple[str, object]]
     Parse = Callable[[re.Match[str], str], Values]

@@ -11,12 +11,12 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.from_model.nvidia import MASK, PARAMETERS
-from lossless.formats.hosts.read.model import HostFact, SectionFlaw
+from lossless.formats.hosts.read.facts import HostFact, SectionFlaw
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.hosts.read.model import Reading, Section, SectionLine
+    from lossless.formats.hosts.read.facts import Reading, Section, SectionLine
 
 _ON = {"on": True, "off": False}
 _DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}

@@ -15,8 +15,8 @@ from lossless.model.fabric.view import bare
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.formats.hosts.read.model import HostFact
-    from lossless.formats.hosts.read.text import Facts
+    from lossless.formats.hosts.read.facts import HostFact
+    from lossless.formats.hosts.read.facts_file import Facts
     from lossless.model.fabric.hosts import Dcqcn, HostQos
     from lossless.model.hardware.model import NicProfile
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.from_model.steering import dynamic_rows, tunnel_rows
+from lossless.formats.sonic.from_model.switch_tables import dynamic_rows, tunnel_rows
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.formats.sonic.to_model.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE

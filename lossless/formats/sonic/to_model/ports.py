@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lossless.formats.sonic.read.tables import ConfigRow, Tables
-    from lossless.formats.sonic.to_model.rows import Objects
+    from lossless.formats.sonic.to_model.objects import Objects
     from lossless.ground.basics.known import Maybe
     from lossless.model.fabric.model import Cable
 

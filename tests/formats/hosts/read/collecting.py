@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from lossless.formats.hosts.read.text import Facts, read_facts
+from lossless.formats.hosts.read.facts_file import Facts, read_facts
 from lossless.formats.hosts.to_model.host import Hosts, read_hosts
 from lossless.ground.basics.data_files import data_dir
 from lossless.model.hardware.load import load_nic, nic_names

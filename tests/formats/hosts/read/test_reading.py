@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.formats.hosts.read.documents import read_document
-from lossless.formats.hosts.read.kinds import speaks_of_hosts
-from lossless.formats.hosts.read.text import Facts, is_facts, read_facts
+from lossless.formats.hosts.read.facts_file import Facts, is_facts, read_facts
+from lossless.formats.hosts.read.recognition import speaks_of_hosts
 from lossless.ground.basics.known import UNKNOWN, certain
 from lossless.ground.documents import load_text
 from lossless.model.fabric.hosts import Ets, HostQos, ReceiveBuffers, Transport

@@ -17,7 +17,7 @@ VERSION = 1
 """Names in the file stay; this says when they change."""
 
 
-def plain(
+def settings_json(
     qos: HostQos, tool: Tool, parameters: Mapping[str, int], firmware: Mapping[str, int]
 ) -> Mapping[str, object]:
     """Return every setting of a host; null where nothing is to be set.

@@ -13,7 +13,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.read.model import HostFact, Section, SectionFlaw, SectionLine
+from lossless.formats.hosts.read.facts import HostFact, Section, SectionFlaw, SectionLine
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Path
 from lossless.ground.basics.records import NamedTuple
@@ -22,7 +22,7 @@ from lossless.ground.documents.document import Document, ValuePlace
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.hosts.read.model import Reader
+    from lossless.formats.hosts.read.facts import Reader
 
 FIRST_LINE = "# lossless host facts"
 """How a snapshot of the collector begins."""
