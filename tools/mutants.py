@@ -62,30 +62,40 @@ ARGUMENTS = (
 IGNORED = (".git", ".venv", ".*_cache", ".hypothesis", "out", "build", "dist")
 OWN = {"lossless", "tests", "tools", "__main__", "__mp_main__"}
 COLLECTING_CPU_S, TEST_CPU_S, TEST_FACTOR = 60.0, 10.0, 10.0
+QUICKEST = 20
+"""The files of so many tests are run first, and all others only where these do not notice a fault."""
 ON_IMPORT = ""
 """The name that stands for no test: lines that run while modules are imported and tests collected."""
 
 
 class Record(NamedTuple):
-    """What the tests of a package do without a fault: CPU seconds of each, and the tests that run each line."""
+    """What the tests of a package do without a fault: CPU seconds of each, and the tests that run each line.
 
-    seconds: dict[str, float]
-    lines: dict[str, dict[str, list[str]]]
+    Tests are numbers in ``lines``; the first one stands for :data:`ON_IMPORT`.
+    """
 
-    def order(self, fault: Fault) -> list[str]:
-        """Return the tests to run on a fault, those most likely to notice it first; none where none runs its line."""
+    tests: list[str]
+    seconds: list[float]
+    lines: dict[str, dict[str, list[int]]]
+
+    def phases(self, fault: Fault) -> Iterator[list[str]]:
+        """Yield tests to run on a fault, those most likely to notice it first; none where none runs its line."""
         module = self.lines.get(fault.file, {})
-        near = {name for line in fault.lines for name in module.get(str(line), ())}
+        near = {test for line in fault.lines for test in module.get(str(line), ())}
         if fault.lines and not near:
-            return []
-        if ON_IMPORT in near or not fault.lines:
-            near |= {name for names in module.values() for name in names}
-            far = set(self.seconds)
-        else:
-            files = {_file(name) for name in near}
-            far = {name for name in self.seconds if _file(name) in files}
-        ranked = sorted(near - {ON_IMPORT}, key=lambda name: (self.seconds[name], name))
-        return [*ranked, *sorted(far - near)]
+            return
+        everywhere = not fault.lines or 0 in near
+        if everywhere:
+            near.update(test for tests in module.values() for test in tests)
+        ranked = sorted(near - {0}, key=lambda test: (self.seconds[test], test))
+        files = {_file(self.tests[test]) for test in ranked}
+        others = (test for test in range(1, len(self.tests)) if test not in near)
+        order = [*ranked, *(test for test in others if everywhere or _file(self.tests[test]) in files)]
+        quickest = {_file(self.tests[test]) for test in order[:QUICKEST]}
+        for first in (True, False):
+            phase = [self.tests[test] for test in order if (_file(self.tests[test]) in quickest) == first]
+            if phase:
+                yield phase
 
 
 class Result(NamedTuple):
@@ -120,9 +130,12 @@ class _Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[Any]:
         """Note the lines of one test, with nothing left in caches by those before it."""
-        for cached in [
-            thing for thing in gc.get_objects() if isinstance(thing, functools._lru_cache_wrapper)
-        ]:
+        if len(sys.modules) != self.modules:
+            self.modules = len(sys.modules)
+            self.caches = [
+                thing for thing in gc.get_objects() if isinstance(thing, functools._lru_cache_wrapper)
+            ]
+        for cached in self.caches:
             cached.cache_clear()
         self.current = self.by_test[item.nodeid] = {}
         sys.settrace(self.enter)
@@ -135,21 +148,22 @@ class _Recorder:
 
     def record(self) -> Record:
         """Return what was seen."""
-        lines: dict[str, dict[str, list[str]]] = {}
-        for test, files in self.by_test.items():
+        lines: dict[str, dict[str, list[int]]] = {}
+        for test, files in enumerate(self.by_test.values()):
             for file, numbers in files.items():
                 module = lines.setdefault(os.path.relpath(file, self.folder), {})
                 for number in sorted(numbers):
                     module.setdefault(str(number), []).append(test)
-        return Record(self.seconds, lines)
+        seconds = [self.seconds.get(name, 0.0) for name in self.by_test]
+        return Record(list(self.by_test), seconds, lines)
 
 
 class _Runner:
     """A plugin that runs tests in a given order, each within a CPU time, and shrinks no failing example."""
 
-    def __init__(self, order: list[str], seconds: dict[str, float]) -> None:
+    def __init__(self, order: list[str], record: Record) -> None:
         self.rank = {name: rank for rank, name in enumerate(order)}
-        self.seconds = seconds
+        self.seconds = dict(zip(record.tests, record.seconds, strict=True))
 
     def pytest_configure(self) -> None:
         """Hold hypothesis to generating examples; the tests' own profile has been loaded by now."""
@@ -229,7 +243,7 @@ def recorded(package: str, base: Path) -> Record:
         _write_record(package, kept, digest.hexdigest(), base)
     document = json.loads(kept.read_text())
     _preload(document["modules"])
-    return Record(document["seconds"], document["lines"])
+    return Record(document["tests"], document["seconds"], document["lines"])
 
 
 def _write_record(package: str, kept: Path, digest: str, base: Path) -> None:
@@ -272,23 +286,29 @@ def _tried(fault: Fault) -> Result:
     folder, record = _state
     module = folder / fault.file
     source = module.read_bytes()
-    order = record.order(fault)
-    if not order:
+    phases = list(record.phases(fault))
+    if not phases:
         return Result(killed=False, survivor=_shown(fault, source, ": no test runs it"))
     cached = Path(importlib.util.cache_from_source(str(module)))
     cached.unlink(missing_ok=True)
     module.write_bytes(fault.applied(source))
-
-    def run() -> int:
-        files = dict.fromkeys(map(_file, order))
-        return int(pytest.main([*ARGUMENTS, *files], plugins=[_Runner(order, record.seconds)]))
-
-    code = _forked(folder, 120 + 20 * sum(record.seconds[name] for name in order), run)
+    killed = any(_notices(folder, record, order) for order in phases)
     module.write_bytes(source)
     cached.unlink(missing_ok=True)
+    return Result(killed, "" if killed else _shown(fault, source))
+
+
+def _notices(folder: Path, record: Record, order: list[str]) -> bool:
+    """Return whether one of some tests fails, or takes too long."""
+    runner = _Runner(order, record)
+
+    def run() -> int:
+        return int(pytest.main([*ARGUMENTS, *dict.fromkeys(map(_file, order))], plugins=[runner]))
+
+    code = _forked(folder, 120 + 20 * sum(runner.seconds[name] for name in order), run)
     if code not in {0, 1, 2, None}:
-        sys.exit(f"{fault}: pytest could not run:\n{(folder / 'mutant.log').read_text()}")
-    return Result(True) if code != 0 else Result(False, _shown(fault, source))
+        sys.exit(f"pytest could not run:\n{(folder / 'mutant.log').read_text()}")
+    return code != 0
 
 
 def _shown(fault: Fault, source: bytes, remark: str = "") -> str:
