@@ -54,23 +54,23 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
     """Return findings without those that others replace, and with those lessened that others say more of."""
-    kept = [finding for finding in findings if (finding.code, finding.origin) not in superseded]
+    remaining = [finding for finding in findings if (finding.code, finding.origin) not in superseded]
     graver = {
         finding.origin.place
-        for finding in kept
+        for finding in remaining
         if not finding.code.startswith(RESTATES) and finding.severity != "info"
     }
-    return [_lessened(finding, graver) for finding in _once(kept)]
+    return [_lessened(finding, graver) for finding in _once(remaining)]
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Yield findings without doubles of those that say more, and without what is milder than a double."""
     grave = [finding for finding in findings if finding.severity != "info"]
-    said = {finding.origin.place for finding in grave if finding.code != DOUBLES}
-    doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - said
+    reported = {finding.origin.place for finding in grave if finding.code != DOUBLES}
+    doubles = {finding.origin.place for finding in grave if finding.code == DOUBLES} - reported
     for finding in findings:
         milder = doubles if finding.severity == "info" else ()
-        if finding.origin.place not in (said if finding.code == DOUBLES else milder):
+        if finding.origin.place not in (reported if finding.code == DOUBLES else milder):
             yield finding
 
 

@@ -130,7 +130,7 @@ def check(device: Device) -> Results:
         members = list(_members(compared, sets)) if len(sets) > 1 else []
         if len({_threshold(member.profile) for member in members}) > 1:
             for neighbors in _by_neighbor(device, members):
-                yield from _odd(device, compared, neighbors)
+                yield from _minority(device, compared, neighbors)
 
 
 def _members(compared: _ComparedPorts, sets: list[PortSet]) -> Iterator[_GroupMember]:
@@ -157,30 +157,30 @@ def _kind(known: Mapping[str, object], port: Port) -> object:
     return (port.neighbor is not None, str(row.get("type")) if isinstance(row, dict) else None)
 
 
-def _odd(device: Device, compared: _ComparedPorts, members: list[_GroupMember]) -> Iterator[Hit]:
+def _minority(device: Device, compared: _ComparedPorts, members: list[_GroupMember]) -> Iterator[Hit]:
     groups = grouped((_threshold(member.profile), member) for member in members)
     usual = max(groups.values(), key=len)
     if 2 * len(usual) <= len(members):
         return
-    for these in groups.values():
-        if these is not usual:
-            yield _hit(device, compared, these, usual)
+    for different in groups.values():
+        if different is not usual:
+            yield _hit(device, compared, different, usual)
 
 
 def _hit(
-    device: Device, compared: _ComparedPorts, these: list[_GroupMember], usual: list[_GroupMember]
+    device: Device, compared: _ComparedPorts, different: list[_GroupMember], usual: list[_GroupMember]
 ) -> Hit:
-    first, other = these[0], usual[0]
+    first, other = different[0], usual[0]
     origin = first.group.origin
     where = f"{format_rate(compared.speed_bps)}" if compared.speed_bps else "ports of one speed"
     length = f" over {compared.cable_m} m" if compared.cable_m else ""
     return Hit(
         origin=origin.at("profile") if origin.path[:1] == ("BUFFER_PG",) else origin,
-        message=f"{first.profile.name} pauses priority {compared.priority} at {_spell(first.profile)}, and "
-        f"{len(usual)} of {len(usual) + len(these)} ports with {where}{length} at {_spell(other.profile)}",
+        message=f"{first.profile.name} pauses priority {compared.priority} at {_shown(first.profile)}, and "
+        f"{len(usual)} of {len(usual) + len(different)} ports with {where}{length} at {_shown(other.profile)}",
         note=f"{other.profile.name} on the others; nothing else tells these ports apart",
         help=f"name {other.profile.name}, or give both profiles the same threshold",
-        elements=tuple(element(device, member.port.name) for member in these),
+        elements=tuple(element(device, member.port.name) for member in different),
         data={"priority": compared.priority, "profile": first.profile.name, "usual": other.profile.name},
         related=beside(
             origin,
@@ -190,7 +190,7 @@ def _hit(
     )
 
 
-def _spell(profile: BufferProfile) -> str:
+def _shown(profile: BufferProfile) -> str:
     exponent = profile.dynamic_th
     if exponent is not None and exponent in DYNAMIC_TH:
         return f"alpha {2**exponent}" if exponent >= 0 else f"alpha 1/{2**-exponent}"

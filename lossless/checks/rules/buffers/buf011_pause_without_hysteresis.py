@@ -72,16 +72,16 @@ def _above_trigger(device: Device, use: ProfileUse, xon_bytes: int) -> Results:
         return
     threshold = int(start.threshold_bytes(1))
     if 0 < threshold <= xon_bytes:
-        says = f"ends a pause at {format_bytes(xon_bytes)} and begins it at {format_bytes(threshold)} at the latest"
-        yield _hit(device, use, says, threshold)
+        problem = f"ends a pause at {format_bytes(xon_bytes)} and begins it at {format_bytes(threshold)} at the latest"
+        yield _hit(device, use, problem, threshold)
 
 
-def _hit(device: Device, use: ProfileUse, says: str, threshold: int | None = None) -> Hit:
+def _hit(device: Device, use: ProfileUse, problem: str, threshold: int | None = None) -> Hit:
     profile, row = use.profile, device.tables.row("BUFFER_PROFILE", use.profile.name)
     written = row is not None and "xon" in row.fields
     return Hit(
         origin=profile.origin.at("xon") if written else profile.origin.key(),
-        message=f"{profile.name} {says}",
+        message=f"{profile.name} {problem}",
         note="xon is in bytes of the group, xon_offset in bytes below its threshold",
         help=_help(use),
         elements=elements(use.sets),

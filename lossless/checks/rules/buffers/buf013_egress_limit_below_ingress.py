@@ -170,8 +170,8 @@ def _held(
             known[id(profile)] = start
         else:
             headroom = given_headroom(ports.switch, profile)
-            one, two = (stalled_egress_bytes(start.threshold_bytes(n), headroom, n) for n in (1, 2))
-            known[id(profile)] = _EgressBacklog(profile, one, two)
+            from_one, from_two = (stalled_egress_bytes(start.threshold_bytes(n), headroom, n) for n in (1, 2))
+            known[id(profile)] = _EgressBacklog(profile, from_one, from_two)
     return known[id(profile)]
 
 

@@ -56,9 +56,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.locations import beside, elements, entry_or_map, places
+from lossless.checks.rules.locations import beside, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, remapped
-from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
 if TYPE_CHECKING:
@@ -111,13 +110,10 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
 def _unreached(device: Sequence[PortSet]) -> Iterator[Hit]:
     """Yield the priorities with PFC and headroom that no map of the switch leads to."""
     led_to = {target for ports in device for target in _targets(ports)}
-    by_map = grouped(
-        ((id(ports.qos.dscp_to_tc), priority), ports)
-        for ports in (device if UNREADABLE not in led_to else ())
-        for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos)
-        if _has_headroom(ports, priority)
-    )
-    yield from (_unreached_hit(sets, priority) for (_, priority), sets in by_map.items())
+    for ports in device if UNREADABLE not in led_to else ():
+        for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos):
+            if _has_headroom(ports, priority):
+                yield _unreached_hit(ports, priority)
 
 
 def _targets(ports: PortSet) -> set[int]:
@@ -134,16 +130,16 @@ def _has_headroom(ports: PortSet, priority: int) -> bool:
     return group is not None and not group.generated and group.buffer is not None and group.buffer.lossless
 
 
-def _unreached_hit(sets: Sequence[PortSet], priority: int) -> Hit:
-    dscp_map = sets[0].qos.dscp_to_tc
+def _unreached_hit(ports: PortSet, priority: int) -> Hit:
+    dscp_map = ports.qos.dscp_to_tc
     assert dscp_map is not None
     return Hit(
         origin=dscp_map.origin,
         message=f"no DSCP leads to TC {priority}, which PFC pauses: nothing that enters here is lossless in it",
         note="what is meant to be lossless has another traffic class, and no pause protects it",
         help=f'map the DSCP of that traffic to it, as in "26": "{priority}", or switch PFC off for it',
-        elements=elements(sets),
-        places=places(sets),
+        elements=ports.elements,
+        places=ports.places,
         data={"traffic_class": priority},
         severity="warning",
     )

@@ -121,8 +121,8 @@ def _declared(view: View, congestion: CongestionControl) -> Results:
         yield Gap("neither the intent nor the NIC profile says which DSCP CNPs carry")
         return
     cls = view.fabric.classes.of_dscp(dscp)
-    meant = any(other.name == CNP_CLASS for other in view.fabric.classes.classes)
-    if cls is None or (meant and cls.name != CNP_CLASS):
+    named = any(other.name == CNP_CLASS for other in view.fabric.classes.classes)
+    if cls is None or (named and cls.name != CNP_CLASS):
         return
     if dscp not in cls.dscps:
         yield _missing(cls, dscp)

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a hit per DCQCN setting that contradicts the class of CNPs."""
     classes = view.fabric.classes
-    meant = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
+    cnp_class = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
     for host, names in view.host_kinds:
         dcqcn = host.dcqcn
         if dcqcn.enabled is False:
@@ -74,7 +74,7 @@ def check(view: View) -> Results:
         elif classes.knowledge != "declared" and dcqcn.cnp_priority in _paused_by(host):
             yield _stopped(host, names)
         else:
-            yield from _against_classes(host, dcqcn.cnp_dscp, meant, classes, names)
+            yield from _against_classes(host, dcqcn.cnp_dscp, cnp_class, classes, names)
 
 
 def _paused_by(host: HostQos) -> tuple[int, ...]:
@@ -96,32 +96,34 @@ def _stopped(host: HostQos, hosts: tuple[str, ...]) -> Hit:
 
 
 def _against_classes(
-    host: HostQos, dscp: int, meant: TrafficClass | None, classes: ClassSet, names: tuple[str, ...]
+    host: HostQos, dscp: int, cnp_class: TrafficClass | None, classes: ClassSet, names: tuple[str, ...]
 ) -> Iterator[Hit]:
     cls = classes.of_dscp(dscp)
     if cls is None:
         return
-    if meant is not None and cls.name != meant.name:
-        yield _dscp(host, dscp, cls, meant, names)
-    elif meant is None and cls.lossless and host.door == "facts":
+    if cnp_class is not None and cls.name != cnp_class.name:
+        yield _dscp(host, dscp, cls, cnp_class, names)
+    elif cnp_class is None and cls.lossless and host.door == "facts":
         yield _paused(host, dscp, cls, names)
     elif dscp in cls.dscps:
         yield from _priority(host, cls, classes, names)
 
 
-def _dscp(host: HostQos, dscp: int, cls: TrafficClass, meant: TrafficClass, hosts: tuple[str, ...]) -> Hit:
+def _dscp(
+    host: HostQos, dscp: int, cls: TrafficClass, cnp_class: TrafficClass, hosts: tuple[str, ...]
+) -> Hit:
     lossless = ", which is lossless" if cls.lossless else ""
     origin = host.dcqcn.at("cnp_dscp")
     return Hit(
         origin=origin,
         message=(
-            f"the NICs put DSCP {dscp} on CNPs, class {meant.name} is DSCP {number_ranges(meant.dscps)}: "
+            f"the NICs put DSCP {dscp} on CNPs, class {cnp_class.name} is DSCP {number_ranges(cnp_class.dscps)}: "
             f"they fall into {cls.name}{lossless}"
         ),
-        help=_help(host, "cnp_dscp", meant.dscps[0] if meant.dscps else None),
+        help=_help(host, "cnp_dscp", cnp_class.dscps[0] if cnp_class.dscps else None),
         elements=hosts,
-        data={"nic_dscp": dscp, "class_dscps": list(meant.dscps), "class": cls.name},
-        related=beside(origin, (meant.origin, f"class {meant.name}")),
+        data={"nic_dscp": dscp, "class_dscps": list(cnp_class.dscps), "class": cls.name},
+        related=beside(origin, (cnp_class.origin, f"class {cnp_class.name}")),
     )
 
 

@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.locations import element
-from lossless.checks.rules.sonic.numbers import TIMERS, is_canonical, read_timer
+from lossless.checks.rules.sonic.fields import TIMERS, is_canonical, read_timer
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 from lossless.formats.sonic.read.tables import whole_number

@@ -117,9 +117,9 @@ def check(device: Device) -> Results:
         rows = device.tables.table(reference.table)
         field = reference.field
         texts = {text for row in rows.values() if (text := row.fields.get(field)) is not None}
-        odd = {text: name for text in texts if (name := _odd_name(device, reference, text)) is not None}
-        if odd:
-            yield from _dangling_names(device, reference, odd, old)
+        odd_names = {text: name for text in texts if (name := _odd_name(device, reference, text)) is not None}
+        if odd_names:
+            yield from _dangling_names(device, reference, odd_names, old)
     if old:
         yield _old_form(device, old)
 
@@ -165,20 +165,20 @@ def _will_be_made(device: Device, name: str) -> bool:
 
 
 def _dangling_names(
-    device: Device, reference: Reference, odd: dict[str, str], old: list[_OldReference]
+    device: Device, reference: Reference, odd_names: dict[str, str], old: list[_OldReference]
 ) -> Results:
     if not device.metadata and reference.target not in device.tables.data:
-        if any(name != _BRACKET for name in odd.values()):
+        if any(name != _BRACKET for name in odd_names.values()):
             yield Gap(
                 f"{reference.target}, which {reference.table} names, is not in this part of a configuration"
             )
-        odd = {text: name for text, name in odd.items() if name == _BRACKET}
+        odd_names = {text: name for text, name in odd_names.items() if name == _BRACKET}
     # What the row for the whole switch holds counts for the DSCP map alone; SWS010 says so.
     ignored = "" if reference.field == "dscp_to_tc_map" else "global"
     rows_of = grouped(
-        (odd[text], (key, row))
+        (odd_names[text], (key, row))
         for key, row in device.tables.table(reference.table).items()
-        if (text := row.fields.get(reference.field)) in odd and key != ignored
+        if (text := row.fields.get(reference.field)) in odd_names and key != ignored
     )
     for name, rows in rows_of.items():
         if name == _BRACKET:
@@ -189,10 +189,10 @@ def _dangling_names(
 
 def _dangling(device: Device, reference: Reference, name: str, rows: list[tuple[str, ConfigRow]]) -> Hit:
     blank = name.strip() != name and name.strip() in _names(device, reference.target)
-    says = "names nothing" if not name else f"names {name!r}, which is not in {reference.target}"
+    problem = "names nothing" if not name else f"names {name!r}, which is not in {reference.target}"
     return Hit(
         origin=device.tables.origin(reference.table, rows[0][1], reference.field),
-        message=f"{reference.field} {says}: {reference.lost}",
+        message=f"{reference.field} {problem}: {reference.lost}",
         note="orchagent takes the blank for part of the name" if blank else "",
         help="remove the blank" if blank else f"add the row to {reference.target}, or name one that is there",
         elements=_elements(device, reference, rows),

@@ -170,11 +170,11 @@ def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) 
     """Yield what the dynamic buffer model is told otherwise; a ratio of 0 is none."""
     told = dynamic_values(have) if have else {}
     for field, declared in dynamic_values(want).items():
-        table, is_told = FIELDS[field], told.get(field)
-        if is_told != declared and (is_told or declared or field != RATIO):
+        table, value = FIELDS[field], told.get(field)
+        if value != declared and (value or declared or field != RATIO):
             row = next(iter(device.tables.table(table).values()), None)
             at = device.tables.origin(table, row, *([field] if row and field in row.fields else []))
-            message = f"{table} says {field} {_number(is_told)}, the intent says {_number(declared)}"
+            message = f"{table} says {field} {_number(value)}, the intent says {_number(declared)}"
             yield SwitchDifference(at, message, want.origin)
 
 

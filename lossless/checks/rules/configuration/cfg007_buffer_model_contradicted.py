@@ -146,11 +146,11 @@ def _unsized(device: Device, row: ConfigRow) -> Hit:
 
 def _model(device: Device, signs: list[Hit], written: list[str]) -> Hit:
     seen = [f"{hit.origin.path[0]} has what only the dynamic model computes" for hit in signs]
-    says = list(dict.fromkeys([*seen, *(f"{table} is there" for table in written)]))
+    contradictions = list(dict.fromkeys([*seen, *(f"{table} is there" for table in written)]))
     return Hit(
         origin=_model_origin(device),
         message="buffer_model is traditional, and the tables are for the dynamic model",
-        note="; ".join(says),
+        note="; ".join(contradictions),
         help='set "buffer_model": "dynamic", or write the tables of the traditional model',
         data={"signs": [hit.message for hit in signs]},
         related=beside(

@@ -76,6 +76,11 @@ def lossless_queues(view: View) -> Iterator[LosslessQueue]:
             yield LosslessQueue(ports, priority, number, ports.qos.queues[number])
 
 
+def lossless_numbers(view: View) -> dict[int, list[int]]:
+    """Return the numbers of the lossless queues of each set of ports, by the identity of its ports."""
+    return grouped((id(queue.ports.ports), queue.number) for queue in lossless_queues(view))
+
+
 def _astray(qos: PortQos, priority: int) -> bool:
     """Return whether the traffic leaves by another queue than its pause stops; PFC005 says so."""
     stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority

@@ -69,15 +69,15 @@ def _network(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
 
 def _cable(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     """Yield the cable that the NIC was told: for a longer one it keeps more room than it needs."""
-    told, real = have.cable_m, want.cable_m
-    if isinstance(told, int) and isinstance(real, int) and told != real:
+    told_m, real_m = have.cable_m, want.cable_m
+    if isinstance(told_m, int) and isinstance(real_m, int) and told_m != real_m:
         yield HostDifference(
             "the cable the NIC was told",
-            f"{told} m",
-            f"{real} m",
+            f"{told_m} m",
+            f"{real_m} m",
             have.at("cable_m"),
             want.origin,
-            harmless=told > real,
+            harmless=told_m > real_m,
         )
 
 

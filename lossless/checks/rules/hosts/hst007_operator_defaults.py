@@ -110,10 +110,10 @@ def _severity(host: HostQos, lossless: tuple[int, ...]) -> Severity | None:
 def _cnps(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Iterator[Hit]:
     dscp = host.dcqcn.cnp_dscp
     cls = classes.of_dscp(dscp) if isinstance(dscp, int) else None
-    meant = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
-    if cls is None or (not cls.lossless if meant is None else cls.name == meant.name):
+    cnp_class = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
+    if cls is None or (not cls.lossless if cnp_class is None else cls.name == cnp_class.name):
         return
-    wanted = meant.dscps[0] if meant and meant.dscps else 48
+    wanted = cnp_class.dscps[0] if cnp_class and cnp_class.dscps else 48
     yield Hit(
         origin=host.dcqcn.at("cnp_dscp"),
         message=f"the operator puts DSCP {dscp} on CNPs, which fall into {cls.name}"

@@ -72,40 +72,40 @@ def check(subnet: Subnet) -> Results:
     if subnet.door == "opensm":
         yield Gap("the other managers of the subnet are not in the files of this one")
         return
-    meant = master(subnet)
-    if meant is None:
+    master_host = master(subnet)
+    if master_host is None:
         return
-    others = [manager for manager in subnet.managers if manager is not meant]
+    others = [manager for manager in subnet.managers if manager is not master_host]
     for other in others:
-        yield from _compared(meant, other)
+        yield from _compared(master_host, other)
     if not others and subnet.manager != "ufm":
-        yield _alone(meant)
+        yield _alone(master_host)
 
 
-def _compared(meant: ManagerHost, other: ManagerHost) -> Iterator[Hit]:
-    ours, theirs = (OWN_PRIORITY if m.priority is None else m.priority for m in (meant, other))
+def _compared(master_host: ManagerHost, other: ManagerHost) -> Iterator[Hit]:
+    ours, theirs = (OWN_PRIORITY if m.priority is None else m.priority for m in (master_host, other))
     if ours > theirs:
         return
     same = ours == theirs
     yield Hit(
         origin=other.origin,
-        message=f"{other.node} has priority {theirs}, and {meant.node} is to be the master with {ours}"
+        message=f"{other.node} has priority {theirs}, and {master_host.node} is to be the master with {ours}"
         if not same
-        else f"{other.node} and {meant.node} both have priority {ours}: the lower GUID decides which is master",
-        help=f"give {meant.node} the highest priority",
+        else f"{other.node} and {master_host.node} both have priority {ours}: the lower GUID decides which is master",
+        help=f"give {master_host.node} the highest priority",
         elements=(str(other.node),),
-        data={"master": str(meant.node), "priority": ours, "other_priority": theirs},
-        related=(Related(meant.origin, "the manager that is meant to be the master"),),
+        data={"master": str(master_host.node), "priority": ours, "other_priority": theirs},
+        related=(Related(master_host.origin, "the manager that is meant to be the master"),),
         severity="warning" if same else "error",
     )
 
 
-def _alone(meant: ManagerHost) -> Hit:
+def _alone(master_host: ManagerHost) -> Hit:
     return Hit(
-        origin=meant.origin,
-        message=f"{meant.node} is the only manager: nobody takes over when it dies",
+        origin=master_host.origin,
+        message=f"{master_host.node} is the only manager: nobody takes over when it dies",
         note="routes stay as they are then, and with them links that fail",
         help="run a second manager, with a lower priority",
-        elements=(str(meant.node),),
+        elements=(str(master_host.node),),
         severity="warning",
     )

@@ -121,11 +121,11 @@ def check(subnet: Subnet) -> Results:
 
 
 def _hit(subnet: Subnet, known: SubnetShape, engine: str, verdict: tuple[Severity, str, str]) -> Hit:
-    severity, says, instead = verdict
+    severity, problem, instead = verdict
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
     return Hit(
         origin=here,
-        message=f"{engine if subnet.routing.engines else 'minhop, which opensm takes by itself,'} {says}",
+        message=f"{engine if subnet.routing.engines else 'minhop, which opensm takes by itself,'} {problem}",
         help=f"route by {instead}",
         data={"engine": engine, "shape": known.kind},
         related=beside(here, (known.origin, "the topology")),
@@ -137,10 +137,10 @@ def _tree(_subnet: Subnet, _known: SubnetShape, engine: str) -> tuple[Severity, 
     if engine == "torus-2QoS":
         return "error", "finds no torus in a fat tree: opensm takes minhop instead", "ftree or updn"
     if engine in SHORTEST_PATHS:
-        says = (
+        problem = (
             "has nothing that keeps a fat tree free of circles once links fail, and spreads paths less evenly"
         )
-        return "info", says, "ftree or updn"
+        return "info", problem, "ftree or updn"
     return None
 
 

@@ -151,12 +151,12 @@ def _of_torus(subnet: Subnet, count: int) -> Iterator[Hit]:
         note = (
             "all is well while every switch is up; the turns around one that is not need lanes of their own"
         )
-        says = f"torus-2QoS needs {SPARE_VLS} lanes to go round a failed switch without a circle"
-        yield _few(subnet, count, says, note, severity="warning")
+        requirement = f"torus-2QoS needs {SPARE_VLS} lanes to go round a failed switch without a circle"
+        yield _few(subnet, count, requirement, note, severity="warning")
     elif count < LEVEL_VLS and _two_levels(subnet):
         note = "levels of SL 8 and up are its second one, on VL 4 to 7, which are folded onto those below"
-        says = f"torus-2QoS needs {LEVEL_VLS} lanes for two levels of service"
-        yield _few(subnet, count, says, note, severity="warning")
+        requirement = f"torus-2QoS needs {LEVEL_VLS} lanes for two levels of service"
+        yield _few(subnet, count, requirement, note, severity="warning")
 
 
 def _two_levels(subnet: Subnet) -> bool:
@@ -169,7 +169,7 @@ def _two_levels(subnet: Subnet) -> bool:
 def _few(subnet: Subnet, count: int, needs: str, note: str, severity: Severity | None = None) -> Hit:
     return Hit(
         origin=written(subnet, "max_op_vls", "routing_engine"),
-        message=f"{needs}, and {_spoken(count)} operational",
+        message=f"{needs}, and {_vls_are(count)} operational",
         note=note,
         help="write max_op_vls 4, which is VL0 to VL7",
         data={"engine": subnet.routing.engine, "lanes": count},
@@ -182,8 +182,8 @@ def _of_levels(subnet: Subnet, count: int) -> Iterator[Hit]:
         if level.vl >= count:
             yield Hit(
                 origin=level.origin,
-                message=f"level {level.name} is to use VL {level.vl}, and {_spoken(count)} operational: it rides on VL "
-                f"{level.vl % folding(count)}",
+                message=f"level {level.name} is to use VL {level.vl}, and {_vls_are(count)} operational: "
+                f"it rides on VL {level.vl % folding(count)}",
                 help="raise max_op_vls, or use a lower lane",
                 data={"level": level.name, "vl": level.vl, "lanes": count},
             )
@@ -195,7 +195,7 @@ def _promised(subnet: Subnet, count: int) -> Iterator[Hit]:
     if setting is not None and not setting.derived and promised is not None and count < promised <= 15:
         yield Hit(
             origin=setting.origin,
-            message=f"qos_max_vls {promised} is no more than a word: {_spoken(count)} operational",
+            message=f"qos_max_vls {promised} is no more than a word: {_vls_are(count)} operational",
             note="max_op_vls, a code, says how many lanes ports use; qos_max_vls, a count, changes no table",
             help="let both say the same",
             data={"promised": promised, "lanes": count},
@@ -203,5 +203,5 @@ def _promised(subnet: Subnet, count: int) -> Iterator[Hit]:
         )
 
 
-def _spoken(count: int) -> str:
+def _vls_are(count: int) -> str:
     return "VL0 alone is" if count == 1 else f"VL0 to VL{count - 1} are"

@@ -43,17 +43,17 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a hit where the two managers are on different nodes."""
-    sharp, meant = subnet.sharp, master(subnet)
-    if sharp is None or not sharp.on or sharp.am_node is None or meant is None:
+    sharp, master_host = subnet.sharp, master(subnet)
+    if sharp is None or not sharp.on or sharp.am_node is None or master_host is None:
         return
-    if isinstance(sharp.am_node, Unknown) or isinstance(meant.node, Unknown):
+    if isinstance(sharp.am_node, Unknown) or isinstance(master_host.node, Unknown):
         yield Gap("on which hosts the managers run")
-    elif sharp.am_node != meant.node:
+    elif sharp.am_node != master_host.node:
         yield Hit(
             origin=sharp.origin.at("manager"),
-            message=f"the aggregation manager runs on {sharp.am_node}, the master subnet manager on {meant.node}",
-            help=f"run it on {meant.node}",
+            message=f"the aggregation manager runs on {sharp.am_node}, the master subnet manager on {master_host.node}",
+            help=f"run it on {master_host.node}",
             elements=(sharp.am_node,),
-            data={"aggregation": sharp.am_node, "master": meant.node},
-            related=(Related(meant.origin, "the master subnet manager"),),
+            data={"aggregation": sharp.am_node, "master": master_host.node},
+            related=(Related(master_host.origin, "the master subnet manager"),),
         )

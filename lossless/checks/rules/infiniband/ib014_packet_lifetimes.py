@@ -107,7 +107,7 @@ def _reversed(subnet: Subnet, stated: ManagerSetting, inner: int, leaf: int) -> 
     other = subnet.option(INNER)
     return Hit(
         origin=stated.origin,
-        message=f"packets wait longer for a host ({_spoken(leaf)}) than between switches ({_spoken(inner)})",
+        message=f"packets wait longer for a host ({_in_ms(leaf)}) than between switches ({_in_ms(inner)})",
         note="what a slow host holds up is thrown away in the middle of the fabric",
         help="let the life at leaves be no longer than that between switches",
         data={"inner": inner, "leaf": leaf},
@@ -115,5 +115,5 @@ def _reversed(subnet: Subnet, stated: ManagerSetting, inner: int, leaf: int) -> 
     )
 
 
-def _spoken(code: int) -> str:
+def _in_ms(code: int) -> str:
     return f"{_TICK_US * 2**code / 1000:.4g} ms"

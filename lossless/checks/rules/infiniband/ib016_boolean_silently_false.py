@@ -57,16 +57,16 @@ def check(subnet: Subnet) -> Results:
 
 
 def _hit(setting: ManagerSetting) -> Hit:
-    meant = setting.text.lower() in _YES
+    means_true = setting.text.lower() in _YES
     return Hit(
         origin=setting.origin,
         message=f"{setting.key} {setting.text} is taken as FALSE: only the word TRUE is true",
         note="opensm says nothing of it, and writes FALSE where its effective configuration is asked for",
-        help=f"write {setting.key} TRUE" if meant else "write TRUE or FALSE",
+        help=f"write {setting.key} TRUE" if means_true else "write TRUE or FALSE",
         data={"key": setting.key, "text": setting.text},
         # What follows from an option that is off is said by others of those that are meant to be off.
-        conclusive=meant,
-        fix=set_to(setting, "TRUE") if meant else (),
+        conclusive=means_true,
+        fix=set_to(setting, "TRUE") if means_true else (),
     )
 
 

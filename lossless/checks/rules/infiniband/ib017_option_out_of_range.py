@@ -149,7 +149,7 @@ def _stalled(setting: ManagerSetting) -> Hit:
 
 
 def _code(setting: ManagerSetting, number: int) -> Hit:
-    meant = next((code for code, count in OPERATIONAL_VLS.items() if count == number), None)
+    intended_code = next((code for code, count in OPERATIONAL_VLS.items() if count == number), None)
     codes = ", ".join(
         f"{code} is VL0{f'-{count - 1}' if count > 1 else ''}" for code, count in OPERATIONAL_VLS.items()
     )
@@ -157,9 +157,9 @@ def _code(setting: ManagerSetting, number: int) -> Hit:
         origin=setting.origin,
         message=f"max_op_vls is a code of 1 to 5, not a count of VLs: {setting.text} means nothing",
         note=f"{codes}; above 5 a port uses all it has, and 0 leaves it as it was",
-        help=f"for {number} VLs write max_op_vls {meant}"
-        if meant
+        help=f"for {number} VLs write max_op_vls {intended_code}"
+        if intended_code
         else "write the code of as many VLs as are meant",
         data={"key": "max_op_vls", "number": number, "most": 5},
-        fix=set_to(setting, str(meant)) if meant else (),
+        fix=set_to(setting, str(intended_code)) if intended_code else (),
     )

@@ -67,7 +67,7 @@ def check(subnet: Subnet) -> Results:
 
 def _hit(setting: ManagerSetting, option: Option, loss: str) -> Hit:
     what = f"is wider than {BITS[option.kind]} bits" if loss == "too wide" else "is no number"
-    then = "is taken as 0, without a message" if loss == "silently zero" else _kept(option)
+    then = "is taken as 0, without a message" if loss == "silently zero" else _outcome(option)
     missing = option.kind in BITS and _lacks_prefix(setting.text)
     return Hit(
         origin=setting.origin,
@@ -78,7 +78,7 @@ def _hit(setting: ManagerSetting, option: Option, loss: str) -> Hit:
     )
 
 
-def _kept(option: Option) -> str:
+def _outcome(option: Option) -> str:
     return "is not taken" if option.default is None else f"stays {option.default}"
 
 

@@ -80,10 +80,12 @@ def _rate(partition: Partition, code: int, slowest_bps: int | None) -> Iterator[
         )
 
 
-def _no_code(partition: Partition, key: str, number: int, meant: int | None) -> Hit:
+def _no_code(partition: Partition, key: str, number: int, intended_code: int | None) -> Hit:
     return Hit(
         origin=partition.origin.at(key),
         message=f"{key}={number} is no code: opensm makes no group for {partition.name}, and IPoIB never comes up",
-        help=f"write {key}={meant}" if meant else "write the code that the specification has for it",
+        help=f"write {key}={intended_code}"
+        if intended_code
+        else "write the code that the specification has for it",
         data={"key": key, "number": number},
     )

@@ -47,10 +47,10 @@ VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 def check(subnet: Subnet) -> Results:
     """Yield a hit per variable that names another service level."""
-    meant = _meant(subnet)
-    if subnet.job is None or meant is None:
+    job_level = _level_of_jobs(subnet)
+    if subnet.job is None or job_level is None:
         return
-    sl, name, origin = meant
+    sl, name, origin = job_level
     for setting in subnet.job.environment:
         if setting.key in VARIABLES and c_number(setting.text) != sl:
             yield Hit(
@@ -62,7 +62,7 @@ def check(subnet: Subnet) -> Results:
             )
 
 
-def _meant(subnet: Subnet) -> tuple[int, str, Origin] | None:
+def _level_of_jobs(subnet: Subnet) -> tuple[int, str, Origin] | None:
     """Return the service level that jobs are to use, and what says so."""
     if subnet.job is None:
         return None

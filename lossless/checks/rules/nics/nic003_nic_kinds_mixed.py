@@ -76,11 +76,11 @@ def _hosts(kind: Sequence[HostDcqcn]) -> int:
 def _hit(kinds: Sequence[Sequence[HostDcqcn]]) -> Hit:
     odd, *others = kinds
     names = tuple(name for dcqcn in odd for name in dcqcn.hosts)
-    spoken = ", ".join(f"{kind[0].host.nic_name} in {_hosts(kind)}" for kind in reversed(kinds))
+    counts = ", ".join(f"{kind[0].host.nic_name} in {_hosts(kind)}" for kind in reversed(kinds))
     differing = len({kind[0].host.dcqcn.values for kind in kinds}) > 1
     return Hit(
         origin=odd[0].host.nic_origin,
-        message=f"{len(kinds)} kinds of NIC run DCQCN with each other: {spoken} hosts",
+        message=f"{len(kinds)} kinds of NIC run DCQCN with each other: {counts} hosts",
         note="their DCQCN parameters differ, or are not known of one of them"
         if differing
         else "by their profiles they have the same parameters; how each generation paces CNPs is its own",

@@ -49,14 +49,14 @@ _HALF = _WHOLE // 2
 def check(view: View) -> Results:
     """Yield a hit per kind of host whose alpha loses more than half of its past at each update."""
     for dcqcn in running(view):
-        kept = dcqcn.values.get("dce_tcp_g", _WHOLE)
-        if kept < _HALF:
+        weight = dcqcn.values.get("dce_tcp_g", _WHOLE)
+        if weight < _HALF:
             yield Hit(
                 origin=dcqcn.at("dce_tcp_g"),
-                message=f"dce_tcp_g {kept} keeps {kept / _WHOLE:.1%} of alpha at each update; the default, 1019, "
+                message=f"dce_tcp_g {weight} keeps {weight / _WHOLE:.1%} of alpha at each update; the default, 1019, "
                 "keeps 99.5%",
-                note=f"as the g of papers, {kept}/1024 for the new sample, it would be {_WHOLE - kept} here",
-                help=f"leave dce_tcp_g out, or make it {_WHOLE - kept}",
+                note=f"as the g of papers, {weight}/1024 for the new sample, it would be {_WHOLE - weight} here",
+                help=f"leave dce_tcp_g out, or make it {_WHOLE - weight}",
                 elements=dcqcn.hosts,
-                data={"dce_tcp_g": kept},
+                data={"dce_tcp_g": weight},
             )

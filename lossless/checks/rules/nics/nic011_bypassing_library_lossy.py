@@ -62,11 +62,11 @@ def check(view: View) -> Results:
     for host, names in view.host_kinds:
         for library in host.jobs.libraries:
             tos = library.tos or 0
-            if library.bypasses and tos >> 2 not in lossless and not _said_elsewhere(host, library, lossless):
+            if library.bypasses and tos >> 2 not in lossless and not _is_reported(host, library, lossless):
                 yield _hit(library, tos, lossless, names)
 
 
-def _said_elsewhere(host: HostQos, library: Library, lossless: tuple[int, ...]) -> bool:
+def _is_reported(host: HostQos, library: Library, lossless: tuple[int, ...]) -> bool:
     """Return whether a rule on NCCL_IB_TC says it: HST001 where no source is right, CLS006 for a slip."""
     if library.variable != "NCCL_IB_TC":
         return False
@@ -76,11 +76,11 @@ def _said_elsewhere(host: HostQos, library: Library, lossless: tuple[int, ...]) 
 
 def _hit(library: Library, tos: int, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
     wanted = lossless[0] << 2 | ECT0
-    told = f"{library.variable} is not set" if library.tos is None else f"{library.variable} {tos}"
+    now = f"{library.variable} is not set" if library.tos is None else f"{library.variable} {tos}"
     variable = "NCCL_GIN_IB_TC or NCCL_IB_TC" if library.name == "NCCL GIN" else library.variable
     return Hit(
         origin=library.origin,
-        message=f"{library.name} sends on lossy DSCP {tos >> 2} ({told}); lossless is DSCP {number_ranges(lossless)}",
+        message=f"{library.name} sends on lossy DSCP {tos >> 2} ({now}); lossless is DSCP {number_ranges(lossless)}",
         note="its queue pairs are made without the kernel, whose traffic_class has no effect on them",
         help=f"set {variable} to {wanted} (DSCP {lossless[0]})",
         elements=hosts,

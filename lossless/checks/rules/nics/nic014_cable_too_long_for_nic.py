@@ -73,7 +73,7 @@ def check(view: View) -> Results:
         if host.cable_m is UNKNOWN:
             yield unread("the cable its NIC keeps headroom for", names)
         elif host.door == "facts":
-            yield from _told(view, host, host.cable_m, names)
+            yield from _shorter_setting(view, host, host.cable_m, names)
         elif host.nic is not None and host.nic.driver == "mlx5" and host.cable_m >= MLX5_CABLE_LIMIT_M:
             yield Hit(
                 origin=_origin(view, host, names[0]),
@@ -86,7 +86,7 @@ def check(view: View) -> Results:
             )
 
 
-def _told(view: View, host: HostQos, told_m: int, names: tuple[str, ...]) -> Iterator[Hit]:
+def _shorter_setting(view: View, host: HostQos, told_m: int, names: tuple[str, ...]) -> Iterator[Hit]:
     """Yield a hit where a NIC was told a shorter cable than the one it hangs on, as far as that is known."""
     real = [(cable.real_m, cable) for cable in _cables(view, names) if isinstance(cable.real_m, int)]
     real_m, cable = max(real, key=lambda pair: pair[0], default=(0, None))

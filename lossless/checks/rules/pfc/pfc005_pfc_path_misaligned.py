@@ -93,7 +93,7 @@ _PER_PORT = (("PORT_QOS_MAP",), ("BUFFER_PG",), ("BUFFER_QUEUE",), ("QUEUE",))
 class _Fault(NamedTuple):
     """One thing out of line. ``certain`` False: what the device does then depends on its chip."""
 
-    says: str
+    problem: str
     fix: str
     origin: Origin
     certain: bool = True
@@ -148,17 +148,17 @@ def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
         yield from _group(view, ports, counted)
         if counted != priority and view.fabric.declared and not _shared_with_lossy(qos, counted):
             # sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b makes groups of the numbers in pfc_enable.
-            says = f"TC {priority} is counted in PG {counted}, and the switch gives PG {priority} headroom besides"
+            problem = f"TC {priority} is counted in PG {counted}, and the switch gives PG {priority} headroom besides"
             yield _Fault(
-                says, f"leave out pg, or make it {priority}", _group_origin(qos, priority), certain=False
+                problem, f"leave out pg, or make it {priority}", _group_origin(qos, priority), certain=False
             )
     elif counted == priority and qos.pfc_to_pg is not None:
-        says = f"it pauses for PG {paused}, and TC {priority} is counted in PG {counted}"
+        problem = f"it pauses for PG {paused}, and TC {priority} is counted in PG {counted}"
         fix = f"map priority {priority} to PG {counted} in PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
-        yield _Fault(says, fix, qos.pfc_to_pg.entry_origin(priority))
+        yield _Fault(problem, fix, qos.pfc_to_pg.entry_origin(priority))
     else:
-        says = f"TC {priority} is counted in PG {counted}, and PG {paused} is the one that pauses"
-        yield _Fault(says, f"count TC {priority} in PG {paused}", _group_origin(qos, priority))
+        problem = f"TC {priority} is counted in PG {counted}, and PG {paused} is the one that pauses"
+        yield _Fault(problem, f"count TC {priority} in PG {paused}", _group_origin(qos, priority))
 
 
 def _shared_with_lossy(qos: PortQos, number: int) -> bool:
@@ -171,13 +171,15 @@ def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
     qos, group = ports.qos, ports.qos.groups[number]
     dynamic = ports.switch.qos.buffer_model == "dynamic"
     if group is None and dynamic and any(qos.groups):
-        says = f"the port has no BUFFER_PG row for PG {number}, and the dynamic buffer model writes none"
-        yield _Fault(says, f"add BUFFER_PG|{ports.ports[0].name}|{number} with profile NULL", qos.pfc.origin)
+        problem = f"the port has no BUFFER_PG row for PG {number}, and the dynamic buffer model writes none"
+        yield _Fault(
+            problem, f"add BUFFER_PG|{ports.ports[0].name}|{number} with profile NULL", qos.pfc.origin
+        )
     if group is None or group.buffer is None or group.buffer.lossless or "_zero_" in group.buffer.name:
         return
-    says = f"PG {number} has {group.buffer.name}, which has no headroom"
+    problem = f"PG {number} has {group.buffer.name}, which has no headroom"
     origin = group.origin if view.fabric.declared else group.origin.at("profile")
-    yield _Fault(says, f"give PG {number} a profile with xoff", origin)
+    yield _Fault(problem, f"give PG {number} a profile with xoff", origin)
 
 
 def _group_origin(qos: PortQos, traffic_class: int) -> Origin:
@@ -197,23 +199,23 @@ def _outward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
     if UNREADABLE in (leaves, stopped):
         return
     if leaves != stopped:
-        says = f"a pause stops queue {stopped}, and TC {priority} leaves through queue {leaves}"
-        blamed = qos.tc_to_queue if stopped == priority else qos.pfc_to_queue
-        origin = entry_or_map(blamed, priority) if blamed is not None else qos.origin
-        yield _Fault(says, f"let both be queue {priority}", origin)
+        problem = f"a pause stops queue {stopped}, and TC {priority} leaves through queue {leaves}"
+        wrong_map = qos.tc_to_queue if stopped == priority else qos.pfc_to_queue
+        origin = entry_or_map(wrong_map, priority) if wrong_map is not None else qos.origin
+        yield _Fault(problem, f"let both be queue {priority}", origin)
         # How the wrong queue drops is of no account: the traffic should not be there.
         return
     queue = qos.queues[leaves]
     if queue is not None and queue.buffer is not None and is_lossy(queue.buffer):
-        says = f"queue {leaves} has {queue.buffer.name}, which drops at its tail"
+        problem = f"queue {leaves} has {queue.buffer.name}, which drops at its tail"
         origin = queue.buffer_origin or queue.origin
         place = origin if view.fabric.declared else origin.at("profile")
-        yield _Fault(says, f"give queue {leaves} the egress profile of lossless queues", place)
+        yield _Fault(problem, f"give queue {leaves} the egress profile of lossless queues", place)
 
 
 def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:
-    says = f"{table} {index_map.name} has no entry for it"
-    return _Fault(says, f'add "{priority}": "{priority}"', index_map.origin, certain=False)
+    problem = f"{table} {index_map.name} has no entry for it"
+    return _Fault(problem, f'add "{priority}": "{priority}"', index_map.origin, certain=False)
 
 
 def _fault_hit(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Hit:
@@ -222,7 +224,7 @@ def _fault_hit(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Hit:
     first = faults[0][1]
     return Hit(
         origin=first.origin,
-        message=f"PFC is on for {spell(priorities)}, but {'; '.join(fault.says for _, fault in faults)}",
+        message=f"PFC is on for {spell(priorities)}, but {'; '.join(fault.problem for _, fault in faults)}",
         note="the pause protects one thing while the packets fill another",
         help="; ".join(fault.fix for _, fault in faults),
         elements=ports.elements,
@@ -237,7 +239,7 @@ def _mask_hit(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool
     fixes = "; ".join(fault.fix for fault in faults)
     return Hit(
         origin=ports.qos.pfc.origin,
-        message=f"PFC is on for priority {priority}{link} {'; '.join(fault.says for fault in faults)}",
+        message=f"PFC is on for priority {priority}{link} {'; '.join(fault.problem for fault in faults)}",
         note="its path is lossy in more than one place" if len(faults) > 1 else "no traffic needs the pause",
         help=f"take {priority} out of pfc_enable; or, to make it lossless: {fixes}",
         elements=ports.elements,

@@ -108,9 +108,9 @@ def _outliers(group: str, settings: Sequence[SwitchSetting], *, same_model: bool
     for subject, (usual, *others) in sorted(_by_subject(settings).items()):
         of = len(usual) + sum(map(len, others))
         # Where fewer than half agree, nothing is usual: several fabrics lie in one folder.
-        for these in others if 2 * len(usual) >= of else ():
-            origin = these[0].setting.origin
-            outlier = Outlier(group, tuple(these), tuple(usual), of, (subject,), same_model)
+        for same in others if 2 * len(usual) >= of else ():
+            origin = same[0].setting.origin
+            outlier = Outlier(group, tuple(same), tuple(usual), of, (subject,), same_model)
             # One profile that serves several speeds is one cause.
             known = by_place.setdefault(origin, outlier)
             if known is not outlier:

@@ -62,8 +62,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.ecn.wred_profiles import lossless_queues
-from lossless.checks.rules.locations import below, elements, places
+from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
+from lossless.checks.rules.locations import below
 from lossless.checks.rules.scheduling.scheduler_use import (
     WEIGHTS,
     below_half_share,
@@ -81,10 +81,7 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit per scheduler that leaves lossless queues less than half of an equal share."""
-    lossless: dict[int, list[int]] = {}
-    for queue in lossless_queues(view):
-        lossless.setdefault(id(queue.ports.ports), []).append(queue.number)
-    hits: dict[tuple[int, str], tuple[Hit, list[PortSet]]] = {}
+    lossless = lossless_numbers(view)
     for ports in view.lossless_sets:
         shared = weights(ports.qos)
         if len(shared) < 2 or not all(weight in WEIGHTS for weight in shared.values()):
@@ -93,14 +90,11 @@ def check(view: View) -> Results:
         for group in _asked(ports, numbers):
             scheduler = scheduler_of(ports.qos, group[0])
             if scheduler is not None and below_half_share(shared, group):
-                hit = _hit(view, scheduler, shared, group)
-                hits.setdefault((id(scheduler), hit.message), (hit, []))[1].append(ports)
-    for hit, sets in hits.values():
-        yield hit._replace(elements=elements(sets), places=places(sets))
+                yield _hit(view, ports, scheduler, shared, group)
 
 
 def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
-    """Return which queues have to have a share: each that carries RDMA, or all where nobody says which does."""
+    """Return which queues have to have a share: each that carries RDMA, or all where it is not known which does."""
     classes = ports.switch.classes
     if classes.knowledge == "inferred":
         return [tuple(numbers)] if numbers else []
@@ -110,7 +104,9 @@ def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
     return [(number,) for number in numbers if number in named]
 
 
-def _hit(view: View, scheduler: Scheduler, shared: Mapping[int, int], group: tuple[int, ...]) -> Hit:
+def _hit(
+    view: View, ports: PortSet, scheduler: Scheduler, shared: Mapping[int, int], group: tuple[int, ...]
+) -> Hit:
     weight, total = sum(shared[number] for number in group), sum(shared.values())
     share, equal = 100 * weight / total, 100 * len(group) / len(shared)
     numbers = tuple(sorted(group))
@@ -121,5 +117,7 @@ def _hit(view: View, scheduler: Scheduler, shared: Mapping[int, int], group: tup
         note=f"equal weights on {len(shared)} queues would give {equal:.1f} %; "
         "what a lossless queue cannot send in time is paused upstream",
         help="give RDMA the share it is to have when all queues are busy; vendors publish 50 %",
+        elements=ports.elements,
+        places=ports.places,
         data={"queues": list(numbers), "weight": weight, "total": total, "percent": round(share, 2)},
     )

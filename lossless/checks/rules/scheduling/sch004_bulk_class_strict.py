@@ -80,9 +80,10 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
-from lossless.checks.rules.ecn.wred_profiles import lossless_queues
+from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
 from lossless.checks.rules.locations import below, elements, places
-from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, services, unbounded
+from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, scheduler_uses, unbounded
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE
 
@@ -110,36 +111,26 @@ class _StrictQueue(NamedTuple):
 
 def check(view: View) -> Results:
     """Yield a hit per scheduler that serves lossless or bulk traffic before everything else."""
-    queues_by_scheduler: dict[tuple[int, str], list[_StrictQueue]] = {}
-    for strict, carries in _strict(view):
-        queues_by_scheduler.setdefault((id(strict.scheduler), carries), []).append(strict)
-    for (_, carries), queues in queues_by_scheduler.items():
+    uses = grouped(((id(queue.scheduler), carries), queue) for queue, carries in _strict(view))
+    for (_, carries), queues in uses.items():
         yield _bulk(view, queues, carries) if carries else _lossless(view, queues)
 
 
 def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:
     """Yield each such queue with the bulk traffic it carries, or nothing where it is lossless itself."""
-    lossless: dict[int, set[int]] | None = None
+    lossless: dict[int, list[int]] | None = None
     for ports in view.lossless_sets:
         for queue in ports.qos.queues:
             scheduler = queue.scheduler if queue else None
             if queue is None or scheduler is None or scheduler.kind != STRICT:
                 continue
             lossless = lossless_numbers(view) if lossless is None else lossless
-            own = lossless.get(id(ports.ports), set())
+            own = set(lossless.get(id(ports.ports), ()))
             starved = tuple(sorted(own.intersection(_waiting(ports.qos, queue.number))))
             carries = "" if queue.number in own else _bulk_traffic(view, ports, queue.number)
             first = queue.number in own and not _for_cnps(view, queue.number)
             if unbounded(scheduler, ports.speed_bps) and (first or (carries and starved)):
                 yield _StrictQueue(ports, queue, scheduler, starved), carries or ""
-
-
-def lossless_numbers(view: View) -> dict[int, set[int]]:
-    """Return the lossless queues of each set of ports, by the identity of its ports."""
-    numbers_by_ports: dict[int, set[int]] = {}
-    for queue in lossless_queues(view):
-        numbers_by_ports.setdefault(id(queue.ports.ports), set()).add(queue.number)
-    return numbers_by_ports
 
 
 def _for_cnps(view: View, number: int) -> bool:
@@ -239,7 +230,7 @@ def _origin(view: View, queues: list[_StrictQueue]) -> Origin:
     first = queues[0]
     if view.fabric.declared:
         return below(first.scheduler.origin, "scheduling")
-    serves = next(use.numbers for use in services(view) if use.scheduler is first.scheduler)
+    serves = next(use.numbers for use in scheduler_uses(view) if use.scheduler is first.scheduler)
     return (
         first.scheduler.origin.at("type")
         if serves == _numbers(queues)

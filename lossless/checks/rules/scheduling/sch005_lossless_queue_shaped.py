@@ -59,10 +59,11 @@ from lossless.checks.rules.base import Gap, Hit, Results
 from lossless.checks.rules.scheduling.scheduler_use import (
     SchedulerUse,
     limit_bps,
-    lossless_services,
+    lossless_scheduler_uses,
     queue_names,
 )
 from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.qos import Scheduler
 
@@ -70,7 +71,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.model.fabric.view import PortSet
 
 _SLIP = 100
 """A limit this many times below the port's speed is the speed itself in kb/s, Mb/s or Gb/s."""
@@ -78,22 +78,23 @@ _SLIP = 100
 
 def check(device: Device) -> Results:
     """Yield a hit per scheduler that limits lossless queues, or the ports they are on."""
-    for service in lossless_services(device.view):
-        if service.scheduler.pir:
-            yield from _judged(service, f"lossless {queue_names(service.numbers)}")
-    for service in _port_services(device):
-        if service.scheduler.pir:
-            yield from _judged(service, "a port with PFC")
+    for use in lossless_scheduler_uses(device.view):
+        if use.scheduler.pir:
+            yield from _slowed(use, f"lossless {queue_names(use.numbers)}")
+    for use in _port_scheduler_uses(device):
+        if use.scheduler.pir:
+            yield from _slowed(use, "a port with PFC")
 
 
-def _port_services(device: Device) -> Iterator[SchedulerUse]:
+def _port_scheduler_uses(device: Device) -> Iterator[SchedulerUse]:
     """Yield the schedulers of whole ports with PFC (SAI_PORT_ATTR_QOS_SCHEDULER_PROFILE_ID)."""
-    sets_by_scheduler: dict[str, list[PortSet]] = {}
-    for ports in device.view.lossless_sets:
-        row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
-        if row is not None and "scheduler" in row.fields:
-            sets_by_scheduler.setdefault(row.reference("scheduler"), []).append(ports)
-    for name, sets in sets_by_scheduler.items():
+    rows = (
+        (device.tables.row("PORT_QOS_MAP", ports.ports[0].name), ports) for ports in device.view.lossless_sets
+    )
+    by_scheduler = grouped(
+        (row.reference("scheduler"), ports) for row, ports in rows if row and "scheduler" in row.fields
+    )
+    for name, sets in by_scheduler.items():
         scheduler = _scheduler(device, name)
         if scheduler is not None:
             yield SchedulerUse(scheduler, tuple((ports, 0) for ports in sets))
@@ -108,30 +109,30 @@ def _scheduler(device: Device, name: str) -> Scheduler | None:
     return Scheduler(name, "", None, device.tables.origin("SCHEDULER", row), pir=pir, meter=meter)
 
 
-def _judged(service: SchedulerUse, what: str) -> Results:
-    limit = limit_bps(service.scheduler)
+def _slowed(use: SchedulerUse, what: str) -> Results:
+    limit = limit_bps(use.scheduler)
     if limit is None:
-        yield Gap("a limit in packets per second depends on the size of packets", service.places)
+        yield Gap("a limit in packets per second depends on the size of packets", use.places)
         return
-    unknown = [ports for ports in service.sets if ports.speed_bps is None]
+    unknown = [ports for ports in use.sets if ports.speed_bps is None]
     if unknown:
-        yield Gap("the port's speed is not known", service.on(*unknown).places)
-    slowed = [ports for ports in service.sets if ports.speed_bps and limit < ports.speed_bps]
+        yield Gap("the port's speed is not known", use.on(*unknown).places)
+    slowed = [ports for ports in use.sets if ports.speed_bps and limit < ports.speed_bps]
     if slowed:
-        yield _hit(service.on(*slowed), limit, what)
+        yield _hit(use.on(*slowed), limit, what)
 
 
-def _hit(service: SchedulerUse, limit: int, what: str) -> Hit:
-    pir, speeds = service.scheduler.pir or 0, sorted({p.speed_bps for p in service.sets if p.speed_bps})
+def _hit(use: SchedulerUse, limit: int, what: str) -> Hit:
+    pir, speeds = use.scheduler.pir or 0, sorted({p.speed_bps for p in use.sets if p.speed_bps})
     names = ", ".join(map(format_rate, speeds))
     return Hit(
-        origin=service.scheduler.origin.at("pir"),
+        origin=use.scheduler.origin.at("pir"),
         message=f"{what} may send {format_rate(limit)} of {names}: what arrives faster is paused, all the time",
         note=f"pir counts bytes per second: {pir:,} x 8 = {limit:,} b/s; {names} would be "
         + ", ".join(f"{speed // 8:,}" for speed in speeds),
         help="remove pir, or set it to the speed of the port",
-        elements=service.elements,
-        places=service.places,
+        elements=use.elements,
+        places=use.places,
         data={"pir": pir, "limit_bps": limit, "speeds_bps": list(speeds)},
         severity="error" if limit * _SLIP < speeds[0] else None,
     )

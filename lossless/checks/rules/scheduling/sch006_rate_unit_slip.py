@@ -54,7 +54,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Gap, Hit, Results
-from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, services
+from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, scheduler_uses
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
@@ -64,37 +64,37 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a hit per rate that no port of its scheduler can send."""
-    for service in services(device.view):
-        scheduler = service.scheduler
+    for use in scheduler_uses(device.view):
+        scheduler = use.scheduler
         if not (scheduler.cir or scheduler.pir) or scheduler.meter != "bytes":
             continue
-        speeds = [ports.speed_bps for ports in service.sets if ports.speed_bps]
-        if len(speeds) < len(service.sets):
-            yield Gap("the port's speed is not known", service.places)
+        speeds = [ports.speed_bps for ports in use.sets if ports.speed_bps]
+        if len(speeds) < len(use.sets):
+            yield Gap("the port's speed is not known", use.places)
             continue
         for field, rate in (("cir", scheduler.cir), ("pir", scheduler.pir)):
             if rate and _impossible(field, rate, max(speeds)):
-                yield _hit(service, field, rate, max(speeds))
+                yield _hit(use, field, rate, max(speeds))
 
 
 def _impossible(field: str, rate: int, speed_bps: int) -> bool:
     return rate * 8 > speed_bps and (field == "cir" or rate <= speed_bps)
 
 
-def _hit(service: SchedulerUse, field: str, rate: int, speed_bps: int) -> Hit:
+def _hit(use: SchedulerUse, field: str, rate: int, speed_bps: int) -> Hit:
     bits = rate <= speed_bps
-    harmless = field == "pir" and service.scheduler.kind != STRICT
+    harmless = field == "pir" and use.scheduler.kind != STRICT
     return Hit(
-        origin=service.scheduler.origin.at(field),
-        message=f"{field} of {queue_names(service.numbers)} is {format_rate(rate * 8)} "
+        origin=use.scheduler.origin.at(field),
+        message=f"{field} of {queue_names(use.numbers)} is {format_rate(rate * 8)} "
         f"on ports of at most {format_rate(speed_bps)}",
         note=f"{field} counts bytes per second: {rate:,} x 8 = {rate * 8:,} b/s"
         + (f"; as bits it would be {format_rate(rate)}" if bits else ""),
         help=f'if {format_rate(rate)} is meant: "{field}": "{rate // 8}"'
         if bits
         else f"lower {field} to what the port can send",
-        elements=service.elements,
-        places=service.places,
+        elements=use.elements,
+        places=use.places,
         data={field: rate, "rate_bps": rate * 8, "speed_bps": speed_bps},
         severity="info" if harmless else None,
     )

@@ -1,4 +1,4 @@
-"""What the scheduling rules share: who serves which queues, and what a rate or a weight means on a port."""
+"""What the scheduling rules share: which scheduler serves which queues, and what rates and weights mean on a port."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
 from lossless.checks.rules.locations import elements, places
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ WEIGHTS = range(1, 101)
 
 
 class SchedulerUse(NamedTuple):
-    """One scheduler, and the queues it serves: ports that are alike, each with a number."""
+    """One scheduler, and the queues it serves: identical ports, each with a number."""
 
     scheduler: Scheduler
     queues: tuple[tuple[PortSet, int], ...]
@@ -55,9 +56,9 @@ class SchedulerUse(NamedTuple):
         return SchedulerUse(self.scheduler, tuple(use for use in self.queues if id(use[0].ports) in wanted))
 
 
-def services(view: View) -> Iterator[SchedulerUse]:
+def scheduler_uses(view: View) -> Iterator[SchedulerUse]:
     """Yield each scheduler that serves queues of ports in use."""
-    yield from _gathered(
+    yield from _by_scheduler(
         (queue.scheduler, ports, queue.number)
         for ports in view.port_sets
         for queue in ports.qos.queues
@@ -65,24 +66,26 @@ def services(view: View) -> Iterator[SchedulerUse]:
     )
 
 
-def lossless_services(view: View) -> Iterator[SchedulerUse]:
+def lossless_scheduler_uses(view: View) -> Iterator[SchedulerUse]:
     """Yield each scheduler that serves lossless queues, with these alone."""
-    yield from _gathered(
+    yield from _by_scheduler(
         (lossless.queue.scheduler, lossless.ports, lossless.number)
         for lossless in lossless_queues(view)
         if lossless.queue is not None and lossless.queue.scheduler is not None
     )
 
 
-def _gathered(uses: Iterator[tuple[Scheduler, PortSet, int]]) -> Iterator[SchedulerUse]:
+def _by_scheduler(queues: Iterator[tuple[Scheduler, PortSet, int]]) -> Iterator[SchedulerUse]:
+    # orchagent refuses the other rows; SWS004 reports them.
+    accepted = (
+        (scheduler, ports, number)
+        for scheduler, ports, number in queues
+        if (scheduler.kind == STRICT or scheduler.kind in WEIGHTED) and scheduler.meter in METERS
+    )
     # Rows are read once, so one row is one object; comparing by value would walk every origin.
-    by_scheduler: dict[int, tuple[Scheduler, dict[tuple[int, int], tuple[PortSet, int]]]] = {}
-    for scheduler, ports, number in uses:
-        if (scheduler.kind != STRICT and scheduler.kind not in WEIGHTED) or scheduler.meter not in METERS:
-            continue  # orchagent refuses the row; SWS004 says so.
-        by_scheduler.setdefault(id(scheduler), (scheduler, {}))[1][id(ports.ports), number] = (ports, number)
-    for scheduler, queues in by_scheduler.values():
-        yield SchedulerUse(scheduler, tuple(queues.values()))
+    for same in grouped((id(queue[0]), queue) for queue in accepted).values():
+        distinct = {(id(ports.ports), number): (ports, number) for _, ports, number in same}
+        yield SchedulerUse(same[0][0], tuple(distinct.values()))
 
 
 def scheduler_of(qos: PortQos, number: int) -> Scheduler | None:

@@ -10,6 +10,7 @@ from lossless.checks.rules.wording import listed
 from lossless.formats.sonic.validate.checks import POLL
 from lossless.formats.sonic.validate.schema import nearest_name
 from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.validate.rows import Kind
     from lossless.ground.basics.findings import Confidence, Severity
 
-SOURCES = (
-    "sonic-buildimage src/sonic-yang-models/yang-models @086b03b",
-    "sonic-utilities config/main.py @691b1bb",
-)
 REFUSED = "config reload FILE, config apply-patch and gNMI refuse the whole file; a plain boot does not check"
 """What follows from anything that the models refuse (sonic-utilities config/main.py, config_file_yang_validation)."""
 _PORTS = "PORT"
@@ -53,9 +50,11 @@ def refusals(device: Device, kind: Kind) -> Results:
         return
     problems = sorted((p for p in validation.problems if p.flaw.kind == kind), key=_place)
     if kind == "reference" and validation.context.fragment and len(device.tables.data) == 1:
-        yield from _elsewhere([problem for problem in problems if _may_lie_elsewhere(device, problem)])
+        for problem in problems:
+            if _may_lie_elsewhere(device, problem):
+                yield Gap(f"{_target(problem)}, which rows name, is not in this part of a configuration")
         problems = [problem for problem in problems if not _may_lie_elsewhere(device, problem)]
-    causes = _references(device, problems) if kind == "reference" else _alike(device, problems)
+    causes = _references(device, problems) if kind == "reference" else _by_message(device, problems)
     yield from (_hit(device, validation, cause) for cause in causes)
 
 
@@ -68,27 +67,16 @@ def _is_in_brackets(problem: SchemaViolation) -> bool:
     return problem.flaw.value.startswith("[")
 
 
-def _elsewhere(problems: Iterable[SchemaViolation]) -> Iterator[Gap]:
-    """Yield what part of a configuration cannot tell: whether rows of tables exist that it does not have."""
-    named: dict[str, int] = {}
-    for problem in problems:
-        named[_target(problem)] = named.get(_target(problem), 0) + 1
-    for target, times in named.items():
-        yield Gap(f"{target}, which rows name, is not in this part of a configuration", times)
-
-
 def _place(problem: SchemaViolation) -> tuple[list[tuple[int, str]], str]:
     """Return what orders problems as people count: Ethernet4 before Ethernet12."""
     parts = re.findall(r"\d+|\D+", "|".join(problem.path))
     return [(int(p[:20]) if p.isdecimal() and p.isascii() else -1, p) for p in parts], problem.flaw.message
 
 
-def _alike(device: Device, problems: Iterable[SchemaViolation]) -> Iterator[RefusalCause]:
-    groups: dict[tuple[str, str], list[SchemaViolation]] = {}
-    for problem in problems:
-        groups.setdefault((problem.table, problem.flaw.message), []).append(problem)
-    for (table, message), alike in groups.items():
-        cause = RefusalCause(f"{table} {message}" if message.startswith(_OF_TABLE) else message, tuple(alike))
+def _by_message(device: Device, problems: Iterable[SchemaViolation]) -> Iterator[RefusalCause]:
+    groups = grouped(((problem.table, problem.flaw.message), problem) for problem in problems)
+    for (table, message), same in groups.items():
+        cause = RefusalCause(f"{table} {message}" if message.startswith(_OF_TABLE) else message, tuple(same))
         yield _at_poll(device, cause) if POLL in message and table == "PFC_WD" else cause
 
 
@@ -102,17 +90,14 @@ def _at_poll(device: Device, cause: RefusalCause) -> RefusalCause:
 
 
 def _references(device: Device, problems: Iterable[SchemaViolation]) -> Iterator[RefusalCause]:
-    groups: dict[tuple[object, ...], list[SchemaViolation]] = {}
-    for problem in problems:
-        groups.setdefault(_reference_cause(device, problem), []).append(problem)
-    for alike in groups.values():
-        target = _target(alike[0])
-        if _is_in_brackets(alike[0]):
-            yield _in_brackets(tuple(alike))
+    for same in grouped((_reference_cause(device, problem), problem) for problem in problems).values():
+        target = _target(same[0])
+        if _is_in_brackets(same[0]):
+            yield _in_brackets(tuple(same))
         elif target not in device.tables.data:
-            yield _without_table(device, target, tuple(alike))
+            yield _without_table(device, target, tuple(same))
         else:
-            yield _without_rows(device, target, tuple(alike))
+            yield _without_rows(device, target, tuple(same))
 
 
 def _target(problem: SchemaViolation) -> str:

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
 from lossless.checks.rules.wording import listed
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -52,19 +53,20 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a hit per map and unreadable text."""
-    entries_by_text: dict[tuple[str, str, str], list[QosMapEntry]] = {}
-    for entry in odd_entries(device):
-        if entry.source is None or entry.target is None:
-            text = entry.source_text if entry.source is None else entry.target_text
-            entries_by_text.setdefault((entry.table, entry.row.key, text), []).append(entry)
-    for (_, _, text), entries in entries_by_text.items():
+    unreadable = (entry for entry in odd_entries(device) if None in (entry.source, entry.target))
+    by_text = grouped(((entry.table, entry.row.key, _text(entry)), entry) for entry in unreadable)
+    for (_, _, text), entries in by_text.items():
         yield _hit(device, text, entries)
+
+
+def _text(entry: QosMapEntry) -> str:
+    return entry.source_text if entry.source is None else entry.target_text
 
 
 def _hit(device: Device, text: str, entries: list[QosMapEntry]) -> Hit:
     table, row = entries[0].table, entries[0].row
     sources = tuple(entry.source_text for entry in entries)
-    says = (
+    problem = (
         f"maps {listed(sources)} to {text!r}"
         if entries[0].source is not None
         else f"has an entry for {text!r}"
@@ -73,7 +75,7 @@ def _hit(device: Device, text: str, entries: list[QosMapEntry]) -> Hit:
     outcome = "it skips the entry" if skipped else "the map never exists, and its ports get none of their QoS"
     return Hit(
         origin=device.tables.origin(table, row, sources[0]),
-        message=f"{table} {row.key} {says}, which orchagent cannot read as a number: {outcome}",
+        message=f"{table} {row.key} {problem}, which orchagent cannot read as a number: {outcome}",
         help="write the number, or leave the entry out",
         places=len(entries),
         data={"table": table, "map": row.key, "entries": list(sources)},

@@ -99,11 +99,13 @@ def _hit(device: Device, number: int, foreign: bool, entries: list[QosMapEntry])
     kind = first.kind
     what, last = (kind.source, kind.sources - 1) if foreign else (kind.target, kind.targets - 1)
     sources = tuple(entry.source_text for entry in entries)
-    says = f"has {what} {number}" if foreign else f"maps {kind.source} {listed(sources)} to {what} {number}"
+    problem = (
+        f"has {what} {number}" if foreign else f"maps {kind.source} {listed(sources)} to {what} {number}"
+    )
     refused = what == "DSCP" and not foreign
     return Hit(
         origin=device.tables.origin(first.table, first.row, sources[0]),
-        message=f"{first.table} {first.row.key} {says}, and there is only 0 to {last}"
+        message=f"{first.table} {first.row.key} {problem}, and there is only 0 to {last}"
         + (": orchagent refuses the whole map" if refused else ""),
         help=f"use a {what} from 0 to {last}",
         places=len(entries),

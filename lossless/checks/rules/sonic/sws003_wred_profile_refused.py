@@ -55,6 +55,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.sonic.fields import field_hit
 from lossless.formats.sonic.read.numbers import read_number
 
 if TYPE_CHECKING:
@@ -105,11 +106,14 @@ def _words(device: Device, row: ConfigRow) -> Iterator[Hit]:
         odd.append("ecn")
     for field in odd:
         if field == "ecn":
-            says, help_ = "which orchagent throws on", "write ecn_all, or ecn_ and the colours to mark"
+            problem, help_text = "which orchagent throws on", "write ecn_all, or ecn_ and the colours to mark"
         else:
-            says, help_ = "and orchagent refuses the profile for it", "write true or false, in lower case"
+            problem, help_text = (
+                "and orchagent refuses the profile for it",
+                "write true or false, in lower case",
+            )
         text = row.fields[field]
-        yield _hit(device, row, field, f"sets {field} to {text!r}, {says}: {_LOST}", help_)
+        yield _hit(device, row, field, f"sets {field} to {text!r}, {problem}: {_LOST}", help_text)
 
 
 def _numbers(device: Device, row: ConfigRow) -> Iterator[Hit]:
@@ -145,27 +149,15 @@ def _order(device: Device, row: ConfigRow, colour: str) -> Iterator[Hit]:
     if low is None or high is None or low <= high:
         return
     if high_name in row.fields:
-        says = f"has {high_name} of {high:,} B below {low_name} of {low:,} B"
-        field, help_ = high_name, f"write {high_name} of at least {low}, or lower {low_name}"
+        problem = f"has {high_name} of {high:,} B below {low_name} of {low:,} B"
+        field, help_text = high_name, f"write {high_name} of at least {low}, or lower {low_name}"
     else:
-        says = f"has {low_name} of {low:,} B without {high_name}, which counts as 0"
-        field, help_ = low_name, f"write {high_name} of at least {low}"
-    yield _hit(device, row, field, f"{says}: orchagent refuses the whole profile, and {_LOST}", help_)
+        problem = f"has {low_name} of {low:,} B without {high_name}, which counts as 0"
+        field, help_text = low_name, f"write {high_name} of at least {low}"
+    yield _hit(device, row, field, f"{problem}: orchagent refuses the whole profile, and {_LOST}", help_text)
 
 
 def _hit(
-    device: Device,
-    row: ConfigRow,
-    field: str,
-    says: str,
-    help_: str,
-    *,
-    severity: Severity | None = None,
+    device: Device, row: ConfigRow, field: str, problem: str, help_text: str, severity: Severity | None = None
 ) -> Hit:
-    return Hit(
-        origin=device.tables.origin("WRED_PROFILE", row, field),
-        message=f"{row.key} {says}",
-        help=help_,
-        data={"field": field, "value": row.fields.get(field)},
-        severity=severity,
-    )
+    return field_hit(device, "WRED_PROFILE", row, field, problem, help_text, severity)

@@ -52,6 +52,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.sonic.fields import field_hit
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -81,8 +82,10 @@ def _field(device: Device, row: ConfigRow, field: str, text: str) -> Iterator[Hi
     elif field in _RATES or field == "weight":
         yield from _number(device, row, field, text)
     elif field == "priority":
-        says = "has a priority, which orchagent does not know: releases that do not ignore it refuse the row"
-        yield _hit(device, row, field, says, "remove priority", "warning")
+        problem = (
+            "has a priority, which orchagent does not know: releases that do not ignore it refuse the row"
+        )
+        yield _hit(device, row, field, problem, "remove priority", "warning")
     elif field != "NULL":
         yield _hit(device, row, field, f"has a field {field!r}: {_REFUSED}", f"remove {field}")
 
@@ -90,24 +93,18 @@ def _field(device: Device, row: ConfigRow, field: str, text: str) -> Iterator[Hi
 def _number(device: Device, row: ConfigRow, field: str, text: str) -> Iterator[Hit]:
     number = read_number(text, INT_MAX if field == "weight" else UINT64_MAX)
     if number is None:
-        says = f"has {field} {text!r}, which orchagent throws on: every queue that names it waits"
-        yield _hit(device, row, field, says, "write a whole number")
+        problem = f"has {field} {text!r}, which orchagent throws on: every queue that names it waits"
+        yield _hit(device, row, field, problem, "write a whole number")
     elif field == "weight" and not 1 <= number <= 100:
         cut = f", cut to {number % 256}" if not 0 <= number <= 255 else ""
-        says = f"has a weight of {number}{cut}, and a weight is 1 to 100"
-        yield _hit(device, row, field, says, "write a weight from 1 to 100", "warning")
+        problem = f"has a weight of {number}{cut}, and a weight is 1 to 100"
+        yield _hit(device, row, field, problem, "write a weight from 1 to 100", "warning")
 
 
 def _hit(
-    device: Device, row: ConfigRow, field: str, says: str, help_: str, severity: Severity | None = None
+    device: Device, row: ConfigRow, field: str, problem: str, help_text: str, severity: Severity | None = None
 ) -> Hit:
-    return Hit(
-        origin=device.tables.origin("SCHEDULER", row, field),
-        message=f"{row.key} {says}",
-        help=help_,
-        data={"field": field, "value": row.fields[field]},
-        severity=severity,
-    )
+    return field_hit(device, "SCHEDULER", row, field, problem, help_text, severity)
 
 
 def _or(words: tuple[str, ...]) -> str:

@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.locations import element
-from lossless.checks.rules.sonic.numbers import TIMERS, read_timer
+from lossless.checks.rules.sonic.fields import TIMERS, read_timer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -130,14 +130,14 @@ def _no_port(device: Device, row: ConfigRow) -> Hit:
 
 
 def _hit(
-    device: Device, row: ConfigRow, field: str, says: str, help_: str, severity: Severity | None = None
+    device: Device, row: ConfigRow, field: str, problem: str, help_: str, severity: Severity | None = None
 ) -> Hit:
     # WD003 sees a row without a detection time here, and says so of the whole row.
     unread = field == "detection_time"
     origin = device.tables.origin("PFC_WD", row)
     return Hit(
         origin=origin.key() if unread else origin.at(field),
-        message=says,
+        message=problem,
         help=help_,
         elements=(element(device, row.key),),
         data={"field": field, "value": row.fields[field]},

@@ -80,12 +80,16 @@ def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
     for row in {id(row): row for row in keys.malformed}.values():
         port, bar, index = row.key.rpartition("|")
         if not bar or not port or port.count("|") not in (0, 2):
-            says = f"{row.key!r} is not a port and a {_WHAT[table]}: orchagent drops the row"
+            problem = f"{row.key!r} is not a port and a {_WHAT[table]}: orchagent drops the row"
         elif not any(part.isdecimal() for part in index.split("-")):
-            says = f"{index!r} is no {_WHAT[table]}: orchagent throws on it, and applies nothing of the row"
+            problem = (
+                f"{index!r} is no {_WHAT[table]}: orchagent throws on it, and applies nothing of the row"
+            )
         else:
-            says = f"{index!r} is no range from a lower to a higher {_WHAT[table]}: orchagent drops the row"
-        yield _hit(device, table, row, port, f"{table} {says}")
+            problem = (
+                f"{index!r} is no range from a lower to a higher {_WHAT[table]}: orchagent drops the row"
+            )
+        yield _hit(device, table, row, port, f"{table} {problem}")
 
 
 def _too_high(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
@@ -94,19 +98,19 @@ def _too_high(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
     for row in device.tables.table(table).values():
         port, _, index = row.key.rpartition("|")
         if index in high and port != "CPU":
-            says = (
+            problem = (
                 f"{table} names {what} {index}, and ports have {what}s 0 to {last}: orchagent drops the row"
             )
-            hit = _hit(device, table, row, port, says)
+            hit = _hit(device, table, row, port, problem)
             guess = what == "queue"
             yield hit._replace(severity="warning" if guess else None, confidence="medium" if guess else None)
 
 
-def _hit(device: Device, table: str, row: ConfigRow, port: str, says: str) -> Hit:
+def _hit(device: Device, table: str, row: ConfigRow, port: str, problem: str) -> Hit:
     waits = table != "QUEUE"
     return Hit(
         origin=device.tables.origin(table, row),
-        message=says,
+        message=problem,
         note="at boot the port waits for the row, and orchagent applies no QoS before all ports are ready"
         if waits
         else "",

@@ -54,6 +54,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Hit, Results, merged
 from lossless.checks.rules.locations import beside, element
 from lossless.formats.sonic.read.tables import RowOverlap, single_keys
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,14 +77,20 @@ def check(device: Device) -> Results:
 
 def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
     """Yield a hit per row that is the wider of two, with all that it overlaps."""
-    overlaps_by_row: dict[tuple[str, str], list[RowOverlap]] = {}
-    for overlap in keys.overlaps:
-        rows = sorted((overlap.later, overlap.earlier), key=lambda row: _width(keys, row), reverse=True)
-        if table != "QUEUE" or _differing(*rows):
-            wider = RowOverlap(overlap.port, overlap.numbers, rows[1], rows[0])
-            overlaps_by_row.setdefault((overlap.port, rows[0].key), []).append(wider)
-    for overlaps in overlaps_by_row.values():
-        yield _hit(device, table, overlaps)
+    wider = (_wider_later(keys, overlap) for overlap in keys.overlaps)
+    by_row = grouped(
+        ((overlap.port, overlap.later.key), overlap)
+        for overlap in wider
+        if table != "QUEUE" or _differing(overlap.later, overlap.earlier)
+    )
+    yield from (_hit(device, table, overlaps) for overlaps in by_row.values())
+
+
+def _wider_later(keys: NumberedKeys, overlap: RowOverlap) -> RowOverlap:
+    """Return an overlap with the wider of its rows as the later one."""
+    rows = (overlap.later, overlap.earlier)
+    wide, narrow = sorted(rows, key=lambda row: _width(keys, row), reverse=True)
+    return overlap._replace(earlier=narrow, later=wide)
 
 
 def _width(keys: NumberedKeys, row: ConfigRow) -> int:
@@ -105,7 +112,7 @@ def _hit(device: Device, table: str, overlaps: list[RowOverlap]) -> Hit:
     return Hit(
         origin=device.tables.origin(table, wider),
         message=f"{table} row {_index(wider)!r} writes {what} {', '.join(map(str, numbers))}, as "
-        f"row {', '.join(map(repr, others))} does{_says(differing)}",
+        f"row {', '.join(map(repr, others))} does{_disagreement(differing)}",
         help="keep one of the rows, or make their numbers disjoint",
         elements=(element(device, overlaps[0].port),),
         data={"numbers": [*numbers], "rows": [_index(wider), *others]},
@@ -116,16 +123,16 @@ def _hit(device: Device, table: str, overlaps: list[RowOverlap]) -> Hit:
     )
 
 
-def _differing(one: ConfigRow, other: ConfigRow) -> list[str]:
-    shared = sorted(one.fields.keys() & other.fields.keys())
+def _differing(first: ConfigRow, second: ConfigRow) -> list[str]:
+    shared = sorted(first.fields.keys() & second.fields.keys())
     return [
-        f"{field} {one.fields[field]} and {other.fields[field]}"
+        f"{field} {first.fields[field]} and {second.fields[field]}"
         for field in shared
-        if one.fields[field] != other.fields[field]
+        if first.fields[field] != second.fields[field]
     ]
 
 
-def _says(differing: list[str]) -> str:
+def _disagreement(differing: list[str]) -> str:
     return f", and they disagree: {'; '.join(differing)}" if differing else ""
 
 

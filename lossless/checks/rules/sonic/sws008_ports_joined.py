@@ -49,6 +49,7 @@ from lossless.checks.rules.locations import element
 from lossless.checks.rules.sonic.sws007_rows_overlap import own_rows
 from lossless.formats.sonic.read.tables import single_keys
 from lossless.ground.basics.findings import Edit, Origin
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,13 +60,10 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a hit per table with joined keys."""
-    rows: dict[str, list[ConfigRow]] = {}
-    for table, row in device.tables.joined:
-        # Where a port has a row of its own as well, SWS007 speaks.
-        if not own_rows(device, table, row):
-            rows.setdefault(table, []).append(row)
-    for table, joined_rows in rows.items():
-        yield _hit(device, table, joined_rows)
+    # Where a port has a row of its own as well, SWS007 reports it.
+    joined = ((table, row) for table, row in device.tables.joined if not own_rows(device, table, row))
+    for table, rows in grouped(joined).items():
+        yield _hit(device, table, rows)
 
 
 def _hit(device: Device, table: str, rows: list[ConfigRow]) -> Hit:

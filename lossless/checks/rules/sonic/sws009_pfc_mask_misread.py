@@ -65,18 +65,18 @@ def check(device: Device) -> Results:
     rows = device.tables.table("PORT_QOS_MAP")
     for field in MASK_FIELDS:
         texts = {row.fields.get(field, "") for row in rows.values()}
-        odd = {text: odd_parts for text in texts if (odd_parts := list(_odd_parts(field, text)))}
-        if odd:
-            yield from merged(_hits(device, field, odd))
+        parts_of = {text: odd_parts for text in texts if (odd_parts := list(_odd_parts(field, text)))}
+        if parts_of:
+            yield from merged(_hits(device, field, parts_of))
 
 
-def _hits(device: Device, field: str, odd: dict[str, list[tuple[str, Severity]]]) -> Iterator[Hit]:
+def _hits(device: Device, field: str, parts_of: dict[str, list[tuple[str, Severity]]]) -> Iterator[Hit]:
     for port, row in device.tables.table("PORT_QOS_MAP").items():
-        for says, severity in odd.get(row.fields.get(field, ""), ()):
+        for problem, severity in parts_of.get(row.fields.get(field, ""), ()):
             if port != "global":
                 yield Hit(
                     origin=device.tables.origin("PORT_QOS_MAP", row, field),
-                    message=f"{field} {row.fields[field]!r}: {says}",
+                    message=f"{field} {row.fields[field]!r}: {problem}",
                     help="write the priorities one by one, parted by commas without blanks",
                     elements=(element(device, port),),
                     data={"value": row.fields[field]},
@@ -108,7 +108,7 @@ def _odd_parts(field: str, text: str) -> Iterator[tuple[str, Severity]]:
         elif part.lstrip().isdecimal():
             continue
         elif field == "pfc_enable":
-            says = f"orchagent reads {part!r} as priority {number}, and buffermgrd makes no group for it"
-            yield says, "error"
+            problem = f"orchagent reads {part!r} as priority {number}, and buffermgrd makes no group for it"
+            yield problem, "error"
         elif part.strip() != str(number):
             yield f"orchagent reads {part!r} as priority {number} alone", "warning"

@@ -42,6 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.sonic.fields import field_hit
 from lossless.formats.sonic.read.numbers import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -80,21 +81,12 @@ def _size(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Hi
         outcome = f"which orchagent reads as {number % 2**64:,}"
     else:
         return
-    yield Hit(
-        origin=device.tables.origin(table, row, field),
-        message=f"{row.key} has {field} {text!r}, {outcome}",
-        help="write a whole number of bytes"
-        if field != "dynamic_th"
-        else "write a whole number from -8 to 7",
-        data={"field": field, "value": text},
+    help_text = (
+        "write a whole number of bytes" if field != "dynamic_th" else "write a whole number from -8 to 7"
     )
+    yield field_hit(device, table, row, field, f"has {field} {text!r}, {outcome}", help_text)
 
 
 def _word(device: Device, row: ConfigRow, field: str, words: tuple[str, ...]) -> Hit:
-    text = row.fields[field]
-    return Hit(
-        origin=device.tables.origin("BUFFER_POOL", row, field),
-        message=f"{row.key} has {field} {text!r}: orchagent drops the pool, and nothing on it is applied",
-        help=f"write {' or '.join(words)}",
-        data={"field": field, "value": text},
-    )
+    problem = f"has {field} {row.fields[field]!r}: orchagent drops the pool, and nothing on it is applied"
+    return field_hit(device, "BUFFER_POOL", row, field, problem, f"write {' or '.join(words)}")

@@ -106,10 +106,10 @@ def _kind(device: Device, row: ConfigRow, kind: str) -> Iterator[Hit]:
         return
     if not _dynamic(device) and not _is_nvidia(device):
         return
-    says = f"has {kind}, and its pool {row.reference('pool')} is {mode}"
+    problem = f"has {kind}, and its pool {row.reference('pool')} is {mode}"
     if _dynamic(device):
-        says += ": the dynamic model drops the profile, and what names it waits"
-    yield _hit(device, row, kind, says, f"write {mode}_th instead")
+        problem += ": the dynamic model drops the profile, and what names it waits"
+    yield _hit(device, row, kind, problem, f"write {mode}_th instead")
 
 
 def _is_nvidia(device: Device) -> bool:
@@ -122,10 +122,10 @@ def _is_nvidia(device: Device) -> bool:
 def _exponent(device: Device, row: ConfigRow) -> Iterator[Hit]:
     number = read_number(row.fields.get("dynamic_th", "0"), UINT64_MAX)
     if number is not None and number not in _EXPONENTS:
-        says = (
+        problem = (
             f"has dynamic_th {number}, and alpha is 2^-8 to 2^7: the chip's driver refuses it or cuts it off"
         )
-        hit = _hit(device, row, "dynamic_th", says, "write -8 to 7")
+        hit = _hit(device, row, "dynamic_th", problem, "write -8 to 7")
         yield hit._replace(severity="warning")
 
 
@@ -138,11 +138,11 @@ def _none(device: Device, row: ConfigRow) -> Hit:
     return hit._replace(origin=device.tables.origin("BUFFER_PROFILE", row).key(), severity="warning")
 
 
-def _hit(device: Device, row: ConfigRow, field: str, says: str, help_: str) -> Hit:
+def _hit(device: Device, row: ConfigRow, field: str, problem: str, help_: str) -> Hit:
     severity: Severity | None = "error" if _dynamic(device) else None
     return Hit(
         origin=device.tables.origin("BUFFER_PROFILE", row, field),
-        message=f"{row.key} {says}",
+        message=f"{row.key} {problem}",
         help=help_,
         data={"pool": row.reference("pool"), "value": row.fields.get(field)},
         severity=severity,

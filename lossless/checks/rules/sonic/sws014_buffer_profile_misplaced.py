@@ -90,10 +90,10 @@ def check(device: Device) -> Results:
         if row.fields.get("packet_discard_action") == "trim"
     }
     for use in _USES:
-        odd = wrong[use.side] | (trimming if not use.trims else set())
+        misplaced = wrong[use.side] | (trimming if not use.trims else set())
         texts = {row.fields.get(use.field, "") for row in device.tables.table(use.table).values()}
-        if any(not odd.isdisjoint(names_in(text)) for text in texts):
-            yield from merged(_misplaced(device, use, odd, trimming))
+        if any(not misplaced.isdisjoint(names_in(text)) for text in texts):
+            yield from merged(_misplaced(device, use, misplaced, trimming))
     for name in wrong["ingress"]:
         row = device.tables.table("BUFFER_PROFILE")[name]
         if "xoff" in row.fields and row.fields["xoff"] not in ("", "0"):
@@ -112,10 +112,10 @@ def _of_other_side(device: Device, side: str) -> set[str]:
 _OTHER = {"ingress": "egress", "egress": "ingress"}
 
 
-def _misplaced(device: Device, use: _ProfileField, odd: set[str], trimming: set[str]) -> Iterator[Hit]:
+def _misplaced(device: Device, use: _ProfileField, misplaced: set[str], trimming: set[str]) -> Iterator[Hit]:
     for key, row in device.tables.table(use.table).items():
         for name in names_in(row.fields.get(use.field, "")):
-            if name in odd and not _paused_without_headroom(device, use, key, name):
+            if name in misplaced and not _paused_without_headroom(device, use, key, name):
                 yield _use_hit(device, use, key, row, name, trimmed=name in trimming and not use.trims)
 
 
@@ -136,7 +136,7 @@ def _use_hit(
 ) -> Hit:
     what = {"BUFFER_PG": "a group", "BUFFER_QUEUE": "a queue"}.get(use.table, "a profile list")
     pool = device.tables.table("BUFFER_PROFILE")[name].reference("pool")
-    says = (
+    problem = (
         f"{name} trims packets, and orchagent refuses it on {what} of {use.table}"
         if trimmed
         else f"{name} draws from the {_OTHER[use.side]} pool {pool}, and {use.table} needs an {use.side} profile"
@@ -144,7 +144,7 @@ def _use_hit(
     port = key.rpartition("|")[0] if use.field == "profile" else key
     return Hit(
         origin=device.tables.origin(use.table, row, use.field),
-        message=says,
+        message=problem,
         help=f"name a profile whose pool is of type {use.side}",
         elements=(element(device, port.rpartition("|")[2]),),
         data={"profile": name, "pool": pool},

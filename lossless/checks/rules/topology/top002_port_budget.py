@@ -103,18 +103,18 @@ def _excess(
     has = len(fabric_cages(profile))
     needs = has + missing
     asked = " + ".join(f"{d.ports} x {format_rate(d.speed_bps)}" for d in demands)
-    blamed = _first_beyond(demands, has)
+    first_beyond = _first_beyond(demands, has)
     return Hit(
-        origin=blamed.origin,
+        origin=first_beyond.origin,
         message=f"{asked} need {needs} ports of {profile.name}, which has {has}: {missing} more needed",
-        note="; ".join(_spoken(profile, demand) for demand in demands),
+        note="; ".join(_cages_in_words(profile, demand) for demand in demands),
         help="fewer links or hosts per switch, more switches, or a switch with more ports",
         elements=names,
         data={"needed": needs, "available": has, "missing": missing},
         related=tuple(
             Related(d.origin, f"{d.ports} x {format_rate(d.speed_bps)}")
             for d in demands
-            if d.origin != blamed.origin
+            if d.origin != first_beyond.origin
         ),
     )
 
@@ -129,7 +129,7 @@ def _first_beyond(demands: Sequence[SpeedDemand], has: int) -> SpeedDemand:
     return demands[-1]
 
 
-def _spoken(profile: SwitchProfile, demand: SpeedDemand) -> str:
+def _cages_in_words(profile: SwitchProfile, demand: SpeedDemand) -> str:
     rate = format_rate(demand.speed_bps)
     each = ports_per_cage(profile, demand.speed_bps)
     if each:

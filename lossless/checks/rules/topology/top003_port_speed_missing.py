@@ -92,7 +92,7 @@ def _switch_hit(profile: SwitchProfile, demand: PortDemand, names: tuple[str, ..
     modes = dict.fromkeys(mode.text for cage in profile.cages for mode in cage.modes)
     return Hit(
         origin=demand.origin,
-        message=f"no port of {profile.name} takes {rate}; {_spoken(profile.speeds_bps, demand.speed_bps)}",
+        message=f"no port of {profile.name} takes {rate}; {_speeds_in_words(profile.speeds_bps, demand.speed_bps)}",
         note=f"its ports can be {', '.join(modes)}",
         help=f"use links of a speed it has, or a switch with {rate} ports",
         elements=names,
@@ -119,7 +119,7 @@ def _by_line(view: View, rate_bps: int, names: Sequence[str]) -> dict[Origin, li
 def _adapter_hit(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tuple[str, ...]) -> Hit:
     return Hit(
         origin=origin,
-        message=f"{nic.name} has no port of {format_rate(rate_bps)}; {_spoken(nic.rates_bps, rate_bps)}",
+        message=f"{nic.name} has no port of {format_rate(rate_bps)}; {_speeds_in_words(nic.rates_bps, rate_bps)}",
         note=f"its rates are {', '.join(map(format_rate, sorted(nic.rates_bps)))}",
         help=f"use host links of a rate it has, or an adapter with {format_rate(rate_bps)}",
         elements=hosts,
@@ -129,7 +129,7 @@ def _adapter_hit(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tuple[st
     )
 
 
-def _spoken(speeds_bps: Sequence[int], asked_bps: int) -> str:
+def _speeds_in_words(speeds_bps: Sequence[int], asked_bps: int) -> str:
     fastest_bps = max(speeds_bps)
     if asked_bps > fastest_bps:
         return f"its fastest is {format_rate(fastest_bps)}"

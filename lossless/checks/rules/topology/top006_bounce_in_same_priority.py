@@ -85,13 +85,13 @@ def _declared(view: View) -> Iterator[Hit]:
 
 def _deployed(device: Device) -> Iterator[Hit]:
     tunnel = tunnel_to_peer(device)
-    kept = kept_priorities(device) if tunnel is not None else []
-    if tunnel is not None and kept:
+    unchanged = kept_priorities(device) if tunnel is not None else []
+    if tunnel is not None and unchanged:
         yield Hit(
             origin=tunnel,
-            message=f"what a dual ToR sends back through its tunnel stays in priority {joined(map(str, kept))}",
+            message=f"what a dual ToR sends back through its tunnel stays in priority {joined(map(str, unchanged))}",
             note="its peer does so too: between them and a spine, pauses can wait for each other for ever",
             help="enable tunnel_qos_remap: 3 comes back in 2, and 4 in 6",
             elements=(device.switch.name,),
-            data={"priorities": list(kept)},
+            data={"priorities": list(unchanged)},
         )

@@ -177,17 +177,17 @@ def _rails(cluster: Cluster, rails: int, view: View) -> Iterator[Hit]:
     """Yield where hosts that share a leaf reach different ones, or each only one of several."""
     leaves_of = {host.name: _leaves(view, host.name) for host in view.fabric.hosts}
     first_at: dict[str, tuple[str, frozenset[str]]] = {}
-    odd: dict[tuple[str, str, str], list[str]] = {}
+    crossed: dict[tuple[str, str, str], list[str]] = {}
     for host, leaves in leaves_of.items():
         for leaf in sorted(leaves):
             first, expected = first_at.setdefault(leaf, (host, leaves))
             if expected != leaves:
                 missing, instead = min(expected - leaves, default=""), min(leaves - expected, default="")
-                odd.setdefault((first, missing, instead), []).append(host)
+                crossed.setdefault((first, missing, instead), []).append(host)
                 break
-    for (first, missing, instead), hosts in odd.items():
+    for (first, missing, instead), hosts in crossed.items():
         yield _crossed(cluster, first, missing, instead, hosts)
-    reported = {host for hosts in odd.values() for host in hosts}
+    reported = {host for hosts in crossed.values() for host in hosts}
     single = tuple(host for host, leaves in leaves_of.items() if len(leaves) == 1 and host not in reported)
     if single and len(first_at) > 1:
         yield _one_leaf(cluster, rails, single, len(leaves_of))

@@ -46,13 +46,13 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a hit per watchdog and kind of host whose jobs give up first."""
-    hurried = [
+    with_timeout = [
         (host, timeout_ms, names)
         for host, names in view.host_kinds
         if isinstance(timeout_ms := host.jobs.timeout_ms, int)
     ]
-    for rows in watched(view) if hurried else ():
-        for host, timeout_ms, names in hurried:
+    for rows in watched(view) if with_timeout else ():
+        for host, timeout_ms, names in with_timeout:
             if rows.dead_ms is not None and timeout_ms <= rows.dead_ms:
                 yield _hit(rows, rows.dead_ms, host, timeout_ms, names)
 

@@ -1,6 +1,15 @@
-"""Numbers as they should be written, and timers of PFC_WD as orchagent reads them."""
+"""Fields of rows as orchagent reads them, and the hit of one that it does not take."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Hit
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.subjects import Device
+    from lossless.formats.sonic.read.tables import ConfigRow
+    from lossless.ground.basics.findings import Severity
 
 TIMERS = ("detection_time", "restoration_time")
 
@@ -24,3 +33,22 @@ def is_canonical(text: str) -> bool:
     """Return whether a text is a number as everyone writes it: digits, no leading zero, perhaps a minus."""
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdecimal() and (digits[0] != "0" or digits == "0")
+
+
+def field_hit(
+    device: Device,
+    table: str,
+    row: ConfigRow,
+    field: str,
+    problem: str,
+    help_text: str,
+    severity: Severity | None = None,
+) -> Hit:
+    """Return the hit of one field; ``problem`` follows the key of the row in the message."""
+    return Hit(
+        origin=device.tables.origin(table, row, field),
+        message=f"{row.key} {problem}",
+        help=help_text,
+        data={"field": field, "value": row.fields.get(field)},
+        severity=severity,
+    )
