@@ -4,7 +4,7 @@ Severity: warning
 
 ## What it does
 Looks at hosts whose jobs use UCX (`hosts.ucx`) while `hosts.traffic_class` puts RDMA on no lossless DSCP. What UCX
-itself is setting, or its own default of 106 (DSCP 26), then is all there is. Where no source at all is right, HST001
+itself is told, or its own default of 106 (DSCP 26), then is all there is. Where no source at all is right, HST001
 says so.
 
 ## Why it breaks a lossless fabric

@@ -1,0 +1,67 @@
+"""Names say what they hold: a class name stands for one thing, and a local name for what it holds."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.paths import ROOT
+from tools.architecture import modules
+
+RIDDLES = {
+    *(
+        "Blamed",
+        "Cabled",
+        "Carried",
+        "Changed",
+        "Declared",
+        "Deployed",
+        "Fixed",
+        "Found",
+        "Given",
+        "Happened",
+    ),
+    *(
+        "Judged",
+        "Kept",
+        "Known",
+        "Marked",
+        "Measured",
+        "Mended",
+        "Ran",
+        "Said",
+        "Seen",
+        "Served",
+        "Settled",
+        "Shown",
+    ),
+    *("Simulated", "Stated", "Traced", "Wanted", "Written"),
+}
+"""Participles that were names of classes: none says what an object of it is."""
+
+
+def nodes() -> Iterator[tuple[Path, ast.AST]]:
+    """Yield every node of the package's code with its file."""
+    for path in modules().values():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            yield path.relative_to(ROOT), node
+
+
+def test_no_two_classes_have_one_name() -> None:
+    places = defaultdict(list)
+    for path, node in nodes():
+        if isinstance(node, ast.ClassDef):
+            places[node.name].append(str(path))
+    assert {name: where for name, where in places.items() if len(where) > 1} == {}
+    assert RIDDLES & places.keys() == set()
+
+
+def test_no_local_name_is_found() -> None:
+    assert [
+        f"{path}:{node.lineno}"
+        for path, node in nodes()
+        if (isinstance(node, ast.Name) and node.id == "found")
+        or (isinstance(node, ast.arg) and node.arg == "found")
+    ] == []
