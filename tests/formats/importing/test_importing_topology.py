@@ -185,7 +185,9 @@ def test_a_device_without_a_type_is_a_spine_where_all_it_is_joined_to_are_leaves
 def test_oversubscription_is_declared_as_it_is_wired(
     ports: dict[str, tuple[str, str]], expected: int | None
 ) -> None:
-    assert intent(imported(wired("leaf1", "ToRRouter", **ports)))["topology"].get("oversubscription") == expected
+    assert (
+        intent(imported(wired("leaf1", "ToRRouter", **ports)))["topology"].get("oversubscription") == expected
+    )
 
 
 def test_the_highest_oversubscription_of_all_switches_is_rounded_up_to_hundredths() -> None:
