@@ -45,7 +45,7 @@ def _roots(value: object) -> object:
     return (value,) if isinstance(value, str) else listed(value)
 
 
-class EngineChoice(Model):
+class EngineChoice(Model, title="SubnetRouting"):
     """How opensm routes. Engines are tried in order; without ``fallback`` it gives up rather than take minhop.
 
     ``roots``: ``top`` is the top tier of a fat tree. ``compute_nodes``: their HCAs are written into a file for it.

@@ -182,7 +182,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
         "priority": KeyDoc("Its priority, 0 to 15; the highest is master. Left out: opensm's own, 0.", (14,)),
         "standby": KeyDoc("Whether it is meant to wait until the master fails."),
     },
-    "EngineChoice": {
+    "SubnetRouting": {
         "engine": KeyDoc(
             "Routing engine, or several that are tried in order: ftree and updn for fat trees, torus-2QoS for tori.",
             ("ftree", ["ftree", "updn"], "torus-2QoS"),
