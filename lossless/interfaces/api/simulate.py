@@ -13,7 +13,6 @@ from lossless.analysis.simulation.question.request import (
     SimulationRequest,
 )
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.fabrics import fabrics_to_simulate
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -76,6 +75,7 @@ def simulate(
         ScenarioError: what is asked cannot be, or would take too long.
     """
     from lossless.analysis.buffers.verdict import fabric_verdict
+    from lossless.interfaces.api.fabrics import fabrics_to_simulate
     from lossless.model.fabric.view import View
 
     views = [View(fabric) for fabric in fabrics_to_simulate(path, options)]

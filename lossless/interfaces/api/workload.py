@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.workloads.collectives import ALGORITHMS, COLLECTIVES
 from lossless.analysis.workloads.workload import Workload
-from lossless.interfaces.api.fabrics import intent_fabric_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -28,6 +27,7 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
         QuantityError: an algorithm that the collective has not.
     """
     from lossless.analysis.workloads.estimate import estimate
+    from lossless.interfaces.api.fabrics import intent_fabric_at
 
     return estimate(intent_fabric_at(path, options), asked)
 
@@ -45,6 +45,7 @@ def evaluate_workload(
         QuantityError: an algorithm that the collective has not.
     """
     from lossless.analysis.workloads.estimate import estimate
+    from lossless.interfaces.api.fabrics import intent_fabric_at
     from lossless.interfaces.api.workload_verdict import workload_verdict
     from lossless.model.fabric.view import View
 
