@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import MissingInput, lossless_profile
+from lossless.analysis.buffers.headroom.port import lossless_profile
 from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes, static_group_threshold_bytes
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE, includes_headroom
 from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL

@@ -14,15 +14,10 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
 from lossless.analysis.buffers.headroom.formulas import Method
-from lossless.analysis.buffers.headroom.port import (
-    LinkNeed,
-    MissingInput,
-    given_headroom,
-    link_need,
-    lossless_profile,
-)
+from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
 from lossless.analysis.buffers.storm_protection import Protection, protection
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.ecn_marking import Trigger, trigger
 from lossless.analysis.buffers.headroom.formulas import PFC_FRAME_BYTES, pause_response_bytes
-from lossless.analysis.buffers.headroom.port import MissingInput, lossless_profile
+from lossless.analysis.buffers.headroom.port import lossless_profile
 from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.storm.channels import ChannelGraph, channel_graph
 from lossless.analysis.storm.cycle import stalled_cycle
@@ -18,6 +18,7 @@ from lossless.analysis.storm.picture import picture
 from lossless.analysis.storm.rates import rates
 from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate

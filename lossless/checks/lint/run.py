@@ -1,10 +1,10 @@
-"""Runs rules over a fabric: hits of one cause are added up, gaps are counted."""
+"""Runs rules over a fabric: violations of one cause are added up, missing inputs are counted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from lossless.checks.rules.base import Gap, Hit, added_up
+from lossless.checks.rules.base import MissingInput, Violation, added_up
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.precedence import replaced, resolve
 from lossless.ground.basics.findings import SEVERITIES, Finding, NotJudged
@@ -35,15 +35,16 @@ class Verdicts(NamedTuple):
 def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
     """Return what rules find in what they are given; ``form`` says how the objects of its files are written."""
     findings: list[Finding] = []
-    gaps: list[NotJudged] = []
+    not_judged: list[NotJudged] = []
     for rule in rules:
         yielded = list(rule.check(subject))
-        hits = [item for item in yielded if isinstance(item, Hit)]
-        if hits:
+        violations = [item for item in yielded if isinstance(item, Violation)]
+        if violations:
             metadata = rule_of(rule.code)
-            findings += (_finding(metadata, hit, form) for hit in _by_cause(hits))
-        gaps += (NotJudged(rule.code, gap.reason, gap.times) for gap in yielded if isinstance(gap, Gap))
-    return Verdicts(tuple(findings), _added_up(gaps))
+            findings += (_finding(metadata, violation, form) for violation in _by_cause(violations))
+        missing = (item for item in yielded if isinstance(item, MissingInput))
+        not_judged += (NotJudged(rule.code, item.reason, item.times) for item in missing)
+    return Verdicts(tuple(findings), _added_up(not_judged))
 
 
 def together(verdicts: Sequence[Verdicts]) -> Verdicts:
@@ -51,7 +52,7 @@ def together(verdicts: Sequence[Verdicts]) -> Verdicts:
     findings = [finding for verdict in verdicts for finding in verdict.findings]
     superseded = replaced(findings).union(*(verdict.superseded for verdict in verdicts))
     in_place = in_order(resolve(findings, superseded))
-    return Verdicts(in_place, _added_up(gap for v in verdicts for gap in v.not_judged), superseded)
+    return Verdicts(in_place, _added_up(item for v in verdicts for item in v.not_judged), superseded)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -59,29 +60,30 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(findings, key=_order))
 
 
-def _by_cause(hits: Iterable[Hit]) -> Iterator[Hit]:
-    return map(added_up, grouped(((hit.origin, hit.message), hit) for hit in hits).values())
+def _by_cause(violations: Iterable[Violation]) -> Iterator[Violation]:
+    pairs = (((violation.origin, violation.message), violation) for violation in violations)
+    return map(added_up, grouped(pairs).values())
 
 
-def _finding(rule: Rule, hit: Hit, form: Form) -> Finding:
+def _finding(rule: Rule, violation: Violation, form: Form) -> Finding:
     return Finding(
         code=rule.code,
         name=rule.name,
-        severity=hit.severity or rule.severity,
-        confidence=hit.confidence or rule.confidence,
-        message=hit.message,
-        origin=hit.origin,
-        note=hit.note,
-        help=hit.help,
+        severity=violation.severity or rule.severity,
+        confidence=violation.confidence or rule.confidence,
+        message=violation.message,
+        origin=violation.origin,
+        note=violation.note,
+        help=violation.help,
         url=f"{RULE_PAGES}{rule.code}.md",
-        related=hit.related,
-        places=hit.total,
-        elements=hit.elements,
-        data=hit.data,
-        fixable=rule.fixable if hit.fix else "no",
+        related=violation.related,
+        places=violation.total,
+        elements=violation.elements,
+        data=violation.data,
+        fixable=rule.fixable if violation.fix else "no",
         object_form=form,
-        fix=hit.fix,
-        conclusive=hit.conclusive,
+        fix=violation.fix,
+        conclusive=violation.conclusive,
     )
 
 
@@ -91,8 +93,8 @@ def _order(finding: Finding) -> tuple[object, ...]:
     return (finding.origin.file, severity, finding.code, path, finding.message)
 
 
-def _added_up(gaps: Iterable[NotJudged]) -> tuple[NotJudged, ...]:
+def _added_up(items: Iterable[NotJudged]) -> tuple[NotJudged, ...]:
     times: dict[tuple[str, str], int] = {}
-    for gap in gaps:
-        times[gap.code, gap.reason] = times.get((gap.code, gap.reason), 0) + gap.times
+    for item in items:
+        times[item.code, item.reason] = times.get((item.code, item.reason), 0) + item.times
     return tuple(NotJudged(code, reason, n) for (code, reason), n in sorted(times.items()))

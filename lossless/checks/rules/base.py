@@ -2,19 +2,27 @@
 
 A rule is one module, ``rules/<family>/<code>_<name>.py``: its docstring is its documentation and holds its metadata,
 ``check`` is one pure generator over what its row in :mod:`lossless.checks.rules.registry` says it is given. It yields a
-:class:`Hit` for each cause it finds and a :class:`Gap` where something it needs is unknown.
+:class:`Violation` for each cause it finds and a :class:`MissingInput` where something it needs is unknown.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from lossless.ground.basics.findings import Confidence, Edit, Json, Origin, Related, Severity
+from lossless.ground.basics.findings import (
+    Confidence,
+    Edit,
+    Json,
+    MissingInput as MissingInput,
+    Origin,
+    Related,
+    Severity,
+)
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 
-class Hit(NamedTuple):
+class Violation(NamedTuple):
     """One cause. ``elements`` are what it shows on, ``places`` how many they are where not all of them are named.
 
     ``severity`` overrides the rule's own: the same fact can be certain with an intent and likely without.
@@ -42,35 +50,31 @@ class Hit(NamedTuple):
         return (len(self.elements) or 1) if self.places is None else self.places
 
 
-class Gap(NamedTuple):
-    """Something a rule could not judge, and what it would have needed."""
-
-    reason: str
-    times: int = 1
-
-
-def unread(what: str, hosts: Collection[str]) -> Gap:
-    """Return that something is not known of some hosts: their files do not say it."""
-    return Gap(f"no file of the host says {what}", len(hosts))
-
-
-Results = Iterator[Hit | Gap]
+Results = Iterator[Violation | MissingInput]
 """What the function of a rule yields."""
 
 
-def merged(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """Yield one hit for those of one message and severity: rows of many ports that say the same are one cause."""
-    return map(added_up, grouped(((hit.message, hit.severity), hit) for hit in hits).values())
+def unread(what: str, hosts: Collection[str]) -> MissingInput:
+    """Return that something is not known of some hosts: their files do not say it."""
+    return MissingInput(f"no file of the host says {what}", len(hosts))
 
 
-def added_up(hits: list[Hit]) -> Hit:
-    """Return the first of some hits with the elements of all; what cannot be fixed everywhere is not fixed at all."""
-    if len(hits) == 1:
-        return hits[0]
-    elements = tuple(dict.fromkeys(name for hit in hits for name in hit.elements))
-    named = elements and all(hit.places is None for hit in hits)
-    fix = (
-        tuple(dict.fromkeys(edit for hit in hits for edit in hit.fix)) if all(hit.fix for hit in hits) else ()
+def merged(violations: Iterable[Violation]) -> Iterator[Violation]:
+    """Yield one violation for those of one message and severity: rows of many ports that say the same are one cause."""
+    pairs = (((violation.message, violation.severity), violation) for violation in violations)
+    return map(added_up, grouped(pairs).values())
+
+
+def added_up(same: list[Violation]) -> Violation:
+    """Return the first of some violations with the elements of all."""
+    if len(same) == 1:
+        return same[0]
+    elements = tuple(dict.fromkeys(name for violation in same for name in violation.elements))
+    named = elements and all(violation.places is None for violation in same)
+    # What cannot be fixed everywhere is not fixed at all: the finding would stay.
+    fixes = [violation.fix for violation in same]
+    return same[0]._replace(
+        elements=elements,
+        places=None if named else sum(violation.total for violation in same),
+        fix=tuple(dict.fromkeys(edit for fix in fixes for edit in fix)) if all(fixes) else (),
     )
-    places = None if named else sum(hit.total for hit in hits)
-    return hits[0]._replace(elements=elements, places=places, fix=fix)

@@ -1,4 +1,4 @@
-"""What rules share: where a hit points, and on which ports it shows."""
+"""What rules share: where a violation points, and on which ports it shows."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from lossless.checks.rules.base import Gap, Hit
+    from lossless.checks.rules.base import MissingInput, Violation
 
 Codes = frozenset[str]
 
@@ -294,7 +294,7 @@ class LoadedRule(NamedTuple):
     """A rule and its function for one subject."""
 
     code: str
-    check: Callable[[Any], Iterator[Hit | Gap]]
+    check: Callable[[Any], Iterator[Violation | MissingInput]]
 
 
 def load(code: str) -> LoadedRule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, link_need, lossless_profile
+from lossless.analysis.buffers.headroom.port import given_headroom, link_need, lossless_profile
 from lossless.analysis.buffers.storm_protection import protection
 from lossless.checks.trace.model import (
     TraceClassification,
@@ -21,6 +21,7 @@ from lossless.checks.trace.model import (
     TraceStages,
     TraceWatchdog,
 )
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE, PortQos
 from lossless.model.fabric.view import PortSet

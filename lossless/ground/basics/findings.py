@@ -109,6 +109,13 @@ class Finding(NamedTuple):
         return separator.join(str(key) for key in self.origin.path)
 
 
+class MissingInput(NamedTuple):
+    """An input that is not known, and how often: what needs it is not checked."""
+
+    reason: str
+    times: int = 1
+
+
 class NotJudged(NamedTuple):
     """What could not be judged because something is unknown; counted, never a finding.
 

@@ -163,10 +163,10 @@ def _runs(documents: Sequence[Document], options: Options) -> Iterator[tuple[tup
 
 def _verdict(part: View) -> RunVerdict | None:
     """Return what runs show of one part, None where it cannot be run: lint counts that as not checked."""
-    from lossless.analysis.buffers.headroom.port import MissingInput
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.answer import checked_scenario, run_study
     from lossless.analysis.simulation.study.verdict import run_verdict
+    from lossless.ground.basics.findings import MissingInput
 
     try:
         scenario = checked_scenario(part, SimulationRequest().question)

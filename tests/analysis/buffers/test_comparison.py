@@ -18,10 +18,9 @@ from lossless.analysis.buffers.headroom.comparison import (
 from lossless.analysis.buffers.headroom.data import headroom_data
 from lossless.analysis.buffers.headroom.inputs import HeadroomInputs
 from lossless.analysis.buffers.headroom.methods import HeadroomCase, SourcedValue
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.findings import MissingInput, Origin
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.model import Cable
 from lossless.model.fabric.view import PortSet, View

@@ -20,7 +20,7 @@ from lossless.analysis.buffers.ecn_marking import (
     trigger,
     worst_fan_in,
 )
-from lossless.analysis.buffers.headroom.port import MissingInput
+from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.qos import UNREADABLE
 from lossless.model.fabric.view import View
 from tests.analysis.buffers.made import leaf_fabric, leaf_ports, pool, profile, with_group

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums, reserved_sum
+from lossless.ground.basics.findings import MissingInput
 from lossless.model.hardware.load import load_switch
 from tests.analysis.buffers.made import leaf_ports, pool, profile, with_group
 

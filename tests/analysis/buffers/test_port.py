@@ -11,7 +11,6 @@ from lossless.analysis.buffers.ecn_marking import Trigger, chip_bytes, shared_po
 from lossless.analysis.buffers.headroom.port import (
     ROW_PATTERNS,
     LinkNeed,
-    MissingInput,
     TrafficPattern,
     asic_inputs,
     computes_as_before,
@@ -22,6 +21,7 @@ from lossless.analysis.buffers.headroom.port import (
     row_pattern,
     unbacked_bytes,
 )
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.model import Cable
 from lossless.model.fabric.qos import includes_headroom

@@ -10,7 +10,7 @@ import pytest
 from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import live, sweep
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Violation
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.infiniband.subnet_queries import vl_of
 from lossless.checks.rules.registry import load
@@ -68,8 +68,8 @@ def test_opensm_falls_back_to_minhop_where_a_rule_says_so(
     tools: Tools, tmp_path: Path, subnet: Subnet, code: str
 ) -> None:
     named = with_derived_guids(subnet)
-    hits = [hit for hit in load(code).check(named) if isinstance(hit, Hit)]
-    assert [hit.severity or rule_of(code).severity for hit in hits] == ["error"]
+    violations = [violation for violation in load(code).check(named) if isinstance(violation, Violation)]
+    assert [violation.severity or rule_of(code).severity for violation in violations] == ["error"]
     ran = sweep(tools, ibsim_fabric(named), written(named, tmp_path), tmp_path, manager_of(named))
     assert ran.ended
     assert sweep_of(ran.text("opensm.log").splitlines()).engine == "minhop"

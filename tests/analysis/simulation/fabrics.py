@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.question.request import Limits, Question, SimulationRequest
 from lossless.analysis.simulation.question.scenario import scenario
 from lossless.analysis.simulation.study.answer import answer
 from lossless.api import load_fabrics
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.documents import load
 from lossless.model.fabric.view import View
 from tests.checks.rules.judging import patched

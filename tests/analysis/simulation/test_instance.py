@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.engine.check import check
 from lossless.analysis.simulation.engine.network import Hold, SlowHost
 from lossless.analysis.simulation.engine.run import Simulation
@@ -17,6 +16,7 @@ from lossless.analysis.simulation.question.request import PATTERNS, NamedTransfe
 from lossless.analysis.simulation.question.scenario import scenario
 from lossless.analysis.simulation.study.measure import measure
 from lossless.analysis.simulation.study.verdict import describe
+from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import declared, deployed, put
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.engine.network import (
     Action,
     SimGroup,
@@ -20,6 +19,7 @@ from lossless.analysis.simulation.engine.network import (
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
 from lossless.analysis.simulation.question.request import Question
 from lossless.analysis.simulation.question.scenario import RDMA_MTUS, scenario
+from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import (
     HOST_PORTS,

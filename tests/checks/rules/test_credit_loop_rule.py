@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.checks.rules.base import Gap, Hit
+from lossless.checks.rules.base import MissingInput, Violation
 from lossless.checks.rules.infiniband.ib020_credit_loop import check
 from lossless.checks.rules.precedence import SUPERSEDES
 from lossless.ground.basics.known import Unknown
@@ -12,12 +12,12 @@ from lossless.model.fabric.infiniband.subnet import Subnet
 from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
 
 
-def hits(subnet: Subnet) -> list[Hit]:
-    return [found for found in check(subnet) if isinstance(found, Hit)]
+def violations(subnet: Subnet) -> list[Violation]:
+    return [found for found in check(subnet) if isinstance(found, Violation)]
 
 
 def gaps(subnet: Subnet) -> list[str]:
-    return [found.reason for found in check(subnet) if isinstance(found, Gap)]
+    return [found.reason for found in check(subnet) if isinstance(found, MissingInput)]
 
 
 @pytest.mark.parametrize(
@@ -36,37 +36,37 @@ def test_of_a_sound_subnet_nothing_is_said(subnet: Subnet) -> None:
 
 
 def test_a_ring_of_six_is_named_hop_by_hop_and_replaces_what_is_said_of_the_engine() -> None:
-    (hit,) = hits(torus((6,), 1, "dor"))
-    assert hit.message == "routes of dor wait for each other in a circle of 6 hops"
-    assert hit.note.startswith("t0 port 1 -> t1; t1 port 2 -> t2; ")
-    assert hit.elements == ("t0", "t1", "t2", "t3", "t4", "t5")
-    assert hit.conclusive
+    (violation,) = violations(torus((6,), 1, "dor"))
+    assert violation.message == "routes of dor wait for each other in a circle of 6 hops"
+    assert violation.note.startswith("t0 port 1 -> t1; t1 port 2 -> t2; ")
+    assert violation.elements == ("t0", "t1", "t2", "t3", "t4", "t5")
+    assert violation.conclusive
     assert SUPERSEDES["IB020"] == ("IB002",)
 
 
 def test_nvidias_opensm_may_choose_other_ports_so_confidence_is_less() -> None:
     subnet = torus((6,), 1, "dor")
-    assert [hit.confidence for hit in hits(subnet)] == ["high"]
-    assert [hit.confidence for hit in hits(subnet._replace(flavour="nvidia"))] == ["medium"]
+    assert [violation.confidence for violation in violations(subnet)] == ["high"]
+    assert [violation.confidence for violation in violations(subnet._replace(flavour="nvidia"))] == ["medium"]
 
 
 @pytest.mark.parametrize("engine", ["lash", "dfsssp", "nue", "ar_dor", "file"])
 def test_what_cannot_be_computed_is_unproven_and_never_free(engine: str) -> None:
     subnet = torus((5, 5), 1, engine, qos="TRUE")
-    assert hits(subnet) == []
+    assert violations(subnet) == []
     (reason,) = gaps(subnet)
     assert reason.startswith("whether there are credit loops is unproven: ")
 
 
 def test_an_engine_that_the_shape_makes_opensm_pass_over_is_said_by_another_rule() -> None:
-    assert hits(torus((5, 5), 1, "updn")) == []
-    assert hits(torus((5, 5), 1, "torus-2QoS")) == []
+    assert violations(torus((5, 5), 1, "updn")) == []
+    assert violations(torus((5, 5), 1, "torus-2QoS")) == []
 
 
 def test_switches_that_are_listed_in_a_ring_are_judged_too() -> None:
     ring = torus((5,), 1, "updn")
     assert not isinstance(ring.shape, Unknown)
     listed = ring._replace(shape=ring.shape._replace(kind="explicit"))
-    (hit,) = hits(listed)
-    assert hit.data["engine"] == "minhop"
-    assert "updn finds no root switches, so opensm takes minhop" in hit.note
+    (violation,) = violations(listed)
+    assert violation.data["engine"] == "minhop"
+    assert "updn finds no root switches, so opensm takes minhop" in violation.note

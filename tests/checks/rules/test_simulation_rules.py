@@ -20,7 +20,7 @@ from lossless.analysis.simulation.question.request import MISSING_NUMBA, Limits,
 from lossless.analysis.simulation.study import survey
 from lossless.analysis.simulation.study.answer import answer
 from lossless.checks.lint import simulation as traffic
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Violation
 from lossless.checks.rules.simulation import (
     run_violations as outcome,
     sim001_simulated_unsafe,
@@ -302,13 +302,13 @@ def test_a_ring_of_three_leaves_has_no_path_to_wait_for_another() -> None:
 # --- what traffic alone hardly shows ---
 
 
-def hits(view: View, **fields: Any) -> list[Hit]:
+def violations(view: View, **fields: Any) -> list[Violation]:
     """Return what both rules say of a run that is made up."""
     ran = SimulationRun(SimulationFacts(view, "made up", priority=3, seeds=2, **fields))
     checks = sim001_simulated_unsafe.check, sim002_simulated_edge.check
-    found = [hit for check in checks for hit in check(ran)]
-    assert all(isinstance(hit, Hit) for hit in found)
-    return [hit for hit in found if isinstance(hit, Hit)]
+    found = [violation for check in checks for violation in check(ran)]
+    assert all(isinstance(violation, Violation) for violation in found)
+    return [violation for violation in found if isinstance(violation, Violation)]
 
 
 def test_a_storm_is_blamed_on_the_detection_time_of_the_port() -> None:
@@ -316,12 +316,15 @@ def test_a_storm_is_blamed_on_the_detection_time_of_the_port() -> None:
     storm = (SimulationCause("storm", "unsafe", "the watchdog acts", 1),)
     stopped = (PortRef("leaf1", "Ethernet4"), PortRef("leaf1", "Ethernet12"))
     unlike = deployed({"PFC_WD": {"Ethernet12": {"detection_time": "900"}}})
-    rows = {hit.elements: hit.origin.path for hit in hits(unlike, causes=storm, stopped=stopped)}
+    rows = {
+        violation.elements: violation.origin.path
+        for violation in violations(unlike, causes=storm, stopped=stopped)
+    }
     assert rows == {
         ("leaf1:Ethernet4",): ("PFC_WD", "Ethernet0", "detection_time"),
         ("leaf1:Ethernet12",): ("PFC_WD", "Ethernet12", "detection_time"),
     }
-    (of_intent,) = hits(declared(), causes=storm, stopped=stopped)
+    (of_intent,) = violations(declared(), causes=storm, stopped=stopped)
     assert of_intent.origin.path == ("pfc", "watchdog", "detection")
     assert of_intent.elements == ("leaf1:Ethernet4", "leaf1:Ethernet12")
 
@@ -329,9 +332,9 @@ def test_a_storm_is_blamed_on_the_detection_time_of_the_port() -> None:
 def test_a_long_pause_is_blamed_on_the_quickest_watchdog() -> None:
     quick = deployed({"PFC_WD": {"Ethernet8": {"detection_time": "600"}}})
     cause = (SimulationCause("pause", "on the edge", "a pause lasted", 1),)
-    (hit,) = hits(quick, causes=cause, pause=LongestPause(350.0, 600.0))
-    assert hit.origin.path == ("PFC_WD", "Ethernet8", "detection_time")
-    assert hit.data["longest_pause_ms"] == 350.0
+    (violation,) = violations(quick, causes=cause, pause=LongestPause(350.0, 600.0))
+    assert violation.origin.path == ("PFC_WD", "Ethernet8", "detection_time")
+    assert violation.data["longest_pause_ms"] == 350.0
 
 
 def test_every_kind_of_cause_has_a_finding() -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.methods import HeadroomCase, SourcedValue
 from lossless.analysis.buffers.headroom.port import (
-    MissingInput,
     computes_as_before,
     lends_headroom,
     link_of,
     row_pattern,
     unknown_hwsku,
 )
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 

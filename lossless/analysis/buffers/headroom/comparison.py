@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Literal
 from lossless.analysis.buffers.headroom.cases import link_case, port_case, shares_headroom
 from lossless.analysis.buffers.headroom.formulas import cable_plus_mtu_bytes
 from lossless.analysis.buffers.headroom.methods import HeadroomCase, MethodResult, answers, silent
-from lossless.analysis.buffers.headroom.port import (
-    MissingInput,
-    dynamic_headroom,
-    given_headroom,
-    lossless_profile,
-)
+from lossless.analysis.buffers.headroom.port import dynamic_headroom, given_headroom, lossless_profile
 from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.buffers.headroom.comparison import ConfiguredHeadroom, NoHeadroom
 from lossless.analysis.buffers.headroom.methods import uses_lanes
-from lossless.analysis.buffers.headroom.port import MissingInput, asic_inputs
+from lossless.analysis.buffers.headroom.port import asic_inputs
+from lossless.ground.basics.findings import MissingInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

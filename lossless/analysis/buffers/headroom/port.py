@@ -27,6 +27,7 @@ from lossless.analysis.buffers.headroom.formulas import (
     pause_response_bytes,
     vendor_row_headroom,
 )
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
@@ -56,12 +57,6 @@ Measured against sonic-buildimage pg_profile_lookup.ini @086b03b: the first give
 ACS-SN5400 (Spectrum-4), the second all 36 to 42 rows of each HWSKU of SN5640 (Spectrum-5). One is used for a HWSKU
 only where it gives every row of its own.
 """
-
-
-class MissingInput(NamedTuple):
-    """An input that is not known: what needs it is not checked."""
-
-    reason: str
 
 
 class LinkNeed(NamedTuple):

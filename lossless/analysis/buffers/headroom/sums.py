@@ -6,8 +6,9 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
-from lossless.analysis.buffers.headroom.port import MissingInput, is_nvidia, lossless_profile
+from lossless.analysis.buffers.headroom.port import is_nvidia, lossless_profile
 from lossless.analysis.buffers.pools import PRIVATE_HEADROOM_BYTES
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import includes_headroom
 

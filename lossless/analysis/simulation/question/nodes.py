@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, pause_response_bytes
-from lossless.analysis.buffers.headroom.port import MissingInput
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
-from lossless.analysis.buffers.headroom.port import (
-    MissingInput,
-    given_headroom,
-    is_nvidia,
-    link_need,
-    lossless_profile,
-)
+from lossless.analysis.buffers.headroom.port import given_headroom, is_nvidia, link_need, lossless_profile
 from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import (
@@ -24,6 +18,7 @@ from lossless.analysis.simulation.engine.network import (
     SimWatchdog,
     SimWred,
 )
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, UNREADABLE
 from lossless.model.fabric.view import PortSet

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
 from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
@@ -13,6 +12,7 @@ from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_
 from lossless.analysis.simulation.question.request import PATTERNS, Question
 from lossless.analysis.simulation.question.routes import EcmpRoutes
 from lossless.ground.basics.errors import NotHereError, ScenarioError
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.hosts import Transport
 

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.question.request import INTERPRETED, MISSING_NUMBA
 from lossless.ground.basics.errors import NotHereError, ScenarioError
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.view import View
 

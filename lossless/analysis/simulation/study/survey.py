@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.buffers.simulation_facts import (
     EgressRefusal,
     HeadroomUse,
@@ -20,6 +19,7 @@ from lossless.analysis.buffers.simulation_facts import (
 from lossless.analysis.simulation.question.request import SimulationRequest
 from lossless.analysis.simulation.study.answer import checked_scenario, parts, run_study, why_not
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.findings import MissingInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

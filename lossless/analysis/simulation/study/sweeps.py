@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.simulation.question.request import Limits, SimulationRequest
 from lossless.analysis.simulation.study.answer import checked_scenario, compile_for, parts, why_not
 from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileHeadroom, profile_headrooms, row_help
 from lossless.ground.basics.units import format_bytes
 
@@ -80,18 +80,18 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per profile whose headroom is below the cable, or below cable and frame."""
+    """Yield a violation per profile whose headroom is below the cable, or below cable and frame."""
     for headroom in profile_headrooms(view):
-        if isinstance(headroom, Gap):
+        if isinstance(headroom, MissingInput):
             yield headroom
         elif headroom.given_bytes < headroom.link.frame_bytes:
-            yield _hit(headroom)
+            yield _violation(headroom)
 
 
-def _hit(headroom: ProfileHeadroom) -> Hit:
+def _violation(headroom: ProfileHeadroom) -> Violation:
     link = headroom.link
     certain = headroom.given_bytes < link.cable_bytes
-    return headroom.hit(
+    return headroom.violation(
         f"the cable alone, {format_bytes(link.cable_bytes)}"
         if certain
         else f"the cable and one frame, {format_bytes(link.frame_bytes)}",

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileHeadroom, profile_headrooms, row_help
 from lossless.ground.basics.units import format_bytes, format_rate
 
@@ -58,21 +58,23 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per profile whose headroom holds cable and frame, but not the whole need."""
+    """Yield a violation per profile whose headroom holds cable and frame, but not the whole need."""
     for headroom in profile_headrooms(view):
-        if isinstance(headroom, Gap):
+        if isinstance(headroom, MissingInput):
             yield headroom
             continue
         link, ports = headroom.link, headroom.ports
         if link.need is None:
-            yield Gap(f"no headroom need is known at {format_rate(ports.speed_bps or 0)}", ports.places)
+            yield MissingInput(
+                f"no headroom need is known at {format_rate(ports.speed_bps or 0)}", ports.places
+            )
         elif link.frame_bytes <= headroom.given_bytes < link.need.headroom_bytes:
-            yield _hit(headroom, link.need)
+            yield _violation(headroom, link.need)
 
 
-def _hit(headroom: ProfileHeadroom, need: HeadroomNeed) -> Hit:
+def _violation(headroom: ProfileHeadroom, need: HeadroomNeed) -> Violation:
     terms = ", ".join(f"{term.name} {term.bytes:,.0f}" for term in need.terms)
-    return headroom.hit(
+    return headroom.violation(
         f"the {format_bytes(need.headroom_bytes)} needed ({_method(need)})",
         note=f"in bytes: {terms}" if len(need.terms) > 1 else "",
         help_text=row_help(headroom.ports, headroom.profile, need) or f"set xoff to {need.headroom_bytes}",

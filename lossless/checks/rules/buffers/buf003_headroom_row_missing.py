@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 from lossless.model.hardware.capacity import backs_headroom
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per set of ports whose speed and length the HWSKU has no row for."""
+    """Yield a violation per set of ports whose speed and length the HWSKU has no row for."""
     for ports in view.lossless_sets:
         if view.fabric.declared:
             yield from _declared(ports)
@@ -83,7 +83,7 @@ def check(view: View) -> Results:
             yield from _deployed(ports, ports.cable.configured_m)
 
 
-def _declared(ports: PortSet) -> Iterator[Hit]:
+def _declared(ports: PortSet) -> Iterator[Violation]:
     hwsku, real_m = ports.switch.hwsku, ports.cable.real_m
     if hwsku is None or not isinstance(real_m, int) or ports.cable.configured_m is not None:
         return
@@ -99,19 +99,21 @@ def _declared(ports: PortSet) -> Iterator[Hit]:
     choose = f"choose a HWSKU with such a row: {', '.join(others[:3])}" if others else "choose another switch"
     longest = max(_lengths(hwsku, ports.speed_bps), default=0)
     help_text = f"keep the cable within {longest} m, or {choose}" if longest else choose
-    yield _hit(ports, hwsku, real_m, help_text)
+    yield _violation(ports, hwsku, real_m, help_text)
 
 
 def _deployed(ports: PortSet, cable_m: int) -> Results:
     groups = [ports.qos.groups[priority] for priority in ports.qos.pfc.priorities]
     hwsku = ports.switch.hwsku
     if any(group is not None and group.generated and group.buffer is None for group in groups):
-        yield Gap("the headroom rows of the switch, or the speed of the port, are unknown", ports.places)
+        yield MissingInput(
+            "the headroom rows of the switch, or the speed of the port, are unknown", ports.places
+        )
     elif any(group is None for group in groups) and hwsku is not None:
         if all(port.admin_up is True for port in ports.ports):
             covering = hwsku.row_covering(ports.speed_bps or 0, cable_m)
             longer = f"configure the next longer row, {covering.cable_m}m" if covering else ""
-            yield _hit(ports, hwsku, cable_m, longer or _by_hand(ports, cable_m))
+            yield _violation(ports, hwsku, cable_m, longer or _by_hand(ports, cable_m))
     elif hwsku is not None and hwsku.headroom and ports.speed_bps is not None:
         yield from _by_hand_already(ports, hwsku, ports.speed_bps, cable_m, groups)
 
@@ -127,24 +129,26 @@ def _lengths_of(ports: PortSet) -> tuple[int, ...]:
 
 def _by_hand_already(
     ports: PortSet, hwsku: Hwsku, speed_bps: int, cable_m: int, groups: list[PriorityGroup | None]
-) -> Iterator[Hit]:
-    """Yield a hit where a group is configured and its length has no row: no change will be followed."""
+) -> Iterator[Violation]:
+    """Yield a violation where a group is configured and its length has no row: no change will be followed."""
     own = pg_profile_name(speed_bps, cable_m)
     names = {group.buffer.name for group in groups if group and group.buffer and group.buffer.lossless}
     if names and own not in names and hwsku.row(speed_bps, cable_m) is None:
         what = "length" if _lengths_of(ports) else "speed"
-        hit = _hit(ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for")
+        violation = _violation(ports, hwsku, cable_m, f"configure a {what} that the HWSKU has a row for")
         stays = f"the group keeps {', '.join(sorted(names))}, whatever the length says"
         # What the switch once made for another length is not what somebody wrote for this one.
         left_over = any(map(is_pg_profile_name, names))
-        yield hit._replace(severity="warning" if left_over else "info", note=f"{hit.note}; {stays}")
+        yield violation._replace(
+            severity="warning" if left_over else "info", note=f"{violation.note}; {stays}"
+        )
 
 
-def _hit(ports: PortSet, hwsku: Hwsku, cable_m: int, help_text: str) -> Hit:
+def _violation(ports: PortSet, hwsku: Hwsku, cable_m: int, help_text: str) -> Violation:
     lengths = _lengths(hwsku, ports.speed_bps)
     rate = format_rate(ports.speed_bps or 0)
     rows = ", ".join(f"{length}m" for length in lengths)
-    return Hit(
+    return Violation(
         origin=ports.cable.origin,
         message=f"{rate} over {cable_m} m has no headroom row in HWSKU {hwsku.name}",
         note=f"rows at {rate}: {rows}" if rows else f"the HWSKU has no row at {rate}",

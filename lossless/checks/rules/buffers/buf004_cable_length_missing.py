@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.model.hardware.buffer_names import is_pg_profile_name
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per set of ports in service with PFC and no cable length."""
+    """Yield a violation per set of ports in service with PFC and no cable length."""
     if view.fabric.declared:
         return
     for ports in view.lossless_sets:
@@ -63,11 +63,11 @@ def check(view: View) -> Results:
         if ports.cable.configured_m or switch.qos.buffer_model == "dynamic":
             continue
         if all(port.cable.configured_m is None for port in switch.ports):
-            yield Gap("the file has no cable lengths", ports.places)
+            yield MissingInput("the file has no cable lengths", ports.places)
             continue
         wired = tuple(port for port in ports.ports if _in_service(switch, port))
         if wired:
-            yield _hit(ports._replace(ports=wired))
+            yield _violation(ports._replace(ports=wired))
 
 
 def _in_service(switch: Switch, port: Port) -> bool:
@@ -79,7 +79,7 @@ def _names_neighbours(switch: Switch) -> bool:
     return any(port.neighbor is not None for port in switch.ports)
 
 
-def _hit(ports: PortSet) -> Hit:
+def _violation(ports: PortSet) -> Violation:
     missing = [priority for priority in ports.qos.pfc.priorities if ports.qos.groups[priority] is None]
     severity: Severity = "error" if _names_neighbours(ports.switch) else "warning"
     left_over = _left_over(ports)
@@ -87,7 +87,7 @@ def _hit(ports: PortSet) -> Hit:
     outcome = "so it gets no lossless group" if missing else "its lossless group is set by hand"
     if left_over and not missing:
         outcome = f"its lossless group keeps {left_over}"
-    return Hit(
+    return Violation(
         origin=ports.cable.origin,
         message=f"PFC is on and the port has {_length(ports)}, {outcome}",
         note="buffermgrd looks headroom up by speed and length, and skips a port without a length"

@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
-from lossless.checks.rules.base import Gap, Hit, Results, merged
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.qos import BufferProfile
@@ -61,18 +61,22 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per length that is below the real cable of the same port in an intent."""
+    """Yield a violation per length that is below the real cable of the same port in an intent."""
     intended = device.intended
     if intended is None or not device.view.lossless_sets:
         return
     if intended.hwsku_name != device.switch.hwsku_name:
-        yield Gap("the switch runs another HWSKU than its intent says, and its ports have other names")
+        yield MissingInput(
+            "the switch runs another HWSKU than its intent says, and its ports have other names"
+        )
         return
     real = {(port.name, port.speed_bps): port.cable for port in intended.ports}
-    yield from merged(hit for ports in device.view.lossless_sets for hit in _understated(ports, real))
+    yield from merged(
+        violation for ports in device.view.lossless_sets for violation in _understated(ports, real)
+    )
 
 
-def _understated(ports: PortSet, real: dict[tuple[str, int | None], Cable]) -> Iterator[Hit]:
+def _understated(ports: PortSet, real: dict[tuple[str, int | None], Cable]) -> Iterator[Violation]:
     configured_m = ports.cable.configured_m
     if not configured_m:
         return
@@ -81,15 +85,15 @@ def _understated(ports: PortSet, real: dict[tuple[str, int | None], Cable]) -> I
         cable = real.get((port.name, port.speed_bps))
         if cable is not None and isinstance(cable.real_m, int) and cable.real_m > configured_m:
             port_alone = ports._replace(ports=(port,), cable=port.cable._replace(real_m=cable.real_m))
-            yield _hit(port_alone, configured_m, cable.real_m, cable)
+            yield _violation(port_alone, configured_m, cable.real_m, cable)
 
 
-def _hit(ports: PortSet, configured_m: int, real_m: int, intended: Cable) -> Hit:
+def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) -> Violation:
     need, given = link_need(ports), _given(ports, configured_m)
     link = need if isinstance(need, LinkNeed) else None
     hwsku = ports.switch.hwsku
     row = hwsku.row_covering(ports.speed_bps or 0, real_m) if hwsku else None
-    return Hit(
+    return Violation(
         origin=ports.cable.origin,
         message=f"{configured_m} m are configured for a cable of {real_m} m{_outcome(ports, link, given)}",
         note="the real length is the intent's; headroom is looked up by the configured one",

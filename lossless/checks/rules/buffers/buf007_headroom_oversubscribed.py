@@ -46,9 +46,8 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import by_switch
-from lossless.analysis.buffers.headroom.port import MissingInput
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
 
@@ -61,20 +60,20 @@ _ROUNDING = 1.001
 
 
 def check(view: View) -> Results:
-    """Yield a hit per pool whose headroom does not fit, or fits only by a bet that nobody declared."""
+    """Yield a violation per pool whose headroom does not fit, or fits only by a bet that nobody declared."""
     for sets in by_switch(view):
         sums = headroom_sums(sets)
         if isinstance(sums, MissingInput):
-            yield Gap(sums.reason, places(sets))
+            yield MissingInput(sums.reason, places(sets))
             continue
         for demand in sums:
-            hit = _hit(demand, view.fabric.declared)
-            if hit is not None:
+            violation = _violation(demand, view.fabric.declared)
+            if violation is not None:
                 total = demand.groups * len(demand.switches)
-                yield hit._replace(elements=elements(sets), places=total, data=_data(demand))
+                yield violation._replace(elements=elements(sets), places=total, data=_data(demand))
 
 
-def _hit(demand: HeadroomSum, declared: bool) -> Hit | None:
+def _violation(demand: HeadroomSum, declared: bool) -> Violation | None:
     if not demand.fits:
         return _does_not_fit(demand, declared)
     if demand.ratio is not None and demand.ratio > (demand.accepted or 1.0) * _ROUNDING:
@@ -82,12 +81,12 @@ def _hit(demand: HeadroomSum, declared: bool) -> Hit | None:
     return None
 
 
-def _does_not_fit(demand: HeadroomSum, declared: bool) -> Hit:
+def _does_not_fit(demand: HeadroomSum, declared: bool) -> Violation:
     chip = format_bytes(demand.chip_bytes) if demand.chip_bytes else "the chip"
     stated = " or state buffers.headroom_oversubscription" if demand.shared_bytes else ""
     if demand.shared_bytes and not declared and demand.pool.size_bytes:
         return _pool_too_large(demand, demand.shared_bytes, chip)
-    return Hit(
+    return Violation(
         origin=demand.pool.origin if declared else demand.pool.origin.at("size"),
         message=f"headroom of {format_bytes(demand.headroom_bytes)} for {demand.groups} lossless groups leaves "
         f"nothing of {chip} to share",
@@ -97,8 +96,8 @@ def _does_not_fit(demand: HeadroomSum, declared: bool) -> Hit:
     )
 
 
-def _pool_too_large(demand: HeadroomSum, shared_bytes: int, chip: str) -> Hit:
-    return Hit(
+def _pool_too_large(demand: HeadroomSum, shared_bytes: int, chip: str) -> Violation:
+    return Violation(
         origin=demand.pool.origin.at("xoff"),
         message=f"{demand.pool.name} sets {format_bytes(shared_bytes)} aside as headroom, which leaves nothing of "
         f"{chip} to share",
@@ -110,11 +109,11 @@ def _pool_too_large(demand: HeadroomSum, shared_bytes: int, chip: str) -> Hit:
     )
 
 
-def _oversubscribed(demand: HeadroomSum, ratio: float, from_intent: bool) -> Hit:
+def _oversubscribed(demand: HeadroomSum, ratio: float, from_intent: bool) -> Violation:
     declared = f", {demand.accepted:g}:1 is declared" if demand.accepted else ""
     severity: Severity = "warning" if from_intent else "info"
     origin = demand.pool.origin
-    return Hit(
+    return Violation(
         origin=origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin,
         message=f"{demand.groups} lossless groups can claim {format_bytes(demand.claimed_bytes)} of headroom, "
         f"{demand.pool.name} holds {format_bytes(demand.shared_bytes or 0)}, {ratio:.2f}:1{declared}",

@@ -44,9 +44,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import by_switch
-from lossless.analysis.buffers.headroom.port import MissingInput, is_nvidia
+from lossless.analysis.buffers.headroom.port import is_nvidia
 from lossless.analysis.buffers.headroom.sums import ReservedSum, headroom_sums, reserved_sum
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where what is reserved, alone or with the pools, is more than the chip has."""
+    """Yield a violation where what is reserved, alone or with the pools, is more than the chip has."""
     switch = device.switch
     chip = _chip_bytes(switch)
     reserved = reserved_sum(switch) if chip and not switch.qos.voq else None
@@ -90,9 +90,9 @@ def _headroom_fills(device: Device) -> bool:
     )
 
 
-def _nothing_left(reserved: ReservedSum, chip: int) -> Hit:
+def _nothing_left(reserved: ReservedSum, chip: int) -> Violation:
     profile = reserved.largest
-    return Hit(
+    return Violation(
         origin=profile.origin.at("size")
         if profile.origin.path[:1] == ("BUFFER_PROFILE",)
         else profile.origin,
@@ -104,12 +104,12 @@ def _nothing_left(reserved: ReservedSum, chip: int) -> Hit:
     )
 
 
-def _pools_too_large(switch: Switch, reserved: ReservedSum, chip: int) -> Hit:
+def _pools_too_large(switch: Switch, reserved: ReservedSum, chip: int) -> Violation:
     pooled = _pooled(switch)
     pools = [pool for pool in switch.qos.pools if pool.kind == "ingress"]
     largest = max(pools, key=lambda pool: (pool.size_bytes or 0, pool.name))
     over = reserved.bytes + pooled - chip
-    return Hit(
+    return Violation(
         origin=largest.origin.at("size"),
         message=f"ingress pools and shared headroom of {format_bytes(pooled)} and {format_bytes(reserved.bytes)} "
         f"reserved for groups and queues are {format_bytes(over)} more than the chip's {format_bytes(chip)}",

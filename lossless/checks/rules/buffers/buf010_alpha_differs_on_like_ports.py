@@ -72,7 +72,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import DYNAMIC_TH
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside, element, row_of
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -89,15 +89,15 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per alpha that is not the usual one of its role and speed."""
+    """Yield a violation per alpha that is not the usual one of its role and speed."""
     from lossless.checks.rules.roles.outliers import (  # a device alone does not pay for it
-        outlier_hit,
+        outlier_violation,
         outliers_by_model,
     )
 
     for outlier in outliers_by_model(devices, "alpha"):
         here, usual = outlier.these[0].setting, outlier.usual[0].setting
-        yield outlier_hit(outlier)._replace(
+        yield outlier_violation(outlier)._replace(
             origin=here.origin.at("dynamic_th"),
             note=f"alpha is {2.0 ** (here.value - usual.value):g} of what it is there",
             help="give the switches of a role the same dynamic_th",
@@ -120,7 +120,7 @@ class _GroupMember(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per threshold that fewer than half of the like ports have."""
+    """Yield a violation per threshold that fewer than half of the like ports have."""
     sets_of = grouped(
         (_ComparedPorts(priority, ports.speed_bps, ports.cable.configured_m, ports.qos.pfc.priorities), ports)
         for ports in device.view.lossless_sets
@@ -157,24 +157,24 @@ def _kind(known: Mapping[str, object], port: Port) -> object:
     return (port.neighbor is not None, str(row.get("type")) if isinstance(row, dict) else None)
 
 
-def _minority(device: Device, compared: _ComparedPorts, members: list[_GroupMember]) -> Iterator[Hit]:
+def _minority(device: Device, compared: _ComparedPorts, members: list[_GroupMember]) -> Iterator[Violation]:
     groups = grouped((_threshold(member.profile), member) for member in members)
     usual = max(groups.values(), key=len)
     if 2 * len(usual) <= len(members):
         return
     for different in groups.values():
         if different is not usual:
-            yield _hit(device, compared, different, usual)
+            yield _violation(device, compared, different, usual)
 
 
-def _hit(
+def _violation(
     device: Device, compared: _ComparedPorts, different: list[_GroupMember], usual: list[_GroupMember]
-) -> Hit:
+) -> Violation:
     first, other = different[0], usual[0]
     origin = first.group.origin
     where = f"{format_rate(compared.speed_bps)}" if compared.speed_bps else "ports of one speed"
     length = f" over {compared.cable_m} m" if compared.cable_m else ""
-    return Hit(
+    return Violation(
         origin=origin.at("profile") if origin.path[:1] == ("BUFFER_PG",) else origin,
         message=f"{first.profile.name} pauses priority {compared.priority} at {_shown(first.profile)}, and "
         f"{len(usual)} of {len(usual) + len(different)} ports with {where}{length} at {_shown(other.profile)}",

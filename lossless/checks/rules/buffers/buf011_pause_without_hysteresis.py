@@ -45,8 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import trigger
-from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
 from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
@@ -56,11 +55,11 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per profile whose pause ends where it begins."""
+    """Yield a violation per profile whose pause ends where it begins."""
     for use in written_profiles(device.view):
         profile = use.profile
         if not profile.xon_bytes and not profile.xon_offset_bytes:
-            yield _hit(device, use, "has neither xon nor xon_offset: a pause ends where it begins")
+            yield _violation(device, use, "has neither xon nor xon_offset: a pause ends where it begins")
         elif profile.xon_bytes:
             yield from _above_trigger(device, use, profile.xon_bytes)
 
@@ -68,18 +67,18 @@ def check(device: Device) -> Results:
 def _above_trigger(device: Device, use: ProfileUse, xon_bytes: int) -> Results:
     start = trigger(device.switch, use.profile)
     if isinstance(start, MissingInput):
-        yield Gap(start.reason, places(use.sets))
+        yield MissingInput(start.reason, places(use.sets))
         return
     threshold = int(start.threshold_bytes(1))
     if 0 < threshold <= xon_bytes:
         problem = f"ends a pause at {format_bytes(xon_bytes)} and begins it at {format_bytes(threshold)} at the latest"
-        yield _hit(device, use, problem, threshold)
+        yield _violation(device, use, problem, threshold)
 
 
-def _hit(device: Device, use: ProfileUse, problem: str, threshold: int | None = None) -> Hit:
+def _violation(device: Device, use: ProfileUse, problem: str, threshold: int | None = None) -> Violation:
     profile, row = use.profile, device.tables.row("BUFFER_PROFILE", use.profile.name)
     written = row is not None and "xon" in row.fields
-    return Hit(
+    return Violation(
         origin=profile.origin.at("xon") if written else profile.origin.key(),
         message=f"{profile.name} {problem}",
         note="xon is in bytes of the group, xon_offset in bytes below its threshold",

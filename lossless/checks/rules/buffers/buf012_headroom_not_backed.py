@@ -43,7 +43,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, unbacked_bytes
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
 from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
@@ -53,11 +53,11 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per profile of an NVIDIA switch whose size does not hold xon and xoff."""
+    """Yield a violation per profile of an NVIDIA switch whose size does not hold xon and xoff."""
     for use in written_profiles(device.view):
         short = unbacked_bytes(device.switch, use.profile)
         if short and not _too_small(device, use):
-            yield _hit(device, use, short)
+            yield _violation(device, use, short)
 
 
 def _too_small(device: Device, use: ProfileUse) -> bool:
@@ -68,7 +68,7 @@ def _too_small(device: Device, use: ProfileUse) -> bool:
     return any(need is not None and given < need.headroom_bytes for need in needs)
 
 
-def _hit(device: Device, use: ProfileUse, short: int) -> Hit:
+def _violation(device: Device, use: ProfileUse, short: int) -> Violation:
     profile = use.profile
     needed = (profile.xon_bytes or 0) + (profile.headroom_bytes or 0)
     dynamic = device.switch.qos.buffer_model == "dynamic"
@@ -77,7 +77,7 @@ def _hit(device: Device, use: ProfileUse, short: int) -> Hit:
         if dynamic
         else "and no pool shares headroom"
     )
-    return Hit(
+    return Violation(
         origin=profile.origin.at("size"),
         message=f"size of {format_bytes(profile.reserved_bytes)} is {format_bytes(short)} short of xon + xoff, "
         f"{format_bytes(needed)}, {outcome}",

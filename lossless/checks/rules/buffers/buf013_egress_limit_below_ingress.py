@@ -46,9 +46,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, queue_limit_bytes, trigger
-from lossless.analysis.buffers.headroom.port import MissingInput, given_headroom, lossless_profile
+from lossless.analysis.buffers.headroom.port import given_headroom, lossless_profile
 from lossless.analysis.buffers.thresholds import stalled_egress_bytes
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import below, beside, elements, places, row_of
 from lossless.checks.rules.pfc.priorities import is_lossy
 from lossless.ground.basics.records import NamedTuple
@@ -84,12 +84,12 @@ class _EgressUse(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a hit per egress profile that bounds a lossless queue below what ingress holds for it."""
+    """Yield a violation per egress profile that bounds a lossless queue below what ingress holds for it."""
     for sets in by_switch(view):
         if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:
             continue
         known: dict[int, _EgressBacklog | MissingInput] = {}
-        merged: dict[int, Hit | Gap] = {}
+        merged: dict[int, Violation | MissingInput] = {}
         for egress in _egresses(sets):
             verdict = _verdict(view, sets, egress, known)
             if verdict is not None:
@@ -117,20 +117,20 @@ def _is_bounded(buffer: BufferProfile) -> bool:
 
 def _verdict(
     view: View, sets: Sequence[PortSet], egress: _EgressUse, known: dict[int, _EgressBacklog | MissingInput]
-) -> Hit | Gap | None:
+) -> Violation | MissingInput | None:
     limit = _limit_bytes(egress.profile)
     held = None if limit is None else _most_held(sets, egress.priority, known)
     for unknown in (limit, held):
         if isinstance(unknown, MissingInput):
-            return Gap(unknown.reason, places(egress.sets))
+            return MissingInput(unknown.reason, places(egress.sets))
     if not isinstance(limit, float | int) or not isinstance(held, _EgressBacklog):
         return None
     if limit < held.one_bytes:
-        return _hit(view, egress, held, limit, senders=1)
+        return _violation(view, egress, held, limit, senders=1)
     pool = egress.profile.pool
     halved = pool is not None and pool.size_bytes is not None and 2 * limit >= pool.size_bytes
     if limit < held.two_bytes and not halved and ports_with_pfc(sets) > _TWO:
-        return _hit(view, egress, held, limit, senders=2)
+        return _violation(view, egress, held, limit, senders=2)
     return None
 
 
@@ -175,13 +175,15 @@ def _held(
     return known[id(profile)]
 
 
-def _hit(view: View, egress: _EgressUse, held: _EgressBacklog, limit: float, *, senders: int) -> Hit:
+def _violation(
+    view: View, egress: _EgressUse, held: _EgressBacklog, limit: float, *, senders: int
+) -> Violation:
     profile = egress.profile
     amount = int(held.one_bytes if senders == 1 else held.two_bytes)
     who = "one ingress group holds" if senders == 1 else "two ingress groups hold"
     field = "dynamic_th" if profile.dynamic_th is not None else "static_th"
     origin = profile.origin if view.fabric.declared else below(profile.origin, field)
-    return Hit(
+    return Violation(
         origin=origin,
         message=f"{profile.name} lets a lossless queue hold {format_bytes(int(limit))}, and {who} "
         f"{format_bytes(amount)} for it before its sender stops",

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import is_lossy
 from lossless.ground.basics.units import format_bytes
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where lossy queues may hold more than ingress has for them."""
+    """Yield a violation where lossy queues may hold more than ingress has for them."""
     if not device.view.lossless_sets or device.switch.qos.voq:
         return
     ingress, egress = _pools_of_lossy(device)
@@ -64,7 +64,7 @@ def check(device: Device) -> Results:
     room = sum((pool.size_bytes or 0) + (pool.shared_headroom_bytes or 0) for pool in ingress.values())
     for pool in egress.values():
         if pool.size_bytes is not None and pool.size_bytes > room > 0:
-            yield _hit(pool, pool.size_bytes, [ingress[name] for name in sorted(ingress)], room)
+            yield _violation(pool, pool.size_bytes, [ingress[name] for name in sorted(ingress)], room)
 
 
 def _pools_of_lossy(device: Device) -> tuple[dict[str, Pool], dict[str, Pool]]:
@@ -85,9 +85,9 @@ def _note(pools: dict[str, Pool], buffer: BufferProfile, kind: str) -> None:
         pools[buffer.pool.name] = buffer.pool
 
 
-def _hit(pool: Pool, size: int, ingress: list[Pool], room: int) -> Hit:
+def _violation(pool: Pool, size: int, ingress: list[Pool], room: int) -> Violation:
     names = " and ".join(other.name for other in ingress)
-    return Hit(
+    return Violation(
         origin=pool.origin.at("size"),
         message=f"{pool.name} lets lossy queues hold {format_bytes(size)}, and {names} "
         f"{'has' if len(ingress) == 1 else 'have'} {format_bytes(room)}",

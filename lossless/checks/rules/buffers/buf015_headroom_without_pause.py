@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.pfc.priorities import in_service, used_classes
 from lossless.ground.basics.units import format_bytes
 
@@ -59,10 +59,12 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per group number and profile that has headroom and no PFC."""
+    """Yield a violation per group number and profile that has headroom and no PFC."""
     paused = {p for ports in device.view.port_sets for p in ports.qos.pfc.priorities}
     paused |= {group for ports in device.view.port_sets for group in _paused_groups(ports.qos)}
-    yield from merged(hit for ports in device.view.port_sets for hit in _unpaused(device, ports, paused))
+    yield from merged(
+        violation for ports in device.view.port_sets for violation in _unpaused(device, ports, paused)
+    )
 
 
 def _paused_groups(qos: PortQos) -> Iterator[int]:
@@ -72,17 +74,19 @@ def _paused_groups(qos: PortQos) -> Iterator[int]:
             yield target
 
 
-def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Hit]:
+def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Violation]:
     for number, group in enumerate(ports.qos.groups):
         if group is None or group.buffer is None or not group.buffer.lossless or number in paused:
             continue
         # Without a row the port has no QoS of its own, which is not this rule's to say.
         serving = in_service(ports) if len(ports.qos.pfc.origin.path) > 1 else None
         if serving is not None:
-            yield _hit(device, serving, number, group, group.buffer)
+            yield _violation(device, serving, number, group, group.buffer)
 
 
-def _hit(device: Device, ports: PortSet, number: int, group: PriorityGroup, profile: BufferProfile) -> Hit:
+def _violation(
+    device: Device, ports: PortSet, number: int, group: PriorityGroup, profile: BufferProfile
+) -> Violation:
     qos = ports.qos
     counted = sorted(
         tc for tc in used_classes(qos) if 0 <= tc < len(qos.groups) and qos.group_of(tc) == number
@@ -90,7 +94,7 @@ def _hit(device: Device, ports: PortSet, number: int, group: PriorityGroup, prof
     nowhere = not any(other.qos.pfc.priorities for other in device.view.port_sets)
     severity: Severity = "warning" if counted else "info"
     use = f"TC {', '.join(map(str, counted))} fills it" if counted else "no DSCP uses it"
-    return Hit(
+    return Violation(
         origin=qos.pfc.origin if nowhere else group.origin.at("profile"),
         message=f"PG {number} has {profile.name} with {format_bytes(profile.headroom_bytes or 0)} of headroom, {use}, "
         f"and PFC is {'off on every port' if nowhere else f'on for priority {number} on no port'}",

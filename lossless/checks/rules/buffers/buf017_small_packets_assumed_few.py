@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import dynamic_headroom, lends_headroom
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import elements, places
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
@@ -74,7 +74,7 @@ class _DynamicHeadroom(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where the pattern counts on fewer small packets than there may be."""
+    """Yield a violation where the pattern counts on fewer small packets than there may be."""
     if device.switch.qos.buffer_model != "dynamic":
         return
     # The device takes the first row it finds, and one is expected.
@@ -87,12 +87,12 @@ def check(device: Device) -> Results:
             yield from _most_demanding(device, row, percent, mtu_bytes)
 
 
-def _most_demanding(device: Device, row: ConfigRow, percent: int, mtu_bytes: int) -> Iterator[Hit]:
+def _most_demanding(device: Device, row: ConfigRow, percent: int, mtu_bytes: int) -> Iterator[Violation]:
     sets = [ports for ports in device.view.lossless_sets if _is_computed(ports)]
     headrooms = [headroom for ports in sets if (headroom := _computed(ports, percent, mtu_bytes)) is not None]
     if headrooms:
         worst = max(headrooms, key=lambda headroom: headroom.all_small_bytes)
-        yield _hit(device, row, percent, worst, sets)
+        yield _violation(device, row, percent, worst, sets)
 
 
 def _is_computed(ports: PortSet) -> bool:
@@ -112,9 +112,11 @@ def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _DynamicHeadroom 
     )
 
 
-def _hit(device: Device, row: ConfigRow, percent: int, worst: _DynamicHeadroom, sets: list[PortSet]) -> Hit:
+def _violation(
+    device: Device, row: ConfigRow, percent: int, worst: _DynamicHeadroom, sets: list[PortSet]
+) -> Violation:
     ports = worst.ports
-    return Hit(
+    return Violation(
         origin=device.tables.origin("LOSSLESS_TRAFFIC_PATTERN", row, "small_packet_percentage"),
         message=f"headroom counts on {percent} % of small packets: {format_bytes(worst.headroom_bytes)} at "
         f"{format_rate(ports.speed_bps or 0)} over {ports.cable.configured_m} m, where nothing but small packets "

@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import is_nvidia
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.hardware.buffer_names import pg_profile_name
@@ -65,14 +65,14 @@ class _DownPortGroup(NamedTuple):
 
 
 def check(device: Device) -> Results:
-    """Yield one hit for all ports that are down and keep headroom."""
+    """Yield one violation for all ports that are down and keep headroom."""
     switch = device.switch
     if switch.qos.buffer_model == "dynamic":
         return
     down = [port for port in switch.ports if port.admin_up is False and port.qos is not None]
     groups = [group for port in down for group in _groups(switch, port) if group.bytes > 0]
     if groups:
-        yield _hit(switch, groups)
+        yield _violation(switch, groups)
 
 
 def _groups(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
@@ -88,11 +88,11 @@ def _groups(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
         yield _DownPortGroup(port, group, max(profile.reserved_bytes, headroom))
 
 
-def _hit(switch: Switch, groups: list[_DownPortGroup]) -> Hit:
+def _violation(switch: Switch, groups: list[_DownPortGroup]) -> Violation:
     total = sum(group.bytes for group in groups)
     names = tuple(dict.fromkeys(f"{switch.name}:{group.port.name}" for group in groups))
     what = "port that is down keeps" if len(names) == 1 else "ports that are down keep"
-    return Hit(
+    return Violation(
         origin=groups[0].group.origin.at("profile"),
         message=f"{len(names)} {what} {format_bytes(total)} reserved for lossless groups",
         note="the ports in service share what is left",

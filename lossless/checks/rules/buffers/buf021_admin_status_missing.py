@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit for the ports that are meant for service and have no admin_status."""
+    """Yield a violation for the ports that are meant for service and have no admin_status."""
     if device.switch.qos.buffer_model == "dynamic":
         return
     sets = device.view.lossless_sets
@@ -66,11 +66,11 @@ def check(device: Device) -> Results:
     up = sum(port.admin_up is True for ports in sets for port in ports.ports)
     if not wired and up < len(missing):
         return
-    yield from merged(_hit(device, port) for port in missing if not wired or port.neighbor is not None)
+    yield from merged(_violation(device, port) for port in missing if not wired or port.neighbor is not None)
 
 
-def _hit(device: Device, port: Port) -> Hit:
-    return Hit(
+def _violation(device: Device, port: Port) -> Violation:
+    return Violation(
         origin=port.origin.key(),
         message="PFC is on and the port has no admin_status: it is down after a reload, and no lossless group is "
         "made for it",

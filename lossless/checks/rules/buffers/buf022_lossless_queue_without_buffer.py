@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import counted_lossy
 from lossless.checks.rules.pfc.priorities import in_service
 from lossless.model.fabric.qos import UNREADABLE
@@ -54,16 +54,16 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per queue without a buffer profile that other ports give the same queue."""
+    """Yield a violation per queue without a buffer profile that other ports give the same queue."""
     sets = device.view.lossless_sets
     usual = {number for ports in sets for number in _queues(ports.qos, buffered=True)}
-    hits = []
+    violations = []
     for ports in sets:
         missing = sorted(usual.intersection(_queues(ports.qos, buffered=False)))
         serving = in_service(ports) if missing else None
         if serving is not None:
-            hits.append(_hit(serving, missing))
-    yield from merged(hits)
+            violations.append(_violation(serving, missing))
+    yield from merged(violations)
 
 
 def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
@@ -77,10 +77,10 @@ def _queues(qos: PortQos, *, buffered: bool) -> Iterator[int]:
             yield number
 
 
-def _hit(ports: PortSet, numbers: Sequence[int]) -> Hit:
+def _violation(ports: PortSet, numbers: Sequence[int]) -> Violation:
     queue = ports.qos.queues[numbers[0]]
     which = ", ".join(map(str, numbers))
-    return Hit(
+    return Violation(
         origin=queue.origin if queue is not None else ports.qos.pfc.origin,
         message=f"no BUFFER_QUEUE row for lossless queue {which}, which other ports have",
         note="such a queue has whatever the chip gives one that nobody configured",

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import (
-    LinkNeed,
-    MissingInput,
-    given_headroom,
-    link_need,
-    lossless_profile,
-)
-from lossless.checks.rules.base import Gap, Hit
+from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
+from lossless.checks.rules.base import MissingInput, Violation
 from lossless.checks.rules.locations import beside, row_of
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -35,14 +29,14 @@ class ProfileHeadroom(NamedTuple):
     given_bytes: int
     link: LinkNeed
 
-    def hit(self, limit: str, *, note: str, help_text: str, severity: Severity) -> Hit:
-        """Return the hit of a headroom that is below a limit."""
+    def violation(self, limit: str, *, note: str, help_text: str, severity: Severity) -> Violation:
+        """Return the violation of a headroom that is below a limit."""
         ports, profile, link = self.ports, self.profile, self.link
         origin, row, cable = headroom_origin(ports, profile), row_of(profile), ports.cable
         where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
         xoff = f"xoff of {profile.name}, {format_bytes(profile.headroom_bytes or 0)}"
         length = f"the length it is for, {cable.configured_m} m"
-        return Hit(
+        return Violation(
             origin=origin,
             message=f"headroom of {format_bytes(self.given_bytes)} at {where} is below {limit}",
             note=_hollow_note(ports, profile) + note,
@@ -68,26 +62,26 @@ class ProfileHeadroom(NamedTuple):
         )
 
 
-def profile_headrooms(view: View) -> Iterator[ProfileHeadroom | Gap]:
-    """Yield each distinct profile of lossless groups with its link, and a gap for what is unknown of either."""
+def profile_headrooms(view: View) -> Iterator[ProfileHeadroom | MissingInput]:
+    """Yield each distinct profile of lossless groups with its link, and a missing input for each that is unknown."""
     for ports in view.lossless_sets:
         link = link_need(ports)
         for profile in _lossless_profiles(ports):
-            if isinstance(profile, Gap):
+            if isinstance(profile, MissingInput):
                 yield profile
             elif isinstance(link, MissingInput):
-                yield Gap(link.reason, ports.places)
+                yield MissingInput(link.reason, ports.places)
             else:
                 yield ProfileHeadroom(ports, profile, given_headroom(ports.switch, profile), link)
 
 
-def _lossless_profiles(ports: PortSet) -> Iterable[BufferProfile | Gap]:
-    """Return each distinct profile of the lossless groups of these ports, and a gap for each unknown one."""
-    profiles: dict[object, BufferProfile | Gap] = {}
+def _lossless_profiles(ports: PortSet) -> Iterable[BufferProfile | MissingInput]:
+    """Return each distinct profile of the lossless groups of these ports, and a missing input for each unknown one."""
+    profiles: dict[object, BufferProfile | MissingInput] = {}
     for priority in ports.qos.pfc.priorities:
         profile = lossless_profile(ports, priority)
         if isinstance(profile, MissingInput):
-            profiles[profile.reason] = Gap(profile.reason, ports.places)
+            profiles[profile.reason] = MissingInput(profile.reason, ports.places)
         elif profile is not None:
             profiles[id(profile)] = profile
     return profiles.values()

@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.locations import beside, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, remapped
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per DSCP map entry that sends RDMA to a lossy traffic class."""
+    """Yield a violation per DSCP map entry that sends RDMA to a lossy traffic class."""
     for switch, device in by_switch(view.lossless_sets):
         bounced = {priority for ports in device for priority in remapped(ports.qos)}
         # What is inferred from the maps themselves cannot contradict them.
@@ -87,7 +87,7 @@ def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Res
     if ports.qos.trust_dot1p:
         return
     if ports.qos.dscp_to_tc is None:
-        yield Gap("no DSCP map is bound to the port", ports.places)
+        yield MissingInput("no DSCP map is bound to the port", ports.places)
         return
     for cls in ports.switch.classes.lossless:
         yield from _entries(ports, cls, paused, bounced)
@@ -99,21 +99,21 @@ def _against_most(device: Sequence[PortSet], bounced: set[int]) -> Results:
     usual = _usual(trusting, bounced)
     for ports in trusting:
         if ports.qos.dscp_to_tc is None and usual:
-            yield Gap("no DSCP map is bound to the port", ports.places)
+            yield MissingInput("no DSCP map is bound to the port", ports.places)
             continue
         for dscp, wanted in usual.items():
             lossless = ports.qos.pfc.priorities
             if wanted in lossless and ports.qos.traffic_class(dscp) not in (*lossless, UNREADABLE):
-                yield _against_most_hit(ports, dscp, wanted)
+                yield _against_most_violation(ports, dscp, wanted)
 
 
-def _unreached(device: Sequence[PortSet]) -> Iterator[Hit]:
+def _unreached(device: Sequence[PortSet]) -> Iterator[Violation]:
     """Yield the priorities with PFC and headroom that no map of the switch leads to."""
     led_to = {target for ports in device for target in _targets(ports)}
     for ports in device if UNREADABLE not in led_to else ():
         for priority in {*ports.qos.pfc.priorities} - led_to - remapped(ports.qos):
             if _has_headroom(ports, priority):
-                yield _unreached_hit(ports, priority)
+                yield _unreached_violation(ports, priority)
 
 
 def _targets(ports: PortSet) -> set[int]:
@@ -130,10 +130,10 @@ def _has_headroom(ports: PortSet, priority: int) -> bool:
     return group is not None and not group.generated and group.buffer is not None and group.buffer.lossless
 
 
-def _unreached_hit(ports: PortSet, priority: int) -> Hit:
+def _unreached_violation(ports: PortSet, priority: int) -> Violation:
     dscp_map = ports.qos.dscp_to_tc
     assert dscp_map is not None
-    return Hit(
+    return Violation(
         origin=dscp_map.origin,
         message=f"no DSCP leads to TC {priority}, which PFC pauses: nothing that enters here is lossless in it",
         note="what is meant to be lossless has another traffic class, and no pause protects it",
@@ -161,10 +161,10 @@ def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:
     return usual
 
 
-def _against_most_hit(ports: PortSet, dscp: int, wanted: int) -> Hit:
+def _against_most_violation(ports: PortSet, dscp: int, wanted: int) -> Violation:
     dscp_map, tc = ports.qos.dscp_to_tc, ports.qos.traffic_class(dscp)
     assert dscp_map is not None
-    return Hit(
+    return Violation(
         origin=entry_or_map(dscp_map, dscp),
         message=f"DSCP {dscp} goes to lossy TC {tc} here; most ports of the switch map it to lossless TC {wanted}",
         note="packets of one flow are then lossless on some links and lossy on others",
@@ -177,21 +177,21 @@ def _against_most_hit(ports: PortSet, dscp: int, wanted: int) -> Hit:
     )
 
 
-def _entries(ports: PortSet, cls: TrafficClass, paused: set[int], bounced: set[int]) -> Iterator[Hit]:
+def _entries(ports: PortSet, cls: TrafficClass, paused: set[int], bounced: set[int]) -> Iterator[Violation]:
     accepted = {cls.priority} if cls.priority is not None else paused
     wanted = tuple(sorted(accepted - bounced)) or tuple(sorted(accepted))
     for dscp in cls.dscps:
         if ports.qos.traffic_class(dscp) not in (*accepted, UNREADABLE):
-            yield _hit(ports, cls, dscp, wanted)
+            yield _violation(ports, cls, dscp, wanted)
 
 
-def _hit(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) -> Hit:
+def _violation(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, ...]) -> Violation:
     dscp_map = ports.qos.dscp_to_tc
     assert dscp_map is not None
     mapped, tc = dscp_map.targets[dscp], ports.qos.traffic_class(dscp)
     goes = f"maps to TC {tc}" if mapped is not None else "is not mapped and goes to TC 0"
     lossless = " or ".join(f"TC {other}" for other in wanted)
-    return Hit(
+    return Violation(
         origin=dscp_map.entry_origin(dscp),
         message=f"DSCP {dscp} of class {cls.name} {goes}, which is lossy",
         note=f"lossless is {lossless}, by the priorities that PFC pauses",

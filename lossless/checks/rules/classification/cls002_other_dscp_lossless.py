@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.checks.rules.wording import number_ranges
@@ -75,19 +75,19 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per DSCP map that puts other traffic beside RDMA."""
+    """Yield a violation per DSCP map that puts other traffic beside RDMA."""
     congestion = view.fabric.congestion
     cnp_dscp = congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP
     for ports in view.lossless_sets:
         if ports.qos.trust_dot1p or ports.switch.classes.knowledge == "inferred":
             continue
         if ports.qos.dscp_to_tc is None:
-            yield Gap("no DSCP map is bound to the port", ports.places)
+            yield MissingInput("no DSCP map is bound to the port", ports.places)
             continue
         yield from _beside_rdma(ports, ports.qos.dscp_to_tc, cnp_dscp)
 
 
-def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> Iterator[Hit]:
+def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> Iterator[Violation]:
     named = {dscp for cls in ports.switch.classes.lossless for dscp in cls.dscps}
     homes = {ports.qos.traffic_class(dscp) for dscp in named}
     homes |= {cls.priority for cls in ports.switch.classes.lossless if cls.priority is not None}
@@ -97,7 +97,7 @@ def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> It
         return
     shared = sorted({ports.qos.traffic_class(dscp) for dscp in others})
     rdma = f"only DSCP {number_ranges(named)} is named as RDMA" if named else "no DSCP is named as RDMA"
-    yield Hit(
+    yield Violation(
         origin=entry_or_map(dscp_map, others[0]),
         message=f"DSCP {number_ranges(others)} shares lossless TC {number_ranges(shared)}; {rdma}",
         note="whoever sends these DSCPs pauses RDMA, and is paused with it",

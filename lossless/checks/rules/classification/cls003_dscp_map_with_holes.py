@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.pfc.priorities import remapped
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per DSCP map of ports with PFC that leaves DSCPs out."""
+    """Yield a violation per DSCP map of ports with PFC that leaves DSCPs out."""
     trusting = (ports for ports in device.view.lossless_sets if not ports.qos.trust_dot1p)
     for sets in grouped((id(ports.qos.dscp_to_tc), ports) for ports in trusting).values():
         dscp_map = sets[0].qos.dscp_to_tc
@@ -67,11 +67,11 @@ def check(device: Device) -> Results:
             yield from _holes(device, dscp_map, sets)
 
 
-def _holes(device: Device, dscp_map: IndexMap, sets: Sequence[PortSet]) -> Iterator[Hit]:
+def _holes(device: Device, dscp_map: IndexMap, sets: Sequence[PortSet]) -> Iterator[Violation]:
     holes = [dscp for dscp in DSCPS if dscp_map.targets[dscp] is None and not _reported(device, dscp)]
     paused = any(0 in ports.qos.pfc.priorities for ports in sets)
     if holes and (paused or (_meant_whole(dscp_map) and _leads_to_all(dscp_map, sets))):
-        yield _hit(dscp_map, sets, holes, paused=paused)
+        yield _violation(dscp_map, sets, holes, paused=paused)
 
 
 def _meant_whole(dscp_map: IndexMap) -> bool:
@@ -104,10 +104,12 @@ def _names_lossless(ports: PortSet, dscp: int) -> bool:
     return ports.qos.dscp_to_tc is not None and ports.qos.dscp_to_tc.targets[dscp] in ports.qos.pfc.priorities
 
 
-def _hit(dscp_map: IndexMap, sets: Sequence[PortSet], holes: Sequence[int], *, paused: bool) -> Hit:
+def _violation(
+    dscp_map: IndexMap, sets: Sequence[PortSet], holes: Sequence[int], *, paused: bool
+) -> Violation:
     verb = "has no entry and goes" if len(holes) == 1 else "have no entry and go"
     lossless = ", which PFC pauses" if paused else ""
-    return Hit(
+    return Violation(
         origin=dscp_map.origin,
         message=f"DSCP {number_ranges(holes)} {verb} to TC 0{lossless}; "
         f"{len(DSCPS) - dscp_map.targets.count(None)} of {len(DSCPS)} DSCPs are named",

@@ -73,7 +73,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.interface_tables import untagged_routed
 from lossless.checks.rules.pfc.priorities import in_service
 from lossless.checks.rules.wording import spell
@@ -86,11 +86,11 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit for ports with PFC that trust nothing, and for routed ones that trust 802.1p alone."""
-    yield from merged(_hits(device))
+    """Yield a violation for ports with PFC that trust nothing, and for routed ones that trust 802.1p alone."""
+    yield from merged(_violations(device))
 
 
-def _hits(device: Device) -> Iterator[Hit]:
+def _violations(device: Device) -> Iterator[Violation]:
     for ports in device.view.lossless_sets:
         if ports.qos.dscp_to_tc is not None or ports.switch.qos.storage_backend:
             continue
@@ -103,13 +103,13 @@ def _hits(device: Device) -> Iterator[Hit]:
             yield _trusts_tags(device, routed)
 
 
-def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Hit]:
+def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Violation]:
     rows = (device.tables.row("PORT_QOS_MAP", name) for name in (ports.ports[0].name, "global"))
     # A map that is named and not there is another matter: the whole row then waits for it.
     if any(row is not None and row.reference("dscp_to_tc_map") for row in rows):
         return
     priorities = spell(ports.qos.pfc.priorities)
-    yield Hit(
+    yield Violation(
         origin=ports.qos.origin,
         message=f"PFC is on for {priorities}, and the port reads neither DSCP nor 802.1p: all packets get TC 0",
         note="the lossless class is then empty, and what belongs into it is served best effort",
@@ -126,9 +126,9 @@ def _routed(device: Device, ports: PortSet) -> PortSet | None:
     return ports._replace(ports=members) if members else None
 
 
-def _trusts_tags(device: Device, ports: PortSet) -> Hit:
+def _trusts_tags(device: Device, ports: PortSet) -> Violation:
     row = device.tables.row("PORT_QOS_MAP", ports.ports[0].name)
-    return Hit(
+    return Violation(
         origin=device.tables.origin("PORT_QOS_MAP", row, "dot1p_to_tc_map"),
         message=f"PFC is on for {spell(ports.qos.pfc.priorities)}, and the port reads 802.1p alone; "
         "it is routed, and gets no VLAN tags",

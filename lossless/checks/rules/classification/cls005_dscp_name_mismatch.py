@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import NamedDscp
@@ -45,16 +45,16 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per name that stands for another DSCP than its number."""
+    """Yield a violation per name that stands for another DSCP than its number."""
     for cls in view.fabric.classes.classes:
         for named in cls.named_dscps:
             if named.means != named.dscp:
-                yield _hit(named)
+                yield _violation(named)
 
 
-def _hit(named: NamedDscp) -> Hit:
+def _violation(named: NamedDscp) -> Violation:
     right = f" ({named.right_name})" if named.right_name else ""
-    return Hit(
+    return Violation(
         origin=named.origin,
         message=f"{named.name} is DSCP {named.means}, not {named.dscp}{right}",
         note=f"switches and hosts are rendered with {named.dscp}",

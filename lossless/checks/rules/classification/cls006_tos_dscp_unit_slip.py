@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import ECT0, is_unit_slip, lossless_dscps, markings
 
 if TYPE_CHECKING:
@@ -57,19 +57,19 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per ToS byte that looks like a DSCP."""
+    """Yield a violation per ToS byte that looks like a DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         sources = markings(host)
         rescued = any(marking.dscp in lossless for marking in sources)
         for marking in sources:
             if is_unit_slip(marking.tos, lossless):
-                yield _hit(marking, names, rescued)
+                yield _violation(marking, names, rescued)
 
 
-def _hit(marking: Marking, hosts: tuple[str, ...], rescued: bool) -> Hit:
+def _violation(marking: Marking, hosts: tuple[str, ...], rescued: bool) -> Violation:
     wanted = marking.tos << 2
-    return Hit(
+    return Violation(
         origin=marking.origin,
         message=(
             f"{marking.name} {marking.tos} is a ToS byte and puts RDMA on DSCP {marking.dscp}; "

@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.ground.basics.findings import Origin
 
@@ -79,7 +79,7 @@ _WHY = "a CNP that waits behind the congestion it reports slows the sender too l
 
 
 def check(view: View) -> Results:
-    """Yield a hit for each reason why CNPs lack a safe class."""
+    """Yield a violation for each reason why CNPs lack a safe class."""
     congestion = view.fabric.congestion
     if congestion is None:
         yield from _deployed(view)
@@ -87,7 +87,7 @@ def check(view: View) -> Results:
         yield from _declared(view, congestion)
 
 
-def _deployed(view: View) -> Iterator[Hit]:
+def _deployed(view: View) -> Iterator[Violation]:
     for ports in view.lossless_sets:
         classes = ports.switch.classes
         named = classes.knowledge != "inferred" and any(
@@ -97,11 +97,11 @@ def _deployed(view: View) -> Iterator[Hit]:
             yield from _default_dscp(ports)
 
 
-def _default_dscp(ports: PortSet) -> Iterator[Hit]:
+def _default_dscp(ports: PortSet) -> Iterator[Violation]:
     dscp_map, tc = ports.qos.dscp_to_tc, ports.qos.traffic_class(DEFAULT_CNP_DSCP)
     if dscp_map is None or tc not in ports.qos.pfc.priorities:
         return
-    yield Hit(
+    yield Violation(
         origin=entry_or_map(dscp_map, DEFAULT_CNP_DSCP),
         message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, maps to lossless TC {tc}",
         note=f"{_WHY}; DSCP {DEFAULT_CNP_DSCP} is also CS6, the DSCP of BGP",
@@ -118,7 +118,7 @@ def _default_dscp(ports: PortSet) -> Iterator[Hit]:
 def _declared(view: View, congestion: CongestionControl) -> Results:
     dscp = congestion.cnp_dscp
     if dscp is None:
-        yield Gap("neither the intent nor the NIC profile says which DSCP CNPs carry")
+        yield MissingInput("neither the intent nor the NIC profile says which DSCP CNPs carry")
         return
     cls = view.fabric.classes.of_dscp(dscp)
     named = any(other.name == CNP_CLASS for other in view.fabric.classes.classes)
@@ -132,9 +132,9 @@ def _declared(view: View, congestion: CongestionControl) -> Results:
         yield from _served(view, cls, dscp)
 
 
-def _missing(rest: TrafficClass, dscp: int) -> Hit:
+def _missing(rest: TrafficClass, dscp: int) -> Violation:
     lossless = ", which is lossless" if rest.lossless else ""
-    return Hit(
+    return Violation(
         origin=Origin(rest.origin.file, rest.origin.path[:1], "key"),
         message=f"no class carries CNP (DSCP {dscp}): it falls into {rest.name}{lossless}",
         note=_WHY,
@@ -143,10 +143,10 @@ def _missing(rest: TrafficClass, dscp: int) -> Hit:
     )
 
 
-def _lossless(view: View, congestion: CongestionControl, cls: TrafficClass, dscp: int) -> Hit:
+def _lossless(view: View, congestion: CongestionControl, cls: TrafficClass, dscp: int) -> Violation:
     by_default = any(host.nic is not None and host.nic.cnp_dscp == dscp for host, _ in view.host_kinds)
     stated = cls.name != CNP_CLASS and not by_default
-    return Hit(
+    return Violation(
         origin=congestion.origin.at("dcqcn", "cnp_dscp") if stated else cls.origin,
         message=f"class {cls.name} carries CNP (DSCP {dscp}) and is lossless",
         note=_WHY,
@@ -155,12 +155,12 @@ def _lossless(view: View, congestion: CongestionControl, cls: TrafficClass, dscp
     )
 
 
-def _served(view: View, cls: TrafficClass, dscp: int) -> Iterator[Hit]:
+def _served(view: View, cls: TrafficClass, dscp: int) -> Iterator[Violation]:
     for ports in view.port_sets:
         queue = ports.qos.queues[ports.qos.queue_of(ports.qos.traffic_class(dscp))]
         scheduler = queue.scheduler if queue else None
         if scheduler is not None and scheduler.kind != "STRICT":
-            yield Hit(
+            yield Violation(
                 origin=scheduler.origin,
                 message=f"class {cls.name} carries CNP (DSCP {dscp}) and is served by {scheduler.kind}",
                 note="a CNP then waits for the turn of its queue",

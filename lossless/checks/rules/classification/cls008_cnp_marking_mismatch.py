@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results, unread
+from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.wording import number_ranges
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per DCQCN setting that contradicts the class of CNPs."""
+    """Yield a violation per DCQCN setting that contradicts the class of CNPs."""
     classes = view.fabric.classes
     cnp_class = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
     for host, names in view.host_kinds:
@@ -70,7 +70,9 @@ def check(view: View) -> Results:
         if dcqcn.enabled is UNKNOWN or dcqcn.cnp_dscp is UNKNOWN:
             yield unread("whether DCQCN runs, and which DSCP its CNPs carry", names)
         elif dcqcn.cnp_dscp is None:
-            yield Gap("neither the intent nor the NIC profile says which DSCP CNPs carry", len(names))
+            yield MissingInput(
+                "neither the intent nor the NIC profile says which DSCP CNPs carry", len(names)
+            )
         elif classes.knowledge != "declared" and dcqcn.cnp_priority in _paused_by(host):
             yield _stopped(host, names)
         else:
@@ -83,8 +85,8 @@ def _paused_by(host: HostQos) -> tuple[int, ...]:
     return () if host.door == "intent" or isinstance(paused, Unknown) else paused
 
 
-def _stopped(host: HostQos, hosts: tuple[str, ...]) -> Hit:
-    return Hit(
+def _stopped(host: HostQos, hosts: tuple[str, ...]) -> Violation:
+    return Violation(
         origin=host.dcqcn.at("cnp_priority"),
         message=f"the NICs send CNPs on priority {host.dcqcn.cnp_priority}, which has PFC",
         note="a NIC queues CNPs by this priority; a pause of it stops them with the data",
@@ -97,7 +99,7 @@ def _stopped(host: HostQos, hosts: tuple[str, ...]) -> Hit:
 
 def _against_classes(
     host: HostQos, dscp: int, cnp_class: TrafficClass | None, classes: ClassSet, names: tuple[str, ...]
-) -> Iterator[Hit]:
+) -> Iterator[Violation]:
     cls = classes.of_dscp(dscp)
     if cls is None:
         return
@@ -111,10 +113,10 @@ def _against_classes(
 
 def _dscp(
     host: HostQos, dscp: int, cls: TrafficClass, cnp_class: TrafficClass, hosts: tuple[str, ...]
-) -> Hit:
+) -> Violation:
     lossless = ", which is lossless" if cls.lossless else ""
     origin = host.dcqcn.at("cnp_dscp")
-    return Hit(
+    return Violation(
         origin=origin,
         message=(
             f"the NICs put DSCP {dscp} on CNPs, class {cnp_class.name} is DSCP {number_ranges(cnp_class.dscps)}: "
@@ -127,10 +129,10 @@ def _dscp(
     )
 
 
-def _paused(host: HostQos, dscp: int, cls: TrafficClass, hosts: tuple[str, ...]) -> Hit:
+def _paused(host: HostQos, dscp: int, cls: TrafficClass, hosts: tuple[str, ...]) -> Violation:
     """Return that CNPs of a host wait behind what they should slow down, by the map of its switch."""
     origin = host.dcqcn.at("cnp_dscp")
-    return Hit(
+    return Violation(
         origin=origin,
         message=f"the NICs put DSCP {dscp} on CNPs, which the switch counts as lossless {cls.name}",
         note="a pause of that class stops the CNPs with the data that they should slow down",
@@ -141,7 +143,9 @@ def _paused(host: HostQos, dscp: int, cls: TrafficClass, hosts: tuple[str, ...])
     )
 
 
-def _priority(host: HostQos, cls: TrafficClass, classes: ClassSet, hosts: tuple[str, ...]) -> Iterator[Hit]:
+def _priority(
+    host: HostQos, cls: TrafficClass, classes: ClassSet, hosts: tuple[str, ...]
+) -> Iterator[Violation]:
     sent = host.dcqcn.cnp_priority
     if not isinstance(sent, int) or cls.priority is None or sent == cls.priority:
         return
@@ -149,7 +153,7 @@ def _priority(host: HostQos, cls: TrafficClass, classes: ClassSet, hosts: tuple[
     if not paused and host.nic is not None and sent == host.nic.cnp_priority:
         return  # What the vendor ships: no switch looks at it, and nothing pauses it.
     origin = host.dcqcn.at("cnp_priority")
-    yield Hit(
+    yield Violation(
         origin=origin,
         message=(
             f"the NICs send CNPs on priority {sent}{', which has PFC' if paused else ''}; "

@@ -59,7 +59,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.checks.rules.wording import number_ranges
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per entry that writes a lossless class to a DSCP of another class."""
+    """Yield a violation per entry that writes a lossless class to a DSCP of another class."""
     if "TC_TO_DSCP_MAP" not in device.tables.data:
         return
     for ports in device.view.lossless_sets:
@@ -85,13 +85,13 @@ def check(device: Device) -> Results:
             yield from _lost(device, ports, rewrite_of(device.tables, name))
 
 
-def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Hit]:
-    """Yield a hit per lossless class that comes back as another; a map that is refused writes nothing."""
+def _lost(device: Device, ports: PortSet, rewrite: DscpRewrite) -> Iterator[Violation]:
+    """Yield a violation per lossless class that comes back as another; a map that is refused writes nothing."""
     for tc in sorted({*ports.qos.pfc.priorities} - remapped(ports.qos)):
         dscp = rewrite.dscps.get(tc) if rewrite.dscps else None
         comes_back = set() if dscp is None else _taken_in(device, dscp)
         if dscp is not None and comes_back and not comes_back & {tc, UNREADABLE}:
-            yield _hit(device, ports, rewrite, tc, dscp, min(comes_back))
+            yield _violation(device, ports, rewrite, tc, dscp, min(comes_back))
 
 
 def _taken_in(device: Device, dscp: int) -> set[int]:
@@ -100,13 +100,15 @@ def _taken_in(device: Device, dscp: int) -> set[int]:
     return {p.qos.traffic_class(dscp) for p in sets if p.qos.dscp_to_tc and not p.qos.trust_dot1p}
 
 
-def _hit(device: Device, ports: PortSet, rewrite: DscpRewrite, tc: int, dscp: int, back: int) -> Hit:
+def _violation(
+    device: Device, ports: PortSet, rewrite: DscpRewrite, tc: int, dscp: int, back: int
+) -> Violation:
     classes = device.switch.classes.lossless
     named = [d for cls in classes for d in cls.dscps if ports.qos.traffic_class(d) == tc]
     usual = f" (DSCP {number_ranges(named)})" if named else ""
     origin = device.tables.origin("TC_TO_DSCP_MAP").at(rewrite.map_name)
     taken_in = ports.qos.dscp_to_tc
-    return Hit(
+    return Violation(
         origin=origin.at(str(tc)),
         message=f"lossless TC {tc}{usual} leaves with DSCP {dscp}, which this switch itself takes in as TC {back}",
         note="a next hop that is set alike serves it in the class of its new DSCP",

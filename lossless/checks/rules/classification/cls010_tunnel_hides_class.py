@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.interface_tables import raw_rows
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.checks.rules.wording import number_ranges
@@ -75,7 +75,7 @@ _MAP = "encap_tc_to_dscp_map"
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per tunnel whose outer header loses a lossless class."""
+    """Yield a violation per tunnel whose outer header loses a lossless class."""
     if "TUNNEL" not in device.tables.data or not any(True for _ in raw_rows(device, "PEER_SWITCH")):
         return
     lossless = _lossless(device)
@@ -95,13 +95,13 @@ def _lost_classes(device: Device, name: str, fields: Mapping[str, object], lossl
     map_name = _reference(fields)
     dscps = rewrite_of(device.tables, map_name).dscps if map_name else dict.fromkeys(lossless, DEFAULT_DSCP)
     if dscps is None:
-        yield Gap(f"the {_MAP} of a tunnel is not there, or cannot be read")
+        yield MissingInput(f"the {_MAP} of a tunnel is not there, or cannot be read")
         return
     lost = {
         tc: dscp for tc in sorted(lossless) if not _is_lossless(device, dscp := dscps.get(tc, DEFAULT_DSCP))
     }
     if lost:
-        yield _hit(device, name, map_name, lost)
+        yield _violation(device, name, map_name, lost)
 
 
 def _reference(fields: Mapping[str, object]) -> str:
@@ -115,9 +115,9 @@ def _is_lossless(device: Device, dscp: int) -> bool:
     return any(tc == UNREADABLE or tc in qos.pfc.priorities or qos.trust_dot1p for tc, qos in taken)
 
 
-def _hit(device: Device, name: str, map_name: str, lost: Mapping[int, int]) -> Hit:
+def _violation(device: Device, name: str, map_name: str, lost: Mapping[int, int]) -> Violation:
     outside = number_ranges({*lost.values()})
-    return Hit(
+    return Violation(
         origin=device.tables.origin("TUNNEL").at(name, _MAP if map_name else "dscp_mode"),
         message=f"{name} gives lossless TC {number_ranges(lost)} DSCP {outside} outside, which no port takes in as "
         "lossless",

@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import markings
 from lossless.checks.rules.isolation.network_purpose import stores
 
@@ -64,14 +64,14 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per storage network in a lossless class that the hosts mark."""
+    """Yield a violation per storage network in a lossless class that the hosts mark."""
     if any(network.separate and network.purpose == "compute" for network in view.fabric.networks):
         return
     by_name = {cls.name: cls for cls in view.fabric.classes.lossless}
     for network in view.fabric.networks:
         cls = by_name.get(network.class_name or "")
         if cls is not None and not network.separate and stores(network) and cls.name in _marked(view):
-            yield _hit(network, cls)
+            yield _violation(network, cls)
 
 
 def _marked(view: View) -> set[str]:
@@ -82,8 +82,8 @@ def _marked(view: View) -> set[str]:
     return {cls.name for cls in classes if cls is not None}
 
 
-def _hit(network: Network, cls: TrafficClass) -> Hit:
-    return Hit(
+def _violation(network: Network, cls: TrafficClass) -> Violation:
+    return Violation(
         origin=network.origin.at("class"),
         message=f"network {network.name} shares lossless class {cls.name} with the jobs' own traffic",
         note="the bursts of one pause the other, and both are marked and slowed down alike",

@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.wording import number_ranges
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ _WHO = {
 
 
 def check(view: View) -> Results:
-    """Yield a hit per map, and per declared class, that makes such traffic lossless."""
+    """Yield a violation per map, and per declared class, that makes such traffic lossless."""
     if view.fabric.declared:
         for cls in view.fabric.classes.lossless:
             yield from _declared(view, cls)
@@ -83,12 +83,12 @@ def check(view: View) -> Results:
             yield from _deployed(ports)
 
 
-def _declared(view: View, cls: TrafficClass) -> Iterator[Hit]:
+def _declared(view: View, cls: TrafficClass) -> Iterator[Violation]:
     congestion = view.fabric.congestion
     on_cnps = congestion.cnp_dscp if congestion and congestion.kind == "dcqcn" else None
     dscps = [dscp for dscp in (ROUTING, NETWORK_CONTROL) if dscp in cls.dscps and dscp != on_cnps]
     if dscps:
-        yield Hit(
+        yield Violation(
             origin=cls.origin.at("dscp"),
             message=f"class {cls.name} is lossless and takes DSCP {number_ranges(dscps)}: {_who(dscps)}",
             note="a pause then stops the sessions that should route around its cause",
@@ -97,14 +97,14 @@ def _declared(view: View, cls: TrafficClass) -> Iterator[Hit]:
         )
 
 
-def _deployed(ports: PortSet) -> Iterator[Hit]:
+def _deployed(ports: PortSet) -> Iterator[Violation]:
     dscp_map, paused = ports.qos.dscp_to_tc, ports.qos.pfc.priorities
     # What has no entry is CLS003's: there the whole of traffic class 0 is lossless.
     dscps = [d for d in (UNMARKED, NETWORK_CONTROL) if dscp_map is not None and dscp_map.targets[d] in paused]
     if not dscps or dscp_map is None:
         return
     tcs = sorted({ports.qos.traffic_class(dscp) for dscp in dscps})
-    yield Hit(
+    yield Violation(
         origin=dscp_map.entry_origin(dscps[0]),
         message=f"DSCP {number_ranges(dscps)} goes to lossless TC {number_ranges(tcs)}: {_who(dscps)}",
         note="whoever pauses that class stops this traffic, and this traffic can pause RDMA",

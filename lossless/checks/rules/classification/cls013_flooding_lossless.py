@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.interface_tables import bridged, facing, neighbor_types, raw_rows
 from lossless.checks.rules.locations import element
 from lossless.ground.basics.findings import Origin
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per VLAN that floods lossless packets from one switch to another."""
+    """Yield a violation per VLAN that floods lossless packets from one switch to another."""
     if not device.tables.data.get("VLAN_MEMBER") or not device.view.lossless_sets:
         return
     kinds = neighbor_types(device)
@@ -75,7 +75,7 @@ def check(device: Device) -> Results:
         open_ = [paused[name] for name in names if name in paused and name not in limited]
         switches = [port for port in open_ if facing(device, port, kinds) == "switch"]
         if switches and sum(name in paused for name in names) > 1:
-            yield _hit(device, vlan, open_, switches)
+            yield _violation(device, vlan, open_, switches)
 
 
 def _limits(device: Device) -> Iterator[tuple[str, object]]:
@@ -83,13 +83,13 @@ def _limits(device: Device) -> Iterator[tuple[str, object]]:
     return ((key, fields) for key, fields in rows if key.endswith("|unknown-unicast"))
 
 
-def _hit(device: Device, vlan: str, open_: Sequence[Port], switches: Sequence[Port]) -> Hit:
+def _violation(device: Device, vlan: str, open_: Sequence[Port], switches: Sequence[Port]) -> Violation:
     name = switches[0].name
     rows = dict(raw_rows(device, "VLAN_MEMBER"))
     key = f"{vlan}|{name}"
     path = ("VLAN_MEMBER", key) if key in rows else ("VLAN_MEMBER",)
     neighbor = f" to {switches[0].neighbor[0]}" if switches[0].neighbor else ""
-    return Hit(
+    return Violation(
         origin=Origin(device.tables.file, path),
         message=f"{vlan} bridges {name}{neighbor} with other ports that have PFC, and floods unknown unicast without "
         "limit",

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose control messages are lossy and wait their turn."""
+    """Yield a violation per kind of host whose control messages are lossy and wait their turn."""
     for host, names in view.host_kinds:
         tos = host.jobs.fifo_tc
         cls = None if tos is None or tos is UNKNOWN else view.fabric.classes.of_dscp(tos >> 2)
         if not isinstance(tos, int) or cls is None or cls.lossless or _strict(view, cls):
             continue
-        yield Hit(
+        yield Violation(
             origin=host.at("nccl", "ib_fifo_tc"),
             message=f"NCCL's control messages go to class {cls.name} (DSCP {tos >> 2}): lossy, and not strict",
             note="a sender moves nothing before them, and under congestion they are dropped",

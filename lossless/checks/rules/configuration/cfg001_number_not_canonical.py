@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.sonic.fields import TIMERS, is_canonical, read_timer
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
@@ -80,7 +80,7 @@ _NUMBERS = {
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per number that is written in an odd way."""
+    """Yield a violation per number that is written in an odd way."""
     for table, fields in _NUMBERS.items():
         for row in device.tables.table(table).values():
             for field in fields:
@@ -92,30 +92,30 @@ def check(device: Device) -> Results:
     yield from merged(_timers(device))
 
 
-def _number(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Hit]:
+def _number(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Violation]:
     text = row.fields[field]
     number = read_number(text, INT_MAX if table == "WRED_PROFILE" else UINT64_MAX)
     if number is not None and number >= 0:
-        yield _hit(device, table, row, field, text, number)
+        yield _violation(device, table, row, field, text, number)
 
 
-def _entry(device: Device, entry: QosMapEntry) -> Iterator[Hit]:
+def _entry(device: Device, entry: QosMapEntry) -> Iterator[Violation]:
     if entry.source is None or entry.target is None:
         return
     if not is_canonical(entry.source_text):
         yield _index(device, entry, entry.source)
     if not is_canonical(entry.target_text):
-        yield _hit(device, entry.table, entry.row, entry.source_text, entry.target_text, entry.target)
+        yield _violation(device, entry.table, entry.row, entry.source_text, entry.target_text, entry.target)
 
 
-def _index(device: Device, entry: QosMapEntry, index: int) -> Hit:
+def _index(device: Device, entry: QosMapEntry, index: int) -> Violation:
     plain = str(index)
     twin = entry.row.fields.get(plain)
-    hit = _hit(device, entry.table, entry.row, entry.source_text, entry.source_text, index)
+    violation = _violation(device, entry.table, entry.row, entry.source_text, entry.source_text, index)
     if twin is None:
-        return hit._replace(fix=(Edit(hit.origin, "rename", plain),))
+        return violation._replace(fix=(Edit(violation.origin, "rename", plain),))
     kind = entry.kind
-    return hit._replace(
+    return violation._replace(
         message=f"{entry.table} {entry.row.key} has {kind.source} {index} twice, as {entry.source_text!r} to "
         f"{kind.target} {entry.target_text} and as {plain!r} to {kind.target} {twin}",
         help=f"remove {entry.source_text!r}",
@@ -124,7 +124,7 @@ def _index(device: Device, entry: QosMapEntry, index: int) -> Hit:
     )
 
 
-def _timers(device: Device) -> Iterator[Hit]:
+def _timers(device: Device) -> Iterator[Violation]:
     for key, row in device.tables.table("PFC_WD").items():
         for field in TIMERS:
             text = row.fields.get(field)
@@ -132,17 +132,17 @@ def _timers(device: Device) -> Iterator[Hit]:
                 continue
             number = read_timer(text)
             if number is not None:
-                hit = _hit(device, "PFC_WD", row, field, text, number)
-                yield hit._replace(
+                violation = _violation(device, "PFC_WD", row, field, text, number)
+                yield violation._replace(
                     message=f"{field} is written {text!r}, which is read as {number}",
                     elements=(element(device, key),),
                 )
 
 
-def _hit(device: Device, table: str, row: ConfigRow, field: str, text: str, number: int) -> Hit:
+def _violation(device: Device, table: str, row: ConfigRow, field: str, text: str, number: int) -> Violation:
     severity: Severity = "info" if whole_number(text.strip().removeprefix("+")) == number else "warning"
     what = field if field != text else "an entry"
-    return Hit(
+    return Violation(
         origin=device.tables.origin(table, row, field),
         message=f"{table} {row.key} has {what} written {text!r}, which is read as {number}",
         help=f"write {number}" if severity == "info" else "write the digits alone",

@@ -56,7 +56,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.formats.sonic.read.tables import plain_name
 from lossless.ground.basics.findings import Edit
@@ -111,7 +111,7 @@ _OldReference = tuple[Reference, list[tuple[str, "ConfigRow"]]]
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per name that leads nowhere, and one for all references in the old form."""
+    """Yield a violation per name that leads nowhere, and one for all references in the old form."""
     old: list[_OldReference] = []
     for reference in _not_yet_followed(device):
         rows = device.tables.table(reference.table)
@@ -169,7 +169,7 @@ def _dangling_names(
 ) -> Results:
     if not device.metadata and reference.target not in device.tables.data:
         if any(name != _BRACKET for name in odd_names.values()):
-            yield Gap(
+            yield MissingInput(
                 f"{reference.target}, which {reference.table} names, is not in this part of a configuration"
             )
         odd_names = {text: name for text, name in odd_names.items() if name == _BRACKET}
@@ -187,10 +187,12 @@ def _dangling_names(
             yield _dangling(device, reference, name, rows)
 
 
-def _dangling(device: Device, reference: Reference, name: str, rows: list[tuple[str, ConfigRow]]) -> Hit:
+def _dangling(
+    device: Device, reference: Reference, name: str, rows: list[tuple[str, ConfigRow]]
+) -> Violation:
     blank = name.strip() != name and name.strip() in _names(device, reference.target)
     problem = "names nothing" if not name else f"names {name!r}, which is not in {reference.target}"
-    return Hit(
+    return Violation(
         origin=device.tables.origin(reference.table, rows[0][1], reference.field),
         message=f"{reference.field} {problem}: {reference.lost}",
         note="orchagent takes the blank for part of the name" if blank else "",
@@ -212,8 +214,8 @@ def _without_brackets(name: str) -> str:
     return plain_name(name.strip()) if name.strip()[:1] == _BRACKET else name
 
 
-def _old_form(device: Device, old: list[_OldReference]) -> Hit:
-    """Return one hit for all references in brackets: they come from one release, and are fixed together."""
+def _old_form(device: Device, old: list[_OldReference]) -> Violation:
+    """Return one violation for all references in brackets: they come from one release, and are fixed together."""
     reference, first_rows = old[0]
     row = first_rows[0][1]
     text = row.fields[reference.field].split(",")[0].strip()
@@ -223,7 +225,7 @@ def _old_form(device: Device, old: list[_OldReference]) -> Hit:
     outcome = (
         "a form of old releases" if severity == "info" else f"orchagent finds no such name, {reference.lost}"
     )
-    return Hit(
+    return Violation(
         origin=device.tables.origin(reference.table, row, reference.field),
         message=f"{reference.field} {text!r} is a reference in brackets{also}: {outcome}",
         note=note,

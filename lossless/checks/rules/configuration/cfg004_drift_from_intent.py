@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.configuration.drift import (
     MAPS,
     SwitchDifference,
@@ -85,7 +85,7 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per row that differs from the intent."""
+    """Yield a violation per row that differs from the intent."""
     have, want = device.switch, device.intended
     if want is None or not any(device.tables.table(table) for table in OWNED if table != "CABLE_LENGTH"):
         return
@@ -93,23 +93,23 @@ def check(device: Device) -> Results:
     at = device.tables.origin("DEVICE_METADATA", metadata)
     if have.hwsku_name != want.hwsku_name:
         hwsku = f"hwsku is {have.hwsku_name}, the intent says {want.hwsku_name}"
-        yield _hit(SwitchDifference(at.at("hwsku"), hwsku, want.origin))
+        yield _violation(SwitchDifference(at.at("hwsku"), hwsku, want.origin))
     elif have.qos.buffer_model != want.qos.buffer_model:
         model = f"buffer_model is {have.qos.buffer_model}, the intent says {want.qos.buffer_model}"
-        yield _hit(SwitchDifference(at.at("buffer_model"), model, want.origin))
+        yield _violation(SwitchDifference(at.at("buffer_model"), model, want.origin))
     else:
-        yield from merged(_hits(device, have, want))
+        yield from merged(_violations(device, have, want))
 
 
-def _hits(device: Device, have: Switch, want: Switch) -> Iterator[Hit]:
-    yield from (_hit(difference) for difference in _whole_switch(device, have, want))
+def _violations(device: Device, have: Switch, want: Switch) -> Iterator[Violation]:
+    yield from (_violation(difference) for difference in _whole_switch(device, have, want))
     present = {port.name: port for port in have.ports}
     used = [port for port in want.ports if port.admin_up is not False]
     yield from _unused(device, present, want)
     missing = [port for port in used if port.placed and port.name not in present]
     if missing:
         message = f"PORT has no {listed([port.name for port in missing])}, which the intent uses"
-        yield _hit(SwitchDifference(device.tables.origin("PORT").key(), message, missing[0].origin))
+        yield _violation(SwitchDifference(device.tables.origin("PORT").key(), message, missing[0].origin))
     pairs = [(present[port.name], port) for port in used if port.name in present and port.qos is not None]
     up = [(configured, declared) for configured, declared in pairs if configured.admin_up is not False]
     for configured, declared in up:
@@ -124,24 +124,26 @@ def _identity(configured: Port, declared: Port) -> tuple[object, ...]:
     return id(configured.qos), id(declared.qos), declared.speed_bps, declared.cable.configured_m
 
 
-def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterator[Hit]:
+def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterator[Violation]:
     """Yield the ports that are up, and whose buffer the intent gives back because nothing uses them."""
     down = [port for port in want.ports if port.admin_up is False]
     names = [port.name for port in down if port.name in present and present[port.name].admin_up]
     if names:
         message = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
         elements = tuple(element(device, name) for name in names)
-        yield _hit(SwitchDifference(device.tables.origin("PORT").key(), message, down[0].origin), elements)
+        yield _violation(
+            SwitchDifference(device.tables.origin("PORT").key(), message, down[0].origin), elements
+        )
 
 
-def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Hit]:
+def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Violation]:
     """Yield what differs on ports that are configured identically and declared identically: they are compared once."""
     have, want = pairs[0]
     if have.qos is not None and want.qos is not None:
         elements = tuple(element(device, port.name) for port, _ in pairs)
         links = [(port.speed_bps, port.cable.configured_m) for port in (have, want)]
         differences = of_port(have.name, have.qos, want.qos, same_link=links[0] == links[1])
-        yield from (_hit(difference, elements) for difference in dict.fromkeys(differences))
+        yield from (_violation(difference, elements) for difference in dict.fromkeys(differences))
 
 
 def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDifference]:
@@ -192,24 +194,30 @@ def _counters(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDiff
             yield SwitchDifference(at.at(group) if group in polled else at.key(), message, want.qos.origin)
 
 
-def _port(device: Device, have: Port, want: Port) -> Iterator[Hit]:
+def _port(device: Device, have: Port, want: Port) -> Iterator[Violation]:
     """Yield what differs in the port itself; an MTU above the declared one does no harm."""
     where = (element(device, have.name),)
     row = device.tables.row("PORT", have.name)
     if have.speed_bps != want.speed_bps and have.speed_bps and want.speed_bps:
         message = f"speed is {format_rate(have.speed_bps)}, the intent says {format_rate(want.speed_bps)}"
-        yield _hit(SwitchDifference(device.tables.origin("PORT", row, "speed"), message, want.origin), where)
+        yield _violation(
+            SwitchDifference(device.tables.origin("PORT", row, "speed"), message, want.origin), where
+        )
     if (
         isinstance(have.mtu_bytes, int)
         and isinstance(want.mtu_bytes, int)
         and have.mtu_bytes < want.mtu_bytes
     ):
         message = f"mtu is {have.mtu_bytes}, the intent says {want.mtu_bytes}"
-        yield _hit(SwitchDifference(device.tables.origin("PORT", row, "mtu"), message, want.origin), where)
+        yield _violation(
+            SwitchDifference(device.tables.origin("PORT", row, "mtu"), message, want.origin), where
+        )
     if have.qos is None:
         message = "no QoS rows, and the intent uses the port"
-        yield _hit(SwitchDifference(device.tables.origin("PORT_QOS_MAP").key(), message, want.origin), where)
-    yield from (_hit(difference, where) for difference in _cable(have, want))
+        yield _violation(
+            SwitchDifference(device.tables.origin("PORT_QOS_MAP").key(), message, want.origin), where
+        )
+    yield from (_violation(difference, where) for difference in _cable(have, want))
 
 
 def _cable(have: Port, want: Port) -> Iterator[SwitchDifference]:
@@ -220,10 +228,10 @@ def _cable(have: Port, want: Port) -> Iterator[SwitchDifference]:
         yield SwitchDifference(have.cable.origin, message, want.cable.origin)
 
 
-def _hit(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> Hit:
+def _violation(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> Violation:
     origin, declared = difference.origin, difference.declared
     related = (Related(declared, "declared here"),) if declared.file != origin.file else ()
-    return Hit(
+    return Violation(
         origin=origin,
         message=difference.message,
         help="render the switch anew, or change the intent if the switch is right",

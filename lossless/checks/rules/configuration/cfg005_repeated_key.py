@@ -40,17 +40,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
-    """Yield a hit per repeated key."""
+    """Yield a violation per repeated key."""
     for repeated in view.fabric.repeated_keys:
         key = repeated.origin.path[-1]
-        yield Hit(
+        yield Violation(
             origin=repeated.origin,
             message=f"{key!r} stands twice in one object; SONiC takes the last and drops the first",
             note=f"the first is on line {repeated.first_line}",

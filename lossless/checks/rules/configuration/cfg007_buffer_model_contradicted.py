@@ -59,7 +59,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import beside, element
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ _NEEDED = {
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per contradiction, or one for the model where several say the same."""
+    """Yield a violation per contradiction, or one for the model where several say the same."""
     if device.tables.row("DEVICE_METADATA", "localhost") is None:
         return
     if device.switch.qos.buffer_model == "dynamic":
@@ -85,19 +85,19 @@ def check(device: Device) -> Results:
         return
     signs = list(merged(_signs(device)))
     written = [table for table in _NEEDED if device.tables.table(table)]
-    tables = {hit.origin.path[0] for hit in signs}
+    tables = {violation.origin.path[0] for violation in signs}
     if signs and len(tables) + len(written) > 1:
         yield _model(device, signs, written)
     else:
         yield from signs
 
 
-def _dynamic(device: Device) -> Iterator[Hit]:
+def _dynamic(device: Device) -> Iterator[Violation]:
     if not device.tables.table("BUFFER_POOL"):
         return
     missing = [table for table in _NEEDED if not device.tables.table(table)]
     if missing:
-        yield Hit(
+        yield Violation(
             origin=_model_origin(device),
             message=f"buffer_model is dynamic, and {' and '.join(missing)} {_are(missing)} not there: "
             f"{_NEEDED[missing[0]]}",
@@ -110,11 +110,11 @@ def _are(names: list[str]) -> str:
     return "is" if len(names) == 1 else "are"
 
 
-def _signs(device: Device) -> Iterator[Hit]:
+def _signs(device: Device) -> Iterator[Violation]:
     tables = device.tables
     for key, row in tables.table("BUFFER_PG").items():
         if row.fields.get("profile") == "NULL":
-            yield Hit(
+            yield Violation(
                 origin=tables.origin("BUFFER_PG", row, "profile"),
                 message="profile NULL is for the dynamic model to compute, and buffer_model is traditional: "
                 "the group has no headroom, and the port waits for it",
@@ -126,38 +126,40 @@ def _signs(device: Device) -> Iterator[Hit]:
             yield _unsized(device, row)
     for row in tables.table("BUFFER_PROFILE").values():
         if row.fields.get("headroom_type") == "dynamic":
-            yield Hit(
+            yield Violation(
                 origin=tables.origin("BUFFER_PROFILE", row, "headroom_type"),
                 message=f"{row.key} leaves its headroom to the dynamic model, and buffer_model is traditional",
                 help="write xon, xoff and size, or set buffer_model to dynamic",
             )
 
 
-def _unsized(device: Device, row: ConfigRow) -> Hit:
+def _unsized(device: Device, row: ConfigRow) -> Violation:
     share = row.fields.get("percentage")
     origin = device.tables.origin("BUFFER_POOL", row)
     has = f"a percentage of {share} and no size" if share is not None else "no size"
-    return Hit(
+    return Violation(
         origin=origin.key() if share is None else origin.at("percentage"),
         message=f"{row.key} has {has}, and buffer_model is traditional, which computes none",
         help="write the size in bytes, or set buffer_model to dynamic",
     )
 
 
-def _model(device: Device, signs: list[Hit], written: list[str]) -> Hit:
-    seen = [f"{hit.origin.path[0]} has what only the dynamic model computes" for hit in signs]
+def _model(device: Device, signs: list[Violation], written: list[str]) -> Violation:
+    seen = [f"{violation.origin.path[0]} has what only the dynamic model computes" for violation in signs]
     contradictions = list(dict.fromkeys([*seen, *(f"{table} is there" for table in written)]))
-    return Hit(
+    return Violation(
         origin=_model_origin(device),
         message="buffer_model is traditional, and the tables are for the dynamic model",
         note="; ".join(contradictions),
         help='set "buffer_model": "dynamic", or write the tables of the traditional model',
-        data={"signs": [hit.message for hit in signs]},
+        data={"signs": [violation.message for violation in signs]},
         related=beside(
             _model_origin(device),
             *(
-                (hit.origin, "what only the dynamic model computes")
-                for hit in {hit.origin.path[0]: hit for hit in reversed(signs)}.values()
+                (violation.origin, "what only the dynamic model computes")
+                for violation in {
+                    violation.origin.path[0]: violation for violation in reversed(signs)
+                }.values()
             ),
             *((device.tables.origin(table).key(), "for the dynamic model") for table in written),
         ),

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.wording import listed
 from lossless.ground.basics.grouping import grouped
@@ -60,7 +60,7 @@ _NO_PORTS = frozenset({"global", "GLOBAL", "Global", "CPU"})
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per set of tables that name ports the device has not."""
+    """Yield a violation per set of tables that name ports the device has not."""
     ports = device.tables.table("PORT")
     if not ports:
         return
@@ -73,7 +73,7 @@ def check(device: Device) -> Results:
     )
     unknown = grouped((tuple(tables), port) for port, tables in tables_of.items())
     for tables, names in unknown.items():
-        yield _hit(device, tables, sorted(names, key=natural_key))
+        yield _violation(device, tables, sorted(names, key=natural_key))
 
 
 def _named(device: Device) -> Iterator[tuple[str, set[str]]]:
@@ -87,12 +87,12 @@ def _named(device: Device) -> Iterator[tuple[str, set[str]]]:
     )
 
 
-def _hit(device: Device, tables: tuple[str, ...], ports: list[str]) -> Hit:
+def _violation(device: Device, tables: tuple[str, ...], ports: list[str]) -> Violation:
     # A cable length alone does nothing without its port.
     harmless = tables == ("CABLE_LENGTH",)
     are, them = ("is no port", "it") if len(ports) == 1 else ("are no ports", "them")
     have = "has" if len(tables) == 1 else "have"
-    return Hit(
+    return Violation(
         origin=_origin(device, tables[0], ports[0]),
         message=f"{listed(ports)} {are} of this device, and {listed(tables)} {have} rows for {them}",
         help="remove the rows, or write them for the ports that are there",

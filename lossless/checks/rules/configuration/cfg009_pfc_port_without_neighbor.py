@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.wording import listed
 
@@ -52,7 +52,7 @@ _INSIDE = frozenset({"Int", "Inb", "Rec", "Dpc"})
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where ports with PFC are missing from the neighbors that the device names."""
+    """Yield a violation where ports with PFC are missing from the neighbors that the device names."""
     neighbors = device.tables.table("DEVICE_NEIGHBOR")
     if not neighbors:
         return
@@ -63,7 +63,7 @@ def check(device: Device) -> Results:
         if port.neighbor is None and port.admin_up is True and not _inside(device, port.name)
     ]
     if missing:
-        yield _hit(device, missing, len(neighbors))
+        yield _violation(device, missing, len(neighbors))
 
 
 def _inside(device: Device, name: str) -> bool:
@@ -71,9 +71,9 @@ def _inside(device: Device, name: str) -> bool:
     return row is not None and row.fields.get("role") in _INSIDE
 
 
-def _hit(device: Device, missing: list[str], neighbors: int) -> Hit:
+def _violation(device: Device, missing: list[str], neighbors: int) -> Violation:
     are = "is" if len(missing) == 1 else "are"
-    return Hit(
+    return Violation(
         origin=device.tables.origin("DEVICE_NEIGHBOR").key(),
         message=f"{listed(missing)} {are} up with PFC, and none of the {neighbors} neighbors",
         note="config qos reload writes no QoS for such ports, pfcwd start_default no watchdog",

@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
@@ -111,18 +111,18 @@ _NAMED = 5
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per kind."""
+    """Yield a violation per kind."""
     for remark in device.tables.remarks:
-        yield _hit(device, remark.kind, remark.places, remark.paths)
+        yield _violation(device, remark.kind, remark.places, remark.paths)
     numbers = device.tables.numbers
     if numbers:
-        yield _hit(device, "numbers", len(numbers), tuple(numbers[:_NAMED]))
+        yield _violation(device, "numbers", len(numbers), tuple(numbers[:_NAMED]))
 
 
-def _hit(device: Device, kind: str, places: int, paths: tuple[Path, ...]) -> Hit:
+def _violation(device: Device, kind: str, places: int, paths: tuple[Path, ...]) -> Violation:
     wording = _KINDS[kind]
     origin = Origin(device.tables.file, paths[0] if paths else ())
-    return Hit(
+    return Violation(
         origin=origin if kind == "numbers" else origin.key(),
         message=wording.one if places == 1 else wording.many.format(places),
         note=wording.note,

@@ -79,7 +79,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import (
     WredUse,
     distinct_sets,
@@ -106,7 +106,7 @@ _WHY = "without marks PFC is the only control, and every congestion pauses whole
 
 
 def check(view: View) -> Results:
-    """Yield a hit per profile that does not mark, and per set of queues without one."""
+    """Yield a violation per profile that does not mark, and per set of queues without one."""
     for use in uses(view):
         if use.wred.drops and in_reach(use, use.wred.green):
             yield _drops(use)
@@ -122,15 +122,15 @@ def check(view: View) -> Results:
         yield from _queues_without(bare)
 
 
-def _unreadable(view: View) -> Iterator[Gap]:
+def _unreadable(view: View) -> Iterator[MissingInput]:
     for ports in view.lossless_sets:
         if any(ports.qos.queue_of(priority) == UNREADABLE for priority in ports.qos.pfc.priorities):
-            yield Gap("the queue of a lossless priority cannot be read", ports.places)
+            yield MissingInput("the queue of a lossless priority cannot be read", ports.places)
 
 
-def _drops(use: WredUse) -> Hit:
+def _drops(use: WredUse) -> Violation:
     green = use.wred.green
-    return Hit(
+    return Violation(
         origin=use.wred.origin.at("ecn"),
         message=f"{use.wred.name} drops packets of a lossless queue from {green.min_bytes or 0:,} B on: "
         "its curve is enabled and does not mark",
@@ -144,9 +144,9 @@ def _drops(use: WredUse) -> Hit:
     )
 
 
-def _does_not_mark(use: WredUse, declared: bool) -> Hit:
+def _does_not_mark(use: WredUse, declared: bool) -> Violation:
     also = "" if use.wred.green.marks else ' and "ecn": "ecn_all"'
-    return Hit(
+    return Violation(
         origin=use.wred.origin.at("wred_green_enable"),
         message=f"{use.wred.name} marks nothing on a lossless queue: wred_green_enable is not true",
         note=_WHY,
@@ -161,17 +161,17 @@ def _does_not_mark(use: WredUse, declared: bool) -> Hit:
 def _queues_without(bare: Sequence[LosslessQueue]) -> Results:
     for queue in bare:
         if queue.in_fragment:
-            yield Gap(
+            yield MissingInput(
                 "a fragment without PORT rows: its WRED profiles may stand elsewhere", queue.ports.places
             )
     whole = ((id(queue.ports.switch), queue) for queue in bare if not queue.in_fragment)
-    yield from map(_queue_hit, grouped(whole).values())
+    yield from map(_queue_violation, grouped(whole).values())
 
 
-def _queue_hit(queues: Sequence[LosslessQueue]) -> Hit:
+def _queue_violation(queues: Sequence[LosslessQueue]) -> Violation:
     which = numbers(queues)
     subject = f"queue {which[0]} has" if len(which) == 1 else f"queues {', '.join(map(str, which))} have"
-    return Hit(
+    return Violation(
         origin=_queue_origin(queues[0]),
         message=f"lossless {subject} no WRED profile: congestion is not marked",
         note=_WHY,
@@ -188,16 +188,18 @@ def _queue_origin(queue: LosslessQueue) -> Origin:
     return row.key() if row and row.path[0] == "QUEUE" else queue.ports.qos.pfc.origin
 
 
-def _classes_without(view: View, bare: Sequence[LosslessQueue]) -> Iterator[Hit]:
+def _classes_without(view: View, bare: Sequence[LosslessQueue]) -> Iterator[Violation]:
     classes = {cls.priority: cls for cls in view.fabric.classes.lossless}
     for priority, cls in classes.items():
         queues = [queue for queue in bare if queue.priority == priority]
         if queues:
             marked = {q.ports.speed_bps for q in lossless_queues(view) if q.priority == priority and q.wred}
-            yield _class_hit(cls.name, below(cls.origin, "ecn"), queues, _speeds(marked))
+            yield _class_violation(cls.name, below(cls.origin, "ecn"), queues, _speeds(marked))
 
 
-def _class_hit(name: str, origin: Origin, queues: Sequence[LosslessQueue], marked: Sequence[str]) -> Hit:
+def _class_violation(
+    name: str, origin: Origin, queues: Sequence[LosslessQueue], marked: Sequence[str]
+) -> Violation:
     missing = _speeds({queue.ports.speed_bps for queue in queues})
     if marked:
         message = (
@@ -206,7 +208,7 @@ def _class_hit(name: str, origin: Origin, queues: Sequence[LosslessQueue], marke
         note = f"there is one for {', '.join(marked)}; {_WHY}"
     else:
         message, note = f"lossless class {name} has no ECN and marks nothing", _WHY
-    return Hit(
+    return Violation(
         origin=origin,
         message=message,
         note=note,

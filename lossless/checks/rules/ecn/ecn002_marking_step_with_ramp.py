@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
 from lossless.checks.rules.ecn.wred_profiles import in_reach, marking_uses
 from lossless.ground.basics.units import format_bytes
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per curve without a slope whose probability says otherwise."""
+    """Yield a violation per curve without a slope whose probability says otherwise."""
     for use in marking_uses(view):
         green = use.wred.green
         if (
@@ -70,12 +70,12 @@ def check(view: View) -> Results:
             and green.probability_percent not in (None, 100)
             and in_reach(use, green)
         ):
-            yield _hit(view, use)
+            yield _violation(view, use)
 
 
-def _hit(view: View, use: WredUse) -> Hit:
+def _violation(view: View, use: WredUse) -> Violation:
     green = use.wred.green
-    return Hit(
+    return Violation(
         origin=threshold_origin(view, use.wred, "min"),
         message=f"Kmin and Kmax are both {format_bytes(green.max_bytes or 0)}: "
         f"marking jumps from none to all, never {green.probability_percent} %",

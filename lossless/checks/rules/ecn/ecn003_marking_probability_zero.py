@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import pfc_only, uses
 from lossless.checks.rules.locations import below
 
@@ -66,18 +66,18 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per marking curve of a lossless queue whose probability is zero."""
+    """Yield a violation per marking curve of a lossless queue whose probability is zero."""
     if pfc_only(view):
         return
     for use in uses(view):
         green = use.wred.green
         if use.wred.marks and green.probability_percent == 0 and green.min_bytes != green.max_bytes:
-            yield _hit(use, view.fabric.declared)
+            yield _violation(use, view.fabric.declared)
 
 
-def _hit(use: WredUse, declared: bool) -> Hit:
+def _violation(use: WredUse, declared: bool) -> Violation:
     green = use.wred.green
-    return Hit(
+    return Violation(
         origin=below(use.wred.origin, "probability" if declared else "green_drop_probability"),
         message=f"marking probability is 0 %: nothing is marked up to {green.max_bytes or 0:,} B",
         note=f"the curve from {green.min_bytes or 0:,} B to {green.max_bytes or 0:,} B is flat at zero; "

@@ -67,7 +67,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
 from lossless.ground.basics.units import format_bytes
 
@@ -77,10 +77,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per ECN curve whose Kmin PFC can come before."""
-    ranked: list[tuple[tuple[int, float], Hit]] = []
+    """Yield a violation per ECN curve whose Kmin PFC can come before."""
+    ranked: list[tuple[tuple[int, float], Violation]] = []
     for ports, marking in markings(view):
-        if isinstance(marking, Gap):
+        if isinstance(marking, MissingInput):
             yield marking
             continue
         reach = marking.trigger.threshold_bytes(1)
@@ -93,23 +93,23 @@ def check(view: View) -> Results:
     yield from tightest(ranked)
 
 
-def _never_first(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
+def _never_first(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
     holds = int(marking.trigger.egress_bytes(marking.fan_in))
-    hit = _hit(view, ports, marking, "no incast on this switch is marked before PFC pauses it")
-    note = f"{marking.fan_in} senders pause when the egress holds {format_bytes(holds)}; {hit.note}"
-    return hit._replace(note=note, severity="error")
+    violation = _violation(view, ports, marking, "no incast on this switch is marked before PFC pauses it")
+    note = f"{marking.fan_in} senders pause when the egress holds {format_bytes(holds)}; {violation.note}"
+    return violation._replace(note=note, severity="error")
 
 
-def _incast(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
+def _incast(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
     holds = int(marking.trigger.egress_bytes(2))
-    return _hit(
+    return _violation(
         view, ports, marking, f"two senders to one port pause at {format_bytes(holds)}, before the first mark"
     )
 
 
-def _fan_out(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
+def _fan_out(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
     reach = int(marking.trigger.threshold_bytes(1))
-    return _hit(
+    return _violation(
         view,
         ports,
         marking,
@@ -117,9 +117,9 @@ def _fan_out(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
     )
 
 
-def _hit(view: View, ports: PortSet, marking: EcnMarking, what: str) -> Hit:
+def _violation(view: View, ports: PortSet, marking: EcnMarking, what: str) -> Violation:
     reach, pair = marking.trigger.threshold_bytes(1), marking.trigger.egress_bytes(2)
-    return Hit(
+    return Violation(
         origin=threshold_origin(view, marking.wred, "min"),
         message=f"Kmin {format_bytes(marking.kmin_bytes)}: {what}",
         note=f"T(1) = {format_bytes(int(reach))} and 2 x T(2) = {format_bytes(int(pair))} "

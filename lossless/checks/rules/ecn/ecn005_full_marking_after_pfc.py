@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
 from lossless.ground.basics.units import format_bytes
 
@@ -73,22 +73,22 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per ECN curve whose Kmax PFC comes before, although its Kmin does not."""
-    ranked: list[tuple[tuple[int, float], Hit]] = []
+    """Yield a violation per ECN curve whose Kmax PFC comes before, although its Kmin does not."""
+    ranked: list[tuple[tuple[int, float], Violation]] = []
     for ports, marking in markings(view):
-        if isinstance(marking, Gap):
+        if isinstance(marking, MissingInput):
             yield marking
             continue
         reach = marking.trigger.threshold_bytes(1)
         if marking.kmin_bytes <= reach < marking.kmax_bytes:
-            ranked.append(((0, reach), _hit(view, ports, marking)))
+            ranked.append(((0, reach), _violation(view, ports, marking)))
     yield from tightest(ranked)
 
 
-def _hit(view: View, ports: PortSet, marking: EcnMarking) -> Hit:
+def _violation(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
     reach, pair = marking.trigger.threshold_bytes(1), marking.trigger.egress_bytes(2)
     incast = "before" if pair <= marking.kmax_bytes else "after"
-    return Hit(
+    return Violation(
         origin=threshold_origin(view, marking.wred, "max"),
         message=f"Kmax {format_bytes(marking.kmax_bytes)} is above the {format_bytes(int(reach))} at which one "
         "loaded port pauses",

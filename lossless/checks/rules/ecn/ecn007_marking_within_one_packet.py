@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.thresholds import ONE_PACKET_BYTES, threshold_origin
 from lossless.checks.rules.ecn.wred_profiles import marking_uses
 from lossless.ground.basics.units import format_bytes
@@ -77,7 +77,7 @@ _ZERO = (
 
 
 def check(view: View) -> Results:
-    """Yield a hit per marking curve that a single packet reaches the end of, or that begins at zero."""
+    """Yield a violation per marking curve that a single packet reaches the end of, or that begins at zero."""
     for use in marking_uses(view):
         green = use.wred.green
         if green.max_bytes is None:
@@ -88,9 +88,9 @@ def check(view: View) -> Results:
             yield _from_zero(view, use)
 
 
-def _full(view: View, use: WredUse, kmax_bytes: int) -> Hit:
+def _full(view: View, use: WredUse, kmax_bytes: int) -> Violation:
     zero = kmax_bytes == 0
-    return Hit(
+    return Violation(
         origin=threshold_origin(view, use.wred, "max"),
         message="Kmax is 0: every packet is marked, or none at all"
         if zero
@@ -106,8 +106,8 @@ def _full(view: View, use: WredUse, kmax_bytes: int) -> Hit:
     )
 
 
-def _from_zero(view: View, use: WredUse) -> Hit:
-    return Hit(
+def _from_zero(view: View, use: WredUse) -> Violation:
+    return Violation(
         origin=threshold_origin(view, use.wred, "min"),
         message="Kmin is 0, which not all chips take for a threshold",
         note=_ZERO,

@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import in_reach, marking_uses
 from lossless.checks.rules.locations import places
 from lossless.ground.basics.units import format_rate
@@ -75,24 +75,24 @@ _ALIKE = 2
 
 
 def check(view: View) -> Results:
-    """Yield a hit per curve on ports of very different speed."""
+    """Yield a violation per curve on ports of very different speed."""
     for use in marking_uses(view):
         speeds = {ports.speed_bps for ports in use.sets}
         if len(speeds) < 2 or not in_reach(use, use.wred.green):
             continue
         known = sorted(speed for speed in speeds if speed)
         if len(known) < len(speeds):
-            yield Gap(
+            yield MissingInput(
                 "the port's speed is not known", places([ports for ports in use.sets if not ports.speed_bps])
             )
         if known and known[-1] > _ALIKE * known[0] and use.wred.green.min_bytes:
-            yield _hit(view, use, use.wred.green.min_bytes, known)
+            yield _violation(view, use, use.wred.green.min_bytes, known)
 
 
-def _hit(view: View, use: WredUse, kmin_bytes: int, speeds: list[int]) -> Hit:
+def _violation(view: View, use: WredUse, kmin_bytes: int, speeds: list[int]) -> Violation:
     slow, fast = (kmin_bytes * 8e6 / speed for speed in (speeds[0], speeds[-1]))
     names = [format_rate(speed) for speed in speeds]
-    return Hit(
+    return Violation(
         origin=use.wred.origin,
         message=f"one ECN curve serves {' and '.join([', '.join(names[:-1]), names[-1]])}: "
         f"Kmin {kmin_bytes:,} B is {slow:.0f} us of queue at {names[0]}, {fast:.0f} us at {names[-1]}",

@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import pfc_only, uses
 from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_rate
@@ -77,7 +77,7 @@ _TESTED_BPS = 40 * 10**9
 
 
 def check(view: View) -> Results:
-    """Yield a hit per profile of the stock thresholds on fast links."""
+    """Yield a violation per profile of the stock thresholds on fast links."""
     if pfc_only(view):
         return
     for use in uses(view):
@@ -85,16 +85,16 @@ def check(view: View) -> Results:
             continue
         unknown = [ports for ports in use.sets if ports.speed_bps is None]
         if unknown:
-            yield Gap("the port's speed is not known", places(unknown))
+            yield MissingInput("the port's speed is not known", places(unknown))
         fast = [ports for ports in use.sets if ports.speed_bps and ports.speed_bps >= _FROM_BPS]
         if fast:
-            yield _hit(use, fast)
+            yield _violation(use, fast)
 
 
-def _hit(use: WredUse, fast: list[PortSet]) -> Hit:
+def _violation(use: WredUse, fast: list[PortSet]) -> Violation:
     speeds = sorted({ports.speed_bps for ports in fast if ports.speed_bps})
     spans = ", ".join(f"{_span(speed_bps)} at {format_rate(speed_bps)}" for speed_bps in speeds)
-    return Hit(
+    return Violation(
         origin=use.wred.origin,
         message=f"ECN marks from 1 MiB to 2 MiB with 5 %, stock SONiC's storage default: a queue of {spans}",
         note=f"the values were tested on storage at 40G, where they are {_span(_TESTED_BPS)}",

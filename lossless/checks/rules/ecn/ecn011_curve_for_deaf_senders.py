@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import in_reach, pfc_only, uses
 from lossless.ground.basics.units import format_bytes
 
@@ -50,17 +50,17 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per curve of a lossless class whose senders do not react to marks."""
+    """Yield a violation per curve of a lossless class whose senders do not react to marks."""
     if not pfc_only(view):
         return
     for use in uses(view):
         if use.wred.marks and in_reach(use, use.wred.green):
-            yield _hit(use)
+            yield _violation(use)
 
 
-def _hit(use: WredUse) -> Hit:
+def _violation(use: WredUse) -> Violation:
     green = use.wred.green
-    return Hit(
+    return Violation(
         origin=use.wred.origin,
         message="congestion_control is pfc-only, and yet a lossless class has an ECN curve: "
         f"packets without ECT may be dropped from {format_bytes(green.min_bytes or 0)} on",

@@ -61,8 +61,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import queue_limit_bytes
-from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.thresholds import threshold_origin
 from lossless.checks.rules.ecn.wred_profiles import WredUse, lossless_queues, pfc_only, refused
 from lossless.checks.rules.locations import beside, row_of
@@ -75,7 +74,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per curve that ends, or begins, beyond what its queue can hold."""
+    """Yield a violation per curve that ends, or begins, beyond what its queue can hold."""
     rows = ((queue.queue, queue) for queue in lossless_queues(view) if queue.queue is not None)
     uses = grouped(((id(row.wred), id(row.buffer)), queue) for row, queue in rows)
     for queues in uses.values():
@@ -94,23 +93,23 @@ def _against_limit(view: View, use: WredUse, buffer: BufferProfile) -> Results:
     if limit is None or kmax is None:
         return
     if isinstance(limit, MissingInput):
-        yield Gap(limit.reason, use.places)
+        yield MissingInput(limit.reason, use.places)
     elif kmin is not None and kmin >= limit:
         yield _never(view, use, buffer, int(limit))
     elif kmax > limit:
-        yield _hit(
+        yield _violation(
             view, use, buffer, int(limit), "max", f"{format_bytes(kmax)}: full marking is never reached"
         )
 
 
-def _never(view: View, use: WredUse, buffer: BufferProfile, limit: int) -> Hit:
+def _never(view: View, use: WredUse, buffer: BufferProfile, limit: int) -> Violation:
     kmin = use.wred.green.min_bytes or 0
-    hit = _hit(view, use, buffer, limit, "min", f"{format_bytes(kmin)}: nothing is ever marked")
-    return hit._replace(severity="error" if view.fabric.declared else None)
+    violation = _violation(view, use, buffer, limit, "min", f"{format_bytes(kmin)}: nothing is ever marked")
+    return violation._replace(severity="error" if view.fabric.declared else None)
 
 
-def _hit(view: View, use: WredUse, buffer: BufferProfile, limit: int, end: str, what: str) -> Hit:
-    return Hit(
+def _violation(view: View, use: WredUse, buffer: BufferProfile, limit: int, end: str, what: str) -> Violation:
+    return Violation(
         origin=threshold_origin(view, use.wred, end),
         message=f"the queue holds at most {format_bytes(limit)} by {buffer.name}, K{end} is {what}",
         note=_how(buffer),

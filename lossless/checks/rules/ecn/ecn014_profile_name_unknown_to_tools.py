@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import refused, uses
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ KNOWN_NAME = "AZURE_LOSSLESS"
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where the only profile of the lossless queues has another name."""
+    """Yield a violation where the only profile of the lossless queues has another name."""
     profiles = uses(device.view)
     use = profiles[0] if len(profiles) == 1 else None
     if use is None or not use.wred.marks or refused(use.wred) or use.wred.name == KNOWN_NAME:
         return
     first = use.queues[0].queue
-    yield Hit(
+    yield Violation(
         origin=first.origin.at("wred_profile") if first else use.wred.origin,
         message=f'"ecnconfig -q" calls ECN off on {use.places} ports: it looks for {KNOWN_NAME}, '
         f"the profile is {use.wred.name}",

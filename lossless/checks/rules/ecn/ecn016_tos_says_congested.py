@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import ECT0, Marking, markings
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ CE = 0b11
 
 
 def check(view: View) -> Results:
-    """Yield a hit per ToS byte with both ECN bits set."""
+    """Yield a violation per ToS byte with both ECN bits set."""
     for host, names in view.host_kinds:
         for marking in dict.fromkeys(_bytes(host)):
             if marking.tos & CE == CE:
-                yield _hit(host, marking, names)
+                yield _violation(host, marking, names)
 
 
 def _bytes(host: HostQos) -> Iterator[Marking]:
@@ -65,10 +65,10 @@ def _bytes(host: HostQos) -> Iterator[Marking]:
         yield Marking("NCCL_IB_FIFO_TC", host.jobs.fifo_tc, host.at("nccl", "ib_fifo_tc"))
 
 
-def _hit(host: HostQos, marking: Marking, names: tuple[str, ...]) -> Hit:
+def _violation(host: HostQos, marking: Marking, names: tuple[str, ...]) -> Violation:
     dscp_alone = host.nic is not None and host.nic.driver == "mlx5"
     wanted = marking.dscp << 2 | ECT0
-    return Hit(
+    return Violation(
         origin=marking.origin,
         message=f"{marking.name} {marking.tos} has ECN bits 11: each packet says that it has met congestion",
         note=f"{host.nic_name} takes the DSCP alone from it"

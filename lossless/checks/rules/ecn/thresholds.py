@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
-from lossless.analysis.buffers.headroom.port import MissingInput
-from lossless.checks.rules.base import Gap
+from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.locations import below, places
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from lossless.checks.rules.base import Hit
+    from lossless.checks.rules.base import Violation
     from lossless.ground.basics.findings import Json, Origin
     from lossless.model.fabric.qos import Wred
     from lossless.model.fabric.view import PortSet, View
@@ -23,31 +22,34 @@ ONE_PACKET_BYTES = 4096
 _FIELDS = {"min": "green_min_threshold", "max": "green_max_threshold"}
 
 
-def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | Gap]]:
-    """Yield each distinct curve on each set of ports and what it competes with, or a gap."""
+def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
+    """Yield each distinct curve on each set of ports and what it competes with, or a missing input."""
     for sets in by_switch(view):
         if sets[0].switch.qos.voq:
-            yield sets[0], Gap("virtual output queues stand at the ingress of another card", places(sets))
+            yield (
+                sets[0],
+                MissingInput("virtual output queues stand at the ingress of another card", places(sets)),
+            )
             continue
         for egress in sets:
-            distinct: dict[object, EcnMarking | Gap] = {}
+            distinct: dict[object, EcnMarking | MissingInput] = {}
             for priority in egress.qos.pfc.priorities:
                 marking = ecn_marking(sets, egress, priority)
                 if isinstance(marking, MissingInput):
-                    distinct[marking.reason] = Gap(marking.reason, egress.places)
+                    distinct[marking.reason] = MissingInput(marking.reason, egress.places)
                 elif marking is not None:
                     # Priorities that share curve and trigger are one cause on the same ports.
                     distinct.setdefault((marking.wred.origin, marking.trigger), marking)
             yield from ((egress, marking) for marking in distinct.values())
 
 
-def tightest(ranked: Iterable[tuple[tuple[int, float], Hit]]) -> Iterator[Hit]:
-    """Yield one hit a place, the one of lowest rank, with the ports of all that share its cause."""
-    for same in grouped((hit.origin, (rank, hit)) for rank, hit in ranked).values():
-        hits = [hit for _, hit in same]
+def tightest(ranked: Iterable[tuple[tuple[int, float], Violation]]) -> Iterator[Violation]:
+    """Yield one violation a place, the one of lowest rank, with the ports of all that share its cause."""
+    for same in grouped((violation.origin, (rank, violation)) for rank, violation in ranked).values():
+        violations = [violation for _, violation in same]
         worst = min(same, key=lambda pair: pair[0])[1]
-        elements = tuple(dict.fromkeys(name for hit in hits for name in hit.elements))
-        yield worst._replace(elements=elements, places=sum(hit.total for hit in hits))
+        elements = tuple(dict.fromkeys(name for violation in violations for name in violation.elements))
+        yield worst._replace(elements=elements, places=sum(violation.total for violation in violations))
 
 
 def threshold_origin(view: View, wred: Wred, end: str) -> Origin:

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.classification.host_markings import (
     ECT0,
     is_unit_slip,
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose RDMA leaves on a lossy DSCP."""
+    """Yield a violation per kind of host whose RDMA leaves on a lossy DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     if not lossless:
         return
@@ -78,18 +78,18 @@ def check(view: View) -> Results:
         if slip or not carried.isdisjoint(lossless):
             continue
         if marks_all_known(host):
-            yield _hit(host, sources, lossless, names)
+            yield _violation(host, sources, lossless, names)
         else:
             yield unread("every source of the ToS byte", names)
 
 
-def _hit(
+def _violation(
     host: HostQos, sources: tuple[Marking, ...], lossless: tuple[int, ...], hosts: tuple[str, ...]
-) -> Hit:
+) -> Violation:
     carried = " and ".join(f"DSCP {m.dscp} ({m.name} {m.tos})" for m in sources)
     carried = carried or "DSCP 0 (neither traffic_class nor NCCL_IB_TC is set)"
     tos = lossless[0] << 2 | ECT0
-    return Hit(
+    return Violation(
         origin=sources[0].origin if sources else host.traffic_class_origin,
         message=f"RDMA leaves the hosts on lossy {carried}; lossless is DSCP {number_ranges(lossless)}",
         note="the switches serve it best effort: no PFC protects it and no ECN marks it for DCQCN",

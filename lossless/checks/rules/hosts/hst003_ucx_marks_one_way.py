@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.classification.host_markings import lossless_dscps, markings
 from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.known import UNKNOWN
@@ -51,7 +51,7 @@ UCX_DEFAULT_TOS = 106
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose UCX has no lossless traffic class behind it."""
+    """Yield a violation per kind of host whose UCX has no lossless traffic class behind it."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         ucx = next((library for library in host.jobs.libraries if library.name == "UCX"), None)
@@ -63,14 +63,14 @@ def check(view: View) -> Results:
         if (host.traffic_class or 0) >> 2 in lossless:
             continue
         if not {marking.dscp for marking in markings(host)}.isdisjoint(lossless):
-            yield _hit(ucx, lossless, names)
+            yield _violation(ucx, lossless, names)
 
 
-def _hit(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
+def _violation(ucx: Library, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Violation:
     tos = UCX_DEFAULT_TOS if ucx.tos is None else ucx.tos
     setting = f"{ucx.variable} {tos}" if ucx.tos is not None else f"UCX's own default of {tos}"
     lossy = "" if tos >> 2 in lossless else "lossy "
-    return Hit(
+    return Violation(
         origin=ucx.origin,
         message=f"UCX has only {setting} ({lossy}DSCP {tos >> 2}); peers that answer may send DSCP 0",
         note=f"no traffic_class of the hosts is lossless DSCP {number_ranges(lossless)}",

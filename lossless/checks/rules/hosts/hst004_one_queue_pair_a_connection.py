@@ -35,18 +35,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose connections take one of several uplinks."""
+    """Yield a violation per kind of host whose connections take one of several uplinks."""
     for host, names in view.host_kinds:
         uplinks = _uplinks(view, names[0]) if host.jobs.qps_per_connection == 1 else 0
         if uplinks > 1:
-            yield Hit(
+            yield Violation(
                 origin=host.at("nccl", "ib_qps_per_connection"),
                 message=f"one queue pair a connection takes one of a leaf's {uplinks} uplinks",
                 note="ECMP places queue pairs, not bytes: a few large flows crowd some links and leave others idle",

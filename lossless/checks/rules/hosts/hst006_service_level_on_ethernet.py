@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import lossless_dscps, markings
 from lossless.checks.rules.fixes import without
 
@@ -50,7 +50,7 @@ VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 
 def check(view: View) -> Results:
-    """Yield a hit per service level that jobs on Ethernet are told."""
+    """Yield a violation per service level that jobs on Ethernet are told."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         if {marking.dscp for marking in markings(host)}.isdisjoint(lossless):
@@ -58,11 +58,11 @@ def check(view: View) -> Results:
         for name in VARIABLES:
             variable = host.jobs.variable(name)
             if variable is not None and variable.value not in ("0", "-1"):
-                yield _hit(host, variable, names)
+                yield _violation(host, variable, names)
 
 
-def _hit(host: HostQos, variable: Variable, hosts: tuple[str, ...]) -> Hit:
-    return Hit(
+def _violation(host: HostQos, variable: Variable, hosts: tuple[str, ...]) -> Violation:
+    return Violation(
         origin=variable.origin,
         message=f"{variable.name} {variable.value} has no effect on RoCEv2, where the DSCP sorts RDMA",
         note="a service level becomes the priority of a VLAN tag, which routed packets do not have",

@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS
 from lossless.checks.rules.classification.host_markings import ECT0, lossless_dscps, markings
 
@@ -74,7 +74,7 @@ _OPTIMIZED = "roceOptimized"
 
 
 def check(view: View) -> Results:
-    """Yield a hit per setting that a resource of the operator leaves to it, and that the fabric does not want."""
+    """Yield a violation per setting that a resource of the operator leaves to it, and that the fabric does not want."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
         if host.door != "facts":
@@ -85,12 +85,12 @@ def check(view: View) -> Results:
             yield from _cnps(host, classes, names)
 
 
-def _unmarked(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Iterator[Hit]:
+def _unmarked(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Iterator[Violation]:
     lossless = lossless_dscps(classes)
     if not lossless or 0 in lossless:
         return
     wanted = lossless[0] << 2 | ECT0
-    yield Hit(
+    yield Violation(
         origin=host.traffic_class_origin,
         message=f"the operator sets the ToS byte of all RDMA to 0, which is lossy; lossless is DSCP {lossless[0]}",
         note="tos is 0 where the resource does not state it",
@@ -107,14 +107,14 @@ def _severity(host: HostQos, lossless: tuple[int, ...]) -> Severity | None:
     return "warning" if asked or not isinstance(host.nccl_tc, int | None) else None
 
 
-def _cnps(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Iterator[Hit]:
+def _cnps(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Iterator[Violation]:
     dscp = host.dcqcn.cnp_dscp
     cls = classes.of_dscp(dscp) if isinstance(dscp, int) else None
     cnp_class = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
     if cls is None or (not cls.lossless if cnp_class is None else cls.name == cnp_class.name):
         return
     wanted = cnp_class.dscps[0] if cnp_class and cnp_class.dscps else 48
-    yield Hit(
+    yield Violation(
         origin=host.dcqcn.at("cnp_dscp"),
         message=f"the operator puts DSCP {dscp} on CNPs, which fall into {cls.name}"
         + (", which is lossless" if cls.lossless else ""),

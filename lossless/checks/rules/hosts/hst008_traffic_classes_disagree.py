@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import Marking, is_unit_slip, lossless_dscps, markings
 from lossless.ground.basics.findings import Edit, Related
 
@@ -68,14 +68,14 @@ _FORCED = "the driver puts its traffic_class on every queue pair that the kernel
 
 
 def check(view: View) -> Results:
-    """Yield a hit per source that is lossy beside one that is lossless."""
+    """Yield a violation per source that is lossy beside one that is lossless."""
     lossless = lossless_dscps(view.fabric.classes)
     for host, names in view.host_kinds:
         sources = (*markings(host), *_connected(host))
         right = [marking for marking in sources if marking.dscp in lossless]
         for marking in sources if right else ():
             if marking.dscp not in lossless and not is_unit_slip(marking.tos, lossless):
-                yield _hit(host, marking, right[0], names)
+                yield _violation(host, marking, right[0], names)
 
 
 def _connected(host: HostQos) -> tuple[Marking, ...]:
@@ -85,9 +85,9 @@ def _connected(host: HostQos) -> tuple[Marking, ...]:
     return ()
 
 
-def _hit(host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, ...]) -> Hit:
+def _violation(host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, ...]) -> Violation:
     declared = host.door == "intent"
-    return Hit(
+    return Violation(
         origin=wrong.origin,
         message=f"{wrong.name} {wrong.tos} puts RDMA on lossy DSCP {wrong.dscp}, "
         f"{right.name} {right.tos} on DSCP {right.dscp}",

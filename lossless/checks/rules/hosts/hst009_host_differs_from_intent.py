@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.hosts.host_drift import differences
 from lossless.checks.rules.locations import beside
 
@@ -60,13 +60,13 @@ if TYPE_CHECKING:
 
 
 def check(host: IntendedHost) -> Results:
-    """Yield a hit per setting of a host that is not as declared."""
+    """Yield a violation per setting of a host that is not as declared."""
     for difference in differences(host.have, host.want):
-        yield _hit(difference, host.names)
+        yield _violation(difference, host.names)
 
 
-def _hit(difference: HostDifference, names: tuple[str, ...]) -> Hit:
-    return Hit(
+def _violation(difference: HostDifference, names: tuple[str, ...]) -> Violation:
+    return Violation(
         origin=difference.origin,
         message=f"{difference.setting} is {difference.have}, the intent says {difference.want}",
         help="run the rendered script on the host, or change the intent if the host is right",

@@ -40,7 +40,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -84,12 +84,12 @@ class NameList(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a hit per list whose names stand for more devices than they name."""
+    """Yield a violation per list whose names stand for more devices than they name."""
     for host, names in view.host_kinds:
         for listed in _lists(host, _devices(view, host, names)):
             others, possible = listed.beside(), listed.possible()
             if others or possible:
-                yield _hit(listed, others or possible, bool(others), names)
+                yield _violation(listed, others or possible, bool(others), names)
 
 
 def _devices(view: View, host: HostQos, names: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
@@ -120,11 +120,11 @@ def parsed(value: str) -> tuple[str, ...]:
     return tuple(name for entry in names.split(",") if (name := entry.partition(":")[0].strip()))
 
 
-def _hit(listed: NameList, matches: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Hit:
+def _violation(listed: NameList, matches: Pairs, is_there: bool, hosts: tuple[str, ...]) -> Violation:
     name, other = matches[0]
     verb = "leaves out" if listed.excluding else "takes"
     why = ": names are compared as far as they go" if is_there else ", where a host has one"
-    return Hit(
+    return Violation(
         origin=listed.origin,
         message=f"{listed.variable} {name} {verb} {other} too{why}",
         help=f"write {listed.variable}={'^=' if listed.excluding else '='}{listed.written}",

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import master
 from lossless.ground.basics.findings import Related
 
@@ -68,9 +68,9 @@ OWN_PRIORITY = 0
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where a standby outranks or equals the master, and where there is no standby."""
+    """Yield a violation where a standby outranks or equals the master, and where there is no standby."""
     if subnet.door == "opensm":
-        yield Gap("the other managers of the subnet are not in the files of this one")
+        yield MissingInput("the other managers of the subnet are not in the files of this one")
         return
     master_host = master(subnet)
     if master_host is None:
@@ -82,12 +82,12 @@ def check(subnet: Subnet) -> Results:
         yield _alone(master_host)
 
 
-def _compared(master_host: ManagerHost, other: ManagerHost) -> Iterator[Hit]:
+def _compared(master_host: ManagerHost, other: ManagerHost) -> Iterator[Violation]:
     ours, theirs = (OWN_PRIORITY if m.priority is None else m.priority for m in (master_host, other))
     if ours > theirs:
         return
     same = ours == theirs
-    yield Hit(
+    yield Violation(
         origin=other.origin,
         message=f"{other.node} has priority {theirs}, and {master_host.node} is to be the master with {ours}"
         if not same
@@ -100,8 +100,8 @@ def _compared(master_host: ManagerHost, other: ManagerHost) -> Iterator[Hit]:
     )
 
 
-def _alone(master_host: ManagerHost) -> Hit:
-    return Hit(
+def _alone(master_host: ManagerHost) -> Violation:
+    return Violation(
         origin=master_host.origin,
         message=f"{master_host.node} is the only manager: nobody takes over when it dies",
         note="routes stay as they are then, and with them links that fail",

@@ -80,7 +80,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, OWN_ENGINE, shape
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.known import Unknown
@@ -99,7 +99,7 @@ CIRCLE = 5
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where the engine does not fit the shape."""
+    """Yield a violation where the engine does not fit the shape."""
     if isinstance(subnet.shape, Unknown):
         yield NO_TOPOLOGY
         return
@@ -111,19 +111,21 @@ def check(subnet: Subnet) -> Results:
     if known is None or engine in ANYWHERE:
         return
     if engine == "file":
-        yield Gap("routes that are read from a file")
+        yield MissingInput("routes that are read from a file")
         return
     verdict = {"fat-tree": _tree, "torus": _torus, "dragonfly-plus": _dragonfly}[known.kind](
         subnet, known, engine
     )
     if verdict is not None:
-        yield _hit(subnet, known, engine, verdict)
+        yield _violation(subnet, known, engine, verdict)
 
 
-def _hit(subnet: Subnet, known: SubnetShape, engine: str, verdict: tuple[Severity, str, str]) -> Hit:
+def _violation(
+    subnet: Subnet, known: SubnetShape, engine: str, verdict: tuple[Severity, str, str]
+) -> Violation:
     severity, problem, instead = verdict
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
-    return Hit(
+    return Violation(
         origin=here,
         message=f"{engine if subnet.routing.engines else 'minhop, which opensm takes by itself,'} {problem}",
         help=f"route by {instead}",

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
 from lossless.checks.rules.wording import joined
 from lossless.ground.basics.known import Unknown
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit for roots that are no top, and for tops that are no root."""
+    """Yield a violation for roots that are no top, and for tops that are no root."""
     if subnet.routing.roots is None or subnet.routing.engine not in ("ftree", "updn"):
         return
     if isinstance(subnet.shape, Unknown):
@@ -77,9 +77,9 @@ def _name(subnet: Subnet, root: str | int) -> str:
     return root if isinstance(root, str) else next(named, f"{root:#x}")
 
 
-def _wrong(subnet: Subnet, wrong: list[str]) -> Hit:
+def _wrong(subnet: Subnet, wrong: list[str]) -> Violation:
     fails = subnet.routing.engine == "ftree"
-    return Hit(
+    return Violation(
         origin=subnet.routing.roots_origin or subnet.routing.origin,
         message=f"{joined(wrong, 4)} {'is a root' if len(wrong) == 1 else 'are roots'}, and not of the top tier"
         + (": ftree cannot rank the switches, and opensm takes minhop" if fails else ""),
@@ -89,8 +89,8 @@ def _wrong(subnet: Subnet, wrong: list[str]) -> Hit:
     )
 
 
-def _missing(subnet: Subnet, missing: list[str]) -> Hit:
-    return Hit(
+def _missing(subnet: Subnet, missing: list[str]) -> Violation:
+    return Violation(
         origin=subnet.routing.roots_origin or subnet.routing.origin,
         message=f"{joined(missing, 4)} of the top tier {'is' if len(missing) == 1 else 'are'} no root: paths over "
         f"{'it' if len(missing) == 1 else 'them'} go down and up again, and are not used",

@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
     LAYERED_ENGINES,
     folding,
@@ -96,7 +96,7 @@ _OFF_NOTES = {
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where an engine or a level lacks lanes."""
+    """Yield a violation where an engine or a level lacks lanes."""
     engine = subnet.routing.engine
     if not is_on(subnet, "qos"):
         if engine in LAYERED_ENGINES or _nue_with_lanes(subnet):
@@ -121,10 +121,10 @@ def _nue_with_lanes(subnet: Subnet) -> bool:
     return subnet.routing.engine == "nue" and number(subnet, "nue_max_num_vls") != 1
 
 
-def _off(subnet: Subnet, engine: str) -> Hit:
+def _off(subnet: Subnet, engine: str) -> Violation:
     known = shape(subnet)
     circles = engine == "torus-2QoS" or known is None or known.kind != "fat-tree"
-    return Hit(
+    return Violation(
         origin=written(subnet, "qos") if subnet.option("qos") else subnet.routing.origin,
         message=f"{engine} parts its paths by lanes, and QoS is off: no table of lanes is written",
         note=_OFF_NOTES.get(engine, "") if circles else "on a fat tree its paths close no circle even so",
@@ -134,7 +134,7 @@ def _off(subnet: Subnet, engine: str) -> Hit:
     )
 
 
-def _of_engine(subnet: Subnet, count: int) -> Iterator[Hit]:
+def _of_engine(subnet: Subnet, count: int) -> Iterator[Violation]:
     engine, known = subnet.routing.engine, shape(subnet)
     if engine == "torus-2QoS":
         yield from _of_torus(subnet, count)
@@ -143,7 +143,7 @@ def _of_engine(subnet: Subnet, count: int) -> Iterator[Hit]:
         yield _few(subnet, count, f"{engine} needs several lanes on a torus", note)
 
 
-def _of_torus(subnet: Subnet, count: int) -> Iterator[Hit]:
+def _of_torus(subnet: Subnet, count: int) -> Iterator[Violation]:
     if count < LOWEST_VLS:
         note = "opensm logs ERR 4E48, passes torus-2QoS over and routes by the next engine, else by minhop"
         yield _few(subnet, count, f"torus-2QoS needs {LOWEST_VLS} lanes", note)
@@ -166,8 +166,8 @@ def _two_levels(subnet: Subnet) -> bool:
     return any(sl >= SECOND_LEVEL for sl in levels)
 
 
-def _few(subnet: Subnet, count: int, needs: str, note: str, severity: Severity | None = None) -> Hit:
-    return Hit(
+def _few(subnet: Subnet, count: int, needs: str, note: str, severity: Severity | None = None) -> Violation:
+    return Violation(
         origin=written(subnet, "max_op_vls", "routing_engine"),
         message=f"{needs}, and {_vls_are(count)} operational",
         note=note,
@@ -177,10 +177,10 @@ def _few(subnet: Subnet, count: int, needs: str, note: str, severity: Severity |
     )
 
 
-def _of_levels(subnet: Subnet, count: int) -> Iterator[Hit]:
+def _of_levels(subnet: Subnet, count: int) -> Iterator[Violation]:
     for level in subnet.qos.levels:
         if level.vl >= count:
-            yield Hit(
+            yield Violation(
                 origin=level.origin,
                 message=f"level {level.name} is to use VL {level.vl}, and {_vls_are(count)} operational: "
                 f"it rides on VL {level.vl % folding(count)}",
@@ -189,11 +189,11 @@ def _of_levels(subnet: Subnet, count: int) -> Iterator[Hit]:
             )
 
 
-def _promised(subnet: Subnet, count: int) -> Iterator[Hit]:
+def _promised(subnet: Subnet, count: int) -> Iterator[Violation]:
     setting = subnet.option("qos_max_vls")
     promised = subnet.qos.max_vls
     if setting is not None and not setting.derived and promised is not None and count < promised <= 15:
-        yield Hit(
+        yield Violation(
             origin=setting.origin,
             message=f"qos_max_vls {promised} is no more than a word: {_vls_are(count)} operational",
             note="max_op_vls, a code, says how many lanes ports use; qos_max_vls, a count, changes no table",

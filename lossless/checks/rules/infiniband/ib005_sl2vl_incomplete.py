@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
     DROPPED,
     SL_COUNT,
@@ -60,7 +60,7 @@ KEYS = ("qos_sl2vl", "qos_ca_sl2vl", "qos_sw0_sl2vl", "qos_swe_sl2vl", "qos_rtr_
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per table that is not one of 16 lanes, and where storage rides with the jobs."""
+    """Yield a violation per table that is not one of 16 lanes, and where storage rides with the jobs."""
     if not is_on(subnet, "qos"):
         return
     for setting in filter(None, map(subnet.option, KEYS)):
@@ -69,24 +69,24 @@ def check(subnet: Subnet) -> Results:
     yield from _storage(subnet)
 
 
-def _table(setting: ManagerSetting) -> Iterator[Hit]:
+def _table(setting: ManagerSetting) -> Iterator[Violation]:
     entries = setting.text.split(",")
     wrong = [entry for entry in entries if not _is_lane(entry)]
     if wrong:
         are = "is" if len(wrong) == 1 else "are"
-        yield _hit(setting, f"{joined(map(repr, wrong), 4)} in {setting.key} {are} no lane of 0 to 15")
+        yield _violation(setting, f"{joined(map(repr, wrong), 4)} in {setting.key} {are} no lane of 0 to 15")
     elif len(entries) < SL_COUNT:
         first = f"SL {len(entries)} and those above ride" if len(entries) < SL_COUNT - 1 else "SL 15 rides"
-        yield _hit(setting, f"{setting.key} has {len(entries)} entries of {SL_COUNT}: {first} on VL 0")
+        yield _violation(setting, f"{setting.key} has {len(entries)} entries of {SL_COUNT}: {first} on VL 0")
     elif len(entries) > SL_COUNT:
-        yield _hit(
+        yield _violation(
             setting,
             f"{setting.key} has {len(entries)} entries: those behind the first {SL_COUNT} are dropped",
         )
 
 
-def _hit(setting: ManagerSetting, message: str) -> Hit:
-    return Hit(
+def _violation(setting: ManagerSetting, message: str) -> Violation:
+    return Violation(
         origin=setting.origin,
         message=message,
         help=f"name a lane for each of the {SL_COUNT} service levels, SL 0 first",
@@ -99,14 +99,14 @@ def _is_lane(entry: str) -> bool:
     return number is not None and 0 <= number <= DROPPED
 
 
-def _storage(subnet: Subnet) -> Iterator[Hit]:
-    """Yield a hit per partition of storage whose lane is that of the level that jobs use."""
+def _storage(subnet: Subnet) -> Iterator[Violation]:
+    """Yield a violation per partition of storage whose lane is that of the level that jobs use."""
     level = next((lvl for lvl in subnet.qos.levels if subnet.job and lvl.name == subnet.job.level), None)
     if level is None:
         return
     for partition in storage_partitions(subnet):
         if partition.sl is not None and vl_of(subnet, partition.sl) == vl_of(subnet, level.sl):
-            yield Hit(
+            yield Violation(
                 origin=partition.origin,
                 message=f"storage in {partition.name} shares VL {level.vl} with the jobs of level {level.name}",
                 note="on one lane, what storage holds up holds up the jobs too",

@@ -65,7 +65,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, links, switches
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.grouping import grouped
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per rate that an end does not have, and per kind of switch with too few ports."""
+    """Yield a violation per rate that an end does not have, and per kind of switch with too few ports."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return
@@ -96,19 +96,21 @@ def check(subnet: Subnet) -> Results:
             ):
                 lacking.add(name)
                 reported.add((name, link.origin))
-                yield _hit(
+                yield _violation(
                     link, name, switch.profile.product, tuple(switch.profile.ports), switch.hardware_origin
                 )
         hca = adapters.get(link.b)
         if hca is not None and link.rate.name not in hca.profile.rates:
-            yield _hit(link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin)
+            yield _violation(link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin)
     for name, demand in grouped((demand.switch, demand) for demand in subnet.demand).items():
         if name not in lacking and name in nodes:
             yield from _ports(nodes[name], demand)
 
 
-def _hit(link: SubnetLink, name: str, product: str, rates: tuple[str, ...], hardware: Origin) -> Hit:
-    return Hit(
+def _violation(
+    link: SubnetLink, name: str, product: str, rates: tuple[str, ...], hardware: Origin
+) -> Violation:
+    return Violation(
         origin=link.origin,
         message=f"{_a(product)} has no port of {link.rate.name}; it has {', '.join(rates)}",
         help=f"use links of a rate it has, or a product with {link.rate.name}",
@@ -122,8 +124,8 @@ def _a(product: str) -> str:
     return f"the {product}" if product[:1].isupper() and any(map(str.isdigit, product)) else product
 
 
-def _ports(switch: SubnetSwitch, demand: list[SubnetPortDemand]) -> Iterator[Hit]:
-    """Yield a hit where the parts of a switch that each rate takes are more than the whole."""
+def _ports(switch: SubnetSwitch, demand: list[SubnetPortDemand]) -> Iterator[Violation]:
+    """Yield a violation where the parts of a switch that each rate takes are more than the whole."""
     ports: dict[str, int] = {}
     for asked in demand:
         ports[asked.rate.name] = ports.get(asked.rate.name, 0) + asked.ports
@@ -136,7 +138,7 @@ def _ports(switch: SubnetSwitch, demand: list[SubnetPortDemand]) -> Iterator[Hit
     needed = " and ".join(f"{count} of {rate}" for rate, count in ports.items())
     have = " or ".join(f"{capacity[rate]} of {rate}" for rate in ports)
     asked_at = {asked.origin: f"{asked.ports} {asked.purpose}" for asked in demand[:-1]}
-    yield Hit(
+    yield Violation(
         origin=demand[-1].origin,
         message=f"{switch.role} switches need ports for {needed}; {_a(switch.profile.product)} has {have}",
         note=", ".join(dict.fromkeys(f"{asked.ports} {asked.purpose}" for asked in demand)),

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import switches
 from lossless.ground.basics.findings import Related
 
@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per manager on a switch that cannot run one."""
+    """Yield a violation per manager on a switch that cannot run one."""
     if subnet.door == "opensm":
         return
     nodes = switches(subnet)
     for manager in subnet.managers:
         switch = nodes.get(str(manager.node))
         if switch is not None and not switch.profile.managed:
-            yield Hit(
+            yield Violation(
                 origin=manager.origin,
                 message=f"{switch.name} is a {switch.profile.product}, which cannot run a subnet manager",
                 note="it is managed from outside",
@@ -65,4 +65,4 @@ def check(subnet: Subnet) -> Results:
                 related=(Related(switch.hardware_origin, f"what chooses the {switch.profile.product}"),),
             )
     if not subnet.managers and subnet.manager != "ufm":
-        yield Hit(origin=subnet.origin, message="the subnet has no manager: no port gets a LID")
+        yield Violation(origin=subnet.origin, message="the subnet has no manager: no port gets a LID")

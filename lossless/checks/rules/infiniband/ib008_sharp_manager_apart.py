@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import master
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where the two managers are on different nodes."""
+    """Yield a violation where the two managers are on different nodes."""
     sharp, master_host = subnet.sharp, master(subnet)
     if sharp is None or not sharp.on or sharp.am_node is None or master_host is None:
         return
     if isinstance(sharp.am_node, Unknown) or isinstance(master_host.node, Unknown):
-        yield Gap("on which hosts the managers run")
+        yield MissingInput("on which hosts the managers run")
     elif sharp.am_node != master_host.node:
-        yield Hit(
+        yield Violation(
             origin=sharp.origin.at("manager"),
             message=f"the aggregation manager runs on {sharp.am_node}, the master subnet manager on {master_host.node}",
             help=f"run it on {master_host.node}",

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import hcas
 from lossless.ground.basics.findings import Related
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per manager whose port takes part in SHARP."""
+    """Yield a violation per manager whose port takes part in SHARP."""
     sharp = subnet.sharp
     if sharp is None or not sharp.on:
         return
@@ -56,7 +56,7 @@ def check(subnet: Subnet) -> Results:
     for manager in subnet.managers:
         port = ports.get(manager.hca or "")
         if port is not None and port.host in taking_part:
-            yield Hit(
+            yield Violation(
                 origin=manager.origin,
                 message=f"{port.name} is the port of the subnet manager, and {port.host} takes part in SHARP",
                 help=f"run the manager elsewhere, or leave {port.host} out of SHARP",

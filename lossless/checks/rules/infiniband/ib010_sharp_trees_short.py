@@ -33,14 +33,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where there are fewer trees than jobs."""
+    """Yield a violation where there are fewer trees than jobs."""
     sharp = subnet.sharp
     if (
         sharp is None
@@ -50,7 +50,7 @@ def check(subnet: Subnet) -> Results:
         or sharp.trees >= sharp.jobs
     ):
         return
-    yield Hit(
+    yield Violation(
         origin=sharp.origin.at("trees"),
         message=f"{sharp.jobs} jobs are to reduce in the switches, and there are trees for {sharp.trees}",
         note="a streaming tree serves one job at a time; the others fall back to the hosts",

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import switches
 from lossless.ground.basics.findings import Related
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per kind of switch whose SHARP is too old."""
+    """Yield a violation per kind of switch whose SHARP is too old."""
     sharp = subnet.sharp
     if sharp is None or not sharp.on or sharp.needs is None:
         return
     for switch in switches(subnet).values():
         if switch.profile.sharp < sharp.needs:
-            yield Hit(
+            yield Violation(
                 origin=sharp.origin.at("needs"),
                 message=f"jobs need SHARP v{sharp.needs}, and the {switch.profile.product} has v{switch.profile.sharp}",
                 help="use newer switches, or ask for what these have",

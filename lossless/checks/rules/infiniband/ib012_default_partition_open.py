@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, is_of_hosts
 from lossless.checks.rules.infiniband.subnet_queries import partitions
 from lossless.checks.rules.wording import joined
@@ -48,12 +48,12 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where all are full members of the default partition beside others that part hosts."""
+    """Yield a violation where all are full members of the default partition beside others that part hosts."""
     parts = partitions(subnet) or ()
     others = [part.name for part in parts if part.base != DEFAULT_PKEY and _parts_hosts(part)]
     opened = [member for part in parts if part.base == DEFAULT_PKEY for member in _all_in_full(part)]
     if others and opened:
-        yield Hit(
+        yield Violation(
             origin=opened[0].origin,
             message=f"all hosts are full members of the default partition: {joined(others, 4)} keep nobody apart"
             if len(others) > 1

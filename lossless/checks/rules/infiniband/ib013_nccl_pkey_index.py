@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.partitions import at_index_0, keys_of_jobs
 from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, partitions
 from lossless.ground.basics.findings import Related
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where the place is none, or holds another key than jobs are to use."""
+    """Yield a violation where the place is none, or holds another key than jobs are to use."""
     job = subnet.job
     setting = (
         next((variable for variable in job.environment if variable.key == "NCCL_IB_PKEY"), None)
@@ -74,8 +74,8 @@ def check(subnet: Subnet) -> Results:
         yield from _other(subnet, setting, place, keys)
 
 
-def _no_place(setting: ManagerSetting, keys: set[int]) -> Hit:
-    return Hit(
+def _no_place(setting: ManagerSetting, keys: set[int]) -> Violation:
+    return Violation(
         origin=setting.origin,
         message=f"NCCL_IB_PKEY={setting.text} is no place in the tables of the hosts: they have {len(keys)}, from 0",
         note="it is an index, not a P_Key",
@@ -92,11 +92,11 @@ def _other(subnet: Subnet, setting: ManagerSetting | None, place: int, keys: set
         return
     first = at_index_0(subnet)
     if place and len(keys) > 2:
-        yield Gap("which of several partitions opensm puts at which place")
+        yield MissingInput("which of several partitions opensm puts at which place")
     elif (place == 0) != (wanted.base == first):
         right = 0 if wanted.base == first else 1
         stated = f"NCCL_IB_PKEY={setting.text}" if setting else "without NCCL_IB_PKEY"
-        yield Hit(
+        yield Violation(
             origin=setting.origin if setting else subnet.job.origin if subnet.job else subnet.origin,
             message=f"{stated} jobs use the partition at place {place}, which is not {wanted.name}",
             help=f"state NCCL_IB_PKEY={right}",

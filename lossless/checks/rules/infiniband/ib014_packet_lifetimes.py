@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import number
 from lossless.checks.rules.locations import beside
 
@@ -63,7 +63,7 @@ _TICK_US = 4.096
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per lifetime that is too short, off, or the wrong way round."""
+    """Yield a violation per lifetime that is too short, off, or the wrong way round."""
     short = [
         setting
         for key in (INNER, LEAF, SWITCH)
@@ -80,11 +80,11 @@ def check(subnet: Subnet) -> Results:
         yield _reversed(subnet, stated, inner, leaf)
 
 
-def _short(subnet: Subnet, settings: list[ManagerSetting]) -> Iterator[Hit]:
-    """Yield one hit for lives that are too short, at the first of them."""
+def _short(subnet: Subnet, settings: list[ManagerSetting]) -> Iterator[Violation]:
+    """Yield one violation for lives that are too short, at the first of them."""
     for setting in settings[:1]:
         life_us = _TICK_US * 2 ** number(subnet, setting.key)
-        yield Hit(
+        yield Violation(
             origin=setting.origin,
             message=f"{setting.key} {setting.text} throws packets away after {life_us / 1000:.3g} ms in a queue",
             note="a queue that is merely busy may hold a packet longer",
@@ -94,8 +94,8 @@ def _short(subnet: Subnet, settings: list[ManagerSetting]) -> Iterator[Hit]:
         )
 
 
-def _off(setting: ManagerSetting) -> Hit:
-    return Hit(
+def _off(setting: ManagerSetting) -> Violation:
+    return Violation(
         origin=setting.origin,
         message=f"{setting.key} {setting.text} is for ever: packets that wait for one another are never thrown away",
         help="leave it out",
@@ -103,9 +103,9 @@ def _off(setting: ManagerSetting) -> Hit:
     )
 
 
-def _reversed(subnet: Subnet, stated: ManagerSetting, inner: int, leaf: int) -> Hit:
+def _reversed(subnet: Subnet, stated: ManagerSetting, inner: int, leaf: int) -> Violation:
     other = subnet.option(INNER)
-    return Hit(
+    return Violation(
         origin=stated.origin,
         message=f"packets wait longer for a host ({_in_ms(leaf)}) than between switches ({_in_ms(inner)})",
         note="what a slow host holds up is thrown away in the middle of the fabric",

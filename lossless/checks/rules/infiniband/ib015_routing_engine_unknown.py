@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.options import engines
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per engine that this opensm does not have."""
+    """Yield a violation per engine that this opensm does not have."""
     known = engines("nvidia" if isinstance(subnet.flavour, Unknown) else subnet.flavour)
     for engine in subnet.routing.engines:
         near = _near(engine, known)
@@ -65,15 +65,17 @@ def check(subnet: Subnet) -> Results:
         else:
             wrong = engine not in known and (near is not None or not engine[0].isalpha())
             if engine not in engines("upstream") and not wrong:
-                yield Gap(f"whether this OpenSM has the engine {engine}, which is not of the upstream one")
+                yield MissingInput(
+                    f"whether this OpenSM has the engine {engine}, which is not of the upstream one"
+                )
         if wrong:
-            yield _hit(subnet, engine, near, known)
+            yield _violation(subnet, engine, near, known)
 
 
-def _hit(subnet: Subnet, engine: str, near: str | None, known: tuple[str, ...]) -> Hit:
+def _violation(subnet: Subnet, engine: str, near: str | None, known: tuple[str, ...]) -> Violation:
     routed_by = _instead(subnet, engine, known)
     harmless = routed_by in subnet.routing.engines or engine != subnet.routing.engine
-    return Hit(
+    return Violation(
         origin=subnet.routing.origin,
         message=f"{engine!r} is no routing engine: the subnet is routed by {routed_by}",
         help=f"did you mean {near}?" if near else f"there are {', '.join(known)}",

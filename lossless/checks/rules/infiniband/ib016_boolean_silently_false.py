@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import set_to, stated
 
 if TYPE_CHECKING:
@@ -50,15 +50,15 @@ _NO = frozenset({"false", "f", "no", "n", "off", "0", "disable", "disabled"})
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per boolean that is neither of the two words."""
+    """Yield a violation per boolean that is neither of the two words."""
     for setting, option in stated(subnet):
         if option.kind == "bool" and setting.text not in ("TRUE", "FALSE"):
-            yield _meant_false(setting) if setting.text.lower() in _NO else _hit(setting)
+            yield _meant_false(setting) if setting.text.lower() in _NO else _violation(setting)
 
 
-def _hit(setting: ManagerSetting) -> Hit:
+def _violation(setting: ManagerSetting) -> Violation:
     means_true = setting.text.lower() in _YES
-    return Hit(
+    return Violation(
         origin=setting.origin,
         message=f"{setting.key} {setting.text} is taken as FALSE: only the word TRUE is true",
         note="opensm says nothing of it, and writes FALSE where its effective configuration is asked for",
@@ -70,8 +70,8 @@ def _hit(setting: ManagerSetting) -> Hit:
     )
 
 
-def _meant_false(setting: ManagerSetting) -> Hit:
-    return Hit(
+def _meant_false(setting: ManagerSetting) -> Violation:
+    return Violation(
         origin=setting.origin,
         message=f"{setting.key} {setting.text} is FALSE, as any word but TRUE is",
         help=f"write {setting.key} FALSE",

@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, set_to, stated
 from lossless.checks.rules.wording import joined
 from lossless.model.fabric.infiniband.options import c_number, taken
@@ -75,7 +75,7 @@ _ELSEWHERE = frozenset({"sharp_enabled"})
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per value beyond what opensm keeps, or beyond what the field holds."""
+    """Yield a violation per value beyond what opensm keeps, or beyond what the field holds."""
     for setting, option in stated(subnet):
         if option.key in _ELSEWHERE:
             continue
@@ -88,15 +88,15 @@ def check(subnet: Subnet) -> Results:
             yield from _pairs(setting)
 
 
-def _pairs(setting: ManagerSetting) -> Iterator[Hit]:
-    """Yield a hit where an arbitration table has entries that mean nothing, or more than there is room for."""
+def _pairs(setting: ManagerSetting) -> Iterator[Violation]:
+    """Yield a violation where an arbitration table has entries that mean nothing, or more than there is room for."""
     entries = setting.text.split(",")
     wrong = [entry.strip() for entry in entries if not _is_pair(entry)]
     message = f"{joined(map(repr, wrong), 4)} in {setting.key}: a lane is 0 to {LAST_VL}, its weight 0 to {MOST_WEIGHT}"
     if not wrong and len(entries) > MOST_PAIRS:
         message = f"{setting.key} has {len(entries)} pairs: those behind the first {MOST_PAIRS} are dropped"
     if wrong or len(entries) > MOST_PAIRS:
-        yield Hit(
+        yield Violation(
             origin=setting.origin,
             message=message,
             help="write pairs of a lane and its weight, as 0:64,1:32",
@@ -111,9 +111,9 @@ def _is_pair(entry: str) -> bool:
     return 0 <= lane <= LAST_VL and 0 <= weight <= MOST_WEIGHT
 
 
-def _replaced(setting: ManagerSetting, option: Option) -> Hit:
+def _replaced(setting: ManagerSetting, option: Option) -> Violation:
     allowed = f"{option.legal[0]} to {option.legal[1]}" if option.legal else ", ".join(option.choices)
-    return Hit(
+    return Violation(
         origin=setting.origin,
         message=f"{setting.key} {setting.text} is not taken; opensm goes by {option.replaced} instead",
         help=f"it takes {allowed}",
@@ -121,7 +121,7 @@ def _replaced(setting: ManagerSetting, option: Option) -> Hit:
     )
 
 
-def _unchecked(setting: ManagerSetting, option: Option, number: int) -> Iterator[Hit]:
+def _unchecked(setting: ManagerSetting, option: Option, number: int) -> Iterator[Violation]:
     if option.key in _STALLS and number == 0:
         yield _stalled(setting)
     if option.wire is None or option.wire[0] <= number <= option.wire[1]:
@@ -129,7 +129,7 @@ def _unchecked(setting: ManagerSetting, option: Option, number: int) -> Iterator
     if option.key == "max_op_vls":
         yield _code(setting, number)
         return
-    yield Hit(
+    yield Violation(
         origin=setting.origin,
         message=f"{setting.key} {setting.text} is beyond its field, which holds {option.wire[0]} to {option.wire[1]}",
         note="opensm takes it without a message, and the field is filled with what is left of it",
@@ -138,8 +138,8 @@ def _unchecked(setting: ManagerSetting, option: Option, number: int) -> Iterator
     )
 
 
-def _stalled(setting: ManagerSetting) -> Hit:
-    return Hit(
+def _stalled(setting: ManagerSetting) -> Violation:
+    return Violation(
         origin=setting.origin,
         message=f"{setting.key} 0 has no defined meaning",
         note="it is after how many dropped packets a lane is taken for stalled",
@@ -148,12 +148,12 @@ def _stalled(setting: ManagerSetting) -> Hit:
     )
 
 
-def _code(setting: ManagerSetting, number: int) -> Hit:
+def _code(setting: ManagerSetting, number: int) -> Violation:
     intended_code = next((code for code, count in OPERATIONAL_VLS.items() if count == number), None)
     codes = ", ".join(
         f"{code} is VL0{f'-{count - 1}' if count > 1 else ''}" for code, count in OPERATIONAL_VLS.items()
     )
-    return Hit(
+    return Violation(
         origin=setting.origin,
         message=f"max_op_vls is a code of 1 to 5, not a count of VLs: {setting.text} means nothing",
         note=f"{codes}; above 5 a port uses all it has, and 0 leaves it as it was",

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import set_to, stated
 from lossless.model.fabric.infiniband.options import BITS, taken
 
@@ -57,19 +57,19 @@ _HEXADECIMAL = frozenset("0123456789abcdefABCDEF")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per number that is none, or that is too wide."""
+    """Yield a violation per number that is none, or that is too wide."""
     for setting, option in stated(subnet):
         loss = taken(option, setting.text).loss
         # What sharp_enabled means is said by a rule of its own.
         if option.key != "sharp_enabled" and loss in ("no number", "too wide", "silently zero"):
-            yield _hit(setting, option, loss)
+            yield _violation(setting, option, loss)
 
 
-def _hit(setting: ManagerSetting, option: Option, loss: str) -> Hit:
+def _violation(setting: ManagerSetting, option: Option, loss: str) -> Violation:
     what = f"is wider than {BITS[option.kind]} bits" if loss == "too wide" else "is no number"
     then = "is taken as 0, without a message" if loss == "silently zero" else _outcome(option)
     missing = option.kind in BITS and _lacks_prefix(setting.text)
-    return Hit(
+    return Violation(
         origin=setting.origin,
         message=f"{setting.key} {_shown(setting, option)} {what}: it {then}",
         help="write 0x before hexadecimal digits" if missing else "write digits alone, without a leading 0",

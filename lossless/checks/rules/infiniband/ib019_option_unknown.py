@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.options import known_keys, option
@@ -60,7 +60,7 @@ _CALLED = {"upstream": "the upstream opensm", "nvidia": "NVIDIA's OpenSM"}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per key that is not known."""
+    """Yield a violation per key that is not known."""
     flavours: tuple[Flavour, ...] = ("upstream", "nvidia")
     if not isinstance(subnet.flavour, Unknown):
         flavours = (subnet.flavour,)
@@ -81,9 +81,9 @@ def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
     near = nearest(setting.key, [key for flavour in flavours for key in known_keys(flavour)])
     certain = tuple(flavours) == ("upstream",)
     if not certain and (near is None or "upstream" not in flavours):
-        yield Gap("a key that may be one of NVIDIA's OpenSM, which has more than are listed")
+        yield MissingInput("a key that may be one of NVIDIA's OpenSM, which has more than are listed")
         return
-    yield Hit(
+    yield Violation(
         origin=setting.origin.key(),
         message=f"no opensm is known to have a key {setting.key!r}: it is passed over",
         help=f"did you mean {near}?" if near else "take it out",
@@ -93,9 +93,9 @@ def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
     )
 
 
-def _joined(setting: ManagerSetting) -> Hit:
+def _joined(setting: ManagerSetting) -> Violation:
     key, _, text = setting.key.partition("=")
-    return Hit(
+    return Violation(
         origin=setting.origin.key(),
         message=f"{setting.key!r} is passed over as one word: opensm wants a blank between key and value",
         help=f"write {key} {text or setting.text}".rstrip(),
@@ -103,9 +103,9 @@ def _joined(setting: ManagerSetting) -> Hit:
     )
 
 
-def _others(setting: ManagerSetting, flavour: Flavour) -> Hit:
+def _others(setting: ManagerSetting, flavour: Flavour) -> Violation:
     other = "nvidia" if flavour == "upstream" else "upstream"
-    return Hit(
+    return Violation(
         origin=setting.origin.key(),
         message=f"{setting.key} is a key of {_CALLED[other]}; {_CALLED[flavour]} passes it over",
         help=f"take it out, or state flavour: {other}",

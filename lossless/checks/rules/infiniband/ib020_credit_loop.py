@@ -63,7 +63,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.infiniband.credit_loops import subnet_verdict
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
 from lossless.checks.rules.locations import beside
 
@@ -73,15 +73,15 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where routes close a circle, and a gap where that is unproven."""
+    """Yield a violation where routes close a circle, and a missing input where that is unproven."""
     if not switches(subnet):
         yield NO_TOPOLOGY
         return
     verdict = subnet_verdict(subnet)
     if verdict.state == "unproven":
-        yield Gap(f"whether there are credit loops is unproven: {verdict.why}")
+        yield MissingInput(f"whether there are credit loops is unproven: {verdict.why}")
     elif verdict.state == "loop" and not _passed_over(subnet, verdict):
-        yield _hit(subnet, verdict)
+        yield _violation(subnet, verdict)
 
 
 def _passed_over(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
@@ -97,10 +97,10 @@ def _passed_over(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
     )
 
 
-def _hit(subnet: Subnet, verdict: CreditLoopVerdict) -> Hit:
+def _violation(subnet: Subnet, verdict: CreditLoopVerdict) -> Violation:
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
     known = shape(subnet)
-    return Hit(
+    return Violation(
         origin=here,
         message=f"routes of {verdict.engine} wait for each other in a circle of {len(verdict.loop)} hops",
         note="; ".join((*verdict.loop, verdict.why)),

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Edit
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ INSTEAD = {"NCCL_IB_TC": "NCCL_IB_SL", "NCCL_IB_FIFO_TC": "NCCL_IB_SL", "UCX_IB_
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per traffic class that is stated."""
+    """Yield a violation per traffic class that is stated."""
     for setting in subnet.job.environment if subnet.job else ():
         if setting.key in INSTEAD:
-            yield Hit(
+            yield Violation(
                 origin=setting.origin,
                 message=f"{setting.key} has no effect on InfiniBand: packets keep their service level",
                 help=f"state {INSTEAD[setting.key]} instead",

@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.model.fabric.infiniband.options import LINE_BYTES
 
 if TYPE_CHECKING:
@@ -55,11 +55,11 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per option that is longer than a line."""
+    """Yield a violation per option that is longer than a line."""
     for setting in subnet.options:
         length_bytes = len(f"{setting.key} {setting.text}".encode())
         if length_bytes > LINE_BYTES:
-            yield Hit(
+            yield Violation(
                 origin=setting.origin,
                 message=f"{setting.key} and its value are {length_bytes} bytes; opensm reads {LINE_BYTES} as a line",
                 note="the rest is read as another line, whose key nobody knows",

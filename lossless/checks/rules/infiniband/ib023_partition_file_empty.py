@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import written
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where there is a file of partitions without any."""
+    """Yield a violation where there is a file of partitions without any."""
     if subnet.partitions == ():
-        yield Hit(
+        yield Violation(
             origin=written(subnet, "partition_config_file"),
             message="there is a file of partitions without a partition: opensm gives it up, and opens the subnet",
             note="every port becomes a full member of the default partition",

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, by_key, many
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per partition in which nobody can talk to another."""
+    """Yield a violation per partition in which nobody can talk to another."""
     by_pkey = by_key(subnet)
     for key, parts in by_pkey.items():
         members = [member for part in parts for member in part.members]
@@ -55,12 +55,12 @@ def check(subnet: Subnet) -> Results:
             # Beside other partitions it is for the subnet manager alone.
             members = [m for m in members if m.word != "SELF"] if len(by_pkey) == 1 else []
         if many(members) and all(member.membership == "limited" for member in members):
-            yield _hit(parts, members, key == DEFAULT_PKEY)
+            yield _violation(parts, members, key == DEFAULT_PKEY)
 
 
-def _hit(parts: list[Partition], members: list[Member], default: bool) -> Hit:
+def _violation(parts: list[Partition], members: list[Member], default: bool) -> Violation:
     name = parts[0].name or "the partition"
-    return Hit(
+    return Violation(
         origin=parts[0].origin,
         message=f"all hosts are limited members of {name}, the only partition: they reach the subnet manager alone"
         if default

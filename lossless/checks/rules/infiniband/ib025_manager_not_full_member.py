@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, by_key
 from lossless.checks.rules.infiniband.subnet_queries import hcas, master, number
 
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where the last entry about the manager's port makes it a limited member."""
+    """Yield a violation where the last entry about the manager's port makes it a limited member."""
     entries = [member for part in by_key(subnet).get(DEFAULT_PKEY, ()) for member in part.members]
     about = [entry for entry in entries if _is_about(subnet, entry)]
     if about and about[-1].membership == "limited":
         before = any(entry.word == "SELF" for entry in about[:-1])
-        yield Hit(
+        yield Violation(
             origin=about[-1].origin,
             message="the subnet manager is a limited member of the default partition, as all hosts are"
             if not before

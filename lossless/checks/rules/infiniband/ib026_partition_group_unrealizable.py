@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import links, partitions
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.infiniband.rates import MTU_CODES, RATE_CODES
@@ -54,7 +54,7 @@ _MTUS = {code: mtu for mtu, code in MTU_CODES.items()}
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per code that is none, or beyond the slowest link."""
+    """Yield a violation per code that is none, or beyond the slowest link."""
     slowest_bps = min((link.rate.bits_per_second for link in links(subnet) if link.to_hca), default=None)
     for partition in partitions(subnet) or ():
         if not partition.ipoib:
@@ -65,12 +65,12 @@ def check(subnet: Subnet) -> Results:
             yield _no_code(partition, "mtu", partition.mtu, MTU_CODES.get(partition.mtu))
 
 
-def _rate(partition: Partition, code: int, slowest_bps: int | None) -> Iterator[Hit]:
+def _rate(partition: Partition, code: int, slowest_bps: int | None) -> Iterator[Violation]:
     rate_bps = _RATES.get(code)
     if rate_bps is None:
         yield _no_code(partition, "rate", code, RATE_CODES.get(code * 10**9))
     elif slowest_bps is not None and rate_bps > slowest_bps:
-        yield Hit(
+        yield Violation(
             origin=partition.origin.at("rate"),
             message=f"{partition.name} is for {format_capacity(rate_bps)}; "
             f"the slowest port has {format_capacity(slowest_bps)}",
@@ -80,8 +80,8 @@ def _rate(partition: Partition, code: int, slowest_bps: int | None) -> Iterator[
         )
 
 
-def _no_code(partition: Partition, key: str, number: int, intended_code: int | None) -> Hit:
-    return Hit(
+def _no_code(partition: Partition, key: str, number: int, intended_code: int | None) -> Violation:
+    return Violation(
         origin=partition.origin.at(key),
         message=f"{key}={number} is no code: opensm makes no group for {partition.name}, and IPoIB never comes up",
         help=f"write {key}={intended_code}"

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
     folding,
     is_on,
@@ -64,11 +64,11 @@ _TABLES = ("vlarb_high", "vlarb_low")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per service level in use that has no lane, or one without weight."""
+    """Yield a violation per service level in use that has no lane, or one without weight."""
     if not is_on(subnet, "qos"):
         return
     if any(subnet.option(f"qos_{kind}_{table}") for kind in ("ca", "swe") for table in _TABLES):
-        yield Gap("arbitration tables of their own for some ports")
+        yield MissingInput("arbitration tables of their own for some ports")
         return
     served = _served(subnet)
     for sl, users in _in_use(subnet).items():
@@ -100,9 +100,9 @@ def _served(subnet: Subnet) -> set[int] | None:
     return {entry.vl % folding(count) for entry in entries if entry.weight} | ({0} if high is None else set())
 
 
-def _dropped(subnet: Subnet, sl: int, users: list[tuple[str, Origin]]) -> Hit:
+def _dropped(subnet: Subnet, sl: int, users: list[tuple[str, Origin]]) -> Violation:
     here = written(subnet, "qos_sl2vl")
-    return Hit(
+    return Violation(
         origin=here,
         message=f"SL {sl} has no lane: every packet of {_names(users)} is thrown away",
         help="name a lane of 0 to 14",
@@ -111,9 +111,9 @@ def _dropped(subnet: Subnet, sl: int, users: list[tuple[str, Origin]]) -> Hit:
     )
 
 
-def _starved(subnet: Subnet, sl: int, vl: int, users: list[tuple[str, Origin]]) -> Hit:
+def _starved(subnet: Subnet, sl: int, vl: int, users: list[tuple[str, Origin]]) -> Violation:
     here = written(subnet, "qos_vlarb_low", "qos_vlarb_high")
-    return Hit(
+    return Violation(
         origin=here,
         message=f"VL {vl} has no weight in either table: SL {sl} of {_names(users)} is served last or never",
         help=f"give VL {vl} a weight above 0",

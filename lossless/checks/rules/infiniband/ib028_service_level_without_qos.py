@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, set_to
 from lossless.checks.rules.wording import joined
 from lossless.model.fabric.infiniband.options import option, taken
@@ -55,14 +55,14 @@ _PREFIX = "qos_"
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where something is stated that QoS alone would heed."""
+    """Yield a violation where something is stated that QoS alone would heed."""
     if is_on(subnet, "qos"):
         return
     lost = _lost(subnet)
     if not lost:
         return
     setting, names = subnet.option("qos"), list(dict.fromkeys(name for name, _ in lost))
-    yield Hit(
+    yield Violation(
         origin=setting.origin if setting else lost[0][1],
         message=f"QoS is off: {joined(names, 4)} {'has' if len(names) == 1 else 'have'} no effect",
         note="every packet is on SL 0 and VL 0",

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import partitions
 from lossless.ground.basics.findings import Related
 from lossless.model.fabric.infiniband.options import c_number
@@ -46,14 +46,14 @@ VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per variable that names another service level."""
+    """Yield a violation per variable that names another service level."""
     job_level = _level_of_jobs(subnet)
     if subnet.job is None or job_level is None:
         return
     sl, name, origin = job_level
     for setting in subnet.job.environment:
         if setting.key in VARIABLES and c_number(setting.text) != sl:
-            yield Hit(
+            yield Violation(
                 origin=setting.origin,
                 message=f"{setting.key}={setting.text}, and jobs are to use {name}, which is SL {sl}",
                 help=f"state {setting.key}={sl}, or leave it out",

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, set_to
 
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where other managers are ignored."""
+    """Yield a violation where other managers are ignored."""
     setting = subnet.option("ignore_other_sm")
     if setting is not None and is_on(subnet, "ignore_other_sm"):
-        yield Hit(
+        yield Violation(
             origin=setting.origin,
             message="ignore_other_sm TRUE: two managers may rule the subnet at once",
             help="take it out",

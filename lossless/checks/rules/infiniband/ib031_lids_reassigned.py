@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, set_to
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where LIDs are given anew."""
+    """Yield a violation where LIDs are given anew."""
     setting = subnet.option("reassign_lids")
     if setting is not None and is_on(subnet, "reassign_lids"):
-        yield Hit(
+        yield Violation(
             origin=setting.origin,
             message="reassign_lids TRUE: ports lose their LIDs, and running jobs their connections",
             help="take it out",

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import number, written
 
 if TYPE_CHECKING:
@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where protection has no key, or its lease ends before a sweep renews it."""
+    """Yield a violation where protection has no key, or its lease ends before a sweep renews it."""
     level, lease_s = number(subnet, "m_key_protection_level"), number(subnet, "m_key_lease_period")
     keyed = number(subnet, "m_key") or any(secret.key == "m_key" for secret in subnet.secrets)
     if not keyed and (level or lease_s):
-        yield Hit(
+        yield Violation(
             origin=written(subnet, "m_key_protection_level", "m_key_lease_period"),
             message="ports are to be protected by a key, and there is none: m_key is 0",
             note="a key of 0 turns protection off",
@@ -68,9 +68,9 @@ def check(subnet: Subnet) -> Results:
         yield _for_ever(subnet)
 
 
-def _for_ever(subnet: Subnet) -> Hit:
+def _for_ever(subnet: Subnet) -> Violation:
     here = next((secret.origin for secret in subnet.secrets if secret.key == "m_key"), None)
-    return Hit(
+    return Violation(
         origin=here or written(subnet, "m_key"),
         message="ports keep their key for ever: without a lease no manager that lacks it can take the subnet over",
         help="state an m_key_lease_period of a few sweeps, or keep the key where it is not lost",
@@ -78,12 +78,12 @@ def _for_ever(subnet: Subnet) -> Hit:
     )
 
 
-def _lease(subnet: Subnet, lease_s: int) -> Iterator[Hit]:
+def _lease(subnet: Subnet, lease_s: int) -> Iterator[Violation]:
     sweep_s = number(subnet, "sweep_interval")
     if sweep_s and sweep_s < lease_s:
         return
     sweeps = f"sweeps come every {sweep_s} s" if sweep_s else "sweeps are off"
-    yield Hit(
+    yield Violation(
         origin=written(subnet, "m_key_lease_period"),
         message=f"the key's lease of {lease_s} s is not renewed in time: {sweeps}",
         note="opensm changes one of the two when it starts",

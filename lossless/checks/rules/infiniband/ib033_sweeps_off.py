@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import set_to, value
 
 if TYPE_CHECKING:
@@ -45,17 +45,17 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where sweeps are off, or traps cause none."""
+    """Yield a violation where sweeps are off, or traps cause none."""
     interval, traps = subnet.option("sweep_interval"), subnet.option("sweep_on_trap")
     if interval is not None and value(subnet, "sweep_interval") == 0:
-        yield Hit(
+        yield Violation(
             origin=interval.origin,
             message="sweep_interval 0: what changes without a trap that arrives is never seen",
             help="leave it out, for a sweep every 10 s",
             fix=set_to(interval, "10"),
         )
     if traps is not None and value(subnet, "sweep_on_trap") is False:
-        yield Hit(
+        yield Violation(
             origin=traps.origin,
             message=f"sweep_on_trap {traps.text}: a link that fails stays in the routes until the next sweep",
             help="leave it out",

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import set_to, value
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where nothing limits management packets."""
+    """Yield a violation where nothing limits management packets."""
     setting = subnet.option("max_wire_smps")
     if setting is not None and value(subnet, "max_wire_smps") == 0:
-        yield Hit(
+        yield Violation(
             origin=setting.origin,
             message="max_wire_smps 0 is no limit: management packets drown one another",
             note="they travel on VL 15, which has no credits",

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, set_to, value
 
 if TYPE_CHECKING:
@@ -45,17 +45,17 @@ DEFAULT = 0x7FFF
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where switches enforce nothing."""
+    """Yield a violation where switches enforce nothing."""
     old, new = subnet.option("no_partition_enforcement"), subnet.option("part_enforce")
     if old is not None and is_on(subnet, "no_partition_enforcement"):
-        yield _hit(subnet, old, "FALSE")
+        yield _violation(subnet, old, "FALSE")
     elif new is not None and value(subnet, "part_enforce") == "off":
-        yield _hit(subnet, new, "both")
+        yield _violation(subnet, new, "both")
 
 
-def _hit(subnet: Subnet, setting: ManagerSetting, instead: str) -> Hit:
+def _violation(subnet: Subnet, setting: ManagerSetting, instead: str) -> Violation:
     apart = any(partition.base != DEFAULT for partition in partitions(subnet) or ())
-    return Hit(
+    return Violation(
         origin=setting.origin,
         message=f"{setting.key} {setting.text}: switches pass packets of every partition",
         note="hosts drop them, after they have crossed the fabric" if apart else "",

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import number, set_to
 from lossless.checks.rules.locations import beside
 
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where ftree would have to route several LIDs per port."""
+    """Yield a violation where ftree would have to route several LIDs per port."""
     setting, lmc = subnet.option("lmc"), number(subnet, "lmc")
     if setting is not None and lmc and "ftree" in subnet.routing.engines:
-        yield Hit(
+        yield Violation(
             origin=setting.origin,
             message=f"lmc {lmc} gives a port {2**lmc} LIDs, which ftree does not route: opensm passes it over",
             help="leave lmc out, or use the engine updn",

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import OWN_ENGINE, TREE_ENGINES
 from lossless.ground.basics.findings import Related
 
@@ -47,7 +47,7 @@ OWN_SUPPORT = ("dfp", "dfp2", "file")
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where SHARP is on and the engine knows no tree."""
+    """Yield a violation where SHARP is on and the engine knows no tree."""
     engine = subnet.routing.engine
     if subnet.sharp is None or not subnet.sharp.on or engine in (*TREE_ENGINES, *OWN_SUPPORT):
         return
@@ -55,7 +55,7 @@ def check(subnet: Subnet) -> Results:
         yield OWN_ENGINE
         return
     here = subnet.routing.origin if engine else subnet.sharp.origin
-    yield Hit(
+    yield Violation(
         origin=here,
         message=f"{engine or 'minhop, which opensm takes by itself,'} knows no tree for SHARP to follow",
         help="route by updn or ftree",

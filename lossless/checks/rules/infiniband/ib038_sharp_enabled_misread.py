@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import set_to
 from lossless.model.fabric.infiniband.options import c_number
 
@@ -63,13 +63,13 @@ OFF, ON = 1, 2
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit where the key has no meaning, or another than SHARP has in the intent."""
+    """Yield a violation where the key has no meaning, or another than SHARP has in the intent."""
     setting = subnet.option(KEY)
     if setting is not None:
         yield from _option(subnet, setting)
     for stated in subnet.gv:
         if stated.key == KEY and stated.text.lower() not in ("true", "false"):
-            yield Hit(
+            yield Violation(
                 origin=stated.origin,
                 message=f"sharp_enabled of gv.cfg is true or false, not {stated.text}",
                 help="write true, or false",
@@ -77,18 +77,18 @@ def check(subnet: Subnet) -> Results:
             )
 
 
-def _option(subnet: Subnet, setting: ManagerSetting) -> Iterator[Hit]:
+def _option(subnet: Subnet, setting: ManagerSetting) -> Iterator[Violation]:
     number = c_number(setting.text)
     # What its manager is told says that SHARP is wanted.
     wanted = subnet.sharp is not None and (subnet.sharp.on or bool(subnet.sharp.settings))
     if number is None or not 0 <= number <= ON:
-        yield _hit(setting, f"sharp_enabled is 0, 1 or 2, not {setting.text}", wanted)
+        yield _violation(setting, f"sharp_enabled is 0, 1 or 2, not {setting.text}", wanted)
     elif number == OFF and wanted:
-        yield _hit(setting, "sharp_enabled 1 turns SHARP off on every switch", wanted)
+        yield _violation(setting, "sharp_enabled 1 turns SHARP off on every switch", wanted)
 
 
-def _hit(setting: ManagerSetting, message: str, wanted: bool) -> Hit:
-    return Hit(
+def _violation(setting: ManagerSetting, message: str, wanted: bool) -> Violation:
+    return Violation(
         origin=setting.origin,
         message=message,
         note="0 leaves switches as they are, 1 turns SHARP off, 2 turns it on",

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.wording import joined
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
@@ -52,18 +52,18 @@ DEFAULT_PREFIX = 0xFE80_0000_0000_0000
 
 
 def check(subnets: Sequence[Subnet]) -> Results:
-    """Yield a hit per prefix that several declared subnets have.
+    """Yield a violation per prefix that several declared subnets have.
 
     Files of managers are left out: two of them may be of one subnet, its master and its standby.
     """
     declared = (subnet for subnet in subnets if subnet.door == "intent")
     by_prefix = grouped((subnet.subnet_prefix or DEFAULT_PREFIX, subnet) for subnet in declared)
-    yield from (_hit(prefix, sharing) for prefix, sharing in by_prefix.items() if len(sharing) > 1)
+    yield from (_violation(prefix, sharing) for prefix, sharing in by_prefix.items() if len(sharing) > 1)
 
 
-def _hit(prefix: int, subnets: list[Subnet]) -> Hit:
+def _violation(prefix: int, subnets: list[Subnet]) -> Violation:
     first, *others = subnets
-    return Hit(
+    return Violation(
         origin=_stated(first),
         message=f"{joined((subnet.name for subnet in subnets), 4)} all have the prefix {prefix:#018x}",
         note="hosts and routers cannot tell them apart",

@@ -39,7 +39,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, hosts, links, shape, switches
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
@@ -59,7 +59,7 @@ class SwitchLoad(NamedTuple):
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per kind of switch whose oversubscription exceeds what is declared."""
+    """Yield a violation per kind of switch whose oversubscription exceeds what is declared."""
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return
@@ -68,7 +68,7 @@ def check(subnet: Subnet) -> Results:
         return
     for name, load in _loads(subnet).items():
         if load.down_bps > load.up_bps * known.oversubscription:
-            yield _hit(name, load, known.oversubscription)
+            yield _violation(name, load, known.oversubscription)
 
 
 def _loads(subnet: Subnet) -> dict[str, SwitchLoad]:
@@ -97,10 +97,10 @@ def _loading(subnet: Subnet) -> set[str]:
     return {name for name, hca in hcas(subnet).items() if roles[hca.host] != "management"}
 
 
-def _hit(name: str, load: SwitchLoad, accepted: float) -> Hit:
+def _violation(name: str, load: SwitchLoad, accepted: float) -> Violation:
     ratio = load.down_bps / load.up_bps
     declared = f", {accepted:g}:1 is declared" if accepted > 1 else ""
-    return Hit(
+    return Violation(
         origin=load.origin,
         message=f"links up carry {format_capacity(load.up_bps)} for {format_capacity(load.down_bps)} from below, "
         f"{ratio:g}:1{declared}",

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions
 from lossless.checks.rules.locations import beside
 from lossless.model.fabric.infiniband.derived_policy import policy_of
@@ -52,7 +52,7 @@ DEFAULT = "DEFAULT"
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a hit per partition whose paths get another level than it states."""
+    """Yield a violation per partition whose paths get another level than it states."""
     policy = policy_of(subnet) if is_on(subnet, "qos") else None
     if policy is None:
         return
@@ -60,15 +60,15 @@ def check(subnet: Subnet) -> Results:
         if partition.sl is None or partition.base is None:
             continue
         if any(not _OF_KEYS.issuperset(line.word for line in rule.lines) for rule in policy.rules):
-            yield Gap("a match rule that asks for more than a P_Key")
+            yield MissingInput("a match rule that asks for more than a P_Key")
             continue
         sl, origin = _given(policy, partition.base)
         if sl is not None and sl != partition.sl:
-            yield _hit(partition, sl, origin)
+            yield _violation(partition, sl, origin)
 
 
-def _hit(partition: Partition, sl: int, given: Origin) -> Hit:
-    return Hit(
+def _violation(partition: Partition, sl: int, given: Origin) -> Violation:
+    return Violation(
         origin=partition.origin,
         message=f"partition {partition.name} states SL {partition.sl}, and the policy gives its paths SL {sl}",
         note="the policy counts for more, whoever asks",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap
+from lossless.checks.rules.base import MissingInput
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.options import option, taken
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
         SubnetSwitch,
     )
 
-NO_TOPOLOGY = Gap("switches, adapters and links are not in the files of a subnet manager")
-NO_PARTITIONS = Gap("the partition file is not among the files")
-OWN_ENGINE = Gap("by which engine NVIDIA's OpenSM routes where none is stated")
+NO_TOPOLOGY = MissingInput("switches, adapters and links are not in the files of a subnet manager")
+NO_PARTITIONS = MissingInput("the partition file is not among the files")
+OWN_ENGINE = MissingInput("by which engine NVIDIA's OpenSM routes where none is stated")
 
 TREE_ENGINES = ("ftree", "updn", "dnup", "ar_ftree", "ar_updn")
 """Engines that let no packet go down and up again: opensm(8); the ar_ ones are NVIDIA's, by their names."""

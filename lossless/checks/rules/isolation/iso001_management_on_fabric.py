@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.isolation.network_purpose import manages
 
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per management network that shares the fabric in a class."""
+    """Yield a violation per management network that shares the fabric in a class."""
     by_name = {cls.name: cls for cls in view.fabric.classes.classes}
     for network in view.fabric.networks:
         cls = by_name.get(network.class_name or "")
         if cls is not None and not network.separate and manages(network):
-            yield _hit(network, cls)
+            yield _violation(network, cls)
 
 
-def _hit(network: Network, cls: TrafficClass) -> Hit:
+def _violation(network: Network, cls: TrafficClass) -> Violation:
     kind = "lossless" if cls.lossless else "lossy"
-    return Hit(
+    return Violation(
         origin=network.origin.at("class"),
         message=f"network {network.name} shares the fabric, in {kind} class {cls.name}",
         note="whoever pauses that class cuts management off"

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -61,18 +61,18 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per network without a class, and per prefix that two networks claim differently."""
+    """Yield a violation per network without a class, and per prefix that two networks claim differently."""
     for network in view.fabric.networks:
         if not network.separate and network.class_name is None:
             yield _without_class(view, network)
     yield from _claimed_twice(view)
 
 
-def _without_class(view: View, network: Network) -> Hit:
+def _without_class(view: View, network: Network) -> Violation:
     unmarked = view.fabric.classes.of_dscp(0)
     lossless = " lossless" if unmarked is not None and unmarked.lossless else ""
     ends_up = f": unmarked packets of it end up in{lossless} class {unmarked.name}" if unmarked else ""
-    return Hit(
+    return Violation(
         origin=network.origin,
         message=f"network {network.name} shares the fabric and has no class{ends_up}",
         help=f"name one, as in class: {unmarked.name if unmarked else 'default'}; or on: separate",
@@ -80,14 +80,14 @@ def _without_class(view: View, network: Network) -> Hit:
     )
 
 
-def _claimed_twice(view: View) -> Iterator[Hit]:
+def _claimed_twice(view: View) -> Iterator[Violation]:
     owners: dict[str, tuple[Network, Origin]] = {}
     for network in view.fabric.networks:
         for index, prefix in enumerate(network.prefixes):
             written = network.origin.at("prefixes")
             owner = owners.setdefault(_canonical(prefix), (network, written))
             if owner[0].name != network.name and _path(owner[0]) != _path(network):
-                yield _hit(
+                yield _violation(
                     network, prefix, written if len(network.prefixes) == 1 else written.at(index), owner
                 )
 
@@ -111,9 +111,9 @@ def _where(network: Network) -> str:
     )
 
 
-def _hit(network: Network, prefix: str, origin: Origin, owner: tuple[Network, Origin]) -> Hit:
+def _violation(network: Network, prefix: str, origin: Origin, owner: tuple[Network, Origin]) -> Violation:
     first, first_origin = owner
-    return Hit(
+    return Violation(
         origin=origin,
         message=f"{prefix} is network {network.name}'s, {_where(network)}, and network {first.name}'s, {_where(first)}",
         help="give the prefix to one of them",

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.wording import number_ranges
 
 if TYPE_CHECKING:
@@ -62,14 +62,14 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per network that can mark packets for a lossless class which is not its own."""
+    """Yield a violation per network that can mark packets for a lossless class which is not its own."""
     for network in view.fabric.networks:
         if not network.separate and _chooses(network):
             others = [
                 cls for cls in view.fabric.classes.lossless if cls.name != network.class_name and cls.dscps
             ]
             if others:
-                yield _hit(network, others)
+                yield _violation(network, others)
 
 
 def _chooses(network: Network) -> bool:
@@ -77,11 +77,11 @@ def _chooses(network: Network) -> bool:
     return network.marking == "untrusted" or (network.marking is None and network.purpose == "tenant")
 
 
-def _hit(network: Network, others: list[TrafficClass]) -> Hit:
+def _violation(network: Network, others: list[TrafficClass]) -> Violation:
     dscps = sorted(dscp for cls in others for dscp in cls.dscps)
     names = " and ".join(cls.name for cls in others)
     own = f"may use class {network.class_name}" if network.class_name else "has no class"
-    return Hit(
+    return Violation(
         origin=network.origin.at("marking" if network.marking else "purpose"),
         message=f"network {network.name} {own}, and can mark its packets with DSCP {number_ranges(dscps)} "
         f"of lossless class {names}",

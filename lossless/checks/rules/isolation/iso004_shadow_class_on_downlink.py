@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.interface_tables import facing, neighbor_types
 from lossless.checks.rules.pfc.priorities import in_service, remapped, uncovered
 from lossless.checks.rules.wording import number_ranges, spell
@@ -58,13 +58,13 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where a port that bounces nothing leads to the classes of bounced packets."""
+    """Yield a violation where a port that bounces nothing leads to the classes of bounced packets."""
     shadow = frozenset[int]().union(*(remapped(ports.qos) for ports in device.view.lossless_sets))
     if shadow:
-        yield from merged(_hits(device, shadow))
+        yield from merged(_violations(device, shadow))
 
 
-def _hits(device: Device, shadow: frozenset[int]) -> Iterator[Hit]:
+def _violations(device: Device, shadow: frozenset[int]) -> Iterator[Violation]:
     kinds = neighbor_types(device)
     for ports in device.view.lossless_sets:
         if remapped(ports.qos):
@@ -75,14 +75,14 @@ def _hits(device: Device, shadow: frozenset[int]) -> Iterator[Hit]:
             yield from _open(device, ports, shadow)
 
 
-def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Hit]:
+def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Violation]:
     closed = {*ports.qos.pfc.priorities, *uncovered(device.view.port_sets, ports)}
     dscp_map, wanted = ports.qos.dscp_to_tc, shadow - closed
     dscps = [dscp for tc in sorted(wanted) for dscp in dscp_map.sources(tc)] if dscp_map else []
     if dscp_map is None or not dscps:
         return
     tcs = sorted({ports.qos.traffic_class(dscp) for dscp in dscps})
-    yield Hit(
+    yield Violation(
         origin=dscp_map.entry_origin(dscps[0]),
         message=f"DSCP {number_ranges(dscps)} leads to TC {number_ranges(tcs)} here, "
         "which is lossless for bounced packets on other ports",
@@ -94,9 +94,9 @@ def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Hi
     )
 
 
-def _paused_by_hosts(ports: PortSet) -> Hit:
+def _paused_by_hosts(ports: PortSet) -> Violation:
     shadow = remapped(ports.qos)
-    return Hit(
+    return Violation(
         origin=ports.qos.pfc.origin,
         message=f"a server can pause {spell(shadow)}, which tunnel remapping keeps for bounced packets",
         note="no packet bounces back to a server",

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
@@ -62,10 +62,10 @@ _KINDS = {"Inb": "in-band", "Rec": "recirculation"}
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per kind of internal port with PFC."""
+    """Yield a violation per kind of internal port with PFC."""
     rows = device.tables.table("PORT_QOS_MAP")
     yield from merged(
-        _hit(device, name, kind, row)
+        _violation(device, name, kind, row)
         for name, kind in _internal(device)
         if (row := rows.get(name)) is not None and row.fields.get("pfc_enable", "").strip(", ")
     )
@@ -83,9 +83,9 @@ def _internal(device: Device) -> Iterator[tuple[str, str]]:
             yield name, "a recirculation port"
 
 
-def _hit(device: Device, name: str, kind: str, row: ConfigRow) -> Hit:
+def _violation(device: Device, name: str, kind: str, row: ConfigRow) -> Violation:
     priorities = row.fields["pfc_enable"]
-    return Hit(
+    return Violation(
         origin=device.tables.origin("PORT_QOS_MAP", row, "pfc_enable"),
         message=f"{kind} has PFC on for {priorities}: it is inside the switch, and no cable ends there",
         help="take its row out of PORT_QOS_MAP",

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_rate
@@ -48,18 +48,18 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per pair of devices and of speeds that differ."""
-    return map(_hit, disagreements(devices, _speed, lambda end: end.speed_bps or 0))
+    """Yield a violation per pair of devices and of speeds that differ."""
+    return map(_violation, disagreements(devices, _speed, lambda end: end.speed_bps or 0))
 
 
 def _speed(end: LinkEnd) -> int | None:
     return None if end.autoneg else end.speed_bps
 
 
-def _hit(links: Disagreement) -> Hit:
+def _violation(links: Disagreement) -> Violation:
     low, high = links.low, links.high
     slow, fast = format_rate(low.speed_bps or 0), format_rate(high.speed_bps or 0)
-    return Hit(
+    return Violation(
         origin=low.at("speed"),
         message=f"{low.name} is set to {slow}, its neighbor {high.name} to {fast}: the link does not come up",
         note=""

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
@@ -47,18 +47,18 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per pair of devices and of MTUs that differ."""
-    return map(_hit, disagreements(devices, _mtu, lambda end: _mtu(end) or 0))
+    """Yield a violation per pair of devices and of MTUs that differ."""
+    return map(_violation, disagreements(devices, _mtu, lambda end: _mtu(end) or 0))
 
 
 def _mtu(end: LinkEnd) -> int | None:
     return end.mtu_bytes if isinstance(end.mtu_bytes, int) else None
 
 
-def _hit(links: Disagreement) -> Hit:
+def _violation(links: Disagreement) -> Violation:
     low, high = links.low, links.high
     small, large = _mtu(low) or 0, _mtu(high) or 0
-    return Hit(
+    return Violation(
         origin=low.origin.at("mtu"),
         message=f"{low.name} has an MTU of {small} B, its neighbor {high.name} {large} B",
         note=f"frames above {small} B that {high.switch} sends are dropped here: {large - small} B too large at most",

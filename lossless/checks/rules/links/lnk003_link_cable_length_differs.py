@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
@@ -47,19 +47,19 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per pair of devices and of lengths that differ on links with PFC."""
+    """Yield a violation per pair of devices and of lengths that differ on links with PFC."""
     differing = disagreements(devices, _length, lambda end: end.cable_m or 0)
-    return (_hit(links) for links in differing if links.mutual)
+    return (_violation(links) for links in differing if links.mutual)
 
 
 def _length(end: LinkEnd) -> int | None:
     return end.cable_m if end.cable_m and end.pfc else None
 
 
-def _hit(links: Disagreement) -> Hit:
+def _violation(links: Disagreement) -> Violation:
     short, long = links.low, links.high
     missing_m = (long.cable_m or 0) - (short.cable_m or 0)
-    return Hit(
+    return Violation(
         origin=short.cable_origin,
         message=f"the cable is {short.cable_m}m at {short.name} and {long.cable_m}m at {long.name}",
         note=f"if {long.cable_m}m is right, {short.switch} keeps headroom for {missing_m}m too little",

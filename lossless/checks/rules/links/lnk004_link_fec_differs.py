@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
@@ -50,17 +50,17 @@ _STATED = ("none", "fc", "rs")
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per pair of devices and of codes that differ."""
-    return map(_hit, disagreements(devices, _fec, lambda end: _STATED.index(end.fec or "none")))
+    """Yield a violation per pair of devices and of codes that differ."""
+    return map(_violation, disagreements(devices, _fec, lambda end: _STATED.index(end.fec or "none")))
 
 
 def _fec(end: LinkEnd) -> str | None:
     return end.fec if end.fec in _STATED and not end.autoneg else None
 
 
-def _hit(links: Disagreement) -> Hit:
+def _violation(links: Disagreement) -> Violation:
     weak, strong = links.low, links.high
-    return Hit(
+    return Violation(
         origin=weak.origin.at("fec"),
         message=(
             f"{weak.name} has FEC {weak.fec}, its neighbor {strong.name} {strong.fec}: the link does not come up"

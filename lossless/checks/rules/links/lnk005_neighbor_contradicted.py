@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -46,16 +46,16 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per row of DEVICE_NEIGHBOR that the named port contradicts."""
+    """Yield a violation per row of DEVICE_NEIGHBOR that the named port contradicts."""
     for pair in devices.contradicted:
         if pair.near.in_service and pair.far.in_service:
-            yield _hit(pair)
+            yield _violation(pair)
 
 
-def _hit(pair: CabledPair) -> Hit:
+def _violation(pair: CabledPair) -> Violation:
     near, far = pair.near, pair.far
     claimed = ":".join(far.neighbor or ())
-    return Hit(
+    return Violation(
         origin=near.neighbor_origin,
         message=f"{near.name} names {far.name} as its neighbor, which itself names {claimed}",
         help="compare with LLDP and correct the row that is wrong",

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.links.cabling import devices_of, named, some
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.natural_order import natural_key
@@ -49,17 +49,17 @@ if TYPE_CHECKING:
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a hit per device of which no cable was found, and per two devices between which some were not."""
+    """Yield a violation per device of which no cable was found, and per two devices between which some were not."""
     missing, bare = list(cabling.comparison.missing), _bare(cabling)
     for device in sorted(bare, key=natural_key):
         own = [cable for cable in missing if device in devices_of(cable)]
         if len(own) > 1:
-            yield _hit(cabling, own, f"none of the {len(own):,} cables of {device} was found")
+            yield _violation(cabling, own, f"none of the {len(own):,} cables of {device} was found")
             missing = [cable for cable in missing if device not in devices_of(cable)]
     for cables in grouped((devices_of(cable), cable) for cable in missing).values():
         first, second = devices_of(cables[0])
         many = f"{len(cables):,} cables between {first} and {second} were not found"
-        yield _hit(cabling, cables, many if len(cables) > 1 else f"{cables[0].name} was not found")
+        yield _violation(cabling, cables, many if len(cables) > 1 else f"{cables[0].name} was not found")
     yield from _out_of_reach(cabling)
 
 
@@ -69,9 +69,9 @@ def _bare(cabling: FabricCabling) -> set[str]:
     return {name for cable in cabling.comparison.missing for name in devices_of(cable)} - cabled
 
 
-def _hit(cabling: FabricCabling, cables: Sequence[PlannedCable], message: str) -> Hit:
+def _violation(cabling: FabricCabling, cables: Sequence[PlannedCable], message: str) -> Violation:
     only_heard = all(map(cabling.comparison.told.only_heard, cables))
-    return Hit(
+    return Violation(
         origin=cables[0].origin,
         message=message,
         note="LLDP hears only what is up: the port may be down" if only_heard else "",
@@ -82,16 +82,16 @@ def _hit(cabling: FabricCabling, cables: Sequence[PlannedCable], message: str) -
     )
 
 
-def _out_of_reach(cabling: FabricCabling) -> Iterator[Gap]:
+def _out_of_reach(cabling: FabricCabling) -> Iterator[MissingInput]:
     told, unseen = cabling.comparison.told, cabling.comparison.unseen
     known = told.listed | told.heard | told.listening
     strangers = sorted({name for cable in unseen for name in devices_of(cable)} - known, key=natural_key)
     without = [cable for cable in unseen if not known.issuperset(devices_of(cable))]
     if without:
-        yield Gap(f"links of {some(strangers)}: no file tells of {_them(strangers)}", len(without))
+        yield MissingInput(f"links of {some(strangers)}: no file tells of {_them(strangers)}", len(without))
     if len(without) < len(unseen):
         rest = [cable for cable in unseen if known.issuperset(devices_of(cable))]
-        yield Gap(
+        yield MissingInput(
             f"links as {rest[0].name}: only others heard these devices; their own LLDP tells", len(rest)
         )
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.cabling import devices_of, named, related
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
@@ -46,15 +46,15 @@ if TYPE_CHECKING:
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a hit per two devices between which there are cables that nobody declared."""
+    """Yield a violation per two devices between which there are cables that nobody declared."""
     for cables in grouped((devices_of(cable), cable) for cable in cabling.comparison.strange).values():
-        yield _hit(cabling, cables)
+        yield _violation(cabling, cables)
 
 
-def _hit(cabling: FabricCabling, cables: Sequence[ReportedCable]) -> Hit:
+def _violation(cabling: FabricCabling, cables: Sequence[ReportedCable]) -> Violation:
     fabric = cabling.view.fabric
     first, second = devices_of(cables[0])
-    return Hit(
+    return Violation(
         origin=cables[0].origin,
         message=f"{len(cables):,} cables between {first} and {second} are not declared"
         if len(cables) > 1

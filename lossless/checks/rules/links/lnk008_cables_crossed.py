@@ -37,7 +37,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.links.cabling import devices_of, named, related
 from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.cabling import CableEnd
@@ -55,15 +55,15 @@ _SHOWN = 8
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a hit per cause: cables that hang together, and devices that were taken for each other."""
+    """Yield a violation per cause: cables that hang together, and devices that were taken for each other."""
     miscablings = cabling.comparison.tangles
     votes = Counter(pair for miscabling in miscablings for pair in _exchanged(miscabling))
     for together in grouped((_cause(miscabling, votes), miscabling) for miscabling in miscablings).values():
-        yield _hit(together, _taken_for(together[0], votes) if len(together) > 1 else None)
+        yield _violation(together, _taken_for(together[0], votes) if len(together) > 1 else None)
     renamed = cabling.comparison.renamed
     if renamed:
         first = renamed[0]
-        yield Gap(
+        yield MissingInput(
             f"which is which: files have {first.called} where the shape derives {first.derived}; names under "
             "topology.names would tell",
             len(renamed),
@@ -102,11 +102,11 @@ def _taken_for(miscabling: Miscabling, votes: Counter[Devices]) -> Devices | Non
     return max(_exchanged(miscabling), key=lambda pair: votes[pair], default=None)
 
 
-def _hit(miscablings: Sequence[Miscabling], changed: Devices | None) -> Hit:
+def _violation(miscablings: Sequence[Miscabling], changed: Devices | None) -> Violation:
     planned = [cable for miscabling in miscablings for cable in miscabling.planned]
     actual = [cable for miscabling in miscablings for cable in miscabling.actual]
     wrong = [line for miscabling in miscablings for line in _wrong(miscabling)]
-    return Hit(
+    return Violation(
         origin=actual[0].origin,
         message=_message(miscablings, wrong, changed),
         note="\n".join(_shown(wrong)) if len(wrong) > 2 else "",

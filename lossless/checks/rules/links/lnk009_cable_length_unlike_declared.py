@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.cabling import named, port_of, related
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -60,12 +60,12 @@ class _Length(NamedTuple):
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a hit per length that is declared and per length that was found for it."""
+    """Yield a violation per length that is declared and per length that was found for it."""
     unlike = (length for pair in cabling.comparison.pairs if (length := _unlike(cabling, pair)) is not None)
     by_length = grouped(
         ((length.pair.planned.cable_origin, length.found_m, length.configured_m), length) for length in unlike
     )
-    yield from map(_hit, by_length.values())
+    yield from map(_violation, by_length.values())
 
 
 def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
@@ -83,11 +83,11 @@ def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
     return length if is_unlike else None
 
 
-def _hit(lengths: Sequence[_Length]) -> Hit:
+def _violation(lengths: Sequence[_Length]) -> Violation:
     first = lengths[0]
     planned, actual = first.pair
     longer = first.found_m > first.configured_m
-    return Hit(
+    return Violation(
         origin=planned.cable_origin,
         message=f"{'cables are' if len(lengths) > 1 else f'{planned.name} is'} {first.found_m} m long, not "
         f"{planned.cable_m} m, and {first.configured_m} m is configured",

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.cabling import named, related
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
@@ -49,21 +49,21 @@ if TYPE_CHECKING:
 
 
 def check(cabling: FabricCabling) -> Results:
-    """Yield a hit per speed that is declared and per speed that was found for it."""
+    """Yield a violation per speed that is declared and per speed that was found for it."""
     unlike = [
         pair
         for pair in cabling.comparison.pairs
         if pair.actual.speed_bps not in (None, pair.planned.speed_bps)
     ]
     by_speed = grouped(((pair.planned.origin, pair.actual.speed_bps), pair) for pair in unlike)
-    yield from map(_hit, by_speed.values())
+    yield from map(_violation, by_speed.values())
 
 
-def _hit(pairs: Sequence[CablePair]) -> Hit:
+def _violation(pairs: Sequence[CablePair]) -> Violation:
     planned, actual = pairs[0]
     there, wanted = format_rate(actual.speed_bps or 0), format_rate(planned.speed_bps)
     what = f"{len(pairs):,} links have" if len(pairs) > 1 else f"{planned.name} has"
-    return Hit(
+    return Violation(
         origin=actual.origin,
         message=f"{what} {there}, not {wanted}",
         help=f"declare {there}, or change what is plugged",

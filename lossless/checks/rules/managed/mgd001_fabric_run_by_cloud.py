@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.model.hardware.clouds import NETWORKS, PROVIDERS
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit where a cloud runs the fabric."""
+    """Yield a violation where a cloud runs the fabric."""
     managed = view.fabric.managed
     if managed is not None:
-        yield Hit(
+        yield Violation(
             origin=managed.origin,
             message=f"PFC, ECN, DSCP and watchdog rules do not apply: {_why(managed)}",
             note="judged is the environment of the jobs alone; rendered is that too",

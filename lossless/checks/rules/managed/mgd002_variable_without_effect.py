@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.model.hardware.clouds import EFA, TCPXO
 
 if TYPE_CHECKING:
@@ -65,17 +65,17 @@ _OF_SOCKETS = ("NCCL_SOCKET_NTHREADS", "NCCL_NSOCKS_PERTHREAD")
 
 
 def check(view: View) -> Results:
-    """Yield a hit for each variable that nothing on this network reads."""
+    """Yield a violation for each variable that nothing on this network reads."""
     managed = view.fabric.managed
     if managed is None:
         return
     if managed.network is None:
-        yield Gap("which network it is depends on machine, which the intent does not state")
+        yield MissingInput("which network it is depends on machine, which the intent does not state")
         return
     for variable in managed.stated:
         why = _why(variable.name, managed.network)
         if why is not None:
-            yield _hit(variable, managed.network, why)
+            yield _violation(variable, managed.network, why)
 
 
 def _why(name: str, network: CloudNetwork) -> str | None:
@@ -92,8 +92,8 @@ def _why(name: str, network: CloudNetwork) -> str | None:
     return None
 
 
-def _hit(variable: Variable, network: CloudNetwork, why: str) -> Hit:
-    return Hit(
+def _violation(variable: Variable, network: CloudNetwork, why: str) -> Violation:
+    return Violation(
         origin=variable.origin,
         message=f"{variable.name} has no effect on {network.name}",
         note=why,

@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit for each variable that the cloud's software sets by itself."""
+    """Yield a violation for each variable that the cloud's software sets by itself."""
     managed = view.fabric.managed
     network = managed.network if managed is not None else None
     if managed is None or network is None:
@@ -72,7 +72,7 @@ def check(view: View) -> Results:
     for variable in managed.stated:
         why = _why(variable.name, network)
         if why is not None:
-            yield Hit(
+            yield Violation(
                 origin=variable.origin,
                 message=f"{variable.name} is decided by {network.name}'s own software",
                 note=why,

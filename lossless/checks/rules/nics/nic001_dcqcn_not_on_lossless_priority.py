@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.locations import beside
@@ -96,7 +96,7 @@ class _Half(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose DCQCN leaves a lossless priority out."""
+    """Yield a violation per kind of host whose DCQCN leaves a lossless priority out."""
     lossless = tuple(sorted(cls.priority for cls in view.fabric.classes.lossless if cls.priority is not None))
     for host, names in view.host_kinds if lossless and _marking(view) else ():
         dcqcn = host.dcqcn
@@ -104,17 +104,17 @@ def check(view: View) -> Results:
             continue
         halves = tuple(_halves(dcqcn, lossless))
         if halves:
-            yield _hit(host, halves, lossless, names)
+            yield _violation(host, halves, lossless, names)
         elif UNKNOWN in (dcqcn.enabled, dcqcn.priorities):
             yield unread("the priorities DCQCN runs on", names)
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a hit per host whose DCQCN leaves out a priority that the switch port it hangs on marks."""
+    """Yield a violation per host whose DCQCN leaves out a priority that the switch port it hangs on marks."""
     for link in attached_hosts(devices):
         halves = tuple(_halves(link.host.dcqcn, link.switch.marking))
         if halves:
-            yield _hit(link.host, halves, link.switch.marking, (link.name,))
+            yield _violation(link.host, halves, link.switch.marking, (link.name,))
 
 
 def _marking(view: View) -> bool:
@@ -139,14 +139,16 @@ def _in_firmware(dcqcn: Dcqcn, priority: int) -> bool:
     return not isinstance(dcqcn.priority_mask, int) or priority in priorities_of_bits(dcqcn.priority_mask)
 
 
-def _hit(host: HostQos, halves: tuple[_Half, ...], lossless: tuple[int, ...], names: tuple[str, ...]) -> Hit:
+def _violation(
+    host: HostQos, halves: tuple[_Half, ...], lossless: tuple[int, ...], names: tuple[str, ...]
+) -> Violation:
     first, dcqcn, declared = halves[0], host.dcqcn, host.door == "intent"
     whole = declared or len(halves) > 1
     what = "DCQCN" if whole else f"the {first.point} point of DCQCN"
     origin = _origin(dcqcn, first)
     others = ((_origin(dcqcn, half), f"the {half.point} point") for half in halves[1:])
     wanted = ", ".join(map(str, lossless))
-    return Hit(
+    return Violation(
         origin=origin,
         message=f"{what} runs on {spell(first.priorities)}, not on {spell(first.missing)}, which is lossless",
         note="ECN marks of that priority are neither answered with CNPs nor heeded: PFC alone is left"

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
@@ -62,23 +62,23 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield one hit where the hosts that run DCQCN have more than one kind of NIC."""
+    """Yield one violation where the hosts that run DCQCN have more than one kind of NIC."""
     kinds = grouped((dcqcn.host.nic_name, dcqcn) for dcqcn in running(view) if dcqcn.host.nic_name)
     if len(kinds) > 1:
         # The kind of the fewest hosts is the odd one.
-        yield _hit(sorted(kinds.values(), key=lambda kind: (_hosts(kind), kind[0].host.nic_name)))
+        yield _violation(sorted(kinds.values(), key=lambda kind: (_hosts(kind), kind[0].host.nic_name)))
 
 
 def _hosts(kind: Sequence[HostDcqcn]) -> int:
     return sum(len(dcqcn.hosts) for dcqcn in kind)
 
 
-def _hit(kinds: Sequence[Sequence[HostDcqcn]]) -> Hit:
+def _violation(kinds: Sequence[Sequence[HostDcqcn]]) -> Violation:
     odd, *others = kinds
     names = tuple(name for dcqcn in odd for name in dcqcn.hosts)
     counts = ", ".join(f"{kind[0].host.nic_name} in {_hosts(kind)}" for kind in reversed(kinds))
     differing = len({kind[0].host.dcqcn.values for kind in kinds}) > 1
-    return Hit(
+    return Violation(
         origin=odd[0].host.nic_origin,
         message=f"{len(kinds)} kinds of NIC run DCQCN with each other: {counts} hosts",
         note="their DCQCN parameters differ, or are not known of one of them"

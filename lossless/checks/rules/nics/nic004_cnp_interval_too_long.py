@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.units import format_rate
@@ -48,11 +48,11 @@ LONGEST_US = 50
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose CNPs are too far apart."""
+    """Yield a violation per kind of host whose CNPs are too far apart."""
     for dcqcn in running(view):
         interval_us = dcqcn.values.get("min_time_between_cnps", 0)
         if interval_us > LONGEST_US:
-            yield Hit(
+            yield Violation(
                 origin=dcqcn.at("min_time_between_cnps"),
                 message=f"a sender hears of congestion once in {interval_us:,} us; published settings are 0 to "
                 f"{LONGEST_US} us",

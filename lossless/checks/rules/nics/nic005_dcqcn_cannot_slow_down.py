@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
@@ -70,18 +70,18 @@ _CUTS = {"min_time_between_cnps": "cnp_interval", "rate_reduce_monitor_period": 
 
 
 def check(view: View) -> Results:
-    """Yield a hit per parameter that keeps DCQCN from slowing a kind of host down."""
+    """Yield a violation per parameter that keeps DCQCN from slowing a kind of host down."""
     for dcqcn in running(view):
         yield from _no_cut(dcqcn)
         yield from _floor(dcqcn)
         yield from _timer(dcqcn)
 
 
-def _no_cut(dcqcn: HostDcqcn) -> Iterator[Hit]:
+def _no_cut(dcqcn: HostDcqcn) -> Iterator[Violation]:
     kept_percent = dcqcn.values.get("rpg_min_dec_fac", 0)
     if kept_percent >= _NO_CUT_PERCENT:
         message = f"rpg_min_dec_fac {kept_percent}% forbids any cut of the rate: DCQCN does nothing"
-        yield _hit(dcqcn, "rpg_min_dec_fac", message, "a cut leaves at least that share of the rate")
+        yield _violation(dcqcn, "rpg_min_dec_fac", message, "a cut leaves at least that share of the rate")
 
 
 def _floor(dcqcn: HostDcqcn) -> Results:
@@ -90,10 +90,10 @@ def _floor(dcqcn: HostDcqcn) -> Results:
         yield unread("the rate of its links", dcqcn.hosts)
     elif rate_bps is not UNKNOWN and 0 < rate_bps <= floor_bps:
         message = f"rpg_min_rate {format_rate(floor_bps)} is no less than the link of {format_rate(rate_bps)}"
-        yield _hit(dcqcn, "rpg_min_rate", message, "no queue pair is slowed below that rate")
+        yield _violation(dcqcn, "rpg_min_rate", message, "no queue pair is slowed below that rate")
 
 
-def _timer(dcqcn: HostDcqcn) -> Iterator[Hit]:
+def _timer(dcqcn: HostDcqcn) -> Iterator[Violation]:
     raised_us = dcqcn.values.get("rpg_time_reset")
     name, cut_us = max(((n, dcqcn.values.get(n, 0)) for n in _CUTS), key=lambda pair: pair[1])
     if raised_us is not None and raised_us <= cut_us:
@@ -102,13 +102,13 @@ def _timer(dcqcn: HostDcqcn) -> Iterator[Hit]:
             f"({_CUTS[name]}) at most"
         )
         note = "under constant congestion it is raised between any two cuts"
-        yield _hit(dcqcn, "rpg_time_reset", message, note, name, severity="warning")
+        yield _violation(dcqcn, "rpg_time_reset", message, note, name, severity="warning")
 
 
-def _hit(
+def _violation(
     dcqcn: HostDcqcn, name: str, message: str, note: str, *also: str, severity: Severity | None = None
-) -> Hit:
-    return Hit(
+) -> Violation:
+    return Violation(
         origin=dcqcn.at(name, *also),
         message=message,
         note=note,

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.nics.dcqcn_parameters import running
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ _HALF = _WHOLE // 2
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose alpha loses more than half of its past at each update."""
+    """Yield a violation per kind of host whose alpha loses more than half of its past at each update."""
     for dcqcn in running(view):
         weight = dcqcn.values.get("dce_tcp_g", _WHOLE)
         if weight < _HALF:
-            yield Hit(
+            yield Violation(
                 origin=dcqcn.at("dce_tcp_g"),
                 message=f"dce_tcp_g {weight} keeps {weight / _WHOLE:.1%} of alpha at each update; the default, 1019, "
                 "keeps 99.5%",

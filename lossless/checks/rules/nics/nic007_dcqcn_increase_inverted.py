@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.nics.dcqcn_parameters import running
 from lossless.ground.basics.units import format_rate
 
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose additive step is the larger one."""
+    """Yield a violation per kind of host whose additive step is the larger one."""
     for dcqcn in running(view):
         additive, hyper = (dcqcn.values.get(name) for name in ("rpg_ai_rate", "rpg_hai_rate"))
         if additive is None or hyper is None or additive <= hyper:
             continue
         steps = [format_rate(mbps * 10**6) for mbps in (additive, hyper)]
-        yield Hit(
+        yield Violation(
             origin=dcqcn.at("rpg_ai_rate", "rpg_hai_rate"),
             message=f"rpg_ai_rate {steps[0]} is above rpg_hai_rate {steps[1]}: hyper increase is the slower one",
             help=f"make rpg_hai_rate {format_rate(10 * additive * 10**6)}, ten times rpg_ai_rate as by default",

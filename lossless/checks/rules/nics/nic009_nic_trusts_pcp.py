@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host that sorts untagged RDMA into priority 0."""
+    """Yield a violation per kind of host that sorts untagged RDMA into priority 0."""
     missed = [cls.priority for cls in view.fabric.classes.lossless if cls.priority]
     for host, names in view.host_kinds:
         if host.trust is UNKNOWN and missed:
             yield unread("what its NICs trust", names)
         elif host.trust == "pcp" and missed:
-            yield Hit(
+            yield Violation(
                 origin=host.at("trust"),
                 message=f"the NICs trust VLAN tags: RDMA without one is priority 0, not {spell(missed)}",
                 note="a NIC pauses only the priority it has sorted a packet into",

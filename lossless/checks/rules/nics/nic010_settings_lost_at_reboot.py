@@ -35,17 +35,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host that is set by hand."""
+    """Yield a violation per kind of host that is set by hand."""
     for host, names in view.host_kinds:
         if host.applied_by == "hand":
-            yield Hit(
+            yield Violation(
                 origin=host.at("applied_by"),
                 message="the NICs are set by hand: a reboot takes PFC, trust, DSCP map and DCQCN away",
                 help="leave hosts.applied_by out and install the rendered unit, or make it other",

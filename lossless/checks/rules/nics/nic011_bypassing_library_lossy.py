@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import ECT0, is_unit_slip, lossless_dscps, markings
 from lossless.checks.rules.wording import number_ranges
 
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per library whose queue pairs bypass the kernel onto a lossy DSCP."""
+    """Yield a violation per library whose queue pairs bypass the kernel onto a lossy DSCP."""
     lossless = lossless_dscps(view.fabric.classes)
     if not lossless:
         return
@@ -63,7 +63,7 @@ def check(view: View) -> Results:
         for library in host.jobs.libraries:
             tos = library.tos or 0
             if library.bypasses and tos >> 2 not in lossless and not _is_reported(host, library, lossless):
-                yield _hit(library, tos, lossless, names)
+                yield _violation(library, tos, lossless, names)
 
 
 def _is_reported(host: HostQos, library: Library, lossless: tuple[int, ...]) -> bool:
@@ -74,11 +74,11 @@ def _is_reported(host: HostQos, library: Library, lossless: tuple[int, ...]) -> 
     return slip or {marking.dscp for marking in markings(host)}.isdisjoint(lossless)
 
 
-def _hit(library: Library, tos: int, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Hit:
+def _violation(library: Library, tos: int, lossless: tuple[int, ...], hosts: tuple[str, ...]) -> Violation:
     wanted = lossless[0] << 2 | ECT0
     now = f"{library.variable} is not set" if library.tos is None else f"{library.variable} {tos}"
     variable = "NCCL_GIN_IB_TC or NCCL_IB_TC" if library.name == "NCCL GIN" else library.variable
-    return Hit(
+    return Violation(
         origin=library.origin,
         message=f"{library.name} sends on lossy DSCP {tos >> 2} ({now}); lossless is DSCP {number_ranges(lossless)}",
         note="its queue pairs are made without the kernel, whose traffic_class has no effect on them",

@@ -63,7 +63,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.scheduling.scheduler_use import below_half_share
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
@@ -74,15 +74,15 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose NIC gives lossless priorities less than half of an equal share."""
+    """Yield a violation per kind of host whose NIC gives lossless priorities less than half of an equal share."""
     lossless = frozenset(cls.priority for cls in view.fabric.classes.lossless)
     for host, names in view.host_kinds:
         if host.ets is UNKNOWN:
-            yield Gap("no file of the host says how its NIC shares the wire", len(names))
+            yield MissingInput("no file of the host says how its NIC shares the wire", len(names))
         elif host.ets is not None:
             shared, wanted = _shared(host.ets), _wanted(host.ets, lossless)
             if wanted and len(shared) > len(wanted) and below_half_share(shared, wanted):
-                yield _hit(host, shared, wanted, names)
+                yield _violation(host, shared, wanted, names)
 
 
 def _shared(ets: Ets) -> dict[int, int]:
@@ -96,12 +96,14 @@ def _wanted(ets: Ets, lossless: frozenset[int | None]) -> frozenset[int]:
     return frozenset(tc for tc in carried if ets.tsa[tc] == "ets")
 
 
-def _hit(host: HostQos, shared: dict[int, int], wanted: frozenset[int], hosts: tuple[str, ...]) -> Hit:
+def _violation(
+    host: HostQos, shared: dict[int, int], wanted: frozenset[int], hosts: tuple[str, ...]
+) -> Violation:
     percent, total = sum(shared[tc] for tc in wanted), sum(shared.values())
     tcs = ", ".join(map(str, sorted(wanted)))
     ets = host.ets
     carried = [p for p, tc in enumerate(ets.priority_to_tc) if tc in wanted] if isinstance(ets, tuple) else []
-    return Hit(
+    return Violation(
         origin=host.at("ets"),
         message=f"the NIC gives {spell(carried)} {percent} % of its wire (TC {tcs}), the rest {total - percent} %",
         note="as soon as something else has packets to send, a collective runs at the pace of this host",

@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.hardware.nic import MLX5_CABLE_LIMIT_M
@@ -68,14 +68,14 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose cable its NIC cannot be told, or was not told."""
+    """Yield a violation per kind of host whose cable its NIC cannot be told, or was not told."""
     for host, names in view.host_kinds:
         if host.cable_m is UNKNOWN:
             yield unread("the cable its NIC keeps headroom for", names)
         elif host.door == "facts":
             yield from _shorter_setting(view, host, host.cable_m, names)
         elif host.nic is not None and host.nic.driver == "mlx5" and host.cable_m >= MLX5_CABLE_LIMIT_M:
-            yield Hit(
+            yield Violation(
                 origin=_origin(view, host, names[0]),
                 message=f"{host.nic_name} takes cables of up to {MLX5_CABLE_LIMIT_M - 1} m, this one has "
                 f"{host.cable_m:,} m",
@@ -86,12 +86,12 @@ def check(view: View) -> Results:
             )
 
 
-def _shorter_setting(view: View, host: HostQos, told_m: int, names: tuple[str, ...]) -> Iterator[Hit]:
-    """Yield a hit where a NIC was told a shorter cable than the one it hangs on, as far as that is known."""
+def _shorter_setting(view: View, host: HostQos, told_m: int, names: tuple[str, ...]) -> Iterator[Violation]:
+    """Yield a violation where a NIC was told a shorter cable than the one it hangs on, as far as that is known."""
     real = [(cable.real_m, cable) for cable in _cables(view, names) if isinstance(cable.real_m, int)]
     real_m, cable = max(real, key=lambda pair: pair[0], default=(0, None))
     if cable is not None and told_m < real_m:
-        yield Hit(
+        yield Violation(
             origin=host.at("cable_m"),
             message=f"the NIC keeps headroom for {told_m:,} m of cable, this one has {real_m:,} m",
             note="what is on the cable behind a pause of the NIC finds no room, and is dropped",

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.ground.basics.findings import Origin, Related
 from lossless.ground.basics.known import UNKNOWN
@@ -69,7 +69,7 @@ def rdma_mtu(mtu_bytes: int) -> int:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose MTU is above that of the switches, or costs RDMA its own."""
+    """Yield a violation per kind of host whose MTU is above that of the switches, or costs RDMA its own."""
     switch_mtu = min(
         (m for ports in view.port_sets if isinstance(m := ports.ports[0].mtu_bytes, int)), default=None
     )
@@ -83,12 +83,12 @@ def check(view: View) -> Results:
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a hit per host whose MTU is above that of the switch port it hangs on."""
+    """Yield a violation per host whose MTU is above that of the switch port it hangs on."""
     for link in attached_hosts(devices):
         host_mtu, switch_mtu = link.host.mtu_bytes, link.switch.mtu_bytes
         if isinstance(host_mtu, int) and isinstance(switch_mtu, int) and host_mtu > switch_mtu:
-            hit = _too_large(link.host, host_mtu, switch_mtu, (link.name,))
-            yield hit._replace(
+            violation = _too_large(link.host, host_mtu, switch_mtu, (link.name,))
+            yield violation._replace(
                 related=(Related(link.switch.at("mtu"), f"{link.switch.name} takes {switch_mtu:,} B"),)
             )
 
@@ -97,9 +97,9 @@ def _key(host: HostQos) -> str:
     return "hosts.mtu" if host.door == "intent" else "the MTU of its interfaces"
 
 
-def _too_large(host: HostQos, host_mtu: int, switch_mtu: int, names: tuple[str, ...]) -> Hit:
+def _too_large(host: HostQos, host_mtu: int, switch_mtu: int, names: tuple[str, ...]) -> Violation:
     stated = host.door == "facts" or host.mtu_origin.path == ("hosts", "mtu")
-    return Hit(
+    return Violation(
         origin=host.mtu_origin if stated else Origin(host.origin.file, ("mtu",)),
         message=f"hosts send packets of up to {host_mtu:,} B, the switches take {switch_mtu:,} B",
         note=f"packets above {switch_mtu:,} B are dropped by the first switch",
@@ -109,12 +109,12 @@ def _too_large(host: HostQos, host_mtu: int, switch_mtu: int, names: tuple[str, 
     )
 
 
-def _rdma(host: HostQos, host_mtu: int, names: tuple[str, ...]) -> Iterator[Hit]:
+def _rdma(host: HostQos, host_mtu: int, names: tuple[str, ...]) -> Iterator[Violation]:
     mtu, bare_mtu = rdma_mtu(host_mtu - RDMA_HEADERS), rdma_mtu(host_mtu)
     if mtu == RDMA_MTUS[0]:
         return
     left = f"leave RDMA an MTU of {mtu:,} B" if mtu else "leave no RDMA MTU at all"
-    yield Hit(
+    yield Violation(
         origin=host.mtu_origin,
         message=f"{host_mtu:,} B with {RDMA_HEADERS} B of headers {left}; the largest is {RDMA_MTUS[0]:,} B",
         help=f"make {_key(host)} at least {RDMA_MTUS[0] + RDMA_HEADERS}; 9000 is usual",

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _TYPE = "RoCE v2"
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose RDMA-CM or NCCL uses version 1."""
+    """Yield a violation per kind of host whose RDMA-CM or NCCL uses version 1."""
     for host, names in view.host_kinds:
         if isinstance(host.roce_version, int) and host.roce_version != _VERSION:
             yield _connecting(host, host.roce_version, names)
@@ -55,8 +55,8 @@ def check(view: View) -> Results:
             yield from _by_index(host, index, names)
 
 
-def _connecting(host: HostQos, version: int, names: tuple[str, ...]) -> Hit:
-    return Hit(
+def _connecting(host: HostQos, version: int, names: tuple[str, ...]) -> Violation:
+    return Violation(
         origin=host.at("roce_version"),
         message=f"RDMA-CM makes connections by RoCE v{version}, which has no DSCP and is not routed",
         help="cma_roce_mode -d DEV -p 1 -m 2",
@@ -74,7 +74,7 @@ def _by_index(host: HostQos, index: int, names: tuple[str, ...]) -> Results:
     if gid_type == _TYPE:
         return
     fitting = [str(number) for number, kind in types if kind == _TYPE]
-    yield Hit(
+    yield Violation(
         origin=host.at("nccl", "ib_gid_index"),
         message=f"NCCL_IB_GID_INDEX {index} is a GID of {gid_type}, which has no DSCP and is not routed"
         if gid_type

@@ -33,17 +33,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host that uses RDMA to itself."""
+    """Yield a violation per kind of host that uses RDMA to itself."""
     for host, names in view.host_kinds:
         if host.jobs.loopback is True:
-            yield Hit(
+            yield Violation(
                 origin=host.at("loopback_rdma"),
                 message="RDMA inside a host crosses its PCIe twice: the NIC falls behind and pauses the switch",
                 note="two streams into the NIC, from the network and from the host itself, for one way out",

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.classification.host_markings import markings
 from lossless.checks.rules.hosts.host_drift import at_dscp
 from lossless.checks.rules.wording import number_ranges, spell
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host and class that the NIC sorts elsewhere."""
+    """Yield a violation per kind of host and class that the NIC sorts elsewhere."""
     classes = view.fabric.classes
     for host, names in view.host_kinds:
         if not classes.lossless or host.trust == "pcp":
@@ -90,12 +90,12 @@ def _sorting(
     dscps: tuple[int, ...],
     priority_of: dict[int, int],
     names: tuple[str, ...],
-) -> Iterator[Hit]:
+) -> Iterator[Violation]:
     wrong = [dscp for dscp in dscps if cls.priority is not None and priority_of.get(dscp) != cls.priority]
     if not wrong:
         return
     sorted_into = sorted({priority_of[dscp] for dscp in wrong if dscp in priority_of})
-    yield Hit(
+    yield Violation(
         origin=at_dscp(host, wrong[0]),
         message=f"the NICs sort DSCP {number_ranges(wrong)} into {spell(sorted_into)}; "
         f"class {cls.name} is priority {cls.priority}",

@@ -59,7 +59,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results, merged
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import by_switch, in_service, remapped, uncovered
 from lossless.checks.rules.wording import spell
@@ -73,21 +73,21 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per mask that does not agree with the lossless classes."""
+    """Yield a violation per mask that does not agree with the lossless classes."""
     for switch, device in by_switch(view.port_sets):
         if switch.classes.knowledge != "inferred":
             yield from _unmapped(device)
-            yield from merged(hit for ports in device for hit in _too_many(ports))
-        yield from merged(hit for ports in device for hit in _too_few(device, ports))
+            yield from merged(violation for ports in device for violation in _too_many(ports))
+        yield from merged(violation for ports in device for violation in _too_few(device, ports))
 
 
-def _unmapped(device: Sequence[PortSet]) -> Iterator[Gap]:
+def _unmapped(device: Sequence[PortSet]) -> Iterator[MissingInput]:
     for ports in device:
         if ports.qos.pfc.priorities and ports.qos.dscp_to_tc is None and not ports.qos.trust_dot1p:
-            yield Gap("no DSCP map is bound to the port", ports.places)
+            yield MissingInput("no DSCP map is bound to the port", ports.places)
 
 
-def _too_many(ports: PortSet) -> Iterator[Hit]:
+def _too_many(ports: PortSet) -> Iterator[Violation]:
     qos, classes = ports.qos, ports.switch.classes
     if qos.trust_dot1p or qos.dscp_to_tc is None:
         return
@@ -96,7 +96,7 @@ def _too_many(ports: PortSet) -> Iterator[Hit]:
     extra = sorted(set(qos.pfc.priorities) - wanted - remapped(qos))
     # A DSCP that goes astray is CLS001's, and until it is mended nobody knows which priority is one too many.
     if extra and wanted <= set(qos.pfc.priorities):
-        yield Hit(
+        yield Violation(
             origin=qos.pfc.origin,
             message=f"PFC is on for {spell(extra)}, which no lossless class uses; they use {spell(wanted)}",
             note="each lossless priority takes headroom of its own and is one more domain of pauses",
@@ -119,14 +119,14 @@ def _pausing(device: Sequence[PortSet], priority: int) -> Origin | None:
     return next((mask.origin for mask in masks if priority in mask.priorities), None)
 
 
-def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Hit]:
+def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Violation]:
     missing = uncovered(device, ports)
     serving = in_service(ports) if missing else None
     if serving is None:
         return
     qos = serving.qos
     wanted = sorted({*qos.pfc.priorities, *missing})
-    yield Hit(
+    yield Violation(
         origin=qos.pfc.origin,
         message=(
             f"PFC is off for {spell(missing)}, which other ports of the switch pause "

@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import below, elements, places
 from lossless.checks.rules.pfc.priorities import by_switch, remapped
 from lossless.ground.basics.grouping import grouped
@@ -62,12 +62,12 @@ MOST = 2
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of switch and set of priorities that are more than two."""
+    """Yield a violation per kind of switch and set of priorities that are more than two."""
     for _, device in by_switch(view.lossless_sets):
         many = (ports for ports in device if len(ports.qos.pfc.priorities) > MOST)
         for priorities, sets in grouped((_counted(ports), ports) for ports in many).items():
             if len(priorities) > MOST:
-                yield _hit(view, priorities, sets)
+                yield _violation(view, priorities, sets)
 
 
 def _counted(ports: PortSet) -> tuple[int, ...]:
@@ -79,12 +79,12 @@ def _counted(ports: PortSet) -> tuple[int, ...]:
     return tuple(sorted(counted))
 
 
-def _hit(view: View, priorities: tuple[int, ...], sets: Sequence[PortSet]) -> Hit:
+def _violation(view: View, priorities: tuple[int, ...], sets: Sequence[PortSet]) -> Violation:
     per_port = _headroom_bytes(sets[0], priorities)
     note = (
         f"each takes headroom of its own on every port, {format_bytes(per_port)} for one" if per_port else ""
     )
-    return Hit(
+    return Violation(
         origin=_origin(view, sets[0]),
         message=f"PFC is on for {len(priorities)} priorities: {', '.join(map(str, priorities))}",
         note=note,

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results, unread
+from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
@@ -53,7 +53,7 @@ _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 
 def check(view: View) -> Results:
-    """Yield a hit per mask of NICs that differs from that of the switch ports they hang on."""
+    """Yield a violation per mask of NICs that differs from that of the switch ports they hang on."""
     # An intent has one mask for all ports that hosts hang on, so no link need be followed.
     masks = {
         ports.qos.pfc.priorities
@@ -65,12 +65,14 @@ def check(view: View) -> Results:
             yield unread("its PFC priorities", names)
             continue
         for mask in sorted(masks - {host.pfc_priorities}):
-            yield _host_hit(host, host.pfc_priorities, mask, names)
+            yield _host_violation(host, host.pfc_priorities, mask, names)
 
 
-def _host_hit(host: HostQos, paused: tuple[int, ...], mask: tuple[int, ...], names: tuple[str, ...]) -> Hit:
+def _host_violation(
+    host: HostQos, paused: tuple[int, ...], mask: tuple[int, ...], names: tuple[str, ...]
+) -> Violation:
     unheard = sorted(set(mask) - set(paused))
-    return Hit(
+    return Violation(
         origin=host.pfc_origin,
         message=(
             f"the NICs have PFC on for {spell(paused)}, the switch ports they hang on for {spell(mask)}"
@@ -89,19 +91,19 @@ def _host_hit(host: HostQos, paused: tuple[int, ...], mask: tuple[int, ...], nam
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per pair of masks that differ across links between two devices."""
+    """Yield a violation per pair of masks that differ across links between two devices."""
     for _ in devices.missing_ends:
-        yield Gap("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
+        yield MissingInput("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
     differing: list[CabledPair] = []
     for pair in devices.pairs:
         ends = (pair.near, pair.far)
         if pair.near.pfc == pair.far.pfc or pair.declared or not all(end.in_service for end in ends):
             continue
         if any(end.pfc is None and not end.lossless for end in ends):
-            yield Gap("the neighbor's file has no QoS rows")
+            yield MissingInput("the neighbor's file has no QoS rows")
         elif _differing(pair):
             differing.append(pair)
-    yield from map(_link_hit, grouped((_masks(pair), pair) for pair in differing).values())
+    yield from map(_link_violation, grouped((_masks(pair), pair) for pair in differing).values())
 
 
 def _masks(pair: CabledPair) -> tuple[object, ...]:
@@ -122,11 +124,11 @@ def _differing(pair: CabledPair) -> set[int]:
     return (set(near.pfc or ()) ^ set(far.pfc or ())) - explained
 
 
-def _link_hit(pairs: list[CabledPair]) -> Hit:
+def _link_violation(pairs: list[CabledPair]) -> Violation:
     mutual = pairs[0].mutual
     short, long = sorted((pairs[0].near, pairs[0].far), key=lambda end: len(end.pfc or ()))
     here, there = short.pfc or (), long.pfc or ()
-    return Hit(
+    return Violation(
         origin=short.pfc_origin,
         message=f"PFC is on for {spell(there)} at one end of the link, for {spell(here)} at the other",
         note=f"they differ in {spell(_differing(pairs[0]))}: {_WHY}",

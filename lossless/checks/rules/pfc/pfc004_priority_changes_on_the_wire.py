@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
 
@@ -53,14 +53,14 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per two switches and DSCPs that change their priority between them."""
+    """Yield a violation per two switches and DSCPs that change their priority between them."""
     pairs = (p for p in devices.pairs if p.near.in_service and p.far.in_service and not p.declared)
     changes = grouped(
         ((pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual), pair)
         for pair in pairs
         if (astray := _astray(pair))
     )
-    yield from map(_hit, changes.values())
+    yield from map(_violation, changes.values())
 
 
 def _astray(pair: CabledPair) -> dict[int, tuple[int, int]]:
@@ -78,12 +78,12 @@ def _both(sent: Priorities, paused: Priorities) -> Iterator[tuple[int, int, int]
     return ((dscp, priority, wanted[dscp]) for dscp, priority in sent if dscp in wanted)
 
 
-def _hit(pairs: list[CabledPair]) -> Hit:
+def _violation(pairs: list[CabledPair]) -> Violation:
     near, far, mutual = pairs[0].near, pairs[0].far, pairs[0].mutual
     astray = _astray(pairs[0])
     dscp, (here, there) = next(iter(astray.items()))
     more = f" and {len(astray) - 1} more" if len(astray) > 1 else ""
-    return Hit(
+    return Violation(
         origin=near.dscp_origin(dscp),
         message=f"DSCP {dscp}{more} has priority {here} on {near.switch} and {there} on {far.switch}",
         note=f"{far.switch} pauses priority {there}, and {near.switch} sends the packets with {here}, unpaused",

@@ -72,7 +72,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results, merged
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import entry_or_map
 from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, used_classes
 from lossless.checks.rules.wording import joined, spell
@@ -100,22 +100,22 @@ class _Fault(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a hit per cause that breaks the path of a PFC priority."""
+    """Yield a violation per cause that breaks the path of a PFC priority."""
     for _, device in by_switch(view.lossless_sets):
         for ports in device:
             yield from _unknown(ports)
-        hits = (hit for ports in device for hit in _hits(view, ports))
-        for shared in grouped((_cause(hit), hit) for hit in hits).values():
+        violations = (violation for ports in device for violation in _violations(view, ports))
+        for shared in grouped((_cause(violation), violation) for violation in violations).values():
             yield from merged(shared)
 
 
-def _cause(hit: Hit) -> Origin:
-    """Return what hits must share to be one: the map; rows of single ports are one cause over all ports."""
-    origin = hit.origin
+def _cause(violation: Violation) -> Origin:
+    """Return what violations must share to be one: the map; rows of single ports are one cause over all ports."""
+    origin = violation.origin
     return origin._replace(path=origin.path[:1]) if origin.path[:1] in _PER_PORT else origin
 
 
-def _hits(view: View, ports: PortSet) -> Iterator[Hit]:
+def _violations(view: View, ports: PortSet) -> Iterator[Violation]:
     used = used_classes(ports.qos)
     single: dict[Origin, list[tuple[int, _Fault]]] = {}
     for priority in ports.qos.pfc.priorities:
@@ -123,14 +123,14 @@ def _hits(view: View, ports: PortSet) -> Iterator[Hit]:
         certain = [fault for fault in faults if fault.certain]
         if priority not in used:
             if certain and ports.switch.classes.knowledge == "inferred":
-                yield _mask_hit(ports, priority, certain, used=False)
+                yield _mask_violation(ports, priority, certain, used=False)
         elif len(certain) > 1:
-            yield _mask_hit(ports, priority, certain, used=True)
+            yield _mask_violation(ports, priority, certain, used=True)
         elif faults:
             fault = (certain or faults)[0]
             single.setdefault(fault.origin, []).append((priority, fault))
     # One row can stand for several priorities: BUFFER_PG|Ethernet0|3-4.
-    yield from (_fault_hit(ports, in_row) for in_row in single.values())
+    yield from (_fault_violation(ports, in_row) for in_row in single.values())
     yield from _intruders(ports, used)
 
 
@@ -218,11 +218,11 @@ def _no_entry(table: str, index_map: IndexMap, priority: int) -> _Fault:
     return _Fault(problem, f'add "{priority}": "{priority}"', index_map.origin, certain=False)
 
 
-def _fault_hit(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Hit:
-    """Return the hit of one place that is out of line, for one priority or for several."""
+def _fault_violation(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Violation:
+    """Return the violation of one place that is out of line, for one priority or for several."""
     priorities = [priority for priority, _ in faults]
     first = faults[0][1]
-    return Hit(
+    return Violation(
         origin=first.origin,
         message=f"PFC is on for {spell(priorities)}, but {'; '.join(fault.problem for _, fault in faults)}",
         note="the pause protects one thing while the packets fill another",
@@ -234,10 +234,10 @@ def _fault_hit(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Hit:
     )
 
 
-def _mask_hit(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool) -> Hit:
+def _mask_violation(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool) -> Violation:
     link = ", but" if used else ", which no DSCP uses;"
     fixes = "; ".join(fault.fix for fault in faults)
-    return Hit(
+    return Violation(
         origin=ports.qos.pfc.origin,
         message=f"PFC is on for priority {priority}{link} {'; '.join(fault.problem for fault in faults)}",
         note="its path is lossy in more than one place" if len(faults) > 1 else "no traffic needs the pause",
@@ -249,8 +249,8 @@ def _mask_hit(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool
     )
 
 
-def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Hit]:
-    """Yield a hit per priority whose group also counts lossy traffic classes.
+def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Violation]:
+    """Yield a violation per priority whose group also counts lossy traffic classes.
 
     Whoever leaves the group of his own number is to blame: the lossless class, else the first lossy one.
     """
@@ -261,7 +261,7 @@ def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Hit]:
         others = sorted(used.intersection(PRIORITIES).difference(qos.pfc.priorities))
         lossy = [tc for tc in others if qos.group_of(tc) == group]
         if lossy and group == paused:
-            yield Hit(
+            yield Violation(
                 origin=_group_origin(qos, lossy[0] if group == priority else priority),
                 message=f"PG {group} of PFC priority {priority} also counts lossy TC {joined(map(str, lossy))}",
                 note="lossy traffic fills the headroom of the lossless class, and the wrong sender is paused",
@@ -273,7 +273,7 @@ def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Hit]:
             )
 
 
-def _unknown(ports: PortSet) -> Iterator[Gap]:
+def _unknown(ports: PortSet) -> Iterator[MissingInput]:
     qos = ports.qos
     dangling = [
         group
@@ -281,7 +281,7 @@ def _unknown(ports: PortSet) -> Iterator[Gap]:
         if (group := qos.groups[p]) is not None and group.buffer is None and not group.generated
     ]
     if dangling:
-        yield Gap("BUFFER_PG names a profile that is not in the file", ports.places)
+        yield MissingInput("BUFFER_PG names a profile that is not in the file", ports.places)
     maps = (qos.tc_to_pg, qos.pfc_to_pg, qos.tc_to_queue, qos.pfc_to_queue)
     if any(m is not None and UNREADABLE in [m.targets[p] for p in qos.pfc.priorities] for m in maps):
-        yield Gap("the map entry of a PFC priority cannot be read", ports.places)
+        yield MissingInput("the map entry of a PFC priority cannot be read", ports.places)

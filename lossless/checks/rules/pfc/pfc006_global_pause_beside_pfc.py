@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host with both."""
+    """Yield a violation per kind of host with both."""
     for host, names in view.host_kinds:
         if host.global_pause is UNKNOWN or host.pfc_priorities is UNKNOWN:
             yield unread("whether PFC and global pause are on", names)
         elif host.global_pause and host.pfc_priorities:
-            yield Hit(
+            yield Violation(
                 origin=host.at("global_pause"),
                 message=f"global pause is on beside PFC on {spell(host.pfc_priorities)}: they exclude each other",
                 note="a NIC under global pause stops every class, and does not heed pauses of one",

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
@@ -59,16 +59,18 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where ports beyond those of the intent have PFC."""
+    """Yield a violation where ports beyond those of the intent have PFC."""
     intended = device.intended
     if intended is None or not device.view.lossless_sets:
         return
     if intended.hwsku_name != device.switch.hwsku_name:
-        yield Gap("the switch runs another HWSKU than its intent says, and its ports have other names")
+        yield MissingInput(
+            "the switch runs another HWSKU than its intent says, and its ports have other names"
+        )
         return
     beyond = _beyond(device, intended)
     if beyond:
-        yield _hit(device, beyond, len(intended.ports))
+        yield _violation(device, beyond, len(intended.ports))
 
 
 def _beyond(device: Device, intended: Switch) -> list[Port]:
@@ -86,12 +88,12 @@ def _beyond(device: Device, intended: Switch) -> list[Port]:
     ]
 
 
-def _hit(device: Device, beyond: list[Port], intended: int) -> Hit:
+def _violation(device: Device, beyond: list[Port], intended: int) -> Violation:
     first = beyond[0]
     priorities = first.qos.pfc.priorities if first.qos else ()
     row = device.tables.row("PORT_QOS_MAP", first.name)
     neighbor = f", where {first.neighbor[0]} is," if first.neighbor else ""
-    return Hit(
+    return Violation(
         origin=device.tables.origin("PORT_QOS_MAP", row, "pfc_enable"),
         message=f"{first.name}{neighbor} has PFC on for {spell(priorities)}, and the intent does not use the port",
         note=f"the intent uses {intended} ports of this switch; what pauses from outside is counted nowhere",

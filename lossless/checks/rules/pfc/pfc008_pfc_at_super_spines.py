@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.wording import spell
 from lossless.model.fabric.tier import Tier
 
@@ -67,21 +67,21 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield one hit where super-spines pause and the intent does not say which links do."""
+    """Yield one violation where super-spines pause and the intent does not say which links do."""
     if not view.fabric.declared or view.fabric.pfc_tiers is not None:
         return
     top = [ports for ports in view.lossless_sets if ports.switch.tier is Tier.SUPER_SPINE]
     if top:
-        yield _hit(top)
+        yield _violation(top)
 
 
-def _hit(top: list[PortSet]) -> Hit:
+def _violation(top: list[PortSet]) -> Violation:
     first = top[0]
     switches = dict.fromkeys(name for ports in top for name in ports.switches)
     lengths = [ports.cable.known_m for ports in top if ports.cable.known_m is not None]
     cables = f", over cables of up to {max(lengths)} m" if lengths else ""
     priorities = spell({p for ports in top for p in ports.qos.pfc.priorities})
-    return Hit(
+    return Violation(
         origin=first.ports[0].origin.key(),
         message=f"super-spines pause {priorities}{cables}, and pfc.tiers does not say that they should",
         note="a pause there reaches every pod",

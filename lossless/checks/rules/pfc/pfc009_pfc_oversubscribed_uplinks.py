@@ -45,7 +45,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.tier import Tier
@@ -62,16 +62,16 @@ PAUSED_MOST_OF_THE_TIME = 4
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of leaf whose oversubscribed uplinks pause without marking."""
-    yield from merged(_hits(view))
+    """Yield a violation per kind of leaf whose oversubscribed uplinks pause without marking."""
+    yield from merged(_violations(view))
 
 
-def _hits(view: View) -> Iterator[Hit]:
+def _violations(view: View) -> Iterator[Violation]:
     for capacity in view.fabric.capacities:
         leaf = capacity.tier is Tier.LEAF
         unmarked = _unmarked(view, capacity) if leaf and capacity.down_bps > capacity.up_bps else ()
         if unmarked:
-            yield _hit(capacity, unmarked)
+            yield _violation(capacity, unmarked)
 
 
 def _unmarked(view: View, capacity: Capacity) -> tuple[int, ...]:
@@ -89,9 +89,9 @@ def _marks(qos: PortQos, priority: int) -> bool:
     return queue is not None and queue.wred is not None and queue.wred.marks
 
 
-def _hit(capacity: Capacity, priorities: tuple[int, ...]) -> Hit:
+def _violation(capacity: Capacity, priorities: tuple[int, ...]) -> Violation:
     ratio = capacity.down_bps / capacity.up_bps
-    return Hit(
+    return Violation(
         origin=capacity.origin,
         message=f"{ratio:g}:1 uplinks pause {spell(priorities)}, and no ECN slows the senders before",
         note=f"{capacity.note}; hosts that send up at line rate are paused {1 - 1 / ratio:.0%} of the time",

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, unread
+from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
 from lossless.ground.basics.known import UNKNOWN
 
@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose PFC the firmware may change."""
+    """Yield a violation per kind of host whose PFC the firmware may change."""
     for host, names in view.host_kinds:
         if host.dcbx is UNKNOWN or host.pfc_priorities is UNKNOWN:
             yield unread("its PFC priorities and who speaks DCBX", names)
         elif host.dcbx == "firmware" and host.pfc_priorities:
-            yield Hit(
+            yield Violation(
                 origin=host.at("dcbx"),
                 message="the NICs' firmware speaks DCBX: what a switch offers at link-up overrules their PFC",
                 note="ConnectX firmware is willing by default (DCBX_WILLING)",

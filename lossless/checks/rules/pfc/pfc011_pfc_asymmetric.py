@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.wording import spell
 from lossless.ground.basics.grouping import grouped
@@ -50,19 +50,19 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per mask of ports that obey more than it says."""
+    """Yield a violation per mask of ports that obey more than it says."""
     rows = device.tables.table("PORT").items()
     asymmetric = {name for name, row in rows if row.fields.get("pfc_asym") == "on"}
     if asymmetric and device.intended:
         asymmetric -= {port.name for port in device.intended.ports if port.asymmetric}
     ports = (port for port in device.switch.ports if port.admin_up is True and port.name in asymmetric)
     by_mask = grouped((port.qos.pfc.priorities if port.qos else (), port) for port in ports)
-    yield from (_hit(device, priorities, sending) for priorities, sending in by_mask.items())
+    yield from (_violation(device, priorities, sending) for priorities, sending in by_mask.items())
 
 
-def _hit(device: Device, priorities: tuple[int, ...], ports: list[Port]) -> Hit:
+def _violation(device: Device, priorities: tuple[int, ...], ports: list[Port]) -> Violation:
     row = device.tables.table("PORT")[ports[0].name]
-    return Hit(
+    return Violation(
         origin=device.tables.origin("PORT", row, "pfc_asym"),
         message=f"pfc_asym is on: the port obeys pauses of all 8 priorities, and sends them for {spell(priorities)}",
         note="a neighbor can stop any queue, and the watchdog looks only after the priorities in its mask",

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Origin, Related
 
 if TYPE_CHECKING:
@@ -48,19 +48,19 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit where classes and policy contradict each other, or nobody has decided."""
+    """Yield a violation where classes and policy contradict each other, or nobody has decided."""
     fabric = view.fabric
     lossless = fabric.classes.lossless
     if lossless and fabric.lossy_origin is not None:
         names = ", ".join(cls.name for cls in lossless)
-        yield Hit(
+        yield Violation(
             origin=fabric.lossy_origin.key(),
             message=f"pfc is off, yet class {names} is lossless",
             help="take pfc: off away, or lossless: true",
             related=tuple(Related(cls.origin, f"class {cls.name} is lossless") for cls in lossless),
         )
     elif not lossless and fabric.lossy_origin is None:
-        yield Hit(
+        yield Violation(
             origin=_undecided(fabric),
             message="no class is lossless: no PFC, no headroom, and RDMA is dropped under congestion",
             help="write lossless: true in the class of RDMA; if the fabric is lossy on purpose, state pfc: off",

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
 from lossless.ground.basics.findings import Related
 
@@ -52,19 +52,19 @@ _CLEAR, _STRICT = "bypass", "strict_encrypt"
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per two devices of which one drops the pauses of the other."""
+    """Yield a violation per two devices of which one drops the pauses of the other."""
     for links in disagreements(devices, _mode, lambda end: end.macsec_pfc == _CLEAR):
         if {links.low.macsec_pfc, links.high.macsec_pfc} == {_CLEAR, _STRICT}:
-            yield _hit(links)
+            yield _violation(links)
 
 
 def _mode(end: LinkEnd) -> str | None:
     return end.macsec_pfc if end.pfc else None
 
 
-def _hit(links: Disagreement) -> Hit:
+def _violation(links: Disagreement) -> Violation:
     strict, clear = links.low, links.high
-    return Hit(
+    return Violation(
         origin=strict.origin.at("pfc_encryption_mode"),
         message=f"{strict.name} drops pauses that are not encrypted, and {clear.name} sends them in clear",
         note=f"{_STRICT} takes encrypted PFC frames only; {_CLEAR}, the default, sends them without MACsec",

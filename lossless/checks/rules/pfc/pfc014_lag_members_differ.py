@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside, element
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.checks.rules.wording import spell
@@ -60,16 +60,16 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per LAG whose members pause for different priorities, and per LAG of several speeds."""
+    """Yield a violation per LAG whose members pause for different priorities, and per LAG of several speeds."""
     rows = device.tables.data.get("PORTCHANNEL_MEMBER")
     if not isinstance(rows, dict) or not device.view.lossless_sets:
         return
     for lag, members in _members(device, rows).items():
         masks = {_mask(port) for port in members}
         if len(masks) > 1:
-            yield _mask_hit(device, lag, members)
+            yield _mask_violation(device, lag, members)
         if len({port.speed_bps for port in members} - {None}) > 1 and masks != {()}:
-            yield _speed_hit(device, lag, members)
+            yield _speed_violation(device, lag, members)
 
 
 def _members(device: Device, rows: dict[object, object]) -> dict[str, list[Port]]:
@@ -85,13 +85,13 @@ def _mask(port: Port) -> tuple[int, ...]:
     return tuple(sorted(set(qos.pfc.priorities) - remapped(qos))) if qos else ()
 
 
-def _mask_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
+def _mask_violation(device: Device, lag: str, members: Sequence[Port]) -> Violation:
     full = max((_mask(port) for port in members), key=len)
     short = [port for port in members if _mask(port) != full]
     qos = short[0].qos
     whole = next(port for port in members if _mask(port) == full)
     missing = sorted(set(full) - set(_mask(short[0])))
-    return Hit(
+    return Violation(
         origin=qos.pfc.origin if qos else short[0].origin,
         message=f"{short[0].name} is a member of {lag} and has PFC on for {spell(_mask(short[0]))}, "
         f"other members for {spell(full)}",
@@ -115,14 +115,14 @@ def _only_members(device: Device, short: Sequence[Port]) -> bool:
     return not any(_mask(port) in masks for port in others if port not in short)
 
 
-def _speed_hit(device: Device, lag: str, members: Sequence[Port]) -> Hit:
+def _speed_violation(device: Device, lag: str, members: Sequence[Port]) -> Violation:
     known = [port for port in members if port.speed_bps]
     slow = min(known, key=lambda port: port.speed_bps or 0)
     fast = max(known, key=lambda port: port.speed_bps or 0)
     origin, other = (
         device.tables.origin("PORT", device.tables.row("PORT", port.name), "speed") for port in (slow, fast)
     )
-    return Hit(
+    return Violation(
         origin=origin,
         message=f"{slow.name} is a member of {lag} at {format_rate(slow.speed_bps or 0)}, "
         f"{fast.name} at {format_rate(fast.speed_bps or 0)}",

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import places
 from lossless.checks.rules.pfc.priorities import in_service
 
@@ -57,13 +57,13 @@ _FIELDS = ("tc_to_queue_map", "tc_to_pg_map", "pfc_to_queue_map")
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per map that a port with PFC leaves unbound, unlike others."""
+    """Yield a violation per map that a port with PFC leaves unbound, unlike others."""
     sets = device.view.lossless_sets
     for field in _FIELDS:
         bare = [ports for ports in sets if not _bound(ports.qos, field)]
         if bare and 2 * places(bare) <= places(sets):
             serving = (in_service(ports) for ports in bare if not _named(device, ports, field))
-            yield from merged(_hit(ports, field) for ports in serving if ports is not None)
+            yield from merged(_violation(ports, field) for ports in serving if ports is not None)
 
 
 def _bound(qos: PortQos, field: str) -> bool:
@@ -81,8 +81,8 @@ def _named(device: Device, ports: PortSet, field: str) -> bool:
     return row is not None and bool(row.reference(field))
 
 
-def _hit(ports: PortSet, field: str) -> Hit:
-    return Hit(
+def _violation(ports: PortSet, field: str) -> Violation:
+    return Violation(
         origin=ports.qos.pfc.origin,
         message=f"PFC is on and no {field} is bound, as other ports with PFC bind one",
         note="the chip's own default holds, and that differs from chip to chip",

@@ -41,7 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.roles.outliers import outlier_hit, outliers
+from lossless.checks.rules.roles.outliers import outlier_violation, outliers
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices
@@ -50,9 +50,9 @@ _HELP = "bring the switch in line with its role, or give it a role of its own"
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per policy that is not the usual one of its role, and one per release."""
+    """Yield a violation per policy that is not the usual one of its role, and one per release."""
     for outlier in outliers(devices, "policy"):
-        yield outlier_hit(outlier)._replace(help=_HELP)
+        yield outlier_violation(outlier)._replace(help=_HELP)
     # An upgrade goes from switch to switch, so two releases at a time are nothing wrong.
     for outlier in outliers(devices, "release"):
-        yield outlier_hit(outlier)._replace(help=_HELP, severity="info")
+        yield outlier_violation(outlier)._replace(help=_HELP, severity="info")

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.roles.outliers import Outlier, outliers
 
 if TYPE_CHECKING:
@@ -51,18 +51,18 @@ _SHOWN = 4
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per map and meaning that is not the usual one of its role."""
-    return map(_hit, outliers(devices, "map"))
+    """Yield a violation per map and meaning that is not the usual one of its role."""
+    return map(_violation, outliers(devices, "map"))
 
 
-def _hit(outlier: Outlier) -> Hit:
+def _violation(outlier: Outlier) -> Violation:
     here, usual = dict(outlier.these[0].setting.value), dict(outlier.usual[0].setting.value)
     differing = sorted((k for k in {*here, *usual} if here.get(k) != usual.get(k)), key=lambda k: (len(k), k))
     shown = "; ".join(
         f"{k} to {here.get(k, 'nothing')}, not {usual.get(k, 'nothing')}" for k in differing[:_SHOWN]
     )
     more = f", and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
-    return Hit(
+    return Violation(
         origin=outlier.these[0].setting.origin,
         message=f"this map means something else than on {outlier.proportion}",
         note=f"it maps {shown}{more}",

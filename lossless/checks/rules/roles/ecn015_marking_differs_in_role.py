@@ -40,13 +40,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.roles.outliers import outlier_hit, outliers_by_model
+from lossless.checks.rules.roles.outliers import outlier_violation, outliers_by_model
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per curve that is not the usual one of its role and speed."""
+    """Yield a violation per curve that is not the usual one of its role and speed."""
     for outlier in outliers_by_model(devices, "ecn"):
-        yield outlier_hit(outlier)._replace(help="give the switches of a role the same curve at one speed")
+        yield outlier_violation(outlier)._replace(
+            help="give the switches of a role the same curve at one speed"
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Violation
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -54,10 +54,10 @@ class Outlier(NamedTuple):
         return (Related(setting.origin, f"{switch.name} says {setting.text}"),)
 
 
-def outlier_hit(outlier: Outlier) -> Hit:
-    """Return the hit of switches with another value; a difference between models is information."""
+def outlier_violation(outlier: Outlier) -> Violation:
+    """Return the violation of switches with another value; a difference between models is information."""
     here, usual = outlier.these[0].setting, outlier.usual[0].setting
-    return Hit(
+    return Violation(
         origin=here.origin,
         message=f"{' and '.join(outlier.subjects)} is {here.text} here, and {usual.text} on {outlier.proportion}",
         elements=outlier.elements,

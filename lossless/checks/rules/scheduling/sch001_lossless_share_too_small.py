@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
 from lossless.checks.rules.locations import below
 from lossless.checks.rules.scheduling.scheduler_use import (
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per scheduler that leaves lossless queues less than half of an equal share."""
+    """Yield a violation per scheduler that leaves lossless queues less than half of an equal share."""
     lossless = lossless_numbers(view)
     for ports in view.lossless_sets:
         shared = weights(ports.qos)
@@ -90,7 +90,7 @@ def check(view: View) -> Results:
         for group in _asked(ports, numbers):
             scheduler = scheduler_of(ports.qos, group[0])
             if scheduler is not None and below_half_share(shared, group):
-                yield _hit(view, ports, scheduler, shared, group)
+                yield _violation(view, ports, scheduler, shared, group)
 
 
 def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
@@ -104,13 +104,13 @@ def _asked(ports: PortSet, numbers: list[int]) -> list[tuple[int, ...]]:
     return [(number,) for number in numbers if number in named]
 
 
-def _hit(
+def _violation(
     view: View, ports: PortSet, scheduler: Scheduler, shared: Mapping[int, int], group: tuple[int, ...]
-) -> Hit:
+) -> Violation:
     weight, total = sum(shared[number] for number in group), sum(shared.values())
     share, equal = 100 * weight / total, 100 * len(group) / len(shared)
     numbers = tuple(sorted(group))
-    return Hit(
+    return Violation(
         origin=below(scheduler.origin, "bandwidth" if view.fabric.declared else "weight"),
         message=f"lossless {queue_names(numbers)} can count on {share:.1f} % of the link: "
         f"weight {weight} of {total}",

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.scheduling.scheduler_use import scheduler_of, weights
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _LEAST = 1
 
 
 def check(view: View) -> Results:
-    """Yield a hit per lossy class for which the stated shares leave nothing."""
+    """Yield a violation per lossy class for which the stated shares leave nothing."""
     # All ports of an intent serve its classes alike.
     for ports in view.port_sets[:1]:
         shared = weights(ports.qos)
@@ -63,12 +63,12 @@ def check(view: View) -> Results:
         for cls in view.fabric.classes.classes if total > _WHOLE else ():
             number = -1 if cls.priority is None or cls.lossless else cls.priority
             if shared.get(number) == _LEAST:
-                yield _hit(ports.qos, cls.name, number, total)
+                yield _violation(ports.qos, cls.name, number, total)
 
 
-def _hit(qos: PortQos, name: str, number: int, total: int) -> Hit:
+def _violation(qos: PortQos, name: str, number: int, total: int) -> Violation:
     scheduler = scheduler_of(qos, number)
-    return Hit(
+    return Violation(
         origin=scheduler.origin if scheduler else qos.origin,
         message=f"class {name} can count on {_WHOLE * _LEAST / total:.1f} % of the link: "
         f"weight {_LEAST} of {total}",

@@ -78,7 +78,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
 from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
 from lossless.checks.rules.locations import below, elements, places
@@ -110,7 +110,7 @@ class _StrictQueue(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a hit per scheduler that serves lossless or bulk traffic before everything else."""
+    """Yield a violation per scheduler that serves lossless or bulk traffic before everything else."""
     uses = grouped(((id(queue.scheduler), carries), queue) for queue, carries in _strict(view))
     for (_, carries), queues in uses.items():
         yield _bulk(view, queues, carries) if carries else _lossless(view, queues)
@@ -170,10 +170,10 @@ def _cnp_dscp(view: View) -> int | None:
     return congestion.cnp_dscp if congestion else DEFAULT_CNP_DSCP
 
 
-def _lossless(view: View, queues: list[_StrictQueue]) -> Hit:
+def _lossless(view: View, queues: list[_StrictQueue]) -> Violation:
     numbers, waiting = _numbers(queues), sorted(set(_waiting(queues[0].ports.qos, queues[0].queue.number)))
     others = queue_names(tuple(n for n in waiting if n not in numbers)) if waiting else "all others"
-    return _hit(
+    return _violation(
         view,
         queues,
         f"lossless {queue_names(numbers)} is served before {others}: while RDMA waits, they send nothing",
@@ -197,10 +197,10 @@ def _queue_of(qos: PortQos, dscp: int | None) -> int | None:
     return None if traffic_class == UNREADABLE else qos.queue_of(traffic_class)
 
 
-def _bulk(view: View, queues: list[_StrictQueue], carries: str) -> Hit:
+def _bulk(view: View, queues: list[_StrictQueue], carries: str) -> Violation:
     numbers = _numbers(queues)
     starved = tuple(sorted({number for queue in queues for number in queue.starved}))
-    return _hit(
+    return _violation(
         view,
         queues,
         f"{queue_names(numbers)} of {carries} is served strictly: lossless {queue_names(starved)} waits for it",
@@ -210,9 +210,9 @@ def _bulk(view: View, queues: list[_StrictQueue], carries: str) -> Hit:
     )
 
 
-def _hit(view: View, queues: list[_StrictQueue], message: str) -> Hit:
+def _violation(view: View, queues: list[_StrictQueue], message: str) -> Violation:
     sets = tuple({id(queue.ports.ports): queue.ports for queue in queues}.values())
-    return Hit(
+    return Violation(
         origin=_origin(view, queues),
         message=message,
         elements=elements(sets),

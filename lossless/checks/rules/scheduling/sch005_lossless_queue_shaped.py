@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.scheduling.scheduler_use import (
     SchedulerUse,
     limit_bps,
@@ -77,7 +77,7 @@ _SLIP = 100
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per scheduler that limits lossless queues, or the ports they are on."""
+    """Yield a violation per scheduler that limits lossless queues, or the ports they are on."""
     for use in lossless_scheduler_uses(device.view):
         if use.scheduler.pir:
             yield from _slowed(use, f"lossless {queue_names(use.numbers)}")
@@ -112,20 +112,20 @@ def _scheduler(device: Device, name: str) -> Scheduler | None:
 def _slowed(use: SchedulerUse, what: str) -> Results:
     limit = limit_bps(use.scheduler)
     if limit is None:
-        yield Gap("a limit in packets per second depends on the size of packets", use.places)
+        yield MissingInput("a limit in packets per second depends on the size of packets", use.places)
         return
     unknown = [ports for ports in use.sets if ports.speed_bps is None]
     if unknown:
-        yield Gap("the port's speed is not known", use.on(*unknown).places)
+        yield MissingInput("the port's speed is not known", use.on(*unknown).places)
     slowed = [ports for ports in use.sets if ports.speed_bps and limit < ports.speed_bps]
     if slowed:
-        yield _hit(use.on(*slowed), limit, what)
+        yield _violation(use.on(*slowed), limit, what)
 
 
-def _hit(use: SchedulerUse, limit: int, what: str) -> Hit:
+def _violation(use: SchedulerUse, limit: int, what: str) -> Violation:
     pir, speeds = use.scheduler.pir or 0, sorted({p.speed_bps for p in use.sets if p.speed_bps})
     names = ", ".join(map(format_rate, speeds))
-    return Hit(
+    return Violation(
         origin=use.scheduler.origin.at("pir"),
         message=f"{what} may send {format_rate(limit)} of {names}: what arrives faster is paused, all the time",
         note=f"pir counts bytes per second: {pir:,} x 8 = {limit:,} b/s; {names} would be "

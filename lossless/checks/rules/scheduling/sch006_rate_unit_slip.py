@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, scheduler_uses
 from lossless.ground.basics.units import format_rate
 
@@ -63,28 +63,28 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per rate that no port of its scheduler can send."""
+    """Yield a violation per rate that no port of its scheduler can send."""
     for use in scheduler_uses(device.view):
         scheduler = use.scheduler
         if not (scheduler.cir or scheduler.pir) or scheduler.meter != "bytes":
             continue
         speeds = [ports.speed_bps for ports in use.sets if ports.speed_bps]
         if len(speeds) < len(use.sets):
-            yield Gap("the port's speed is not known", use.places)
+            yield MissingInput("the port's speed is not known", use.places)
             continue
         for field, rate in (("cir", scheduler.cir), ("pir", scheduler.pir)):
             if rate and _impossible(field, rate, max(speeds)):
-                yield _hit(use, field, rate, max(speeds))
+                yield _violation(use, field, rate, max(speeds))
 
 
 def _impossible(field: str, rate: int, speed_bps: int) -> bool:
     return rate * 8 > speed_bps and (field == "cir" or rate <= speed_bps)
 
 
-def _hit(use: SchedulerUse, field: str, rate: int, speed_bps: int) -> Hit:
+def _violation(use: SchedulerUse, field: str, rate: int, speed_bps: int) -> Violation:
     bits = rate <= speed_bps
     harmless = field == "pir" and use.scheduler.kind != STRICT
-    return Hit(
+    return Violation(
         origin=use.scheduler.origin.at(field),
         message=f"{field} of {queue_names(use.numbers)} is {format_rate(rate * 8)} "
         f"on ports of at most {format_rate(speed_bps)}",

@@ -1,11 +1,11 @@
-"""What SONiC's models refuse in a file, as hits: rows that make the same mistake are one hit."""
+"""What SONiC's models refuse in a file, as violations: rows that make the same mistake are one violation."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.wording import listed
 from lossless.formats.sonic.validate.checks import POLL
 from lossless.formats.sonic.validate.schema import nearest_name
@@ -44,7 +44,7 @@ class RefusalCause(NamedTuple):
 
 
 def refusals(device: Device, kind: Kind) -> Results:
-    """Yield a hit for each mistake of one kind."""
+    """Yield a violation for each mistake of one kind."""
     validation = device.conformity
     if not validation.problems:
         return
@@ -52,10 +52,12 @@ def refusals(device: Device, kind: Kind) -> Results:
     if kind == "reference" and validation.context.fragment and len(device.tables.data) == 1:
         for problem in problems:
             if _may_lie_elsewhere(device, problem):
-                yield Gap(f"{_target(problem)}, which rows name, is not in this part of a configuration")
+                yield MissingInput(
+                    f"{_target(problem)}, which rows name, is not in this part of a configuration"
+                )
         problems = [problem for problem in problems if not _may_lie_elsewhere(device, problem)]
     causes = _references(device, problems) if kind == "reference" else _by_message(device, problems)
-    yield from (_hit(device, validation, cause) for cause in causes)
+    yield from (_violation(device, validation, cause) for cause in causes)
 
 
 def _may_lie_elsewhere(device: Device, problem: SchemaViolation) -> bool:
@@ -158,10 +160,10 @@ def _without_rows(device: Device, target: str, problems: tuple[SchemaViolation, 
     )
 
 
-def _hit(device: Device, validation: ValidationResult, cause: RefusalCause) -> Hit:
+def _violation(device: Device, validation: ValidationResult, cause: RefusalCause) -> Violation:
     first = cause.problems[0]
     rows = dict.fromkeys("|".join(problem.path[:2]) for problem in cause.problems)
-    return Hit(
+    return Violation(
         origin=cause.origin or Origin(device.tables.file, first.path),
         message=cause.message,
         note="; ".join(filter(None, (first.flaw.note, _who_refuses(cause)))),

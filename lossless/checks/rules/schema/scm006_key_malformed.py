@@ -49,5 +49,5 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per mistake, with all rows that make it."""
+    """Yield a violation per mistake, with all rows that make it."""
     yield from refusals(device, "key")

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield one hit for all tables of a file that no model is known for."""
+    """Yield one violation for all tables of a file that no model is known for."""
     names = device.conformity.unknown_tables
     if not names:
         return
     plural = "s" if len(names) > 1 else ""
-    yield Hit(
+    yield Violation(
         origin=Origin(device.tables.file, (names[0],), "key"),
         message=f"no model of SONiC is known for the table{plural} {', '.join(names)}",
         note="config reload FILE aborts at a table without a model; a boot takes it as it is",

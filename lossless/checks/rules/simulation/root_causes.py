@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import (
     LinkNeed,
-    MissingInput,
     given_headroom,
     is_nvidia,
     lends_headroom,
@@ -16,6 +15,7 @@ from lossless.analysis.buffers.headroom.port import (
 )
 from lossless.checks.rules.buffers.headroom import headroom_origin, row_help
 from lossless.checks.rules.locations import below, row_of
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import UNREADABLE

@@ -1,4 +1,4 @@
-"""From what a run showed to hits: one for each root cause, unless another rule has reported it already."""
+"""From what a run showed to violations: one for each root cause, unless another rule has reported it already."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import PortRef
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.simulation import root_causes
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.grouping import grouped
@@ -38,26 +38,26 @@ _HALVES = "a queue of half its pool drops in the model: chips whose buffer has t
 
 
 class VerdictEvidence(NamedTuple):
-    """A hit of a verdict, and the rows that have a part in it; or a gap."""
+    """A violation of a verdict, and the rows that have a part in it; or a missing input."""
 
     verdict: BufferVerdict
-    hit: Hit | Gap
+    outcome: Violation | MissingInput
     rows: tuple[Origin, ...] = ()
 
 
-def hits(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Results:
+def violations(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Results:
     """Yield what a run shows of one verdict: the gravest of each root cause, and nothing that other rules report."""
     reported: set[Origin] = set()
     for evidence in _all(run.facts):
-        if isinstance(evidence.hit, Gap):
+        if isinstance(evidence.outcome, MissingInput):
             if evidence.verdict == verdict:
-                yield evidence.hit
-        elif evidence.hit.origin not in reported:
-            reported.add(evidence.hit.origin)
+                yield evidence.outcome
+        elif evidence.outcome.origin not in reported:
+            reported.add(evidence.outcome.origin)
             if evidence.verdict == verdict and not _is_reported(
-                run, evidence, evidence.hit.severity or severity
+                run, evidence, evidence.outcome.severity or severity
             ):
-                yield evidence.hit
+                yield evidence.outcome
 
 
 def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
@@ -67,7 +67,7 @@ def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
 
 def _is_reported(run: SimulationRun, evidence: VerdictEvidence, severity: Severity) -> bool:
     """Return whether another rule reports the same object, at least as grave."""
-    elements = set(evidence.hit.elements) if isinstance(evidence.hit, Hit) else set()
+    elements = set(evidence.outcome.elements) if isinstance(evidence.outcome, Violation) else set()
     grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
     declared = run.facts.view is not None and run.facts.view.fabric.declared
     return any(
@@ -142,7 +142,7 @@ def _of_pools(
 def _of_queues(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     for root, refusals in _by_root_cause(run, run.refusing, root_causes.queue):
         if root.profile is not None and holds_half_of_its_pool(root.profile):
-            yield VerdictEvidence("unsafe", Gap(_HALVES))
+            yield VerdictEvidence("unsafe", MissingInput(_HALVES))
             continue
         spots = [refusal.spot for refusal in refusals]
         seeds = len(frozenset().union(*(refusal.refused_in for refusal in refusals)))
@@ -238,9 +238,9 @@ def _evidence(
     fix: str = "",
     data: dict[str, Json] | None = None,
 ) -> VerdictEvidence:
-    """Return a hit; what hangs on a headroom that is the vendor's own is worth knowing, and no more (BUF002)."""
+    """Return a violation; what hangs on a headroom that is the vendor's own is worth knowing, and no more (BUF002)."""
     known = cause.verdict != "unsafe" and root.vendors_own
-    hit = Hit(
+    violation = Violation(
         origin=root.origin,
         message=message,
         note=run.scenario,
@@ -249,7 +249,7 @@ def _evidence(
         data={"seeds": run.seeds, **(data or {})},
         severity="info" if known else None,
     )
-    return VerdictEvidence(cause.verdict, hit, (root.origin, *root.rows))
+    return VerdictEvidence(cause.verdict, violation, (root.origin, *root.rows))
 
 
 def _of_shorts(

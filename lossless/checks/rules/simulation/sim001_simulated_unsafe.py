@@ -95,15 +95,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Results
-from lossless.checks.rules.simulation.run_violations import hits
+from lossless.checks.rules.base import MissingInput, Results
+from lossless.checks.rules.simulation.run_violations import violations
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import SimulationRun
 
 
 def check(run: SimulationRun) -> Results:
-    """Yield a hit for each object that makes a run unsafe, or why nothing could be run."""
+    """Yield a violation for each object that makes a run unsafe, or why nothing could be run."""
     if run.facts.not_run is not None:
-        yield Gap(run.facts.not_run)
-    yield from hits(run, "unsafe", "error")
+        yield MissingInput(run.facts.not_run)
+    yield from violations(run, "unsafe", "error")

@@ -46,12 +46,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results
-from lossless.checks.rules.simulation.run_violations import hits
+from lossless.checks.rules.simulation.run_violations import violations
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import SimulationRun
 
 
 def check(run: SimulationRun) -> Results:
-    """Yield a hit for each object that brings a run to the edge."""
-    yield from hits(run, "on the edge", "warning")
+    """Yield a violation for each object that brings a run to the edge."""
+    yield from violations(run, "on the edge", "warning")

@@ -1,10 +1,10 @@
-"""Fields of rows as orchagent reads them, and the hit of one that it does not take."""
+"""Fields of rows as orchagent reads them, and the violation of one that it does not take."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Violation
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -35,7 +35,7 @@ def is_canonical(text: str) -> bool:
     return digits.isascii() and digits.isdecimal() and (digits[0] != "0" or digits == "0")
 
 
-def field_hit(
+def field_violation(
     device: Device,
     table: str,
     row: ConfigRow,
@@ -43,9 +43,9 @@ def field_hit(
     problem: str,
     help_text: str,
     severity: Severity | None = None,
-) -> Hit:
-    """Return the hit of one field; ``problem`` follows the key of the row in the message."""
-    return Hit(
+) -> Violation:
+    """Return the violation of one field; ``problem`` follows the key of the row in the message."""
+    return Violation(
         origin=device.tables.origin(table, row, field),
         message=f"{row.key} {problem}",
         help=help_text,

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
 from lossless.checks.rules.wording import listed
 from lossless.ground.basics.grouping import grouped
@@ -52,18 +52,18 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per map and unreadable text."""
+    """Yield a violation per map and unreadable text."""
     unreadable = (entry for entry in odd_entries(device) if None in (entry.source, entry.target))
     by_text = grouped(((entry.table, entry.row.key, _text(entry)), entry) for entry in unreadable)
     for (_, _, text), entries in by_text.items():
-        yield _hit(device, text, entries)
+        yield _violation(device, text, entries)
 
 
 def _text(entry: QosMapEntry) -> str:
     return entry.source_text if entry.source is None else entry.target_text
 
 
-def _hit(device: Device, text: str, entries: list[QosMapEntry]) -> Hit:
+def _violation(device: Device, text: str, entries: list[QosMapEntry]) -> Violation:
     table, row = entries[0].table, entries[0].row
     sources = tuple(entry.source_text for entry in entries)
     problem = (
@@ -73,7 +73,7 @@ def _hit(device: Device, text: str, entries: list[QosMapEntry]) -> Hit:
     )
     skipped = table == "DOT1P_TO_TC_MAP"
     outcome = "it skips the entry" if skipped else "the map never exists, and its ports get none of their QoS"
-    return Hit(
+    return Violation(
         origin=device.tables.origin(table, row, sources[0]),
         message=f"{table} {row.key} {problem}, which orchagent cannot read as a number: {outcome}",
         help="write the number, or leave the entry out",

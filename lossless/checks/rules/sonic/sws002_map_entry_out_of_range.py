@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
 from lossless.checks.rules.wording import listed
 
@@ -60,7 +60,7 @@ _BEYOND = frozenset(map(str, range(8, 16)))
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per map and number that does not exist."""
+    """Yield a violation per map and number that does not exist."""
     entries_by_number: dict[tuple[str, str, int, bool], list[QosMapEntry]] = {}
     for entry in odd_entries(device):
         if entry.source is None or entry.target is None:
@@ -70,21 +70,23 @@ def check(device: Device) -> Results:
             number = entry.source if foreign else entry.target
             entries_by_number.setdefault((entry.table, entry.row.key, number, foreign), []).append(entry)
     for (_, _, number, foreign), entries in entries_by_number.items():
-        yield _hit(device, number, foreign, entries)
+        yield _violation(device, number, foreign, entries)
     for row in device.tables.table("DSCP_TO_TC_MAP").values():
         if not _PRIORITIES.issuperset(row.fields.values()):
             yield from _beyond_pfc(device, row)
 
 
 def _beyond_pfc(device: Device, row: ConfigRow) -> Results:
-    """Yield a hit per TC from 8 to 15 that no map takes on, a gap per one that does: the model ends at 7."""
+    """Yield a violation per TC from 8 to 15 that no map takes on; one that does is not checked: the model ends at 7."""
     queued = {tc for queues in device.tables.table("TC_TO_QUEUE_MAP").values() for tc in queues.fields}
     for tc in sorted(_BEYOND.intersection(row.fields.values())):
         dscps = [dscp for dscp, target in row.fields.items() if target == tc]
         if tc in queued or not queued:
-            yield Gap(f"DSCP_TO_TC_MAP {row.key} uses TC {tc}, beyond the priorities of PFC", len(dscps))
+            yield MissingInput(
+                f"DSCP_TO_TC_MAP {row.key} uses TC {tc}, beyond the priorities of PFC", len(dscps)
+            )
             continue
-        yield Hit(
+        yield Violation(
             origin=device.tables.origin("DSCP_TO_TC_MAP", row, dscps[0]),
             message=f"DSCP_TO_TC_MAP {row.key} maps DSCP {listed(dscps)} to TC {tc}, which no TC_TO_QUEUE_MAP "
             "takes to a queue and no priority of PFC pauses",
@@ -94,7 +96,7 @@ def _beyond_pfc(device: Device, row: ConfigRow) -> Results:
         )
 
 
-def _hit(device: Device, number: int, foreign: bool, entries: list[QosMapEntry]) -> Hit:
+def _violation(device: Device, number: int, foreign: bool, entries: list[QosMapEntry]) -> Violation:
     first = entries[0]
     kind = first.kind
     what, last = (kind.source, kind.sources - 1) if foreign else (kind.target, kind.targets - 1)
@@ -103,7 +105,7 @@ def _hit(device: Device, number: int, foreign: bool, entries: list[QosMapEntry])
         f"has {what} {number}" if foreign else f"maps {kind.source} {listed(sources)} to {what} {number}"
     )
     refused = what == "DSCP" and not foreign
-    return Hit(
+    return Violation(
         origin=device.tables.origin(first.table, first.row, sources[0]),
         message=f"{first.table} {first.row.key} {problem}, and there is only 0 to {last}"
         + (": orchagent refuses the whole map" if refused else ""),

@@ -54,8 +54,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.fields import field_hit
+from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.sonic.fields import field_violation
 from lossless.formats.sonic.read.numbers import read_number
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ _LOST = "no queue that names it marks anything"
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per field for which orchagent refuses the profile."""
+    """Yield a violation per field for which orchagent refuses the profile."""
     for row in device.tables.table("WRED_PROFILE").values():
         yield from _unknown(device, row)
         yield from _words(device, row)
@@ -88,9 +88,9 @@ def check(device: Device) -> Results:
             yield from _order(device, row, colour)
 
 
-def _unknown(device: Device, row: ConfigRow) -> Iterator[Hit]:
+def _unknown(device: Device, row: ConfigRow) -> Iterator[Violation]:
     for field in row.fields.keys() - _FIELDS - {"NULL"}:
-        yield _hit(
+        yield _violation(
             device,
             row,
             field,
@@ -99,7 +99,7 @@ def _unknown(device: Device, row: ConfigRow) -> Iterator[Hit]:
         )
 
 
-def _words(device: Device, row: ConfigRow) -> Iterator[Hit]:
+def _words(device: Device, row: ConfigRow) -> Iterator[Violation]:
     odd = [field for field in _FLAGS if row.fields.get(field, "false") not in ("true", "false")]
     mode = row.fields.get("ecn", "ecn_none")
     if mode.removeprefix("ecn_") not in _MODES or not mode.startswith("ecn_"):
@@ -113,17 +113,17 @@ def _words(device: Device, row: ConfigRow) -> Iterator[Hit]:
                 "write true or false, in lower case",
             )
         text = row.fields[field]
-        yield _hit(device, row, field, f"sets {field} to {text!r}, {problem}: {_LOST}", help_text)
+        yield _violation(device, row, field, f"sets {field} to {text!r}, {problem}: {_LOST}", help_text)
 
 
-def _numbers(device: Device, row: ConfigRow) -> Iterator[Hit]:
+def _numbers(device: Device, row: ConfigRow) -> Iterator[Violation]:
     for field in _NUMBERS:
         text = row.fields.get(field)
         if text is None:
             continue
         number = read_number(text)
         if number is None:
-            yield _hit(
+            yield _violation(
                 device,
                 row,
                 field,
@@ -132,7 +132,7 @@ def _numbers(device: Device, row: ConfigRow) -> Iterator[Hit]:
                 "write a whole number of bytes or percent",
             )
         elif field.endswith("probability") and not 0 <= number <= 100:
-            yield _hit(
+            yield _violation(
                 device,
                 row,
                 field,
@@ -142,7 +142,7 @@ def _numbers(device: Device, row: ConfigRow) -> Iterator[Hit]:
             )
 
 
-def _order(device: Device, row: ConfigRow, colour: str) -> Iterator[Hit]:
+def _order(device: Device, row: ConfigRow, colour: str) -> Iterator[Violation]:
     low_name, high_name = f"{colour}_min_threshold", f"{colour}_max_threshold"
     low = read_number(row.fields.get(low_name, "0"))
     high = read_number(row.fields.get(high_name, "0"))
@@ -154,10 +154,12 @@ def _order(device: Device, row: ConfigRow, colour: str) -> Iterator[Hit]:
     else:
         problem = f"has {low_name} of {low:,} B without {high_name}, which counts as 0"
         field, help_text = low_name, f"write {high_name} of at least {low}"
-    yield _hit(device, row, field, f"{problem}: orchagent refuses the whole profile, and {_LOST}", help_text)
+    yield _violation(
+        device, row, field, f"{problem}: orchagent refuses the whole profile, and {_LOST}", help_text
+    )
 
 
-def _hit(
+def _violation(
     device: Device, row: ConfigRow, field: str, problem: str, help_text: str, severity: Severity | None = None
-) -> Hit:
-    return field_hit(device, "WRED_PROFILE", row, field, problem, help_text, severity)
+) -> Violation:
+    return field_violation(device, "WRED_PROFILE", row, field, problem, help_text, severity)

@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.sonic.fields import TIMERS, read_timer
 
@@ -70,11 +70,11 @@ _DROPPED = "orchagent drops the row, and the port has no watchdog"
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per reason for which orchagent drops rows."""
-    yield from merged(_hits(device))
+    """Yield a violation per reason for which orchagent drops rows."""
+    yield from merged(_violations(device))
 
 
-def _hits(device: Device) -> Iterator[Hit]:
+def _violations(device: Device) -> Iterator[Violation]:
     cisco = device.metadata.get("hwsku", "").startswith("Cisco-8")
     for key, row in device.tables.table("PFC_WD").items():
         if key == "GLOBAL":
@@ -84,7 +84,7 @@ def _hits(device: Device) -> Iterator[Hit]:
             continue
         action = row.fields.get("action", "drop")
         if action not in _ACTIONS:
-            yield _hit(
+            yield _violation(
                 device,
                 row,
                 "action",
@@ -92,7 +92,7 @@ def _hits(device: Device) -> Iterator[Hit]:
                 "write drop, forward or alert, in lower case",
             )
         elif cisco and action == "forward":
-            yield _hit(
+            yield _violation(
                 device,
                 row,
                 "action",
@@ -103,14 +103,16 @@ def _hits(device: Device) -> Iterator[Hit]:
         yield from _odd_fields(device, row)
 
 
-def _odd_fields(device: Device, row: ConfigRow) -> Iterator[Hit]:
+def _odd_fields(device: Device, row: ConfigRow) -> Iterator[Violation]:
     for field in row.fields.keys() - _FIELDS:
-        yield _hit(device, row, field, f"orchagent knows no field {field!r}: {_DROPPED}", f"remove {field}")
+        yield _violation(
+            device, row, field, f"orchagent knows no field {field!r}: {_DROPPED}", f"remove {field}"
+        )
     for field in TIMERS:
         text = row.fields.get(field)
         # WD003 speaks of numbers out of range, negative ones among them.
         if text is not None and read_timer(text) is None and text[:1] != "-":
-            yield _hit(
+            yield _violation(
                 device,
                 row,
                 field,
@@ -119,9 +121,9 @@ def _odd_fields(device: Device, row: ConfigRow) -> Iterator[Hit]:
             )
 
 
-def _no_port(device: Device, row: ConfigRow) -> Hit:
+def _no_port(device: Device, row: ConfigRow) -> Violation:
     what = "several ports in one key" if "," in row.key else "a PortChannel"
-    return Hit(
+    return Violation(
         origin=device.tables.origin("PFC_WD", row),
         message=f"{row.key} is {what}, and the watchdog takes one physical port a row: orchagent drops it",
         help="write one row for each port",
@@ -129,13 +131,13 @@ def _no_port(device: Device, row: ConfigRow) -> Hit:
     )
 
 
-def _hit(
+def _violation(
     device: Device, row: ConfigRow, field: str, problem: str, help_: str, severity: Severity | None = None
-) -> Hit:
+) -> Violation:
     # WD003 sees a row without a detection time here, and says so of the whole row.
     unread = field == "detection_time"
     origin = device.tables.origin("PFC_WD", row)
-    return Hit(
+    return Violation(
         origin=origin.key() if unread else origin.at(field),
         message=problem,
         help=help_,

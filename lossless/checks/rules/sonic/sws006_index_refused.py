@@ -52,7 +52,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _WHAT = {"BUFFER_PG": "group", "QUEUE": "queue", "BUFFER_QUEUE": "queue"}
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per odd index of each table."""
+    """Yield a violation per odd index of each table."""
     for table, keys in device.tables.keys.items():
         if keys.malformed:
             yield from merged(_malformed(device, table, keys))
@@ -76,7 +76,7 @@ def check(device: Device) -> Results:
             yield from merged(_too_high(device, table, keys))
 
 
-def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
+def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violation]:
     for row in {id(row): row for row in keys.malformed}.values():
         port, bar, index = row.key.rpartition("|")
         if not bar or not port or port.count("|") not in (0, 2):
@@ -89,10 +89,10 @@ def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
             problem = (
                 f"{index!r} is no range from a lower to a higher {_WHAT[table]}: orchagent drops the row"
             )
-        yield _hit(device, table, row, port, f"{table} {problem}")
+        yield _violation(device, table, row, port, f"{table} {problem}")
 
 
-def _too_high(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
+def _too_high(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violation]:
     last, what = _LAST[table], _WHAT[table]
     high = {text for text, numbers in keys.ranges.items() if numbers is not None and numbers[-1] > last}
     for row in device.tables.table(table).values():
@@ -101,14 +101,16 @@ def _too_high(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
             problem = (
                 f"{table} names {what} {index}, and ports have {what}s 0 to {last}: orchagent drops the row"
             )
-            hit = _hit(device, table, row, port, problem)
+            violation = _violation(device, table, row, port, problem)
             guess = what == "queue"
-            yield hit._replace(severity="warning" if guess else None, confidence="medium" if guess else None)
+            yield violation._replace(
+                severity="warning" if guess else None, confidence="medium" if guess else None
+            )
 
 
-def _hit(device: Device, table: str, row: ConfigRow, port: str, problem: str) -> Hit:
+def _violation(device: Device, table: str, row: ConfigRow, port: str, problem: str) -> Violation:
     waits = table != "QUEUE"
-    return Hit(
+    return Violation(
         origin=device.tables.origin(table, row),
         message=problem,
         note="at boot the port waits for the row, and orchagent applies no QoS before all ports are ready"

@@ -51,7 +51,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import beside, element
 from lossless.formats.sonic.read.tables import RowOverlap, single_keys
 from lossless.ground.basics.grouping import grouped
@@ -67,7 +67,7 @@ _SHOWN = 3
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per row that reaches into others, added up over ports."""
+    """Yield a violation per row that reaches into others, added up over ports."""
     for table, keys in device.tables.keys.items():
         if keys.overlaps:
             yield from merged(_overlaps(device, table, keys))
@@ -75,15 +75,15 @@ def check(device: Device) -> Results:
         yield from merged(_joined(device))
 
 
-def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Hit]:
-    """Yield a hit per row that is the wider of two, with all that it overlaps."""
+def _overlaps(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violation]:
+    """Yield a violation per row that is the wider of two, with all that it overlaps."""
     wider = (_wider_later(keys, overlap) for overlap in keys.overlaps)
     by_row = grouped(
         ((overlap.port, overlap.later.key), overlap)
         for overlap in wider
         if table != "QUEUE" or _differing(overlap.later, overlap.earlier)
     )
-    yield from (_hit(device, table, overlaps) for overlaps in by_row.values())
+    yield from (_violation(device, table, overlaps) for overlaps in by_row.values())
 
 
 def _wider_later(keys: NumberedKeys, overlap: RowOverlap) -> RowOverlap:
@@ -101,7 +101,7 @@ def _index(row: ConfigRow) -> str:
     return row.key.rpartition("|")[2]
 
 
-def _hit(device: Device, table: str, overlaps: list[RowOverlap]) -> Hit:
+def _violation(device: Device, table: str, overlaps: list[RowOverlap]) -> Violation:
     wider = overlaps[0].later
     what = "group" if table == "BUFFER_PG" else "queue"
     numbers = sorted({number for overlap in overlaps for number in overlap.numbers})
@@ -109,7 +109,7 @@ def _hit(device: Device, table: str, overlaps: list[RowOverlap]) -> Hit:
     differing = list(
         dict.fromkeys(text for overlap in overlaps for text in _differing(wider, overlap.earlier))
     )
-    return Hit(
+    return Violation(
         origin=device.tables.origin(table, wider),
         message=f"{table} row {_index(wider)!r} writes {what} {', '.join(map(str, numbers))}, as "
         f"row {', '.join(map(repr, others))} does{_disagreement(differing)}",
@@ -136,12 +136,12 @@ def _disagreement(differing: list[str]) -> str:
     return f", and they disagree: {'; '.join(differing)}" if differing else ""
 
 
-def _joined(device: Device) -> Iterator[Hit]:
+def _joined(device: Device) -> Iterator[Violation]:
     for table, row in device.tables.joined:
         own = own_rows(device, table, row)
         if own:
             ports = [key.partition("|")[0] for key in own]
-            yield Hit(
+            yield Violation(
                 origin=device.tables.origin(table, row),
                 message=f"{table} writes {', '.join(own)} by a row of their own and by {row.key!r} as well",
                 help="keep one row for each port",

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
 from lossless.checks.rules.sonic.sws007_rows_overlap import own_rows
 from lossless.formats.sonic.read.tables import single_keys
@@ -59,14 +59,14 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per table with joined keys."""
+    """Yield a violation per table with joined keys."""
     # Where a port has a row of its own as well, SWS007 reports it.
     joined = ((table, row) for table, row in device.tables.joined if not own_rows(device, table, row))
     for table, rows in grouped(joined).items():
-        yield _hit(device, table, rows)
+        yield _violation(device, table, rows)
 
 
-def _hit(device: Device, table: str, rows: list[ConfigRow]) -> Hit:
+def _violation(device: Device, table: str, rows: list[ConfigRow]) -> Violation:
     ports = tuple(dict.fromkeys(port for row in rows for port in row.key.partition("|")[0].split(",")))
     bare = [port for port in ports if table == "PORT_QOS_MAP" and _without_groups(device, port)]
     outcome = (
@@ -74,7 +74,7 @@ def _hit(device: Device, table: str, rows: list[ConfigRow]) -> Hit:
         if bare
         else "the schema refuses it, and with it every patch by the config updater"
     )
-    return Hit(
+    return Violation(
         origin=device.tables.origin(table, rows[0]),
         message=f"{table} names several ports in one key, {rows[0].key!r}: {outcome}",
         help="write one row for each port",

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 from lossless.formats.sonic.read.numbers import MASK_FIELDS, priority_list, read_number
 from lossless.ground.basics.findings import Edit
@@ -61,20 +61,22 @@ _DIGITS = frozenset("01234567")
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per odd part of a list, added up over ports."""
+    """Yield a violation per odd part of a list, added up over ports."""
     rows = device.tables.table("PORT_QOS_MAP")
     for field in MASK_FIELDS:
         texts = {row.fields.get(field, "") for row in rows.values()}
         parts_of = {text: odd_parts for text in texts if (odd_parts := list(_odd_parts(field, text)))}
         if parts_of:
-            yield from merged(_hits(device, field, parts_of))
+            yield from merged(_violations(device, field, parts_of))
 
 
-def _hits(device: Device, field: str, parts_of: dict[str, list[tuple[str, Severity]]]) -> Iterator[Hit]:
+def _violations(
+    device: Device, field: str, parts_of: dict[str, list[tuple[str, Severity]]]
+) -> Iterator[Violation]:
     for port, row in device.tables.table("PORT_QOS_MAP").items():
         for problem, severity in parts_of.get(row.fields.get(field, ""), ()):
             if port != "global":
-                yield Hit(
+                yield Violation(
                     origin=device.tables.origin("PORT_QOS_MAP", row, field),
                     message=f"{field} {row.fields[field]!r}: {problem}",
                     help="write the priorities one by one, parted by commas without blanks",

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.formats.sonic.read.tables import whole_number
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _WRONG_CASE = {"PORT_QOS_MAP": ("GLOBAL", "Global"), "PFC_WD": ("global", "Globa
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per field that does nothing, and per row under the wrong key."""
+    """Yield a violation per field that does nothing, and per row under the wrong key."""
     tables = device.tables
     for (table, key), counting in _COUNTS.items():
         row = tables.row(table, key)
@@ -81,11 +81,11 @@ def check(device: Device) -> Results:
     yield from _poll(device)
 
 
-def _ignored(device: Device, table: str, row: ConfigRow, field: str) -> Hit:
+def _ignored(device: Device, table: str, row: ConfigRow, field: str) -> Violation:
     severity: Severity | None = None
     if field == "pfc_enable" and not device.view.lossless_sets:
         severity = "error"
-    return Hit(
+    return Violation(
         origin=device.tables.origin(table, row, field),
         message=f"{field} in {table}|{row.key} does nothing: orchagent reads it from the rows of ports only",
         help=f"move {field} to the rows of the ports",
@@ -93,19 +93,19 @@ def _ignored(device: Device, table: str, row: ConfigRow, field: str) -> Hit:
     )
 
 
-def _misnamed(device: Device, table: str, row: ConfigRow, key: str) -> Hit:
-    return Hit(
+def _misnamed(device: Device, table: str, row: ConfigRow, key: str) -> Violation:
+    return Violation(
         origin=device.tables.origin(table, row),
         message=f"{table}|{row.key} is no row for the whole switch, and orchagent knows no port of that name",
         help=f"name the row {key!r}",
     )
 
 
-def _poll(device: Device) -> Iterator[Hit]:
+def _poll(device: Device) -> Iterator[Violation]:
     row = device.tables.row("PFC_WD", "GLOBAL")
     text = row.fields.get("POLL_INTERVAL", "0") if row else "0"
     if row and whole_number(text) is None:
-        yield Hit(
+        yield Violation(
             origin=device.tables.origin("PFC_WD", row, "POLL_INTERVAL"),
             message=f"POLL_INTERVAL {text!r} is no number of milliseconds, and the watchdog polls by it",
             help="write whole milliseconds, such as 200",

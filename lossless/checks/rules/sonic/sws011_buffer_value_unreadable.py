@@ -41,8 +41,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
-from lossless.checks.rules.sonic.fields import field_hit
+from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.sonic.fields import field_violation
 from lossless.formats.sonic.read.numbers import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _WORDS = {"type": ("ingress", "egress", "both"), "mode": ("dynamic", "static")}
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per value that orchagent cannot read."""
+    """Yield a violation per value that orchagent cannot read."""
     for table, fields in _SIZES.items():
         for row in device.tables.table(table).values():
             for field in fields:
@@ -72,7 +72,7 @@ def check(device: Device) -> Results:
                 yield _word(device, row, field, words)
 
 
-def _size(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Hit]:
+def _size(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Violation]:
     text = row.fields[field]
     number = read_number(text, UINT64_MAX)
     if number is None:
@@ -84,9 +84,9 @@ def _size(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Hi
     help_text = (
         "write a whole number of bytes" if field != "dynamic_th" else "write a whole number from -8 to 7"
     )
-    yield field_hit(device, table, row, field, f"has {field} {text!r}, {outcome}", help_text)
+    yield field_violation(device, table, row, field, f"has {field} {text!r}, {outcome}", help_text)
 
 
-def _word(device: Device, row: ConfigRow, field: str, words: tuple[str, ...]) -> Hit:
+def _word(device: Device, row: ConfigRow, field: str, words: tuple[str, ...]) -> Violation:
     problem = f"has {field} {row.fields[field]!r}: orchagent drops the pool, and nothing on it is applied"
-    return field_hit(device, "BUFFER_POOL", row, field, problem, f"write {' or '.join(words)}")
+    return field_violation(device, "BUFFER_POOL", row, field, problem, f"write {' or '.join(words)}")

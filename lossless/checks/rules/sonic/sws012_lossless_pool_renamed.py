@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ _USUAL = frozenset({INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL})
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where the pool is missing, and one per ingress pool that nothing draws from."""
+    """Yield a violation where the pool is missing, and one per ingress pool that nothing draws from."""
     pools = device.tables.table("BUFFER_POOL")
     if not pools:
         return
@@ -83,8 +83,8 @@ def _needs_pool(ports: PortSet) -> bool:
     )
 
 
-def _missing(device: Device, sets: list[PortSet]) -> Hit:
-    return Hit(
+def _missing(device: Device, sets: list[PortSet]) -> Violation:
+    return Violation(
         origin=device.tables.origin("BUFFER_POOL").key(),
         message=f"there is no pool {INGRESS_LOSSLESS_POOL}, the only one buffermgrd makes lossless groups in: "
         "PFC is on, and no group has headroom",
@@ -94,10 +94,10 @@ def _missing(device: Device, sets: list[PortSet]) -> Hit:
     )
 
 
-def _idle(device: Device, name: str) -> Hit:
+def _idle(device: Device, name: str) -> Violation:
     row = device.tables.table("BUFFER_POOL")[name]
     size = row.fields.get("size")
-    return Hit(
+    return Violation(
         origin=device.tables.origin("BUFFER_POOL", row),
         message=f"no profile draws from the ingress pool {name}{f' of {size} B' if size else ''}: buffermgrd "
         f"makes lossless groups in {INGRESS_LOSSLESS_POOL} only",

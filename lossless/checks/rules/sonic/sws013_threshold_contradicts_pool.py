@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.formats.sonic.read.numbers import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ _EXPONENTS = range(-8, 7 + 1)
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per profile with a threshold that is missing, doubled, of the wrong kind or out of range."""
+    """Yield a violation per profile with a threshold that is missing, doubled, of the wrong kind or out of range."""
     for row in device.tables.table("BUFFER_PROFILE").values():
         kinds = [kind for kind in _KINDS if kind in row.fields]
         if len(kinds) == 2:
@@ -91,16 +91,16 @@ def _mode(device: Device, row: ConfigRow) -> str:
     return pool.fields.get("mode", "") if pool else ""
 
 
-def _both(device: Device, row: ConfigRow) -> Hit:
+def _both(device: Device, row: ConfigRow) -> Violation:
     mode = _mode(device, row)
     wrong = "dynamic_th" if mode == "static" else "static_th"
     outcome = (
         "the dynamic model drops the profile" if _dynamic(device) else "the one orchagent reads last counts"
     )
-    return _hit(device, row, wrong, f"has both dynamic_th and static_th: {outcome}", f"remove {wrong}")
+    return _violation(device, row, wrong, f"has both dynamic_th and static_th: {outcome}", f"remove {wrong}")
 
 
-def _kind(device: Device, row: ConfigRow, kind: str) -> Iterator[Hit]:
+def _kind(device: Device, row: ConfigRow, kind: str) -> Iterator[Violation]:
     mode = _mode(device, row)
     if mode not in ("dynamic", "static") or kind == f"{mode}_th":
         return
@@ -109,7 +109,7 @@ def _kind(device: Device, row: ConfigRow, kind: str) -> Iterator[Hit]:
     problem = f"has {kind}, and its pool {row.reference('pool')} is {mode}"
     if _dynamic(device):
         problem += ": the dynamic model drops the profile, and what names it waits"
-    yield _hit(device, row, kind, problem, f"write {mode}_th instead")
+    yield _violation(device, row, kind, problem, f"write {mode}_th instead")
 
 
 def _is_nvidia(device: Device) -> bool:
@@ -119,28 +119,28 @@ def _is_nvidia(device: Device) -> bool:
     return any(name in device.metadata.get("platform", "") for name in ("mlnx", "nvidia"))
 
 
-def _exponent(device: Device, row: ConfigRow) -> Iterator[Hit]:
+def _exponent(device: Device, row: ConfigRow) -> Iterator[Violation]:
     number = read_number(row.fields.get("dynamic_th", "0"), UINT64_MAX)
     if number is not None and number not in _EXPONENTS:
         problem = (
             f"has dynamic_th {number}, and alpha is 2^-8 to 2^7: the chip's driver refuses it or cuts it off"
         )
-        hit = _hit(device, row, "dynamic_th", problem, "write -8 to 7")
-        yield hit._replace(severity="warning")
+        violation = _violation(device, row, "dynamic_th", problem, "write -8 to 7")
+        yield violation._replace(severity="warning")
 
 
-def _none(device: Device, row: ConfigRow) -> Hit:
+def _none(device: Device, row: ConfigRow) -> Violation:
     mode = _mode(device, row)
     name = f"{mode}_th" if mode in ("dynamic", "static") else "dynamic_th or static_th"
-    hit = _hit(
+    violation = _violation(
         device, row, "size", "has no threshold, and a profile must have a threshold mode", f"add {name}"
     )
-    return hit._replace(origin=device.tables.origin("BUFFER_PROFILE", row).key(), severity="warning")
+    return violation._replace(origin=device.tables.origin("BUFFER_PROFILE", row).key(), severity="warning")
 
 
-def _hit(device: Device, row: ConfigRow, field: str, problem: str, help_: str) -> Hit:
+def _violation(device: Device, row: ConfigRow, field: str, problem: str, help_: str) -> Violation:
     severity: Severity | None = "error" if _dynamic(device) else None
-    return Hit(
+    return Violation(
         origin=device.tables.origin("BUFFER_PROFILE", row, field),
         message=f"{row.key} {problem}",
         help=help_,

@@ -51,7 +51,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 from lossless.formats.sonic.read.tables import names_in
 from lossless.ground.basics.records import NamedTuple
@@ -82,7 +82,7 @@ _USES = (
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per table and misplaced profile, and per egress profile with headroom."""
+    """Yield a violation per table and misplaced profile, and per egress profile with headroom."""
     wrong = {side: _of_other_side(device, side) for side in ("ingress", "egress")}
     trimming = {
         name
@@ -112,11 +112,13 @@ def _of_other_side(device: Device, side: str) -> set[str]:
 _OTHER = {"ingress": "egress", "egress": "ingress"}
 
 
-def _misplaced(device: Device, use: _ProfileField, misplaced: set[str], trimming: set[str]) -> Iterator[Hit]:
+def _misplaced(
+    device: Device, use: _ProfileField, misplaced: set[str], trimming: set[str]
+) -> Iterator[Violation]:
     for key, row in device.tables.table(use.table).items():
         for name in names_in(row.fields.get(use.field, "")):
             if name in misplaced and not _paused_without_headroom(device, use, key, name):
-                yield _use_hit(device, use, key, row, name, trimmed=name in trimming and not use.trims)
+                yield _use_violation(device, use, key, row, name, trimmed=name in trimming and not use.trims)
 
 
 def _paused_without_headroom(device: Device, use: _ProfileField, key: str, name: str) -> bool:
@@ -131,9 +133,9 @@ def _paused_without_headroom(device: Device, use: _ProfileField, key: str, name:
     return not set(port.qos.pfc.priorities).isdisjoint(numbers)
 
 
-def _use_hit(
+def _use_violation(
     device: Device, use: _ProfileField, key: str, row: ConfigRow, name: str, *, trimmed: bool
-) -> Hit:
+) -> Violation:
     what = {"BUFFER_PG": "a group", "BUFFER_QUEUE": "a queue"}.get(use.table, "a profile list")
     pool = device.tables.table("BUFFER_PROFILE")[name].reference("pool")
     problem = (
@@ -142,7 +144,7 @@ def _use_hit(
         else f"{name} draws from the {_OTHER[use.side]} pool {pool}, and {use.table} needs an {use.side} profile"
     )
     port = key.rpartition("|")[0] if use.field == "profile" else key
-    return Hit(
+    return Violation(
         origin=device.tables.origin(use.table, row, use.field),
         message=problem,
         help=f"name a profile whose pool is of type {use.side}",
@@ -151,11 +153,11 @@ def _use_hit(
     )
 
 
-def _headroom(device: Device, row: ConfigRow) -> Hit:
+def _headroom(device: Device, row: ConfigRow) -> Violation:
     dynamic = device.switch.qos.buffer_model == "dynamic"
     severity: Severity = "error" if dynamic else "warning"
     outcome = ": the dynamic model drops the profile" if dynamic else ", which only a group can have"
-    return Hit(
+    return Violation(
         origin=device.tables.origin("BUFFER_PROFILE", row, "xoff"),
         message=f"{row.key} has xoff {row.fields['xoff']} on the egress pool {row.reference('pool')}{outcome}",
         help="remove xoff, or let the profile draw from an ingress pool",

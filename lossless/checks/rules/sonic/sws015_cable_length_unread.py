@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
 
 if TYPE_CHECKING:
@@ -55,17 +55,17 @@ if TYPE_CHECKING:
 
 
 def check(device: Device) -> Results:
-    """Yield a hit per unreadable text, added up over ports."""
+    """Yield a violation per unreadable text, added up over ports."""
     sets = [
         ports
         for ports in device.view.lossless_sets
         if ports.cable.configured_m is None and len(ports.cable.origin.path) == 3
     ]
     if sets:
-        yield from merged(hit for ports in sets for hit in _hits(device, ports))
+        yield from merged(violation for ports in sets for violation in _violations(device, ports))
 
 
-def _hits(device: Device, ports: PortSet) -> Iterator[Hit]:
+def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
     for port in ports.ports:
         _, row_key, name = port.cable.origin.path
         row = device.tables.row("CABLE_LENGTH", str(row_key))
@@ -73,7 +73,7 @@ def _hits(device: Device, ports: PortSet) -> Iterator[Hit]:
         severity = _severity(device, ports, text)
         if severity is None:
             continue
-        yield Hit(
+        yield Violation(
             origin=port.cable.origin,
             message=f"cable length {text!r} is no whole number of metres, as in '5m': {_outcome(severity)}",
             help="write the next longer row of the HWSKU, in whole metres",

@@ -67,17 +67,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import SuppressionReview, UnusedSuppression
 
 
 def check(review: SuppressionReview) -> Results:
-    """Yield a hit per suppression with a rule that nothing answers to."""
+    """Yield a violation per suppression with a rule that nothing answers to."""
     for suppression in review.unused:
         rules = ", ".join(suppression.rules)
-        yield Hit(
+        yield Violation(
             origin=suppression.origin,
             message=f"no finding of {rules} is kept back by this suppression",
             note=f"its reason: {suppression.reason}",

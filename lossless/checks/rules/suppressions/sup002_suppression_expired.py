@@ -65,17 +65,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import SuppressionReview
 
 
 def check(review: SuppressionReview) -> Results:
-    """Yield a hit per suppression whose last day is over."""
+    """Yield a violation per suppression whose last day is over."""
     for suppression in review.expired:
         shown = f"{suppression.places} finding{'' if suppression.places == 1 else 's'}"
-        yield Hit(
+        yield Violation(
             origin=suppression.origin,
             message=f"the suppression of {', '.join(suppression.rules)} ended on {suppression.until}",
             note=f"its reason: {suppression.reason}",

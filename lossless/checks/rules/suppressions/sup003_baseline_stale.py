@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
 
 
 def check(review: SuppressionReview) -> Results:
-    """Yield a hit per baseline with entries that are not found any more, at the first of them."""
+    """Yield a violation per baseline with entries that are not found any more, at the first of them."""
     for entries in grouped((entry.origin.file, entry) for entry in review.stale).values():
         times = sum(entry.times for entry in entries)
         verb = "is not found any more" if times == 1 else "are not found any more"
-        yield Hit(
+        yield Violation(
             origin=entries[0].origin,
             message=f"{times} finding{'' if times == 1 else 's'} of this baseline {verb}",
             help="lossless baseline --prune removes what is mended",

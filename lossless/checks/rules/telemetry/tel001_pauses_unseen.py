@@ -60,7 +60,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ _SHOWS = {"PORT": "pauses sent and received", "QUEUE": "what queues drop"}
 
 
 def check(subject: View | Device) -> Results:
-    """Yield a hit per counter group, or policy of an intent, that leaves pauses unseen."""
+    """Yield a violation per counter group, or policy of an intent, that leaves pauses unseen."""
     if isinstance(subject, View):
         yield from _declared(subject)
     elif subject.view.lossless_sets:
@@ -84,15 +84,17 @@ def check(subject: View | Device) -> Results:
                 yield from _deployed(subject, group, row)
 
 
-def _declared(view: View) -> Iterator[Hit]:
+def _declared(view: View) -> Iterator[Violation]:
     telemetry = view.fabric.telemetry
     if telemetry is None or not view.fabric.classes.lossless:
         return
     if not telemetry.on:
         message = "nobody watches pauses: a fabric that pauses slows down and shows nothing else"
-        yield Hit(telemetry.origin, message, help="collect pause and watchdog counters at least every 10 s")
+        yield Violation(
+            telemetry.origin, message, help="collect pause and watchdog counters at least every 10 s"
+        )
     elif telemetry.interval_ms is not None and telemetry.interval_ms > SLOWEST_MS:
-        yield Hit(
+        yield Violation(
             origin=telemetry.origin.at("interval"),
             message=f"counters are collected every {telemetry.interval_ms / 1000:g} s; storms come and go between",
             help=f"collect at least every {SLOWEST_MS // 1000} s",
@@ -100,10 +102,10 @@ def _declared(view: View) -> Iterator[Hit]:
         )
 
 
-def _deployed(device: Device, group: str, row: ConfigRow) -> Iterator[Hit]:
+def _deployed(device: Device, group: str, row: ConfigRow) -> Iterator[Violation]:
     tables, shows = device.tables, _SHOWS[group]
     if row.fields.get("FLEX_COUNTER_STATUS") == "disable":
-        yield Hit(
+        yield Violation(
             origin=tables.origin("FLEX_COUNTER_TABLE", row, "FLEX_COUNTER_STATUS"),
             message=f"counter group {group} is off: {shows} are not counted",
             help=f"set FLEX_COUNTER_TABLE|{group}|FLEX_COUNTER_STATUS to enable",
@@ -111,7 +113,7 @@ def _deployed(device: Device, group: str, row: ConfigRow) -> Iterator[Hit]:
         return
     interval_ms = tables.number("FLEX_COUNTER_TABLE", row, "POLL_INTERVAL")
     if interval_ms is not None and interval_ms > SLOWEST_MS:
-        yield Hit(
+        yield Violation(
             origin=tables.origin("FLEX_COUNTER_TABLE", row, "POLL_INTERVAL"),
             message=f"counter group {group} is polled every {interval_ms / 1000:g} s; {shows} come and go between",
             help=f"set POLL_INTERVAL to at most {SLOWEST_MS} ms; SONiC's own is 1000 for PORT",

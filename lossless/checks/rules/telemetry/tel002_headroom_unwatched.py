@@ -38,18 +38,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where the watermarks of priority groups are off."""
+    """Yield a violation where the watermarks of priority groups are off."""
     row = device.tables.row("FLEX_COUNTER_TABLE", "PG_WATERMARK")
     if row is None or row.fields.get("FLEX_COUNTER_STATUS") != "disable" or not device.view.lossless_sets:
         return
-    yield Hit(
+    yield Violation(
         origin=device.tables.origin("FLEX_COUNTER_TABLE", row, "FLEX_COUNTER_STATUS"),
         message="counter group PG_WATERMARK is off: nothing shows how near headroom is to loss",
         help="set FLEX_COUNTER_TABLE|PG_WATERMARK|FLEX_COUNTER_STATUS to enable",

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View
@@ -42,13 +42,13 @@ NEEDED = {"watchdog": "a watchdog acts", "pauses": "ports are paused for long"}
 
 
 def check(view: View) -> Results:
-    """Yield a hit where the listed alerts leave one out that a lossless fabric needs."""
+    """Yield a violation where the listed alerts leave one out that a lossless fabric needs."""
     telemetry = view.fabric.telemetry
     if telemetry is None or telemetry.alerts is None or not view.fabric.classes.lossless:
         return
     missing = [alert for alert in NEEDED if alert not in telemetry.alerts]
     if missing:
-        yield Hit(
+        yield Violation(
             origin=telemetry.origin.at("alerts"),
             message=f"nobody is told when {' or '.join(NEEDED[alert] for alert in missing)}",
             help=f"add {', '.join(missing)} to telemetry.alerts, and alert on it",

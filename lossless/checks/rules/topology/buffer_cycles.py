@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 from lossless.analysis.routing.channels import Wires, wires_of, without
 from lossless.analysis.routing.dependencies import RoutingQuestion, cycle_through_outside
 from lossless.analysis.routing.failures import FailureBudget, FailureOutcome, after_failures
-from lossless.checks.rules.base import Hit
+from lossless.checks.rules.base import Violation
 from lossless.checks.rules.wording import joined, spell
 from lossless.ground.basics.records import NamedTuple
 
@@ -115,9 +115,9 @@ def flooded(routing: FabricRouting) -> FabricRouting:
     return FabricRouting(routing.stated, wires, flood, after_failures(wires, flood, FailureBudget(0, 0)))
 
 
-def cycle_hit(origin: Origin, message: str, cycle: Sequence[CycleHop], help_text: str) -> Hit:
-    """Return the hit of a cycle; ``message`` is completed by its switches in order."""
-    return Hit(
+def cycle_violation(origin: Origin, message: str, cycle: Sequence[CycleHop], help_text: str) -> Violation:
+    """Return the violation of a cycle; ``message`` is completed by its switches in order."""
+    return Violation(
         origin=origin,
         # leaf1 -> spine1 -> leaf2 -> spine1 -> leaf1
         message=f"{message}: {' -> '.join([hop.near for hop in (*cycle, cycle[0])])}",

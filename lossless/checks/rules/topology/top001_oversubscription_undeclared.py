@@ -39,7 +39,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.tier import Tier
 
@@ -49,19 +49,19 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of leaf or spine whose oversubscription exceeds what is declared."""
+    """Yield a violation per kind of leaf or spine whose oversubscription exceeds what is declared."""
     yield from merged(
-        _hit(capacity)
+        _violation(capacity)
         for capacity in view.fabric.capacities
         if capacity.down_bps > capacity.up_bps * capacity.accepted
     )
 
 
-def _hit(capacity: Capacity) -> Hit:
+def _violation(capacity: Capacity) -> Violation:
     ratio = capacity.down_bps / capacity.up_bps
     below = "hosts" if capacity.tier is Tier.LEAF else "links to leaves"
     declared = f", {capacity.accepted:g}:1 is declared" if capacity.accepted > 1 else ""
-    return Hit(
+    return Violation(
         origin=capacity.origin.key(),
         message=(
             f"{capacity.tier.word} uplinks carry {format_capacity(capacity.up_bps)} for "

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results, merged
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
@@ -65,15 +65,15 @@ class SpeedDemand(NamedTuple):
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of switch that lacks ports."""
+    """Yield a violation per kind of switch that lacks ports."""
     for switch, names in view.alike:
         if switch.demand and switch.profile is None:
-            yield Gap("no hardware profile describes the switch", len(names))
+            yield MissingInput("no hardware profile describes the switch", len(names))
         yield from unknown_speeds(switch, names)
-    yield from merged(_hits(view))
+    yield from merged(_violations(view))
 
 
-def _hits(view: View) -> Iterator[Hit]:
+def _violations(view: View) -> Iterator[Violation]:
     for switch, names in view.alike:
         if not switch.demand or switch.profile is None or any(unknown_speeds(switch, names)):
             continue
@@ -99,12 +99,12 @@ def _by_speed(demand: Sequence[PortDemand], profile: SwitchProfile) -> list[Spee
 
 def _excess(
     profile: SwitchProfile, demands: Sequence[SpeedDemand], missing: int, names: tuple[str, ...]
-) -> Hit:
+) -> Violation:
     has = len(fabric_cages(profile))
     needs = has + missing
     asked = " + ".join(f"{d.ports} x {format_rate(d.speed_bps)}" for d in demands)
     first_beyond = _first_beyond(demands, has)
-    return Hit(
+    return Violation(
         origin=first_beyond.origin,
         message=f"{asked} need {needs} ports of {profile.name}, which has {has}: {missing} more needed",
         note="; ".join(_cages_in_words(profile, demand) for demand in demands),
@@ -140,7 +140,7 @@ def _cages_in_words(profile: SwitchProfile, demand: SpeedDemand) -> str:
     return f"{demand.ports} x {rate}, which no port takes, {counted}"
 
 
-def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) -> Iterator[Hit]:
+def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) -> Iterator[Violation]:
     # A speed that no port takes is TOP003's.
     groups = grouped(
         ((port.origin, port.speed_bps), port)
@@ -148,15 +148,15 @@ def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) ->
         if not port.placed and port.speed_bps and ports_per_cage(profile, port.speed_bps)
     )
     for (origin, speed_bps), ports in groups.items():
-        hit = _unplaced_hit(switch, profile, names, origin, speed_bps, len(ports))
+        violation = _unplaced_violation(switch, profile, names, origin, speed_bps, len(ports))
         # A port that was asked for by name is shown by that name.
         named = tuple(f"{name}:{port.name}" for name in names[:5] for port in ports)
-        yield hit._replace(elements=named) if "links" in origin.path else hit
+        yield violation._replace(elements=named) if "links" in origin.path else violation
 
 
-def _unplaced_hit(
+def _unplaced_violation(
     switch: Switch, profile: SwitchProfile, names: tuple[str, ...], origin: Origin, speed_bps: int, count: int
-) -> Hit:
+) -> Violation:
     rate, hwsku = format_rate(speed_bps), switch.hwsku.name if switch.hwsku else "unknown"
     placed = sum(port.placed and port.speed_bps == speed_bps for port in switch.ports)
     listed = "links" in origin.path
@@ -166,7 +166,7 @@ def _unplaced_hit(
         else ""
     )
     noun = "link finds" if count == 1 else "links find"
-    return Hit(
+    return Violation(
         origin=origin,
         message=f"{count} {rate} {noun} no port on {profile.name} with HWSKU {hwsku}, though ports are left",
         note=f"{named}{placed} other {rate} {'link has' if placed == 1 else 'links have'} one; "

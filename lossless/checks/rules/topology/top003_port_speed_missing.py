@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results, merged
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
@@ -63,34 +63,34 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per speed that a kind of switch, or the network adapter of the hosts, does not have."""
+    """Yield a violation per speed that a kind of switch, or the network adapter of the hosts, does not have."""
     for switch, names in view.alike:
         if switch.demand and switch.profile is None:
-            yield Gap("no hardware profile describes the switch", len(names))
+            yield MissingInput("no hardware profile describes the switch", len(names))
         yield from unknown_speeds(switch, names)
     for host, names in view.host_kinds:
         if host.nic is None:
-            yield Gap("no hardware profile describes the network adapter", len(names))
+            yield MissingInput("no hardware profile describes the network adapter", len(names))
     # Where links are listed, each of many lines may ask for the same speed.
-    yield from merged(_hits(view))
+    yield from merged(_violations(view))
 
 
-def _hits(view: View) -> Iterator[Hit]:
+def _violations(view: View) -> Iterator[Violation]:
     for switch, names in view.alike:
         for demand in switch.demand:
             profile = switch.profile
             if profile is None or may_take(profile, demand.speed_bps):
                 continue
             if not ports_per_cage(profile, demand.speed_bps):
-                yield _switch_hit(profile, demand, names)
+                yield _switch_violation(profile, demand, names)
     for host, names in view.host_kinds:
         yield from _adapter(view, host, names)
 
 
-def _switch_hit(profile: SwitchProfile, demand: PortDemand, names: tuple[str, ...]) -> Hit:
+def _switch_violation(profile: SwitchProfile, demand: PortDemand, names: tuple[str, ...]) -> Violation:
     rate, fastest_bps = format_rate(demand.speed_bps), max(profile.speeds_bps)
     modes = dict.fromkeys(mode.text for cage in profile.cages for mode in cage.modes)
-    return Hit(
+    return Violation(
         origin=demand.origin,
         message=f"no port of {profile.name} takes {rate}; {_speeds_in_words(profile.speeds_bps, demand.speed_bps)}",
         note=f"its ports can be {', '.join(modes)}",
@@ -101,12 +101,12 @@ def _switch_hit(profile: SwitchProfile, demand: PortDemand, names: tuple[str, ..
     )
 
 
-def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Hit]:
+def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Violation]:
     if host.nic is None or not isinstance(host.rate_bps, int) or not host.rate_bps:
         return
     if host.rate_bps not in host.nic.rates_bps:
         for origin, hosts in _by_line(view, host.rate_bps, names).items():
-            yield _adapter_hit(host.nic, host.rate_bps, origin, tuple(hosts))
+            yield _adapter_violation(host.nic, host.rate_bps, origin, tuple(hosts))
 
 
 def _by_line(view: View, rate_bps: int, names: Sequence[str]) -> dict[Origin, list[str]]:
@@ -116,8 +116,8 @@ def _by_line(view: View, rate_bps: int, names: Sequence[str]) -> dict[Origin, li
     return grouped(dict.fromkeys((port.origin, name) for name, port in ports if port))
 
 
-def _adapter_hit(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tuple[str, ...]) -> Hit:
-    return Hit(
+def _adapter_violation(nic: NicProfile, rate_bps: int, origin: Origin, hosts: tuple[str, ...]) -> Violation:
+    return Violation(
         origin=origin,
         message=f"{nic.name} has no port of {format_rate(rate_bps)}; {_speeds_in_words(nic.rates_bps, rate_bps)}",
         note=f"its rates are {', '.join(map(format_rate, sorted(nic.rates_bps)))}",

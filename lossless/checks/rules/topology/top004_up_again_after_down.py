@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.topology.buffer_cycles import once_failed, routing_of
 from lossless.checks.rules.topology.deployed_routing import deployed_routing, unlike_above
 
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit where routes turn up again, or where only such routes are left."""
+    """Yield a violation where routes turn up again, or where only such routes are left."""
     fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return
@@ -76,24 +76,24 @@ def check(view: View) -> Results:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a gap where deployed switches may send up again, and only what is in no file could keep them from it."""
+    """Yield a missing input where deployed switches may send up again, unless what is in no file keeps them from it."""
     routing = deployed_routing(devices)
     if routing is None or not routing.joined or routing.tierless:
         return
     names = unlike_above(routing)
     if names:
         many = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
-        yield Gap(
+        yield MissingInput(
             f"whether {many} send{'s' if len(names) == 1 else ''} up again what came from above: switches above have "
             "ASNs of their own, and route maps are not in CONFIG_DB; an intent with topology.routing says it",
             len(names),
         )
 
 
-def _turns(origin: Origin, case: VerdictAfterFailures) -> Hit:
+def _turns(origin: Origin, case: VerdictAfterFailures) -> Violation:
     above, at, *between, up = case.verdict.valley or ("", "", "")
     across = f", cross to {' and '.join(between)}" if between else ""
-    return Hit(
+    return Violation(
         origin=origin,
         message=f"{once_failed(case.failed)}packets come down from {above} to {at}{across} and go up again to {up}",
         note="no circle of buffers closes yet; further failures or another such switch can close one",
@@ -104,9 +104,9 @@ def _turns(origin: Origin, case: VerdictAfterFailures) -> Hit:
     )
 
 
-def _lost(origin: Origin, case: VerdictAfterFailures) -> Hit:
+def _lost(origin: Origin, case: VerdictAfterFailures) -> Violation:
     near, far = case.verdict.lost or ("", "")
-    return Hit(
+    return Violation(
         origin=origin,
         message=f"{once_failed(case.failed)}no way leads up and then down from {near} to {far}, though links join them",
         note="what is sent between them is dropped, or goes up again after it went down",

@@ -66,10 +66,10 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.dependencies import routing_verdict
 from lossless.analysis.routing.failures import DRAWN
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.topology.buffer_cycles import (
     UNSTATED,
-    cycle_hit,
+    cycle_violation,
     lossless_priorities,
     once_failed,
     routing_of,
@@ -95,44 +95,44 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit for the smallest cycle, after as few failures as it takes."""
+    """Yield a violation for the smallest cycle, after as few failures as it takes."""
     fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None:
         return
     if fabric_routing.unknown:
-        yield Gap(UNSTATED)
+        yield MissingInput(UNSTATED)
     elif fabric_routing.outcome.cycle and routing:
-        yield _hit(view, routing, fabric_routing.outcome.cycle)
+        yield _violation(view, routing, fabric_routing.outcome.cycle)
     elif beyond := fabric_routing.beyond:
-        yield Gap(beyond)
+        yield MissingInput(beyond)
     elif fabric_routing.outcome.drawn:
-        yield Gap(
+        yield MissingInput(
             f"failures are too many to look at each; of {DRAWN} drawn none closes a circle: with 95 % confidence at "
             f"most {3 * 100 / DRAWN:g} in 100 do"
         )
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit for the smallest cycle between deployed switches; what they do not tell is not checked."""
+    """Yield a violation for the smallest cycle between deployed switches; what they do not tell is not checked."""
     routing = deployed_routing(devices)
     if routing is None:
         return
     if not routing.joined:
-        yield Gap(UNJOINED)
+        yield MissingInput(UNJOINED)
     elif routing.tierless:
-        yield from map(Gap, unknown_tiers(routing))
+        yield from map(MissingInput, unknown_tiers(routing))
     else:
         verdict = routing_verdict(routing.wires, routing.question)
         if verdict.cycle:
-            yield _deployed_hit(routing, verdict.cycle)
+            yield _deployed_violation(routing, verdict.cycle)
         elif verdict.lost:
-            yield Gap(no_up_down_path(*verdict.lost))
+            yield MissingInput(no_up_down_path(*verdict.lost))
 
 
-def _deployed_hit(routing: DeployedRouting, cycle: Sequence[CycleHop]) -> Hit:
+def _deployed_violation(routing: DeployedRouting, cycle: Sequence[CycleHop]) -> Violation:
     up = list(dict.fromkeys(hop.near for hop in cycle if hop.up_again))
     places = [place for name in up if (place := routing.devices[name].bounce) is not None]
-    return cycle_hit(
+    return cycle_violation(
         places[0],
         f"buffers wait for each other in a circle of {len(cycle)} links",
         cycle,
@@ -144,11 +144,11 @@ def _deployed_hit(routing: DeployedRouting, cycle: Sequence[CycleHop]) -> Hit:
     )
 
 
-def _hit(view: View, routing: Routing, case: VerdictAfterFailures) -> Hit:
+def _violation(view: View, routing: Routing, case: VerdictAfterFailures) -> Violation:
     cycle = case.verdict.cycle
     up = {hop.near for hop in cycle if hop.up_again}
     bouncing = [bounce for bounce in routing.bounce if bounce.names[0] in up]
-    return cycle_hit(
+    return cycle_violation(
         bouncing[0].origin if bouncing else routing.origin.at("policy"),
         f"{once_failed(case.failed)}buffers wait for each other in a circle of {len(cycle)} links, in "
         f"{lossless_priorities(view)}",

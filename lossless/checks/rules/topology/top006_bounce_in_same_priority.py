@@ -43,7 +43,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.topology.buffer_cycles import lossless_priorities, routing_of
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
 from lossless.checks.rules.wording import joined
@@ -56,14 +56,14 @@ if TYPE_CHECKING:
 
 
 def check(subject: View | Device) -> Results:
-    """Yield a hit per switch of an intent that bounces alone, and for a dual ToR that remaps nothing."""
+    """Yield a violation per switch of an intent that bounces alone, and for a dual ToR that remaps nothing."""
     if isinstance(subject, View):
         yield from _declared(subject)
     else:
         yield from _deployed(subject)
 
 
-def _declared(view: View) -> Iterator[Hit]:
+def _declared(view: View) -> Iterator[Violation]:
     fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return
@@ -71,7 +71,7 @@ def _declared(view: View) -> Iterator[Hit]:
     for bounce in routing.bounce:
         if not fabric_routing.pauses_above(bounce.names[0]):
             continue
-        yield Hit(
+        yield Violation(
             origin=bounce.origin,
             message=f"{bounce.names[0]} sends up again what came from above, in the same {lossless_priorities(view)}",
             note=beyond or "no circle closes yet; a second switch that does so closes one",
@@ -83,11 +83,11 @@ def _declared(view: View) -> Iterator[Hit]:
         )
 
 
-def _deployed(device: Device) -> Iterator[Hit]:
+def _deployed(device: Device) -> Iterator[Violation]:
     tunnel = tunnel_to_peer(device)
     unchanged = kept_priorities(device) if tunnel is not None else []
     if tunnel is not None and unchanged:
-        yield Hit(
+        yield Violation(
             origin=tunnel,
             message=f"what a dual ToR sends back through its tunnel stays in priority {joined(map(str, unchanged))}",
             note="its peer does so too: between them and a spine, pauses can wait for each other for ever",

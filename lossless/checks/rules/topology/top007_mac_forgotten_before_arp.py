@@ -42,9 +42,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.topology.buffer_cycles import (
-    cycle_hit,
+    cycle_violation,
     flooded,
     lossless_priorities,
     routing_of,
@@ -57,22 +57,24 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit where timers let leaves flood, and flooding closes a circle."""
+    """Yield a violation where timers let leaves flood, and flooding closes a circle."""
     bridging, routing = view.fabric.bridging, routing_of(view)
     if routing is None or bridging is None or not bridging.floods:
         return
     if bridging.arp_timeout_ms is None or bridging.mac_aging_ms is None:
-        yield Gap("an intent does not say how long leaves know MAC addresses and their ports")
+        yield MissingInput("an intent does not say how long leaves know MAC addresses and their ports")
     elif bridging.mac_aging_ms < bridging.arp_timeout_ms:
         flood = flooded(routing)
         if flood.cycle:
-            yield _hit(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, flood.cycle)
+            yield _violation(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, flood.cycle)
         elif beyond := flood.beyond:
-            yield Gap(beyond)
+            yield MissingInput(beyond)
 
 
-def _hit(view: View, bridging: Bridging, mac_ms: int, arp_ms: int, cycle: tuple[CycleHop, ...]) -> Hit:
-    return cycle_hit(
+def _violation(
+    view: View, bridging: Bridging, mac_ms: int, arp_ms: int, cycle: tuple[CycleHop, ...]
+) -> Violation:
+    return cycle_violation(
         bridging.origin.at("mac_aging"),
         f"leaves forget a silent host's port after {mac_ms / 1000:g} s and its address after "
         f"{arp_ms / 1000:g} s; what they flood in between closes a circle of buffers in {lossless_priorities(view)}",

@@ -39,9 +39,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Results
+from lossless.checks.rules.base import MissingInput, Results
 from lossless.checks.rules.topology.buffer_cycles import (
-    cycle_hit,
+    cycle_violation,
     flooded,
     lossless_priorities,
     routing_of,
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit where leaves flood lossless packets, unless their timers are to blame."""
+    """Yield a violation where leaves flood lossless packets, unless their timers are to blame."""
     bridging, routing = view.fabric.bridging, routing_of(view)
     if routing is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
         return
     flood = flooded(routing)
     if flood.cycle:
-        yield cycle_hit(
+        yield cycle_violation(
             bridging.origin.key(),
             "leaves flood packets whose port they do not know, which can close a circle of buffers in "
             f"{lossless_priorities(view)}",
@@ -67,7 +67,7 @@ def check(view: View) -> Results:
             "unknown_unicast: drop; or route at the leaves and leave bridging out",
         )
     elif beyond := flood.beyond:
-        yield Gap(beyond)
+        yield MissingInput(beyond)
 
 
 def _forgets_too_soon(bridging: Bridging) -> bool:

@@ -46,7 +46,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.units import format_capacity
 from lossless.model.fabric.tier import Tier
 
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of switch that failures leave too little: the kind of failure that leaves least."""
+    """Yield a violation per kind of switch that failures leave too little: the kind of failure that leaves least."""
     failures = view.fabric.failures
     if failures is None or failures.accepted is None:
         return
@@ -67,7 +67,7 @@ def check(view: View) -> Results:
         left_bps, number, what = min(_cases(failures, capacity))
         if capacity.down_bps > left_bps * failures.accepted:
             lost = f" that loses {number} {what if number > 1 else what.removesuffix('s')}" if number else ""
-            yield _hit(failures, failures.accepted, capacity, lost, left_bps)
+            yield _violation(failures, failures.accepted, capacity, lost, left_bps)
 
 
 def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[int, int, str]]:
@@ -78,11 +78,13 @@ def _cases(failures: Failures, capacity: Capacity) -> Iterator[tuple[int, int, s
         yield left_without_switches(capacity, failures.switches), failures.switches, above
 
 
-def _hit(failures: Failures, accepted: float, capacity: Capacity, lost: str, left_bps: int) -> Hit:
+def _violation(
+    failures: Failures, accepted: float, capacity: Capacity, lost: str, left_bps: int
+) -> Violation:
     actual = ratio(capacity.down_bps, left_bps)
     needed_bps = math.ceil(capacity.down_bps / accepted)
     is_left = f"{actual:.4g}:1" if left_bps else "nothing is left above it"
-    return Hit(
+    return Violation(
         origin=failures.origin.at("oversubscription"),
         message=f"a {capacity.tier.word}{lost} has {format_capacity(left_bps)} of uplinks for "
         f"{format_capacity(capacity.down_bps)} below it, {is_left}; {accepted:g}:1 is accepted",

@@ -71,7 +71,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_capacity
 
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per statement of the cluster that the hosts contradict."""
+    """Yield a violation per statement of the cluster that the hosts contradict."""
     cluster = view.fabric.cluster
     if cluster is None or not view.fabric.hosts:
         return
@@ -96,10 +96,10 @@ def check(view: View) -> Results:
         yield from _rails(cluster, cluster.rails, view)
 
 
-def _total(cluster: Cluster, hosts: int) -> Iterator[Hit]:
+def _total(cluster: Cluster, hosts: int) -> Iterator[Violation]:
     gpus = hosts * cluster.gpus_per_host
     if cluster.gpus is not None and cluster.gpus != gpus:
-        yield Hit(
+        yield Violation(
             origin=cluster.origin.at("gpus"),
             message=f"{hosts:,} hosts with {cluster.gpus_per_host} GPUs each have {gpus:,}, not {cluster.gpus:,}",
             help="correct gpus, gpus_per_host or the number of hosts; what has no GPUs, as storage, can be outside",
@@ -107,7 +107,7 @@ def _total(cluster: Cluster, hosts: int) -> Iterator[Hit]:
         )
 
 
-def _bandwidth(cluster: Cluster, view: View) -> Iterator[Hit]:
+def _bandwidth(cluster: Cluster, view: View) -> Iterator[Violation]:
     stated = cluster.bandwidth_bps
     if stated is None:
         return
@@ -115,12 +115,12 @@ def _bandwidth(cluster: Cluster, view: View) -> Iterator[Hit]:
     by_rate = grouped((sum(link.speed_bps for link in view.links_of.get(name, ())), name) for name in names)
     for rate_bps, hosts in by_rate.items():
         if rate_bps < stated * cluster.gpus_per_host:
-            yield _bandwidth_hit(cluster, stated, rate_bps, hosts)
+            yield _bandwidth_violation(cluster, stated, rate_bps, hosts)
 
 
-def _bandwidth_hit(cluster: Cluster, stated: int, rate_bps: int, hosts: Sequence[str]) -> Hit:
+def _bandwidth_violation(cluster: Cluster, stated: int, rate_bps: int, hosts: Sequence[str]) -> Violation:
     each = rate_bps // cluster.gpus_per_host
-    return Hit(
+    return Violation(
         origin=cluster.origin.at("bandwidth_per_gpu"),
         message=f"{format_capacity(rate_bps)} per host are {format_capacity(each)} for each of its "
         f"{cluster.gpus_per_host} GPUs, not {format_capacity(stated)}",
@@ -130,20 +130,20 @@ def _bandwidth_hit(cluster: Cluster, stated: int, rate_bps: int, hosts: Sequence
     )
 
 
-def _nics(cluster: Cluster, view: View) -> Iterator[Hit]:
+def _nics(cluster: Cluster, view: View) -> Iterator[Violation]:
     stated = cluster.nics_per_host
     if stated is None:
         return
     by_links = grouped((len(view.links_of.get(host.name, ())), host.name) for host in view.fabric.hosts)
     for links, hosts in by_links.items():
         if not links or links % stated:
-            yield _nics_hit(cluster, stated, links, hosts)
+            yield _nics_violation(cluster, stated, links, hosts)
 
 
-def _nics_hit(cluster: Cluster, stated: int, links: int, hosts: Sequence[str]) -> Hit:
+def _nics_violation(cluster: Cluster, stated: int, links: int, hosts: Sequence[str]) -> Violation:
     short = links < stated
     why = f"{stated - links} of them have none" if short else "they do not get equally many"
-    return Hit(
+    return Violation(
         origin=cluster.origin.at("nics_per_host"),
         message=f"a host has {links} {'link' if links == 1 else 'links'} for {stated} NICs: {why}",
         note=f"{cluster.gpus_per_host} GPUs share the {links}" if links else "",
@@ -153,7 +153,7 @@ def _nics_hit(cluster: Cluster, stated: int, links: int, hosts: Sequence[str]) -
     )
 
 
-def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Hit]:
+def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Violation]:
     domain, own = scale_up.domain_gpus, cluster.gpus_per_host
     message, filling = None, False
     if domain > scale_up.most_gpus:
@@ -164,7 +164,7 @@ def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Hit]:
         message = f"a domain of {domain} GPUs is larger than all hosts together, which have {gpus:,}"
         filling = True  # a rack that is not full yet looks the same
     if message is not None:
-        yield Hit(
+        yield Violation(
             origin=scale_up.origin.at("domain"),
             message=message,
             help="correct domain or gpus_per_host",
@@ -173,7 +173,7 @@ def _domain(cluster: Cluster, scale_up: ScaleUp, gpus: int) -> Iterator[Hit]:
         )
 
 
-def _rails(cluster: Cluster, rails: int, view: View) -> Iterator[Hit]:
+def _rails(cluster: Cluster, rails: int, view: View) -> Iterator[Violation]:
     """Yield where hosts that share a leaf reach different ones, or each only one of several."""
     leaves_of = {host.name: _leaves(view, host.name) for host in view.fabric.hosts}
     first_at: dict[str, tuple[str, frozenset[str]]] = {}
@@ -197,11 +197,11 @@ def _leaves(view: View, host: str) -> frozenset[str]:
     return frozenset(link.a.partition(":")[0] for link in view.links_of.get(host, ()))
 
 
-def _crossed(cluster: Cluster, first: str, missing: str, instead: str, hosts: list[str]) -> Hit:
+def _crossed(cluster: Cluster, first: str, missing: str, instead: str, hosts: list[str]) -> Violation:
     differs = f"goes to {instead} instead of {missing}" if missing else f"goes to {instead} besides"
     if not instead:
         differs = f"does not reach {missing}"
-    return Hit(
+    return Violation(
         origin=cluster.origin.at("rails"),
         message=f"{hosts[0]} shares a leaf with {first}, but {differs}",
         note="the NICs of one rail must be on one leaf",
@@ -211,8 +211,8 @@ def _crossed(cluster: Cluster, first: str, missing: str, instead: str, hosts: li
     )
 
 
-def _one_leaf(cluster: Cluster, rails: int, hosts: tuple[str, ...], of: int) -> Hit:
-    return Hit(
+def _one_leaf(cluster: Cluster, rails: int, hosts: tuple[str, ...], of: int) -> Violation:
+    return Violation(
         origin=cluster.origin.at("rails"),
         message=f"{rails} rails are stated, and {'every host is' if len(hosts) == of else f'{hosts[0]} is'} "
         "on one leaf with all its NICs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap
+from lossless.checks.rules.base import MissingInput
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.capacity import may_take
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 
-def unknown_speeds(switch: Switch, names: Sequence[str]) -> Iterator[Gap]:
+def unknown_speeds(switch: Switch, names: Sequence[str]) -> Iterator[MissingInput]:
     """Yield the speeds asked of a kind of switch that its profile does not know, and that it may take nevertheless."""
     if switch.profile is None:
         return
@@ -22,7 +22,7 @@ def unknown_speeds(switch: Switch, names: Sequence[str]) -> Iterator[Gap]:
         if may_take(switch.profile, speed_bps):
             known = ", ".join(map(format_rate, switch.profile.speeds_bps))
             rate = format_rate(speed_bps)
-            yield Gap(
+            yield MissingInput(
                 f"whether a port of {switch.profile.name} takes {rate}: only {known} are known of it",
                 len(names),
             )

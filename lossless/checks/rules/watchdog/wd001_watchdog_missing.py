@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
@@ -70,7 +70,7 @@ _WHY = "a NIC that is stuck pauses the port for ever, and the pause spreads thro
 
 
 def check(view: View) -> Results:
-    """Yield a hit per cause of PFC ports without a watchdog."""
+    """Yield a violation per cause of PFC ports without a watchdog."""
     for sets in grouped((id(ports.switch), ports) for ports in view.lossless_sets).values():
         missing = [ports for ports in sets if ports.qos.watchdog is None]
         if not missing:
@@ -80,13 +80,15 @@ def check(view: View) -> Results:
         elif len(missing) < len(sets):
             yield from map(_port_without_row, missing)
         elif _is_fragment(missing):
-            yield Gap("a fragment without PORT rows: the watchdog may stand elsewhere", places(missing))
+            yield MissingInput(
+                "a fragment without PORT rows: the watchdog may stand elsewhere", places(missing)
+            )
         else:
             yield _device_without_rows(missing)
 
 
-def _undeclared(ports: PortSet) -> Hit:
-    return Hit(
+def _undeclared(ports: PortSet) -> Violation:
+    return Violation(
         origin=ports.switch.qos.poll.origin,
         message="PFC is on and no watchdog is declared",
         note=_WHY,
@@ -96,8 +98,8 @@ def _undeclared(ports: PortSet) -> Hit:
     )
 
 
-def _port_without_row(ports: PortSet) -> Hit:
-    return Hit(
+def _port_without_row(ports: PortSet) -> Violation:
+    return Violation(
         origin=ports.qos.pfc.origin,
         message="PFC is on and the port has no PFC_WD row, though other ports of the switch have one",
         note=_WHY,
@@ -112,8 +114,8 @@ def _is_fragment(sets: Sequence[PortSet]) -> bool:
     return all(port.admin_up is UNKNOWN for ports in sets for port in ports.ports)
 
 
-def _device_without_rows(sets: Sequence[PortSet]) -> Hit:
-    return Hit(
+def _device_without_rows(sets: Sequence[PortSet]) -> Violation:
+    return Violation(
         origin=sets[0].qos.pfc.origin,
         message="PFC is on and no port has a PFC_WD row; after a config reload no watchdog runs",
         note="pfcwd start_default writes the rows on the running switch; this file does not have them",

@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.locations import counted_lossy, elements, places
 from lossless.formats.sonic.read.numbers import priority_list
@@ -77,7 +77,7 @@ _REMAPPED = (2, 6)
 
 
 def check(view: View) -> Results:
-    """Yield a hit per switch and kind of mask that leaves priorities with PFC unwatched."""
+    """Yield a violation per switch and kind of mask that leaves priorities with PFC unwatched."""
     groups = grouped(
         (
             (id(ports.switch), ports.qos.pfc.priorities, _mask(ports.qos), ports.qos.watchdog_mask is None),
@@ -86,7 +86,7 @@ def check(view: View) -> Results:
         for ports in _to_be_watched(view)
         if unwatched(ports.qos) and not _filled_in(ports.switch.qos.database_version)
     )
-    yield from (_hit(sets) for sets in groups.values())
+    yield from (_violation(sets) for sets in groups.values())
 
 
 def _to_be_watched(view: View) -> Iterator[PortSet]:
@@ -124,7 +124,7 @@ def _filled_in(version: str | None) -> bool:
     return bool(numbers) and numbers < _FILLED_IN_BEFORE
 
 
-def _hit(sets: list[PortSet]) -> Hit:
+def _violation(sets: list[PortSet]) -> Violation:
     qos, version = sets[0].qos, sets[0].switch.qos.database_version
     mask, left_out = qos.watchdog_mask, unwatched(qos)
     on = _list(qos.pfc.priorities)
@@ -134,7 +134,7 @@ def _hit(sets: list[PortSet]) -> Hit:
         outcome = "pfcwd_sw_enable is empty: the watchdog never starts"
     else:
         outcome = f"the watchdog watches {_list(mask.priorities)} and leaves out {_list(left_out)}"
-    return Hit(
+    return Violation(
         origin=qos.pfc.origin if mask is None else mask.origin,
         message=f"PFC is on for {on}, and {outcome}",
         note="orchagent takes the priorities to watch from pfcwd_sw_enable alone"

@@ -70,7 +70,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.model.fabric.qos import DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
@@ -86,7 +86,7 @@ _DROPPED = "orchagent drops the whole row, and the port has no watchdog"
 
 
 def check(view: View) -> Results:
-    """Yield a hit per timer out of range, and per switch whose poll interval is."""
+    """Yield a violation per timer out of range, and per switch whose poll interval is."""
     watchdogs = list(watched(view))
     for rows in watchdogs:
         yield from _timers(rows)
@@ -95,7 +95,7 @@ def check(view: View) -> Results:
             yield _poll(of_switch)
 
 
-def _timers(rows: WatchdogRows) -> Iterator[Hit]:
+def _timers(rows: WatchdogRows) -> Iterator[Violation]:
     detection_ms, restoration_ms = rows.watchdog.detection_ms, rows.watchdog.restoration_ms
     if detection_ms is None:
         yield _without_detection(rows)
@@ -105,8 +105,8 @@ def _timers(rows: WatchdogRows) -> Iterator[Hit]:
         yield _timer(rows, "restoration_time", restoration_ms, RESTORATION_RANGE_MS)
 
 
-def _without_detection(rows: WatchdogRows) -> Hit:
-    return Hit(
+def _without_detection(rows: WatchdogRows) -> Violation:
+    return Violation(
         origin=rows.watchdog.origin.key(),
         message=f"the watchdog has no detection time: {_DROPPED}",
         help="set detection_time, for example to twice the poll interval",
@@ -115,10 +115,10 @@ def _without_detection(rows: WatchdogRows) -> Hit:
     )
 
 
-def _timer(rows: WatchdogRows, field: str, value_ms: int, accepted: range) -> Hit:
+def _timer(rows: WatchdogRows, field: str, value_ms: int, accepted: range) -> Violation:
     name = field.partition("_")[0]
     nearest_ms = min(max(value_ms, accepted[0]), accepted[-1])
-    return Hit(
+    return Violation(
         origin=rows.at(field),
         message=f"{name} of {value_ms:,} ms is outside {_span(accepted)}: {_DROPPED}",
         help=f"set {name} to {nearest_ms} ms, the nearest that is accepted",
@@ -129,12 +129,12 @@ def _timer(rows: WatchdogRows, field: str, value_ms: int, accepted: range) -> Hi
     )
 
 
-def _poll(watchdogs: Sequence[WatchdogRows]) -> Hit:
+def _poll(watchdogs: Sequence[WatchdogRows]) -> Violation:
     first = watchdogs[0]
     poll_ms = first.poll_ms
     above = any((rows.watchdog.detection_ms or poll_ms) < poll_ms for rows in watchdogs)
     unsure = not first.declared and poll_ms in _DELL_POLL_MS and not above
-    return Hit(
+    return Violation(
         origin=first.poll_origin,
         message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_RANGE_MS)}",
         note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"

@@ -55,7 +55,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.ground.basics.findings import Related
@@ -68,13 +68,13 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per watchdog below the poll interval, or one per switch where all of them are."""
+    """Yield a violation per watchdog below the poll interval, or one per switch where all of them are."""
     for of_switch in by_switch(rows for rows in watched(view) if rows.accepted and rows.polled_in_range):
         below = [rows for rows in of_switch if below_poll(rows)]
         if below and len(below) == len(of_switch) and not view.fabric.declared:
-            yield _poll_hit(below)
+            yield _poll_violation(below)
         else:
-            yield from map(_row_hit, below)
+            yield from map(_row_violation, below)
 
 
 def below_poll(rows: WatchdogRows) -> tuple[str, ...]:
@@ -86,9 +86,9 @@ def below_poll(rows: WatchdogRows) -> tuple[str, ...]:
     return tuple(name for name, value in timers.items() if value is not None and value < rows.poll_ms)
 
 
-def _poll_hit(watchdogs: Sequence[WatchdogRows]) -> Hit:
-    hit = _row_hit(min(watchdogs, key=lambda rows: rows.watchdog.detection_ms or 0))
-    return hit._replace(
+def _poll_violation(watchdogs: Sequence[WatchdogRows]) -> Violation:
+    violation = _row_violation(min(watchdogs, key=lambda rows: rows.watchdog.detection_ms or 0))
+    return violation._replace(
         origin=watchdogs[0].poll_origin,
         elements=elements(sets_of(watchdogs)),
         places=places(sets_of(watchdogs)),
@@ -96,14 +96,14 @@ def _poll_hit(watchdogs: Sequence[WatchdogRows]) -> Hit:
     )
 
 
-def _row_hit(rows: WatchdogRows) -> Hit:
+def _row_violation(rows: WatchdogRows) -> Violation:
     below = below_poll(rows)
     values = {
         "detection": rows.watchdog.detection_ms,
         "restoration": rows.watchdog.restoration_ms,
     }
     short = [f"{name} of {values[name]} ms" for name in (field.partition("_")[0] for field in below)]
-    return Hit(
+    return Violation(
         origin=rows.at(below[0]),
         message=f"{' and '.join(short)} {'are' if len(short) > 1 else 'is'} shorter than "
         f"the poll interval of {rows.poll_ms} ms",

@@ -56,7 +56,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 
 if TYPE_CHECKING:
@@ -70,15 +70,15 @@ _AFTER = {
 
 
 def check(view: View) -> Results:
-    """Yield a hit per watchdog that acts and never restores."""
+    """Yield a violation per watchdog that acts and never restores."""
     for rows in watched(view):
         if rows.accepted and rows.watchdog.restoration_ms is None and rows.watchdog.action in _AFTER:
-            yield _hit(rows)
+            yield _violation(rows)
 
 
-def _hit(rows: WatchdogRows) -> Hit:
+def _violation(rows: WatchdogRows) -> Violation:
     action, detection_ms = rows.watchdog.action, rows.watchdog.detection_ms or 0
-    return Hit(
+    return Violation(
         origin=rows.at("restoration_time") if rows.declared else rows.watchdog.origin.key(),
         message=f"no restoration time is set: a queue that stormed once {_AFTER[action]}",
         note="without one, the plugin that restores queues passes this one over",

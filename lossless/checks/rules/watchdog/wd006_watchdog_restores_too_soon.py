@@ -51,7 +51,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 
 if TYPE_CHECKING:
@@ -60,17 +60,17 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per watchdog that restores faster than it detects."""
+    """Yield a violation per watchdog that restores faster than it detects."""
     for rows in watched(view):
         detection_ms, restoration_ms = rows.watchdog.detection_ms, rows.watchdog.restoration_ms
         if detection_ms is None or restoration_ms is None or rows.watchdog.action == "alert":
             continue
         if rows.accepted and rows.poll_ms <= restoration_ms < detection_ms:
-            yield _hit(rows, detection_ms, restoration_ms)
+            yield _violation(rows, detection_ms, restoration_ms)
 
 
-def _hit(rows: WatchdogRows, detection_ms: int, restoration_ms: int) -> Hit:
-    return Hit(
+def _violation(rows: WatchdogRows, detection_ms: int, restoration_ms: int) -> Violation:
+    return Violation(
         origin=rows.at("restoration_time"),
         message=f"restoration of {restoration_ms} ms is shorter than detection of {detection_ms} ms",
         note="a peer that keeps storming is let in again sooner than it is shut out",

@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.locations import below
 from lossless.checks.rules.watchdog.watchdog_rows import watched
@@ -68,17 +68,17 @@ _MS = 10**6
 
 
 def check(view: View) -> Results:
-    """Yield a hit per watchdog and transport where the queue comes back too late."""
+    """Yield a violation per watchdog and transport where the queue comes back too late."""
     transports = tuple(dict.fromkeys(_transports(view)))
     for rows in watched(view):
         if rows.dead_ms is None:
             continue
         if not transports:
-            yield Gap("the transport's timeout and retries are not known", rows.places)
+            yield MissingInput("the transport's timeout and retries are not known", rows.places)
         for transport in transports:
             patience_ns = _exceeded_ns(transport, rows.dead_ms)
             if patience_ns is not None:
-                yield _hit(rows, transport, rows.dead_ms, patience_ns)
+                yield _violation(rows, transport, rows.dead_ms, patience_ns)
 
 
 def _transports(view: View) -> Iterator[Transport]:
@@ -94,7 +94,7 @@ def _exceeded_ns(transport: Transport, dead_ms: int) -> int | None:
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a hit per host whose transport gives up before the switch port it is attached to is back."""
+    """Yield a violation per host whose transport gives up before the switch port it is attached to is back."""
     for link in attached_hosts(devices):
         transport, dead_ms = link.host.transport, link.switch.dead_ms
         if transport is None or isinstance(transport, Unknown) or dead_ms is None:
@@ -108,9 +108,9 @@ def attached(devices: DeployedDevices) -> Results:
             )
 
 
-def _late(transport: Transport, dead_ms: int, patience_ns: int) -> Hit:
+def _late(transport: Transport, dead_ms: int, patience_ns: int) -> Violation:
     timeout, tries = transport.timeout, transport.retry_count + 1
-    return Hit(
+    return Violation(
         origin=transport.origin,
         message=f"a stormed queue is back after {dead_ms / 1000:.2f} s, the transport gives up "
         f"after {patience_ns / 10**9:.2f} s",
@@ -124,7 +124,7 @@ def _late(transport: Transport, dead_ms: int, patience_ns: int) -> Hit:
     )
 
 
-def _hit(rows: WatchdogRows, transport: Transport, dead_ms: int, patience_ns: int) -> Hit:
+def _violation(rows: WatchdogRows, transport: Transport, dead_ms: int, patience_ns: int) -> Violation:
     without_ms = dead_ms - rows.dropping_ms
     in_time_ms = patience_ns // _MS - without_ms
     # Where no sound restoration would be short enough, only a more patient transport helps; and of a host that was

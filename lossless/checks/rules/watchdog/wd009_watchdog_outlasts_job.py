@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Related
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per watchdog and kind of host whose jobs give up first."""
+    """Yield a violation per watchdog and kind of host whose jobs give up first."""
     with_timeout = [
         (host, timeout_ms, names)
         for host, names in view.host_kinds
@@ -54,11 +54,13 @@ def check(view: View) -> Results:
     for rows in watched(view) if with_timeout else ():
         for host, timeout_ms, names in with_timeout:
             if rows.dead_ms is not None and timeout_ms <= rows.dead_ms:
-                yield _hit(rows, rows.dead_ms, host, timeout_ms, names)
+                yield _violation(rows, rows.dead_ms, host, timeout_ms, names)
 
 
-def _hit(rows: WatchdogRows, dead_ms: int, host: HostQos, timeout_ms: int, names: tuple[str, ...]) -> Hit:
-    return Hit(
+def _violation(
+    rows: WatchdogRows, dead_ms: int, host: HostQos, timeout_ms: int, names: tuple[str, ...]
+) -> Violation:
+    return Violation(
         origin=host.at("job_timeout"),
         message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue is back after {dead_ms / 1000:g} s",
         note=rows.dead_sum,

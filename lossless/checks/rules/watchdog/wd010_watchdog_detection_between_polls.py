@@ -54,7 +54,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per watchdog whose storms are seen later than it says, or at one look."""
+    """Yield a violation per watchdog whose storms are seen later than it says, or at one look."""
     for rows in watched(view):
         detection_ms, poll_ms = rows.watchdog.detection_ms, rows.poll_ms
         if detection_ms is None or not rows.accepted or not rows.polled_in_range or detection_ms < poll_ms:
@@ -75,11 +75,11 @@ def check(view: View) -> Results:
             yield _one_look(rows, detection_ms)
 
 
-def _between(rows: WatchdogRows, detection_ms: int) -> Hit:
+def _between(rows: WatchdogRows, detection_ms: int) -> Violation:
     poll_ms = rows.poll_ms
     looks = -(-detection_ms // poll_ms)
     first_ms, last_ms = looks * poll_ms, (looks + 1) * poll_ms
-    return Hit(
+    return Violation(
         origin=rows.at("detection_time"),
         message=f"a storm is seen after {first_ms:,} to {last_ms:,} ms, not after {detection_ms:,}",
         note=f"{detection_ms} / {poll_ms} ms makes {looks} polls, and a storm that begins between two waits "
@@ -92,8 +92,8 @@ def _between(rows: WatchdogRows, detection_ms: int) -> Hit:
     )
 
 
-def _one_look(rows: WatchdogRows, detection_ms: int) -> Hit:
-    return Hit(
+def _one_look(rows: WatchdogRows, detection_ms: int) -> Violation:
+    return Violation(
         origin=rows.at("detection_time"),
         message=f"detection is one poll of {detection_ms} ms: one look decides that a queue storms",
         note="some releases ask for two looks that agree, others act on the first",

@@ -50,7 +50,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per watchdog that only reports."""
+    """Yield a violation per watchdog that only reports."""
     for rows in watched(view):
         if rows.accepted and rows.watchdog.action == "alert":
-            yield Hit(
+            yield Violation(
                 origin=rows.at("action"),
                 message="the watchdog only alerts: nothing ends a storm",
                 note="a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric",

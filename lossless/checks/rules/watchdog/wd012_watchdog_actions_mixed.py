@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import beside, elements, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.ground.basics.grouping import grouped
@@ -64,14 +64,16 @@ _ACTIONS = ("drop", "forward", "alert")
 
 
 def check(view: View) -> Results:
-    """Yield a hit per action that is not the usual one of its switch."""
+    """Yield a violation per action that is not the usual one of its switch."""
     for watchdogs in by_switch(rows for rows in watched(view) if rows.accepted):
         actions = {rows.watchdog.action for rows in watchdogs}.intersection(_ACTIONS)
         if len(actions) < 2:
             continue
         switch = watchdogs[0].switch
         if switch.profile is None:
-            yield Gap("the chip is not known, and some take one watchdog action for the whole switch")
+            yield MissingInput(
+                "the chip is not known, and some take one watchdog action for the whole switch"
+            )
         elif _is_broadcom(switch):
             yield from _odd_ones(watchdogs)
 
@@ -80,17 +82,17 @@ def _is_broadcom(switch: Switch) -> bool:
     return switch.profile is not None and switch.profile.asic.name.startswith(_BROADCOM)
 
 
-def _odd_ones(watchdogs: Sequence[WatchdogRows]) -> Iterator[Hit]:
+def _odd_ones(watchdogs: Sequence[WatchdogRows]) -> Iterator[Violation]:
     by_action = grouped((rows.watchdog.action, rows) for rows in watchdogs)
     usual, *others = sorted(by_action, key=lambda action: -places(sets_of(by_action[action])))
     for action in others:
-        yield _hit(by_action[action], by_action[usual])
+        yield _violation(by_action[action], by_action[usual])
 
 
-def _hit(odd: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> Hit:
+def _violation(odd: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> Violation:
     action, usual = odd[0].watchdog.action, others[0].watchdog.action
     ports = places(sets_of(others))
-    return Hit(
+    return Violation(
         origin=odd[0].at("action"),
         message=f"action {action} here, {usual} on {ports} other port{'s' if ports > 1 else ''} of the switch",
         note="where the chip recovers by itself (DLR), orchagent refuses every row whose action is not the first one's",

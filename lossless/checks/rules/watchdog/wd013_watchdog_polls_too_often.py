@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, default_poll_ms, watched
 
@@ -70,20 +70,20 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of switch that polls more often than SONiC would."""
+    """Yield a violation per kind of switch that polls more often than SONiC would."""
     for first, *_ in by_switch(watched(view)):
         if first.polled_in_range and first.poll_ms < default_poll_ms(len(first.switch.ports)):
             sets = [ports for ports in view.lossless_sets if ports.switch is first.switch]
             yield from _too_often(first, sets)
 
 
-def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[Hit]:
+def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[Violation]:
     ports = sum(len(identical.ports) for identical in sets)
     poll_ms, needed_ms = rows.poll_ms, default_poll_ms(ports)
     if poll_ms >= needed_ms:
         return
     unset = rows.switch.qos.poll.poll_ms is None
-    yield Hit(
+    yield Violation(
         origin=rows.poll_origin,
         message=f"the watchdog polls every {poll_ms} ms{', as none is set' if unset else ''}; "
         f"SONiC polls {ports} ports with PFC every {needed_ms} ms",

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import elements, places
 
 if TYPE_CHECKING:
@@ -47,11 +47,11 @@ _FIELD = "BIG_RED_SWITCH"
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where all queues with PFC are made to drop."""
+    """Yield a violation where all queues with PFC are made to drop."""
     row = device.tables.row("PFC_WD", "GLOBAL")
     sets = device.view.lossless_sets
     if row is not None and row.fields.get(_FIELD) == "enable" and sets:
-        yield Hit(
+        yield Violation(
             origin=device.tables.origin("PFC_WD", row, _FIELD),
             message="BIG_RED_SWITCH is on: every queue with PFC drops all its packets",
             note="and no watchdog looks for storms while it is on",

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Gap, Hit, Results, unread
+from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Origin, Related
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a hit per kind of host whose NIC pauses for longer than its switch watches."""
+    """Yield a violation per kind of host whose NIC pauses for longer than its switch watches."""
     acting = [rows for rows in watched(view) if rows.accepted and rows.watchdog.action != "alert"]
     for host, names in view.host_kinds:
         if not host.pfc_priorities:
@@ -65,21 +65,23 @@ def check(view: View) -> Results:
         if host.stall_ms is UNKNOWN or host.pfc_priorities is UNKNOWN:
             yield unread("when its NICs end a pause storm of their own", names)
         elif host.stall_ms is None:
-            yield Gap(f"no profile says when {host.nic_name} ends a pause storm of its own", len(names))
+            yield MissingInput(
+                f"no profile says when {host.nic_name} ends a pause storm of its own", len(names)
+            )
         elif host.stall_ms == 0:
-            yield _hit(host, 0, names, "the NICs never stop pausing for a receiver that is stuck")
+            yield _violation(host, 0, names, "the NICs never stop pausing for a receiver that is stuck")
         else:
             yield from _outlasting(host, host.stall_ms, acting, names)
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a hit per host whose NIC pauses for longer than the switch port it hangs on watches."""
+    """Yield a violation per host whose NIC pauses for longer than the switch port it hangs on watches."""
     for link in attached_hosts(devices):
         stall_ms, detection_ms = link.host.stall_ms, link.switch.detection_ms
         acting = link.switch.dead_ms is not None and detection_ms is not None
         if isinstance(stall_ms, int) and acting and stall_ms > (detection_ms or 0):
             where = Origin(link.switch.file, ("PFC_WD", link.switch.port))
-            yield _hit(
+            yield _violation(
                 link.host,
                 stall_ms,
                 (link.name,),
@@ -90,19 +92,21 @@ def attached(devices: DeployedDevices) -> Results:
 
 def _outlasting(
     host: HostQos, stall_ms: int, acting: Sequence[WatchdogRows], names: tuple[str, ...]
-) -> Iterator[Hit]:
+) -> Iterator[Violation]:
     first = min(acting, key=lambda rows: rows.watchdog.detection_ms or 0, default=None)
     detection_ms = first.watchdog.detection_ms if first else None
     if first is None or detection_ms is None or stall_ms <= detection_ms:
         return
     message = f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms"
-    yield _hit(
+    yield _violation(
         host, stall_ms, names, message, Related(first.at("detection_time"), "the watchdog's detection")
     )
 
 
-def _hit(host: HostQos, stall_ms: int, names: tuple[str, ...], message: str, *related: Related) -> Hit:
-    return Hit(
+def _violation(
+    host: HostQos, stall_ms: int, names: tuple[str, ...], message: str, *related: Related
+) -> Violation:
+    return Violation(
         origin=host.at("pfc_prevention"),
         message=message,
         note="until then the pause spreads upstream, to hosts that have nothing to do with it",

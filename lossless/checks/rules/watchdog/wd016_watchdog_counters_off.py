@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.findings import Edit
 
@@ -50,13 +50,13 @@ _FIELD = "FLEX_COUNTER_STATUS"
 
 
 def check(device: Device) -> Results:
-    """Yield a hit where watchdogs are configured and blind."""
+    """Yield a violation where watchdogs are configured and blind."""
     row = device.tables.row("FLEX_COUNTER_TABLE", "PFCWD")
     if row is None or row.fields.get(_FIELD) != "disable":
         return
     blind = [ports for ports in device.view.lossless_sets if ports.qos.watchdog is not None]
     if blind:
-        yield Hit(
+        yield Violation(
             origin=device.tables.origin("FLEX_COUNTER_TABLE", row, _FIELD),
             message="the watchdog's counters are not polled: it never sees a storm",
             note="its rows are in place, and pfcwd show config shows them",

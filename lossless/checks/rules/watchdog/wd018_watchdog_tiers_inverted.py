@@ -49,7 +49,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Hit, Results
+from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.tier import known_tier
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a hit per two switches of which the upper one detects sooner."""
+    """Yield a violation per two switches of which the upper one detects sooner."""
     longest = _longest(devices)
     ordered = (ends for pair in devices.pairs if (ends := _ordered(devices, pair)) is not None)
     inverted = grouped(
@@ -69,7 +69,7 @@ def across(devices: DeployedDevices) -> Results:
         for lower, upper in ordered
         if (upper.detection_ms or 0) < longest.get(lower.switch, 0)
     )
-    yield from (_hit(links, longest[links[0][0].switch]) for links in inverted.values())
+    yield from (_violation(links, longest[links[0][0].switch]) for links in inverted.values())
 
 
 def _longest(devices: DeployedDevices) -> dict[str, int]:
@@ -96,10 +96,10 @@ def _tier(devices: DeployedDevices, end: LinkEnd) -> Tier | None:
     return known_tier(devices.by_name[end.switch].tier)
 
 
-def _hit(links: list[tuple[LinkEnd, LinkEnd]], longest_ms: int) -> Hit:
+def _violation(links: list[tuple[LinkEnd, LinkEnd]], longest_ms: int) -> Violation:
     lower, upper = links[0]
     detection_ms = upper.detection_ms or 0
-    return Hit(
+    return Violation(
         origin=_origin(upper),
         message=f"{upper.switch} acts on a storm after {detection_ms} ms, "
         f"{lower.switch} below it after {longest_ms} ms",
