@@ -8,7 +8,9 @@ A rule is one module, ``rules/<family>/<code>_<name>.py``: its docstring is its 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
+from lossless.checks.rules.locations import places
 from lossless.ground.basics.findings import (
     Confidence,
     Edit,
@@ -20,6 +22,9 @@ from lossless.ground.basics.findings import (
 )
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.view import PortSet
 
 
 class Violation(NamedTuple):
@@ -48,6 +53,11 @@ class Violation(NamedTuple):
     def total(self) -> int:
         """On how many elements it shows."""
         return (len(self.elements) or 1) if self.places is None else self.places
+
+    def on_ports(self, *sets: PortSet) -> Violation:
+        """Return the violation with the ports it shows on."""
+        elements = tuple(name for ports in sets for name in ports.elements)
+        return self._replace(elements=elements, places=places(sets))
 
 
 Results = Iterator[Violation | MissingInput]

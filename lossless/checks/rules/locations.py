@@ -45,9 +45,9 @@ def element(device: Device, port: str) -> str:
     return f"{device.switch.name}:{port}"
 
 
-def elements(sets: Iterable[PortSet]) -> tuple[str, ...]:
-    """Return the ports of several sets by name."""
-    return tuple(name for ports in sets for name in ports.elements)
+def distinct(sets: Iterable[PortSet]) -> tuple[PortSet, ...]:
+    """Return port sets, each once."""
+    return tuple({id(ports.ports): ports for ports in sets}.values())
 
 
 def places(sets: Iterable[PortSet]) -> int:

@@ -153,15 +153,13 @@ def _violation(ports: PortSet, hwsku: Hwsku, cable_m: int, help_text: str) -> Vi
         message=f"{rate} over {cable_m} m has no headroom row in HWSKU {hwsku.name}",
         note=f"rows at {rate}: {rows}" if rows else f"the HWSKU has no row at {rate}",
         help=help_text,
-        elements=ports.elements,
-        places=ports.places,
         data={
             "speed_bps": ports.speed_bps,
             "cable_m": cable_m,
             "hwsku": hwsku.name,
             "row_cables_m": list(lengths),
         },
-    )
+    ).on_ports(ports)
 
 
 def _lengths(hwsku: Hwsku, speed_bps: int | None) -> tuple[int, ...]:

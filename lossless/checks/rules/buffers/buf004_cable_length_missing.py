@@ -94,11 +94,9 @@ def _violation(ports: PortSet) -> Violation:
         if missing
         else "the group stays as it is written; buffermgrd skips a port without a length",
         help=f"set CABLE_LENGTH of {ports.ports[0].name} to the next longer row of the HWSKU",
-        elements=ports.elements,
-        places=ports.places,
         data={"priorities": list(missing or ports.qos.pfc.priorities), "speed_bps": ports.speed_bps},
         severity=severity if missing else with_groups,
-    )
+    ).on_ports(ports)
 
 
 def _left_over(ports: PortSet) -> str:

@@ -100,8 +100,6 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
         help=f"set the length to {row.cable_m}m, the next row of the HWSKU"
         if row
         else f"set the length to {real_m}m, and give the group headroom for it",
-        elements=ports.elements,
-        places=ports.places,
         data={
             "configured_m": configured_m,
             "real_m": real_m,
@@ -110,7 +108,7 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
         },
         related=(Related(intended.origin, f"the cable is {real_m} m long"),),
         severity=_severity(link, given),
-    )
+    ).on_ports(ports)
 
 
 def _given(ports: PortSet, configured_m: int) -> int | None:

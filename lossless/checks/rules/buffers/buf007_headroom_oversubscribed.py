@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.locations import places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def check(view: View) -> Results:
             violation = _violation(demand, view.fabric.declared)
             if violation is not None:
                 total = demand.groups * len(demand.switches)
-                yield violation._replace(elements=elements(sets), places=total, data=_data(demand))
+                yield violation.on_ports(*sets)._replace(places=total, data=_data(demand))
 
 
 def _violation(demand: HeadroomSum, declared: bool) -> Violation | None:

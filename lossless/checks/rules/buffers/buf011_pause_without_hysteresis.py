@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import trigger
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
-from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.locations import places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -83,14 +83,12 @@ def _violation(device: Device, use: ProfileUse, problem: str, threshold: int | N
         message=f"{profile.name} {problem}",
         note="xon is in bytes of the group, xon_offset in bytes below its threshold",
         help=_help(use),
-        elements=elements(use.sets),
-        places=places(use.sets),
         data={
             "xon_bytes": profile.xon_bytes,
             "xon_offset_bytes": profile.xon_offset_bytes,
             "threshold_bytes": threshold,
         },
-    )
+    ).on_ports(*use.sets)
 
 
 def _help(use: ProfileUse) -> str:

@@ -45,7 +45,6 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, unbacked_bytes
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileUse, written_profiles
-from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -83,12 +82,10 @@ def _violation(device: Device, use: ProfileUse, short: int) -> Violation:
         f"{format_bytes(needed)}, {outcome}",
         note="without a shared headroom pool a group has no more than its size",
         help=f"set size to {needed}, or give {profile.pool.name if profile.pool else 'the pool'} xoff",
-        elements=elements(use.sets),
-        places=places(use.sets),
         data={
             "size_bytes": profile.reserved_bytes,
             "xon_bytes": profile.xon_bytes,
             "xoff_bytes": profile.headroom_bytes,
             "short_bytes": short,
         },
-    )
+    ).on_ports(*use.sets)

@@ -49,7 +49,7 @@ from lossless.analysis.buffers.ecn_marking import by_switch, ports_with_pfc, que
 from lossless.analysis.buffers.headroom.port import given_headroom, lossless_profile
 from lossless.analysis.buffers.thresholds import stalled_egress_bytes
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.locations import below, beside, elements, places, row_of
+from lossless.checks.rules.locations import below, beside, places, row_of
 from lossless.checks.rules.pfc.priorities import is_lossy
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -191,8 +191,6 @@ def _violation(
         help="set dynamic_th to 7"
         if field == "dynamic_th"
         else "set static_th to the size of the pool, so that only ingress decides",
-        elements=elements(egress.sets),
-        places=places(egress.sets),
         data={
             "limit_bytes": int(limit),
             "held_bytes": amount,
@@ -202,4 +200,4 @@ def _violation(
         },
         related=beside(origin, (row_of(held.profile), "threshold and headroom of the groups")),
         severity=None if senders == 1 else "warning",
-    )
+    ).on_ports(*egress.sets)

@@ -100,8 +100,6 @@ def _violation(
         f"and PFC is {'off on every port' if nowhere else f'on for priority {number} on no port'}",
         note="headroom is for what arrives after a pause, and nothing sends one",
         help=f"add {number} to pfc_enable, or give PG {number} a lossy profile",
-        elements=ports.elements,
-        places=ports.places,
         data={"group": number, "profile": profile.name, "traffic_classes": [*counted]},
         severity=severity,
-    )
+    ).on_ports(ports)

@@ -49,7 +49,6 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import dynamic_headroom, lends_headroom
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.locations import elements, places
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -123,11 +122,9 @@ def _violation(
         f"need {format_bytes(worst.all_small_bytes)}",
         note="small packets are 64 B, and each takes whole cells",
         help="set small_packet_percentage to 100, unless the lossless traffic is known to be large",
-        elements=elements(sets),
-        places=places(sets),
         data={
             "small_packet_percentage": percent,
             "headroom_bytes": worst.headroom_bytes,
             "all_small_bytes": worst.all_small_bytes,
         },
-    )
+    ).on_ports(*sets)

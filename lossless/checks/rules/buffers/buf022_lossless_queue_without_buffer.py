@@ -85,7 +85,5 @@ def _violation(ports: PortSet, numbers: Sequence[int]) -> Violation:
         message=f"no BUFFER_QUEUE row for lossless queue {which}, which other ports have",
         note="such a queue has whatever the chip gives one that nobody configured",
         help=f"add BUFFER_QUEUE|PORT|{numbers[0]} with the profile of the other ports",
-        elements=ports.elements,
-        places=ports.places,
         data={"queues": [*numbers]},
-    )
+    ).on_ports(ports)

@@ -41,8 +41,6 @@ class ProfileHeadroom(NamedTuple):
             message=f"headroom of {format_bytes(self.given_bytes)} at {where} is below {limit}",
             note=_hollow_note(ports, profile) + note,
             help=help_text,
-            elements=ports.elements,
-            places=ports.places,
             data={
                 "headroom_bytes": self.given_bytes,
                 "speed_bps": ports.speed_bps,
@@ -59,7 +57,7 @@ class ProfileHeadroom(NamedTuple):
                 (cable.origin if cable.configured_m else None, length),
             ),
             severity=severity,
-        )
+        ).on_ports(ports)
 
 
 def profile_headrooms(view: View) -> Iterator[ProfileHeadroom | MissingInput]:

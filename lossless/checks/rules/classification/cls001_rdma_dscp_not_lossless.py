@@ -138,11 +138,9 @@ def _unreached_violation(ports: PortSet, priority: int) -> Violation:
         message=f"no DSCP leads to TC {priority}, which PFC pauses: nothing that enters here is lossless in it",
         note="what is meant to be lossless has another traffic class, and no pause protects it",
         help=f'map the DSCP of that traffic to it, as in "26": "{priority}", or switch PFC off for it',
-        elements=ports.elements,
-        places=ports.places,
         data={"traffic_class": priority},
         severity="warning",
-    )
+    ).on_ports(ports)
 
 
 def _usual(device: Sequence[PortSet], bounced: set[int]) -> dict[int, int]:
@@ -169,12 +167,10 @@ def _against_most_violation(ports: PortSet, dscp: int, wanted: int) -> Violation
         message=f"DSCP {dscp} goes to lossy TC {tc} here; most ports of the switch map it to lossless TC {wanted}",
         note="packets of one flow are then lossless on some links and lossy on others",
         help=f'map it as the other ports do: "{dscp}": "{wanted}"',
-        elements=ports.elements,
-        places=ports.places,
         data={"dscp": dscp, "traffic_class": tc, "lossless": [wanted]},
         severity="warning",
         confidence="medium",
-    )
+    ).on_ports(ports)
 
 
 def _entries(ports: PortSet, cls: TrafficClass, paused: set[int], bounced: set[int]) -> Iterator[Violation]:
@@ -196,8 +192,6 @@ def _violation(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, 
         message=f"DSCP {dscp} of class {cls.name} {goes}, which is lossy",
         note=f"lossless is {lossless}, by the priorities that PFC pauses",
         help=f'map it to a lossless class: "{dscp}": "{wanted[0]}"',
-        elements=ports.elements,
-        places=ports.places,
         data={"dscp": dscp, "traffic_class": tc, "lossless": list(wanted)},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
-    )
+    ).on_ports(ports)

@@ -102,8 +102,6 @@ def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> It
         message=f"DSCP {number_ranges(others)} shares lossless TC {number_ranges(shared)}; {rdma}",
         note="whoever sends these DSCPs pauses RDMA, and is paused with it",
         help="map them to a lossy class, or name them as RDMA",
-        elements=ports.elements,
-        places=ports.places,
         data={"dscps": list(others), "traffic_classes": list(shared), "rdma_dscps": [*sorted(named)]},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
-    )
+    ).on_ports(ports)

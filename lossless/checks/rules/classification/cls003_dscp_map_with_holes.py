@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
-from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.locations import places
 from lossless.checks.rules.pfc.priorities import remapped
 from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.grouping import grouped
@@ -119,8 +119,6 @@ def _violation(
         help=f'"{holes[0]}": "0" says that best effort is meant'
         if not paused
         else "map them to a lossy class",
-        elements=elements(sets),
-        places=places(sets),
         data={"dscps": list(holes)},
         confidence="high" if paused else "medium",
-    )
+    ).on_ports(*sets)

@@ -114,10 +114,8 @@ def _trusts_nothing(device: Device, ports: PortSet) -> Iterator[Violation]:
         message=f"PFC is on for {priorities}, and the port reads neither DSCP nor 802.1p: all packets get TC 0",
         note="the lossless class is then empty, and what belongs into it is served best effort",
         help='bind a map: "dscp_to_tc_map": "AZURE"',
-        elements=ports.elements,
-        places=ports.places,
         data={"pfc": list(ports.qos.pfc.priorities)},
-    )
+    ).on_ports(ports)
 
 
 def _routed(device: Device, ports: PortSet) -> PortSet | None:
@@ -134,8 +132,6 @@ def _trusts_tags(device: Device, ports: PortSet) -> Violation:
         "it is routed, and gets no VLAN tags",
         note="the class of a packet must be in its IP header to come through a router",
         help='bind a DSCP map instead: "dscp_to_tc_map": "AZURE"',
-        elements=ports.elements,
-        places=ports.places,
         data={"pfc": list(ports.qos.pfc.priorities)},
         confidence="medium",
-    )
+    ).on_ports(ports)

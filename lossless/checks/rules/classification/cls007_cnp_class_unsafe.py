@@ -106,13 +106,11 @@ def _default_dscp(ports: PortSet) -> Iterator[Violation]:
         message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, maps to lossless TC {tc}",
         note=f"{_WHY}; DSCP {DEFAULT_CNP_DSCP} is also CS6, the DSCP of BGP",
         help=f'map it to a lossy class of its own: "{DEFAULT_CNP_DSCP}": "6"',
-        elements=ports.elements,
-        places=ports.places,
         data={"dscp": DEFAULT_CNP_DSCP, "traffic_class": tc},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
         severity="warning",
         confidence="medium",
-    )
+    ).on_ports(ports)
 
 
 def _declared(view: View, congestion: CongestionControl) -> Results:
@@ -165,8 +163,6 @@ def _served(view: View, cls: TrafficClass, dscp: int) -> Iterator[Violation]:
                 message=f"class {cls.name} carries CNP (DSCP {dscp}) and is served by {scheduler.kind}",
                 note="a CNP then waits for the turn of its queue",
                 help=f"scheduling: strict for class {cls.name}",
-                elements=ports.elements,
-                places=ports.places,
                 data={"dscp": dscp, "class": cls.name},
                 severity="info",
-            )
+            ).on_ports(ports)

@@ -115,8 +115,6 @@ def _violation(
         help=f'write the DSCP of the class: "{tc}": "{named[0]}"'
         if named
         else "take tc_to_dscp_map off the ports",
-        elements=ports.elements,
-        places=ports.places,
         data={"traffic_class": tc, "dscp": dscp, "taken_in_as": back},
         related=beside(
             origin,
@@ -125,4 +123,4 @@ def _violation(
                 f"DSCP {dscp} is taken in as TC {back}",
             ),
         ),
-    )
+    ).on_ports(ports)

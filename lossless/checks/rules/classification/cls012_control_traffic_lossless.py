@@ -109,10 +109,8 @@ def _deployed(ports: PortSet) -> Iterator[Violation]:
         message=f"DSCP {number_ranges(dscps)} goes to lossless TC {number_ranges(tcs)}: {_who(dscps)}",
         note="whoever pauses that class stops this traffic, and this traffic can pause RDMA",
         help=f'map it to a lossy class: "{dscps[0]}": "0"',
-        elements=ports.elements,
-        places=ports.places,
         data={"dscps": list(dscps), "traffic_classes": list(tcs)},
-    )
+    ).on_ports(ports)
 
 
 def _who(dscps: list[int]) -> str:

@@ -82,14 +82,13 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import (
     WredUse,
-    distinct_sets,
     in_reach,
     lossless_queues,
     numbers,
     pfc_only,
     uses,
 )
-from lossless.checks.rules.locations import below, elements, places
+from lossless.checks.rules.locations import below, distinct
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
@@ -136,12 +135,10 @@ def _drops(use: WredUse) -> Violation:
         "its curve is enabled and does not mark",
         note="between min and max a growing share is dropped, above max everything; PFC cannot prevent it",
         help='set "ecn": "ecn_all"',
-        elements=use.elements,
-        places=use.places,
         data={"min_bytes": green.min_bytes, "max_bytes": green.max_bytes, "queues": list(use.numbers)},
         severity="error",
         fix=(Edit(use.wred.origin.at("ecn"), "set", "ecn_all"),),
-    )
+    ).on_ports(*use.sets)
 
 
 def _does_not_mark(use: WredUse, declared: bool) -> Violation:
@@ -151,11 +148,9 @@ def _does_not_mark(use: WredUse, declared: bool) -> Violation:
         message=f"{use.wred.name} marks nothing on a lossless queue: wred_green_enable is not true",
         note=_WHY,
         help=f'set "wred_green_enable": "true"{also}',
-        elements=use.elements,
-        places=use.places,
         data={"queues": list(use.numbers)},
         severity=None if declared else "warning",
-    )
+    ).on_ports(*use.sets)
 
 
 def _queues_without(bare: Sequence[LosslessQueue]) -> Results:
@@ -176,11 +171,9 @@ def _queue_violation(queues: Sequence[LosslessQueue]) -> Violation:
         message=f"lossless {subject} no WRED profile: congestion is not marked",
         note=_WHY,
         help='bind one: "wred_profile": "AZURE_LOSSLESS" in the QUEUE row',
-        elements=elements(distinct_sets(queues)),
-        places=_places(queues),
         data={"queues": list(which)},
         severity="warning",
-    )
+    ).on_ports(*distinct(queue.ports for queue in queues))
 
 
 def _queue_origin(queue: LosslessQueue) -> Origin:
@@ -214,15 +207,9 @@ def _class_violation(
         note=note,
         help="give it min, max and probability; where senders do not listen to marks, "
         "state congestion_control: pfc-only",
-        elements=elements(distinct_sets(queues)),
-        places=_places(queues),
         data={"speeds": list(missing)},
-    )
+    ).on_ports(*distinct(queue.ports for queue in queues))
 
 
 def _speeds(speeds: set[int | None]) -> tuple[str, ...]:
     return tuple(format_rate(speed_bps) for speed_bps in sorted(s for s in speeds if s))
-
-
-def _places(queues: Sequence[LosslessQueue]) -> int:
-    return places(distinct_sets(queues))

@@ -81,7 +81,5 @@ def _violation(view: View, use: WredUse) -> Violation:
         f"marking jumps from none to all, never {green.probability_percent} %",
         note="there is nothing between the thresholds for a probability to rise in",
         help="lower Kmin, or set the probability to 100 % where a step is meant",
-        elements=use.elements,
-        places=use.places,
         data={"bytes": green.max_bytes, "probability_percent": green.probability_percent},
-    )
+    ).on_ports(*use.sets)

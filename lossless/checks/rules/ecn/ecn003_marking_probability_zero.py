@@ -83,7 +83,5 @@ def _violation(use: WredUse, declared: bool) -> Violation:
         note=f"the curve from {green.min_bytes or 0:,} B to {green.max_bytes or 0:,} B is flat at zero; "
         "above it every packet is marked at once",
         help="set a probability of 1 % or more",
-        elements=use.elements,
-        places=use.places,
         data={"min_bytes": green.min_bytes, "max_bytes": green.max_bytes, "probability_percent": 0},
-    )
+    ).on_ports(*use.sets)

@@ -125,7 +125,5 @@ def _violation(view: View, ports: PortSet, marking: EcnMarking, what: str) -> Vi
         note=f"T(1) = {format_bytes(int(reach))} and 2 x T(2) = {format_bytes(int(pair))} "
         f"in a pool of {format_bytes(marking.trigger.pool_bytes)}",
         help=f"lower Kmin below {format_bytes(int(reach / 2))}, or raise alpha of the lossless groups",
-        elements=ports.elements,
-        places=ports.places,
         data={"kmin_bytes": marking.kmin_bytes, **margins(marking, marking.kmin_bytes)},
-    )
+    ).on_ports(ports)

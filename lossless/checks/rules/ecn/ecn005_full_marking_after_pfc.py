@@ -95,7 +95,5 @@ def _violation(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
         note=f"two senders to one port pause at {format_bytes(int(pair))}, {incast} full marking; "
         f"the pool shares {format_bytes(marking.trigger.pool_bytes)}",
         help=f"lower Kmax below {format_bytes(int(reach))}, or raise alpha of the lossless groups",
-        elements=ports.elements,
-        places=ports.places,
         data={"kmax_bytes": marking.kmax_bytes, **margins(marking, marking.kmax_bytes)},
-    )
+    ).on_ports(ports)

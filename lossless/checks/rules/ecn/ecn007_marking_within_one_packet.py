@@ -99,11 +99,9 @@ def _full(view: View, use: WredUse, kmax_bytes: int) -> Violation:
         if zero
         else f"an RDMA packet of the largest path MTU has {ONE_PACKET_BYTES:,} B of payload",
         help="thresholds are bytes: write 800 KiB as 819200" if not view.fabric.declared else "raise max",
-        elements=use.elements,
-        places=use.places,
         data={"min_bytes": use.wred.green.min_bytes, "max_bytes": kmax_bytes},
         severity="error" if zero else None,
-    )
+    ).on_ports(*use.sets)
 
 
 def _from_zero(view: View, use: WredUse) -> Violation:
@@ -112,9 +110,7 @@ def _from_zero(view: View, use: WredUse) -> Violation:
         message="Kmin is 0, which not all chips take for a threshold",
         note=_ZERO,
         help="set the bytes from which on packets are to be marked",
-        elements=use.elements,
-        places=use.places,
         data={"min_bytes": 0, "max_bytes": use.wred.green.max_bytes},
         severity="info",
         confidence="medium",
-    )
+    ).on_ports(*use.sets)

@@ -100,7 +100,5 @@ def _violation(view: View, use: WredUse, kmin_bytes: int, speeds: list[int]) -> 
         help="state by_speed under ecn"
         if view.fabric.declared
         else "bind a WRED profile of its own per speed",
-        elements=use.elements,
-        places=use.places,
         data={"min_bytes": kmin_bytes, "speeds_bps": list(speeds)},
-    )
+    ).on_ports(*use.sets)

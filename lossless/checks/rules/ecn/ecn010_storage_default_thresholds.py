@@ -63,7 +63,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import pfc_only, uses
-from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.locations import places
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
@@ -99,8 +99,6 @@ def _violation(use: WredUse, fast: list[PortSet]) -> Violation:
         message=f"ECN marks from 1 MiB to 2 MiB with 5 %, stock SONiC's storage default: a queue of {spans}",
         note=f"the values were tested on storage at 40G, where they are {_span(_TESTED_BPS)}",
         help="choose them for this fabric; NVIDIA's RoCE profile, for one, has 150,000 B and 1,500,000 B",
-        elements=elements(fast),
-        places=places(fast),
         data={
             "min_bytes": _KMIN_BYTES,
             "max_bytes": _KMAX_BYTES,
@@ -108,7 +106,7 @@ def _violation(use: WredUse, fast: list[PortSet]) -> Violation:
             "min_us": {format_rate(s): _microseconds(_KMIN_BYTES, s) for s in speeds},
             "max_us": {format_rate(s): _microseconds(_KMAX_BYTES, s) for s in speeds},
         },
-    )
+    ).on_ports(*fast)
 
 
 def _span(speed_bps: int) -> str:

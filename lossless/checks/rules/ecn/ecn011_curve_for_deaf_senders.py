@@ -66,7 +66,5 @@ def _violation(use: WredUse) -> Violation:
         f"packets without ECT may be dropped from {format_bytes(green.min_bytes or 0)} on",
         note="what cannot be marked is dropped by the same curve on some chips; senders ignore the marks anyway",
         help="state ecn: off for the class, or congestion_control: dcqcn",
-        elements=use.elements,
-        places=use.places,
         data={"min_bytes": green.min_bytes, "max_bytes": green.max_bytes},
-    )
+    ).on_ports(*use.sets)

@@ -64,7 +64,7 @@ from lossless.analysis.buffers.ecn_marking import queue_limit_bytes
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.ecn.thresholds import threshold_origin
 from lossless.checks.rules.ecn.wred_profiles import WredUse, lossless_queues, pfc_only, refused
-from lossless.checks.rules.locations import beside, row_of
+from lossless.checks.rules.locations import beside, places, row_of
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 
@@ -93,7 +93,7 @@ def _against_limit(view: View, use: WredUse, buffer: BufferProfile) -> Results:
     if limit is None or kmax is None:
         return
     if isinstance(limit, MissingInput):
-        yield MissingInput(limit.reason, use.places)
+        yield MissingInput(limit.reason, places(use.sets))
     elif kmin is not None and kmin >= limit:
         yield _never(view, use, buffer, int(limit))
     elif kmax > limit:
@@ -114,8 +114,6 @@ def _violation(view: View, use: WredUse, buffer: BufferProfile, limit: int, end:
         message=f"the queue holds at most {format_bytes(limit)} by {buffer.name}, K{end} is {what}",
         note=_how(buffer),
         help=f"lower K{end} below {format_bytes(limit)}, or raise the limit of {buffer.name}",
-        elements=use.elements,
-        places=use.places,
         data={
             "limit_bytes": limit,
             "min_bytes": use.wred.green.min_bytes,
@@ -123,7 +121,7 @@ def _violation(view: View, use: WredUse, buffer: BufferProfile, limit: int, end:
         },
         related=beside(use.wred.origin, (row_of(buffer), "what limits the queue")),
         # The queue's own limit holds whatever other ports do; that PFC comes first adds nothing to it.
-    )
+    ).on_ports(*use.sets)
 
 
 def _how(buffer: BufferProfile) -> str:

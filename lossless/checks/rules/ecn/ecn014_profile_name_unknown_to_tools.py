@@ -54,6 +54,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import refused, uses
+from lossless.checks.rules.locations import places
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -71,11 +72,9 @@ def check(device: Device) -> Results:
     first = use.queues[0].queue
     yield Violation(
         origin=first.origin.at("wred_profile") if first else use.wred.origin,
-        message=f'"ecnconfig -q" calls ECN off on {use.places} ports: it looks for {KNOWN_NAME}, '
+        message=f'"ecnconfig -q" calls ECN off on {places(use.sets)} ports: it looks for {KNOWN_NAME}, '
         f"the profile is {use.wred.name}",
         note=f"ecnconfig -q N on would bind {KNOWN_NAME} instead, whatever it holds",
         help=f"name the profile {KNOWN_NAME}",
-        elements=use.elements,
-        places=use.places,
         data={"profile": use.wred.name, "queues": list(use.numbers)},
-    )
+    ).on_ports(*use.sets)

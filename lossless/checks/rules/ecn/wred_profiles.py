@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD
-from lossless.checks.rules.locations import counted_lossy, elements, places
+from lossless.checks.rules.locations import counted_lossy, distinct
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
@@ -48,22 +48,12 @@ class WredUse(NamedTuple):
     @property
     def sets(self) -> tuple[PortSet, ...]:
         """The ports it is used on, each set once."""
-        return distinct_sets(self.queues)
+        return distinct(queue.ports for queue in self.queues)
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The queues it is bound to."""
         return numbers(self.queues)
-
-    @property
-    def elements(self) -> tuple[str, ...]:
-        """The ports by name."""
-        return elements(self.sets)
-
-    @property
-    def places(self) -> int:
-        """On how many ports."""
-        return places(self.sets)
 
 
 def lossless_queues(view: View) -> Iterator[LosslessQueue]:
@@ -107,11 +97,6 @@ def refused(wred: Wred) -> bool:
 def _refused(curve: Curve) -> bool:
     low, high = curve.min_bytes or 0, curve.max_bytes or 0
     return low > high or high > LARGEST_THRESHOLD
-
-
-def distinct_sets(queues: Sequence[LosslessQueue]) -> tuple[PortSet, ...]:
-    """Return the port sets of some queues, each once."""
-    return tuple({id(queue.ports.ports): queue.ports for queue in queues}.values())
 
 
 def numbers(queues: Sequence[LosslessQueue]) -> tuple[int, ...]:

@@ -88,10 +88,8 @@ def _open(device: Device, ports: PortSet, shadow: frozenset[int]) -> Iterator[Vi
         "which is lossless for bounced packets on other ports",
         note="whoever marks so on this port fills the class that keeps bounced packets apart",
         help=f'bind a map to these ports that sends it elsewhere, as in "{dscps[0]}": "1"',
-        elements=ports.elements,
-        places=ports.places,
         data={"dscps": list(dscps), "traffic_classes": list(tcs)},
-    )
+    ).on_ports(ports)
 
 
 def _paused_by_hosts(ports: PortSet) -> Violation:
@@ -101,7 +99,5 @@ def _paused_by_hosts(ports: PortSet) -> Violation:
         message=f"a server can pause {spell(shadow)}, which tunnel remapping keeps for bounced packets",
         note="no packet bounces back to a server",
         help='"pfc_enable": "' + ",".join(str(p) for p in ports.qos.pfc.priorities if p not in shadow) + '"',
-        elements=ports.elements,
-        places=ports.places,
         data={"priorities": [*sorted(shadow)]},
-    )
+    ).on_ports(ports)

@@ -101,11 +101,9 @@ def _too_many(ports: PortSet) -> Iterator[Violation]:
             message=f"PFC is on for {spell(extra)}, which no lossless class uses; they use {spell(wanted)}",
             note="each lossless priority takes headroom of its own and is one more domain of pauses",
             help=f"take {', '.join(map(str, extra))} out of pfc_enable",
-            elements=ports.elements,
-            places=ports.places,
             data={"pfc": list(qos.pfc.priorities), "lossless": [*sorted(wanted)], "extra": [*extra]},
             severity=None if classes.knowledge == "declared" else "warning",
-        )
+        ).on_ports(ports)
 
 
 def _claim(ports: PortSet) -> str:
@@ -134,11 +132,9 @@ def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Violation]:
         ),
         note="traffic of a lossless class leaves and enters here without any pause to protect it",
         help=f'"pfc_enable": "{priority_list(wanted)}"',
-        elements=serving.elements,
-        places=serving.places,
         data={"pfc": list(qos.pfc.priorities), "missing": list(missing)},
         related=beside(
             qos.pfc.origin, (_pausing(device, missing[0]), f"a port that pauses {spell(missing[:1])}")
         ),
         severity=None if ports.switch.classes.knowledge != "inferred" else "warning",
-    )
+    ).on_ports(serving)

@@ -47,7 +47,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.locations import below, elements, places
+from lossless.checks.rules.locations import below
 from lossless.checks.rules.pfc.priorities import by_switch, remapped
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
@@ -89,10 +89,8 @@ def _violation(view: View, priorities: tuple[int, ...], sets: Sequence[PortSet])
         message=f"PFC is on for {len(priorities)} priorities: {', '.join(map(str, priorities))}",
         note=note,
         help=f"keep at most {MOST}: let classes share a priority, or leave lossy what recovers from loss by itself",
-        elements=elements(sets),
-        places=places(sets),
         data={"priorities": [*priorities], "most": MOST, "headroom_bytes": per_port},
-    )
+    ).on_ports(*sets)
 
 
 def _headroom_bytes(ports: PortSet, priorities: tuple[int, ...]) -> int | None:

@@ -227,11 +227,9 @@ def _fault_violation(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Violat
         message=f"PFC is on for {spell(priorities)}, but {'; '.join(fault.problem for _, fault in faults)}",
         note="the pause protects one thing while the packets fill another",
         help="; ".join(fault.fix for _, fault in faults),
-        elements=ports.elements,
-        places=ports.places,
         data={"priority": priorities[0], "priorities": [*priorities]},
         severity=None if any(fault.certain for _, fault in faults) else "warning",
-    )
+    ).on_ports(ports)
 
 
 def _mask_violation(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool) -> Violation:
@@ -242,11 +240,9 @@ def _mask_violation(ports: PortSet, priority: int, faults: list[_Fault], *, used
         message=f"PFC is on for priority {priority}{link} {'; '.join(fault.problem for fault in faults)}",
         note="its path is lossy in more than one place" if len(faults) > 1 else "no traffic needs the pause",
         help=f"take {priority} out of pfc_enable; or, to make it lossless: {fixes}",
-        elements=ports.elements,
-        places=ports.places,
         data={"priority": priority, "faults": len(faults)},
         severity=None if used else "warning",
-    )
+    ).on_ports(ports)
 
 
 def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Violation]:
@@ -266,11 +262,9 @@ def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Violation]:
                 message=f"PG {group} of PFC priority {priority} also counts lossy TC {joined(map(str, lossy))}",
                 note="lossy traffic fills the headroom of the lossless class, and the wrong sender is paused",
                 help="count lossy traffic classes in PG 0, each lossless one in the PG of its own number",
-                elements=ports.elements,
-                places=ports.places,
                 data={"priority": priority, "group": group, "lossy_traffic_classes": [*lossy]},
                 severity="warning",
-            )
+            ).on_ports(ports)
 
 
 def _unknown(ports: PortSet) -> Iterator[MissingInput]:

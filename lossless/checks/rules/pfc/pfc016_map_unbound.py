@@ -87,7 +87,5 @@ def _violation(ports: PortSet, field: str) -> Violation:
         message=f"PFC is on and no {field} is bound, as other ports with PFC bind one",
         note="the chip's own default holds, and that differs from chip to chip",
         help=f'bind the map of the other ports: "{field}"',
-        elements=ports.elements,
-        places=ports.places,
         data={"field": field},
-    )
+    ).on_ports(ports)

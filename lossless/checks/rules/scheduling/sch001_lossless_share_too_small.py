@@ -117,7 +117,5 @@ def _violation(
         note=f"equal weights on {len(shared)} queues would give {equal:.1f} %; "
         "what a lossless queue cannot send in time is paused upstream",
         help="give RDMA the share it is to have when all queues are busy; vendors publish 50 %",
-        elements=ports.elements,
-        places=ports.places,
         data={"queues": list(numbers), "weight": weight, "total": total, "percent": round(share, 2)},
-    )
+    ).on_ports(ports)

@@ -81,7 +81,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
 from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
-from lossless.checks.rules.locations import below, elements, places
+from lossless.checks.rules.locations import below, distinct
 from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, scheduler_uses, unbounded
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -211,14 +211,11 @@ def _bulk(view: View, queues: list[_StrictQueue], carries: str) -> Violation:
 
 
 def _violation(view: View, queues: list[_StrictQueue], message: str) -> Violation:
-    sets = tuple({id(queue.ports.ports): queue.ports for queue in queues}.values())
     return Violation(
         origin=_origin(view, queues),
         message=message,
-        elements=elements(sets),
-        places=places(sets),
         data={"queues": list(_numbers(queues)), "scheduler": queues[0].scheduler.name},
-    )
+    ).on_ports(*distinct(queue.ports for queue in queues))
 
 
 def _numbers(queues: Iterable[_StrictQueue]) -> tuple[int, ...]:

@@ -56,6 +56,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.locations import places
 from lossless.checks.rules.scheduling.scheduler_use import (
     SchedulerUse,
     limit_bps,
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
+    from lossless.model.fabric.view import PortSet
 
 _SLIP = 100
 """A limit this many times below the port's speed is the speed itself in kb/s, Mb/s or Gb/s."""
@@ -112,27 +114,25 @@ def _scheduler(device: Device, name: str) -> Scheduler | None:
 def _slowed(use: SchedulerUse, what: str) -> Results:
     limit = limit_bps(use.scheduler)
     if limit is None:
-        yield MissingInput("a limit in packets per second depends on the size of packets", use.places)
+        yield MissingInput("a limit in packets per second depends on the size of packets", places(use.sets))
         return
     unknown = [ports for ports in use.sets if ports.speed_bps is None]
     if unknown:
-        yield MissingInput("the port's speed is not known", use.on(*unknown).places)
+        yield MissingInput("the port's speed is not known", places(unknown))
     slowed = [ports for ports in use.sets if ports.speed_bps and limit < ports.speed_bps]
     if slowed:
-        yield _violation(use.on(*slowed), limit, what)
+        yield _violation(use.scheduler, slowed, limit, what)
 
 
-def _violation(use: SchedulerUse, limit: int, what: str) -> Violation:
-    pir, speeds = use.scheduler.pir or 0, sorted({p.speed_bps for p in use.sets if p.speed_bps})
+def _violation(scheduler: Scheduler, sets: list[PortSet], limit: int, what: str) -> Violation:
+    pir, speeds = scheduler.pir or 0, sorted({ports.speed_bps for ports in sets if ports.speed_bps})
     names = ", ".join(map(format_rate, speeds))
     return Violation(
-        origin=use.scheduler.origin.at("pir"),
+        origin=scheduler.origin.at("pir"),
         message=f"{what} may send {format_rate(limit)} of {names}: what arrives faster is paused, all the time",
         note=f"pir counts bytes per second: {pir:,} x 8 = {limit:,} b/s; {names} would be "
         + ", ".join(f"{speed // 8:,}" for speed in speeds),
         help="remove pir, or set it to the speed of the port",
-        elements=use.elements,
-        places=use.places,
         data={"pir": pir, "limit_bps": limit, "speeds_bps": list(speeds)},
         severity="error" if limit * _SLIP < speeds[0] else None,
-    )
+    ).on_ports(*sets)

@@ -54,6 +54,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.locations import places
 from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, scheduler_uses
 from lossless.ground.basics.units import format_rate
 
@@ -70,7 +71,7 @@ def check(device: Device) -> Results:
             continue
         speeds = [ports.speed_bps for ports in use.sets if ports.speed_bps]
         if len(speeds) < len(use.sets):
-            yield MissingInput("the port's speed is not known", use.places)
+            yield MissingInput("the port's speed is not known", places(use.sets))
             continue
         for field, rate in (("cir", scheduler.cir), ("pir", scheduler.pir)):
             if rate and _impossible(field, rate, max(speeds)):
@@ -93,8 +94,6 @@ def _violation(use: SchedulerUse, field: str, rate: int, speed_bps: int) -> Viol
         help=f'if {format_rate(rate)} is meant: "{field}": "{rate // 8}"'
         if bits
         else f"lower {field} to what the port can send",
-        elements=use.elements,
-        places=use.places,
         data={field: rate, "rate_bps": rate * 8, "speed_bps": speed_bps},
         severity="info" if harmless else None,
-    )
+    ).on_ports(*use.sets)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.ecn.wred_profiles import lossless_queues
-from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.locations import distinct
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
@@ -33,27 +33,12 @@ class SchedulerUse(NamedTuple):
     @property
     def sets(self) -> tuple[PortSet, ...]:
         """The ports it is used on, each set once."""
-        return tuple({id(ports.ports): ports for ports, _ in self.queues}.values())
+        return distinct(ports for ports, _ in self.queues)
 
     @property
     def numbers(self) -> tuple[int, ...]:
         """The queues it serves, ascending."""
         return tuple(sorted({number for _, number in self.queues}))
-
-    @property
-    def elements(self) -> tuple[str, ...]:
-        """The ports by name."""
-        return elements(self.sets)
-
-    @property
-    def places(self) -> int:
-        """On how many ports."""
-        return places(self.sets)
-
-    def on(self, *sets: PortSet) -> SchedulerUse:
-        """Return the same scheduler on some of its ports only."""
-        wanted = {id(ports.ports) for ports in sets}
-        return SchedulerUse(self.scheduler, tuple(use for use in self.queues if id(use[0].ports) in wanted))
 
 
 def scheduler_uses(view: View) -> Iterator[SchedulerUse]:

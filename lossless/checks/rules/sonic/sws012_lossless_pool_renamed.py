@@ -89,9 +89,7 @@ def _missing(device: Device, sets: list[PortSet]) -> Violation:
         message=f"there is no pool {INGRESS_LOSSLESS_POOL}, the only one buffermgrd makes lossless groups in: "
         "PFC is on, and no group has headroom",
         help=f"name the ingress pool of lossless traffic {INGRESS_LOSSLESS_POOL}",
-        elements=tuple(name for ports in sets for name in ports.elements),
-        places=sum(ports.places for ports in sets),
-    )
+    ).on_ports(*sets)
 
 
 def _idle(device: Device, name: str) -> Violation:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.fixes import key, port_rows
-from lossless.checks.rules.locations import below, elements, places
+from lossless.checks.rules.locations import below
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
@@ -80,16 +80,6 @@ class WatchdogRows(NamedTuple):
         if self.declared:
             return below(self.watchdog.origin, "poll")
         return poll.origin if poll.poll_ms is None else poll.origin.at("POLL_INTERVAL")
-
-    @property
-    def elements(self) -> tuple[str, ...]:
-        """The ports by name."""
-        return elements(self.sets)
-
-    @property
-    def places(self) -> int:
-        """On how many ports."""
-        return places(self.sets)
 
 
 def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:

@@ -57,7 +57,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.locations import elements, places
+from lossless.checks.rules.locations import places
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 
@@ -93,9 +93,7 @@ def _undeclared(ports: PortSet) -> Violation:
         message="PFC is on and no watchdog is declared",
         note=_WHY,
         help="declare pfc.watchdog, for example {poll: 600ms, detection: 1200ms, restoration: 1200ms}",
-        elements=ports.elements,
-        places=ports.places,
-    )
+    ).on_ports(ports)
 
 
 def _port_without_row(ports: PortSet) -> Violation:
@@ -104,9 +102,7 @@ def _port_without_row(ports: PortSet) -> Violation:
         message="PFC is on and the port has no PFC_WD row, though other ports of the switch have one",
         note=_WHY,
         help=f"pfcwd start on {ports.ports[0].name}, or add its row to PFC_WD",
-        elements=ports.elements,
-        places=ports.places,
-    )
+    ).on_ports(ports)
 
 
 def _is_fragment(sets: Sequence[PortSet]) -> bool:
@@ -120,7 +116,5 @@ def _device_without_rows(sets: Sequence[PortSet]) -> Violation:
         message="PFC is on and no port has a PFC_WD row; after a config reload no watchdog runs",
         note="pfcwd start_default writes the rows on the running switch; this file does not have them",
         help="save the configuration after pfcwd start_default",
-        elements=elements(sets),
-        places=places(sets),
         severity="warning",
-    )
+    ).on_ports(*sets)

@@ -60,7 +60,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.fixes import port_rows
-from lossless.checks.rules.locations import counted_lossy, elements, places
+from lossless.checks.rules.locations import counted_lossy
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
@@ -140,8 +140,6 @@ def _violation(sets: list[PortSet]) -> Violation:
         note="orchagent takes the priorities to watch from pfcwd_sw_enable alone"
         + ("" if version else "; a config reload would fill it in where the file really has no VERSIONS"),
         help=f'set "pfcwd_sw_enable": "{priority_list(_to_watch(qos))}" and restart the watchdog',
-        elements=elements(sets),
-        places=places(sets),
         data={"pfc": list(qos.pfc.priorities), "watched": list(_mask(qos)), "unwatched": list(left_out)},
         confidence=None if version else "medium",
         fix=port_rows(
@@ -150,7 +148,7 @@ def _violation(sets: list[PortSet]) -> Violation:
             "pfcwd_sw_enable",
             priority_list(_to_watch(qos)),
         ),
-    )
+    ).on_ports(*sets)
 
 
 def _list(priorities: tuple[int, ...]) -> str:

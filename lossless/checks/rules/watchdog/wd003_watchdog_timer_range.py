@@ -71,7 +71,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.model.fabric.qos import DETECTION_RANGE_MS, POLL_RANGE_MS, RESTORATION_RANGE_MS
 
@@ -110,9 +109,7 @@ def _without_detection(rows: WatchdogRows) -> Violation:
         origin=rows.watchdog.origin.key(),
         message=f"the watchdog has no detection time: {_DROPPED}",
         help="set detection_time, for example to twice the poll interval",
-        elements=rows.elements,
-        places=rows.places,
-    )
+    ).on_ports(*rows.sets)
 
 
 def _timer(rows: WatchdogRows, field: str, value_ms: int, accepted: range) -> Violation:
@@ -122,11 +119,9 @@ def _timer(rows: WatchdogRows, field: str, value_ms: int, accepted: range) -> Vi
         origin=rows.at(field),
         message=f"{name} of {value_ms:,} ms is outside {_span(accepted)}: {_DROPPED}",
         help=f"set {name} to {nearest_ms} ms, the nearest that is accepted",
-        elements=rows.elements,
-        places=rows.places,
         data={f"{name}_ms": value_ms, "minimum_ms": accepted[0], "maximum_ms": accepted[-1]},
         fix=rows.fixes(field, nearest_ms),
-    )
+    ).on_ports(*rows.sets)
 
 
 def _poll(watchdogs: Sequence[WatchdogRows]) -> Violation:
@@ -140,12 +135,10 @@ def _poll(watchdogs: Sequence[WatchdogRows]) -> Violation:
         note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
         + ("; detection is shorter than the poll interval" if above else ""),
         help=f"set it to {min(max(poll_ms, POLL_RANGE_MS[0]), POLL_RANGE_MS[-1])} ms, the nearest that is accepted",
-        elements=elements(sets_of(watchdogs)),
-        places=places(sets_of(watchdogs)),
         data={"poll_ms": poll_ms, "minimum_ms": POLL_RANGE_MS[0], "maximum_ms": POLL_RANGE_MS[-1]},
         severity="warning" if unsure else None,
         confidence="medium" if unsure else None,
-    )
+    ).on_ports(*sets_of(watchdogs))
 
 
 def _span(accepted: range) -> str:

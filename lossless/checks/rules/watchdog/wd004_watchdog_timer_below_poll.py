@@ -56,7 +56,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.ground.basics.findings import Related
 
@@ -90,10 +89,8 @@ def _poll_violation(watchdogs: Sequence[WatchdogRows]) -> Violation:
     violation = _row_violation(min(watchdogs, key=lambda rows: rows.watchdog.detection_ms or 0))
     return violation._replace(
         origin=watchdogs[0].poll_origin,
-        elements=elements(sets_of(watchdogs)),
-        places=places(sets_of(watchdogs)),
         related=(),
-    )
+    ).on_ports(*sets_of(watchdogs))
 
 
 def _row_violation(rows: WatchdogRows) -> Violation:
@@ -111,8 +108,6 @@ def _row_violation(rows: WatchdogRows) -> Violation:
         "a shorter restoration waits for the next poll anyway",
         help=f"raise {' and '.join(f.partition('_')[0] for f in below)} to {2 * rows.poll_ms} ms, two polls; "
         f"{rows.poll_ms} ms is the least",
-        elements=rows.elements,
-        places=rows.places,
         data={**{f"{name}_ms": value for name, value in values.items()}, "poll_ms": rows.poll_ms},
         related=(Related(rows.poll_origin, f"the poll interval is {rows.poll_ms} ms"),),
-    )
+    ).on_ports(*rows.sets)

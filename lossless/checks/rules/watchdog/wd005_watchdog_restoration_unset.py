@@ -83,9 +83,7 @@ def _violation(rows: WatchdogRows) -> Violation:
         message=f"no restoration time is set: a queue that stormed once {_AFTER[action]}",
         note="without one, the plugin that restores queues passes this one over",
         help=f"set restoration to {2 * detection_ms} ms, twice the detection time",
-        elements=rows.elements,
-        places=rows.places,
         data={"action": action, "detection_ms": detection_ms},
         severity="warning" if action == "forward" else None,
         fix=rows.fixes("restoration_time", 2 * detection_ms),
-    )
+    ).on_ports(*rows.sets)

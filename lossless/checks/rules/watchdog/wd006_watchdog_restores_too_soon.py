@@ -75,7 +75,5 @@ def _violation(rows: WatchdogRows, detection_ms: int, restoration_ms: int) -> Vi
         message=f"restoration of {restoration_ms} ms is shorter than detection of {detection_ms} ms",
         note="a peer that keeps storming is let in again sooner than it is shut out",
         help=f"set restoration to {2 * detection_ms} ms, twice the detection time; at least {detection_ms}",
-        elements=rows.elements,
-        places=rows.places,
         data={"restoration_ms": restoration_ms, "detection_ms": detection_ms},
-    )
+    ).on_ports(*rows.sets)

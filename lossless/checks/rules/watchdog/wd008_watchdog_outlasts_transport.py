@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
-from lossless.checks.rules.locations import below
+from lossless.checks.rules.locations import below, places
 from lossless.checks.rules.watchdog.watchdog_rows import watched
 from lossless.ground.basics.findings import Origin, Related
 from lossless.ground.basics.known import Unknown
@@ -74,7 +74,7 @@ def check(view: View) -> Results:
         if rows.dead_ms is None:
             continue
         if not transports:
-            yield MissingInput("the transport's timeout and retries are not known", rows.places)
+            yield MissingInput("the transport's timeout and retries are not known", places(rows.sets))
         for transport in transports:
             patience_ns = _exceeded_ns(transport, rows.dead_ms)
             if patience_ns is not None:
@@ -137,10 +137,8 @@ def _violation(rows: WatchdogRows, transport: Transport, dead_ms: int, patience_
         note=f"{rows.dead_sum}; {late.note}",
         help=(f"restoration of at most {in_time_ms} ms, or " if fixable else "")
         + f"ib_timeout {_timeout_for(transport, dead_ms)}",
-        elements=rows.elements,
-        places=rows.places,
         related=(Related(at_transport, "how long the transport keeps trying"),) if fixable else (),
-    )
+    ).on_ports(*rows.sets)
 
 
 def _at(transport: Transport) -> Origin:

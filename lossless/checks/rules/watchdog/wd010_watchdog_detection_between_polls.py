@@ -85,11 +85,9 @@ def _between(rows: WatchdogRows, detection_ms: int) -> Violation:
         note=f"{detection_ms} / {poll_ms} ms makes {looks} polls, and a storm that begins between two waits "
         "for one more",
         help=f"make detection a whole number of polls, {first_ms} ms, or poll more often",
-        elements=rows.elements,
-        places=rows.places,
         data={"detection_ms": detection_ms, "poll_ms": poll_ms, "seen_ms": first_ms, "at_latest_ms": last_ms},
         related=beside(rows.at("detection_time"), (rows.poll_origin, f"polled every {poll_ms} ms")),
-    )
+    ).on_ports(*rows.sets)
 
 
 def _one_look(rows: WatchdogRows, detection_ms: int) -> Violation:
@@ -98,8 +96,6 @@ def _one_look(rows: WatchdogRows, detection_ms: int) -> Violation:
         message=f"detection is one poll of {detection_ms} ms: one look decides that a queue storms",
         note="some releases ask for two looks that agree, others act on the first",
         help=f"{2 * detection_ms} ms make it two polls",
-        elements=rows.elements,
-        places=rows.places,
         data={"detection_ms": detection_ms, "poll_ms": rows.poll_ms},
         related=beside(rows.at("detection_time"), (rows.poll_origin, "the poll interval")),
-    )
+    ).on_ports(*rows.sets)

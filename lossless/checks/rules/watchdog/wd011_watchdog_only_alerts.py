@@ -66,6 +66,4 @@ def check(view: View) -> Results:
                 message="the watchdog only alerts: nothing ends a storm",
                 note="a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric",
                 help="set the action to drop, SONiC's default, or to forward",
-                elements=rows.elements,
-                places=rows.places,
-            )
+            ).on_ports(*rows.sets)

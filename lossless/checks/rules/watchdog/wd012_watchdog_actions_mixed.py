@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.locations import beside, elements, places
+from lossless.checks.rules.locations import beside, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.ground.basics.grouping import grouped
 
@@ -97,8 +97,6 @@ def _violation(odd: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> V
         message=f"action {action} here, {usual} on {ports} other port{'s' if ports > 1 else ''} of the switch",
         note="where the chip recovers by itself (DLR), orchagent refuses every row whose action is not the first one's",
         help=f"set the action to {usual} on all ports, or to {action}",
-        elements=elements(sets_of(odd)),
-        places=places(sets_of(odd)),
         data={"action": action, "usual": usual, "usual_ports": ports},
         related=beside(odd[0].at("action"), (others[0].at("action"), f"action {usual}")),
-    )
+    ).on_ports(*sets_of(odd))

@@ -59,7 +59,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.locations import elements, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, default_poll_ms, watched
 
 if TYPE_CHECKING:
@@ -89,7 +88,5 @@ def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[Violation]:
         f"SONiC polls {ports} ports with PFC every {needed_ms} ms",
         note="200 ms for every 32 ports begun, 1,000 ms at most",
         help=f"set the poll interval to {needed_ms} ms, and detection and restoration to no less",
-        elements=elements(sets),
-        places=places(sets),
         data={"poll_ms": poll_ms, "needed_ms": needed_ms, "ports": ports},
-    )
+    ).on_ports(*sets)

@@ -38,7 +38,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.locations import elements, places
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -56,6 +55,4 @@ def check(device: Device) -> Results:
             message="BIG_RED_SWITCH is on: every queue with PFC drops all its packets",
             note="and no watchdog looks for storms while it is on",
             help="pfcwd big_red_switch disable, and save the configuration",
-            elements=elements(sets),
-            places=places(sets),
-        )
+        ).on_ports(*sets)

@@ -40,7 +40,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.locations import elements, places
 from lossless.ground.basics.findings import Edit
 
 if TYPE_CHECKING:
@@ -61,7 +60,5 @@ def check(device: Device) -> Results:
             message="the watchdog's counters are not polled: it never sees a storm",
             note="its rows are in place, and pfcwd show config shows them",
             help="pfcwd counter_poll enable, and save the configuration",
-            elements=elements(blind),
-            places=places(blind),
             fix=(Edit(device.tables.origin("FLEX_COUNTER_TABLE", row, _FIELD), "set", "enable"),),
-        )
+        ).on_ports(*blind)
