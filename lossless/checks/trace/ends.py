@@ -6,16 +6,13 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.natural_order import natural_key
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.model.fabric.view import View
-
-_NAMED = 5
-"""Names that a message lists; there may be thousands."""
 
 
 class TraceEnd(NamedTuple):
@@ -123,12 +120,7 @@ def check_names(view: View) -> None:
 
 
 def _suggest(name: str, known: Iterable[str]) -> str:
-    names = sorted(known, key=natural_key)
-    near = nearest(name, names)
-    if near is not None:
-        return f"; did you mean {near}?"
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"; there are {', '.join(names[:_NAMED])}{more}" if names else "; there are none"
+    return suggestion(name, sorted(known, key=natural_key))
 
 
 def _declared(view: View) -> Iterable[TraceEnd]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
 
@@ -89,7 +90,7 @@ def _switch(fabric: Fabric, running: Document, device: str | None) -> Switch:
     if name in switches:
         return switches[name]
     near = nearest(name, switches) if name else None
-    hint = f"did you mean {near}?" if near else f"it has {_some(list(switches))}"
+    hint = f"did you mean {near}?" if near else f"it has {listed(list(switches), 5)}"
     if device:
         message = f"the intent has no switch {device!r}; {hint}"
     elif name:
@@ -101,7 +102,3 @@ def _switch(fabric: Fabric, running: Document, device: str | None) -> Switch:
             f"does not say whose it is (DEVICE_METADATA|localhost|hostname); {hint}; name one with --device"
         )
     raise InputError([Problem(running.file, None, None, message)])
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

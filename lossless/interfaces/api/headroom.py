@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
     from lossless.model.hardware.model import Hwsku, SwitchProfile
 
-_NAMED = 5
-"""Names that a message lists; there may be thousands."""
-
 
 NOTHING_STATED = HeadroomInputs()
 
@@ -160,11 +157,6 @@ def _port(switches: Sequence[Switch], spec: str) -> tuple[Switch, Port]:
 
 
 def _suggest(name: str, known: Iterable[str]) -> str:
-    from lossless.ground.basics.nearest import nearest
+    from lossless.ground.basics.nearest import suggestion
 
-    names = list(dict.fromkeys(known))
-    near = nearest(name, names)
-    if near is not None:
-        return f"; did you mean {near}?"
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return f"; there are {', '.join(names[:_NAMED])}{more}" if names else "; there are none"
+    return suggestion(name, list(dict.fromkeys(known)))

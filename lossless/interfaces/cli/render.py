@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
+from lossless.ground.basics.wording import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles
 from lossless.interfaces.cli.reports import report_text
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from lossless.api import RenderResult
 
     Extra = Literal["qos", "patch", "rollback"]
-
-_SHOWN = 4
 
 
 @click.command("render", short_help=COMMANDS["render"])
@@ -94,17 +93,13 @@ def _plans(result: RenderResult) -> list[str]:
     for plan in result.plans:
         if plan.how == "reload":
             alike.setdefault(plan.why, []).append(plan.device)
-    lines = [f"{_some(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in alike.items()]
+    lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in alike.items()]
     patched = [plan for plan in result.plans if plan.how == "patch"]
     hit = sum(1 for plan in patched if plan.ports_down)
     if patched:
         ports = f"; on {hit} of them it takes ports down on the way" if hit else "; no port goes down"
         lines.append(f"a patch brings {len(patched)} of {len(result.plans)} switches there{ports}")
     return lines
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _checked(result: RenderResult, *, diff: bool) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.wording import listed
 from lossless.output.render.base_conflicts import disagreements
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _port_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Ite
     used = [port for port in switch.ports if port.admin_up is not False]
     missing = [port.name for port in used if port.placed and port.name not in rows]
     if missing:
-        yield f"PORT has no {_some(missing)}; the intent uses them (break the cages out first)"
+        yield f"PORT has no {listed(missing, 5)}; the intent uses them (break the cages out first)"
     yield from _unused_problems(switch, rows)
     yield from _mtu_problems(used, rows)
     for port in used:
@@ -88,10 +89,10 @@ def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> I
     up = [name for name in down if rows.get(name, {}).get("admin_status") == "up"]
     if missing:
         mend = "state under hardware how its cages are broken out, or buffers.unused_ports: keep"
-        yield f"PORT has no {_some(missing)}, which the intent takes for unused; {mend}"
+        yield f"PORT has no {listed(missing, 5)}, which the intent takes for unused; {mend}"
     if up:
         mend = "shut them down, give them links, or state buffers.unused_ports: keep"
-        yield f"PORT: admin_status is up on {_some(up)}, whose buffer the intent gives back; {mend}"
+        yield f"PORT: admin_status is up on {listed(up, 5)}, whose buffer the intent gives back; {mend}"
 
 
 def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -102,8 +103,4 @@ def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -
         if mtu is not None and isinstance(port.mtu_bytes, int) and mtu < port.mtu_bytes:
             below.setdefault((mtu, port.mtu_bytes), []).append(port.name)
     for (mtu, wanted), ports in below.items():
-        yield f"PORT: mtu is {mtu} on {_some(ports)}; the intent makes it {wanted}"
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+        yield f"PORT: mtu is {mtu} on {listed(ports, 5)}; the intent makes it {wanted}"

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.wording import listed
 from lossless.output.render.planned_files import Deployment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from lossless.formats.sonic.capabilities.updater import Update
 
 STARTUP = "/etc/sonic/config_db.json"
@@ -24,7 +23,6 @@ ROLLBACK = "/etc/sonic/lossless-rollback.json"
 _RELOAD = "config reload -y"
 _SAVE = "config save -y"
 _RESTARTS = "config reload stops SONiC's services and starts them anew: every port goes down"
-_SHOWN = 4
 
 COMPLETE = Deployment(STARTUP, (_RELOAD,), hitless=False, why=_RESTARTS)
 QOS_ALONE = Deployment(
@@ -117,9 +115,4 @@ def rollback_deployment(back: Update | None) -> Deployment:
 def _updater_says(update: Update) -> str:
     if not update.ports_down:
         return "the config updater takes no port and no service down"
-    return f"the config updater takes ports down while it changes their rows: {some(update.ports_down)}"
-
-
-def some(names: Sequence[str]) -> str:
-    """Return ``a, b, c, d and 3 more``."""
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    return f"the config updater takes ports down while it changes their rows: {listed(update.ports_down)}"

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.capabilities.updater import release_of, update
 from lossless.formats.sonic.changes.patch import REFERRED, operations, patch_text
+from lossless.ground.basics.wording import listed
 from lossless.output.render.deployment import (
     LISTED_DELETES,
     patch_deployment,
     rollback_deployment,
-    some,
 )
 from lossless.output.render.planned_files import DeviceFiles, PlannedFile, UpdatePlan
 
@@ -69,7 +69,7 @@ def reasons(refusals: Sequence[UpdateRefusal]) -> Iterator[str]:
     for refusal in refusals:
         rows.setdefault(refusal.why, {})["|".join(refusal.path)] = None
     for why, places in rows.items():
-        yield f"{some(list(places))}: {why}"
+        yield f"{listed(list(places))}: {why}"
 
 
 def _deletes_text(running: Mapping[str, Any], content: Mapping[str, Any]) -> str:

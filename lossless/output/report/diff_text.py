@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lossless.ground.basics.units import format_bytes
+from lossless.ground.basics.wording import listed
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Of the names in the object: names once shipped stay."""
-_SHOWN = 4
 _MAPS = {
     "DSCP_TO_TC_MAP": ("DSCP", "TC"),
     "MAP_PFC_PRIORITY_TO_QUEUE": ("PFC priority", "queue"),
@@ -80,7 +80,7 @@ def drift_lines(rows: Iterable[DriftRow]) -> list[str]:
     for row in rows:
         for said in _said(row):
             alike.setdefault((row.table, said), []).append(row.key)
-    return [visible(f"{table}|{_some(keys)}: {said}") for (table, said), keys in alike.items()]
+    return [visible(f"{table}|{listed(keys)}: {said}") for (table, said), keys in alike.items()]
 
 
 def _said(row: DriftRow) -> Iterator[str]:
@@ -112,10 +112,10 @@ def _moved(table: str, names: list[str], before: str | None, after: str | None) 
     is_single = len(names) == 1
     if table == "CABLE_LENGTH":
         has = ("has" if is_single else "have") + (f" {before}" if before is not None else " no length")
-        return f"{_some(names)} {has}; the intent says {after or 'none'}"
+        return f"{listed(names)} {has}; the intent says {after or 'none'}"
     source, target = _MAPS[table]
     goes = ("goes" if is_single else "go") + (f" to {target} {before}" if before is not None else " nowhere")
-    return f"{source} {_some(names)} {goes}; the intent says {f'{target} {after}' if after else 'nowhere'}"
+    return f"{source} {listed(names)} {goes}; the intent says {f'{target} {after}' if after else 'nowhere'}"
 
 
 def _change(row: DriftRow, field: DriftField) -> str:
@@ -180,10 +180,6 @@ _WORDS: dict[tuple[str, str], tuple[str, Callable[[int], str]]] = {
     },
 }
 """What fields are called among people, and their unit."""
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def drift_json(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import listed
 from lossless.output.report.columns import columns
 from lossless.output.report.text_style import visible
 from lossless.output.report.workload_text import format_time
@@ -35,8 +36,8 @@ def _blocks(data: Data) -> Iterator[str]:
     if data["circle"]:
         yield _circle(data)
     if data["loses"]:
-        more = f" and {len(data['loses']) - _FEW} more" if len(data["loses"]) > _FEW else ""
-        yield f"nothing pauses there, so packets are dropped: {', '.join(map(visible, data['loses'][:_FEW]))}{more}"
+        losing = listed([*map(visible, data["loses"])], _FEW)
+        yield f"nothing pauses there, so packets are dropped: {losing}"
     yield "\n".join(["assumed:", *(f"  {visible(text)}" for text in data["assumed"])])
 
 

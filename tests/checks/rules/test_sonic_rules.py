@@ -10,8 +10,8 @@ import pytest
 from lossless.api import lint
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.sonic.fields import is_canonical, read_timer
-from lossless.checks.rules.wording import listed
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
+from lossless.ground.basics.wording import listed
 from tests.checks.rules.linted import device, drawn, gaps, only
 
 if TYPE_CHECKING:

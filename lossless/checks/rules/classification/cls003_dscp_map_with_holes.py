@@ -46,8 +46,8 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.locations import places
 from lossless.checks.rules.pfc.priorities import remapped
-from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.wording import number_ranges
 from lossless.model.fabric.qos import DSCPS
 
 if TYPE_CHECKING:

@@ -76,7 +76,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.interface_tables import untagged_routed
 from lossless.checks.rules.pfc.priorities import in_service
-from lossless.checks.rules.wording import spell
+from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -62,8 +62,8 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import remapped
-from lossless.checks.rules.wording import number_ranges
 from lossless.formats.sonic.to_model.rewrites import rewrite_of
+from lossless.ground.basics.wording import number_ranges
 from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:

@@ -68,13 +68,13 @@ from lossless.checks.rules.configuration.drift import (
     of_tunnel,
 )
 from lossless.checks.rules.locations import element
-from lossless.checks.rules.wording import listed
 from lossless.formats.sonic.from_model.switch_tables import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

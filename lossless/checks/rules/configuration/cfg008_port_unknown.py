@@ -44,9 +44,9 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
-from lossless.checks.rules.wording import listed
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

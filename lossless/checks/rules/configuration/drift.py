@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from lossless.checks.rules.locations import entry_or_map
-from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed, number_ranges
 from lossless.model.fabric.qos import (
     UNREADABLE,
     BufferProfile,
@@ -119,7 +119,7 @@ def of_map(
     ]
     name = f"{field.table} {have.name}" if have else f"no {field.table} is in force"
     origin = _map_origin(have, [index for indexes in sources.values() for index in indexes], unbound)
-    yield SwitchDifference(origin, f"{name}: {_first(texts)}", want.origin)
+    yield SwitchDifference(origin, f"{name}: {listed(texts, _SHOWN, '; ')}", want.origin)
 
 
 def _target(index_map: IndexMap | None, index: int, *, same: bool) -> int:
@@ -237,7 +237,7 @@ def _row(
         texts = [
             f"{name} is {_text(have)}, the intent says {_text(want)}" for name, (have, want) in fields.items()
         ]
-        yield SwitchDifference(at, f"{subject}: {_first(texts)}", declared)
+        yield SwitchDifference(at, f"{subject}: {listed(texts, _SHOWN, '; ')}", declared)
 
 
 def of_pool(have: Pool, want: Pool) -> Iterator[SwitchDifference]:
@@ -310,12 +310,7 @@ def _text(value: Value) -> str:
 
 
 def _shown(fields: Fields) -> str:
-    return _first([f"{name} {_text(value)}" for name, value in fields.items() if value is not None], ", ")
-
-
-def _first(texts: Sequence[str], between: str = "; ") -> str:
-    more = len(texts) - _SHOWN
-    return between.join(texts[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    return listed([f"{name} {_text(value)}" for name, value in fields.items() if value is not None], _SHOWN)
 
 
 def _numbers(numbers: Sequence[int]) -> str:

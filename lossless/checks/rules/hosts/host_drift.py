@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.wording import number_ranges, spell
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -57,8 +57,8 @@ from lossless.checks.rules.classification.host_markings import (
     markings,
     marks_all_known,
 )
-from lossless.checks.rules.wording import number_ranges
 from lossless.ground.basics.findings import Related
+from lossless.ground.basics.wording import number_ranges
 
 if TYPE_CHECKING:
     from lossless.checks.rules.classification.host_markings import Marking

@@ -45,8 +45,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
-from lossless.checks.rules.wording import joined
 from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.wording import joined
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet

@@ -47,7 +47,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     storage_partitions,
     vl_of,
 )
-from lossless.checks.rules.wording import joined
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, is_of_hosts
 from lossless.checks.rules.infiniband.subnet_queries import partitions
-from lossless.checks.rules.wording import joined
+from lossless.ground.basics.wording import joined
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, set_to
-from lossless.checks.rules.wording import joined
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.infiniband.options import option, taken
 
 if TYPE_CHECKING:

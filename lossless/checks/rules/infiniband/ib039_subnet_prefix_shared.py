@@ -36,9 +36,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.wording import joined
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.wording import joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.interface_tables import facing, neighbor_types
 from lossless.checks.rules.pfc.priorities import in_service, remapped, uncovered
-from lossless.checks.rules.wording import number_ranges, spell
+from lossless.ground.basics.wording import number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.fixes import without
-from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View

@@ -52,8 +52,8 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.classification.host_markings import markings
 from lossless.checks.rules.hosts.host_drift import at_dscp
-from lossless.checks.rules.wording import number_ranges, spell
 from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.wording import number_ranges, spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -62,8 +62,8 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import beside
 from lossless.checks.rules.pfc.priorities import by_switch, in_service, remapped, uncovered
-from lossless.checks.rules.wording import spell
 from lossless.formats.sonic.read.numbers import priority_list
+from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

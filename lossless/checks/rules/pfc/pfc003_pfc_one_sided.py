@@ -39,10 +39,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, unread
-from lossless.checks.rules.wording import spell
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices

@@ -75,9 +75,9 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import entry_or_map
 from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, used_classes
-from lossless.checks.rules.wording import joined, spell
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import joined, spell
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
 
 if TYPE_CHECKING:

@@ -50,8 +50,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import element
-from lossless.checks.rules.wording import spell
 from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

@@ -59,7 +59,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.wording import spell
+from lossless.ground.basics.wording import spell
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:

@@ -46,8 +46,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
-from lossless.checks.rules.wording import spell
 from lossless.ground.basics.units import format_capacity
+from lossless.ground.basics.wording import spell
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:

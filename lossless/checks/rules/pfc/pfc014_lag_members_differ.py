@@ -46,11 +46,11 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import beside, element
 from lossless.checks.rules.pfc.priorities import remapped
-from lossless.checks.rules.wording import spell
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import spell
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -44,8 +44,8 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
-from lossless.checks.rules.wording import listed
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device

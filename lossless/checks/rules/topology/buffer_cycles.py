@@ -9,8 +9,8 @@ from lossless.analysis.routing.channels import Wires, wires_of, without
 from lossless.analysis.routing.dependencies import RoutingQuestion, cycle_through_outside
 from lossless.analysis.routing.failures import FailureBudget, FailureOutcome, after_failures
 from lossless.checks.rules.base import Violation
-from lossless.checks.rules.wording import joined, spell
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import joined, spell
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.channels import UNKNOWN_TIER, Wires
 from lossless.analysis.routing.dependencies import RoutingQuestion
-from lossless.checks.rules.wording import listed
 from lossless.formats.sonic.to_model.device_types import TIER_OF_TYPE
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
 from lossless.model.fabric.tier import Tier, known_tier
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from lossless.formats.importing.cabling.topology import is_excluded
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
 from lossless.model.fabric.cabling import CableEnd, CableReport, ReportedCable
 
 if TYPE_CHECKING:
@@ -246,5 +247,4 @@ def _some(names: Iterable[str]) -> str:
     from lossless.ground.basics.natural_order import natural_key
 
     ordered = sorted(names, key=natural_key)
-    more = f" and {len(ordered) - _MANY} more" if len(ordered) > _MANY else ""
-    return ", ".join(ordered[:_MANY]) + more if ordered else "none"
+    return listed(ordered, _MANY) if ordered else "none"

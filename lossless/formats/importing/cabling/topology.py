@@ -13,6 +13,7 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import listed
 from lossless.ground.documents.yaml.scalars import text_scalar
 from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.tier import ROLES, link_tier
@@ -154,7 +155,7 @@ def _role(name: str, exported: str, options: CablingOptions) -> str | None:
 
 
 def _no_role(unknown: Sequence[str], exported: Mapping[str, str]) -> str:
-    named = ", ".join(unknown[:_MANY]) + (f" and {len(unknown) - _MANY} more" if len(unknown) > _MANY else "")
+    named = listed(unknown, _MANY)
     own = exported.get(unknown[0])
     example = f"role:{own}" if own else f"{re.sub(r'[0-9]+$', '', unknown[0]) or unknown[0]}*"
     verb = "is" if len(unknown) == 1 else "are"

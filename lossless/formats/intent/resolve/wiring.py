@@ -11,6 +11,7 @@ from lossless.formats.intent.resolve.shapes import shape_plan
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import listed
 from lossless.model.fabric.tier import ROLES, LinkTier, link_tier
 
 if TYPE_CHECKING:
@@ -172,9 +173,4 @@ def _no_device(name: str, known: list[str]) -> str:
     close = nearest(name, known)
     if close is None and not known:
         return f"no device {name!r}; none is declared"
-    return f"no device {name!r}; " + (f"did you mean {close}?" if close else f"there are {_some(known)}")
-
-
-def _some(names: list[str]) -> str:
-    """Return a few names of what may be thousands."""
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"no device {name!r}; " + (f"did you mean {close}?" if close else f"there are {listed(known, 5)}")

@@ -1,4 +1,4 @@
-"""Names and numbers as the messages of rules list them."""
+"""Names and numbers as messages list them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-def listed(names: Sequence[str], most: int = 4) -> str:
+def listed(names: Sequence[str], most: int = 4, separator: str = ", ") -> str:
     """Return ``a, b, c, d and 3 more``."""
     more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+    return separator.join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def joined(names: Iterable[str], most: int | None = None) -> str:
