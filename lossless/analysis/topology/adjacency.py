@@ -26,6 +26,11 @@ def grid(sides: Sequence[int]) -> tuple[Place, ...]:
     return tuple(product(*map(range, sides)))
 
 
+def grid_name(place: Place) -> str:
+    """Return what the switch at a place of a torus is called: ``sw-0-0``."""
+    return "-".join(map(str, ("sw", *place)))
+
+
 def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
     """Yield neighbours: each place, the next along an axis, and the number of the axis.
 

@@ -13,14 +13,15 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.adjacency import global_pairs, part
-from lossless.analysis.topology.shapes import WiringPlan, nodes_of, within
+from lossless.analysis.topology.shapes import NodeGrid, leaf_links
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lossless.analysis.topology.shapes import LinkBundle, LinkKind
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.tier import Role
 
 
 class DragonflyShape(NamedTuple):
@@ -33,6 +34,24 @@ class DragonflyShape(NamedTuple):
     local_links: LinkKind
     global_links: LinkKind
     origin: Origin
+
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return switches and hosts, counted through all groups."""
+        switches = (self.groups, self.switches)
+        return {
+            "switch": NodeGrid("switches", switches),
+            "host": NodeGrid("hosts_per_switch", (*switches, self.hosts_per_switch)),
+        }
+
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links of hosts, those between every two switches of a group, and those between groups."""
+        for switch in range(self.groups * self.switches):
+            for host in part(switch, self.hosts_per_switch):
+                yield self.host_links.between(f"switch{switch + 1}", f"host{host + 1}")
+        for group in range(self.groups):
+            for first, second in combinations(part(group, self.switches), 2):
+                yield self.local_links.between(f"switch{first + 1}", f"switch{second + 1}")
+        yield from _global("switch", self.switches, self)
 
 
 class DragonflyPlusShape(NamedTuple):
@@ -47,66 +66,20 @@ class DragonflyPlusShape(NamedTuple):
     global_links: LinkKind
     origin: Origin
 
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return the nodes of each role, counted through all groups."""
+        leaves = (self.groups, self.leaves)
+        return {
+            "leaf": NodeGrid("leaves", leaves),
+            "spine": NodeGrid("spines", (self.groups, self.spines)),
+            "host": NodeGrid("hosts_per_leaf", (*leaves, self.hosts_per_leaf)),
+        }
 
-def dragonfly(shape: DragonflyShape, room: DragonflyShape | None = None) -> WiringPlan:
-    """Return the plan of a dragonfly: ``switch1``.. and ``host1``.. through all groups.
-
-    ``room`` is the shape that it may grow to, of as many switches in a group: names and ports are those of it.
-    """
-    if room is None:
-        return _dragonfly(shape)
-    switches = (shape.groups, shape.switches)
-    return within(_dragonfly(room), {"switch": switches, "host": (*switches, shape.hosts_per_switch)})
-
-
-def _dragonfly(shape: DragonflyShape) -> WiringPlan:
-    switches, at = (shape.groups, shape.switches), shape.origin
-    nodes = (
-        *nodes_of("switch", switches, at.at("switches")),
-        *nodes_of("host", (*switches, shape.hosts_per_switch), at.at("hosts_per_switch")),
-    )
-    return WiringPlan(nodes, (*_local(shape), *_global("switch", shape.switches, shape)))
-
-
-def _local(shape: DragonflyShape) -> Iterator[LinkBundle]:
-    """Yield the links of hosts, and those between every two switches of a group."""
-    for switch in range(shape.groups * shape.switches):
-        for host in part(switch, shape.hosts_per_switch):
-            yield shape.host_links.between(f"switch{switch + 1}", f"host{host + 1}")
-    for group in range(shape.groups):
-        for first, second in combinations(part(group, shape.switches), 2):
-            yield shape.local_links.between(f"switch{first + 1}", f"switch{second + 1}")
-
-
-def dragonfly_plus(shape: DragonflyPlusShape, room: DragonflyPlusShape | None = None) -> WiringPlan:
-    """Return the plan of a dragonfly+: ``leaf1``.., ``spine1``.. and ``host1``.. through all groups.
-
-    ``room`` is the shape that it may grow to, of as many spines in a group: names and ports are those of it.
-    """
-    if room is None:
-        return _dragonfly_plus(shape)
-    leaves = (shape.groups, shape.leaves)
-    sizes = {"leaf": leaves, "spine": (shape.groups, shape.spines), "host": (*leaves, shape.hosts_per_leaf)}
-    return within(_dragonfly_plus(room), sizes)
-
-
-def _dragonfly_plus(shape: DragonflyPlusShape) -> WiringPlan:
-    leaves, at = (shape.groups, shape.leaves), shape.origin
-    nodes = (
-        *nodes_of("leaf", leaves, at.at("leaves")),
-        *nodes_of("spine", (shape.groups, shape.spines), at.at("spines")),
-        *nodes_of("host", (*leaves, shape.hosts_per_leaf), at.at("hosts_per_leaf")),
-    )
-    return WiringPlan(nodes, (*_up(shape), *_global("spine", shape.spines, shape)))
-
-
-def _up(shape: DragonflyPlusShape) -> Iterator[LinkBundle]:
-    """Yield the links of hosts, and those of every leaf to every spine of its group."""
-    for leaf in range(shape.groups * shape.leaves):
-        for host in part(leaf, shape.hosts_per_leaf):
-            yield shape.host_links.between(f"leaf{leaf + 1}", f"host{host + 1}")
-        for spine in part(leaf // shape.leaves, shape.spines):
-            yield shape.uplinks.between(f"leaf{leaf + 1}", f"spine{spine + 1}")
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links of each group, then those between groups."""
+        for group in range(self.groups):
+            yield from leaf_links(self, part(group, self.leaves), part(group, self.spines))
+        yield from _global("spine", self.spines, self)
 
 
 def _global(name: str, per_group: int, shape: DragonflyShape | DragonflyPlusShape) -> Iterator[LinkBundle]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.topology.adjacency import above, global_pairs, grid, part, torus_pairs
+from lossless.analysis.topology.adjacency import above, global_pairs, grid, grid_name, part, torus_pairs
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
@@ -159,7 +159,7 @@ def torus(shape: SubnetTorusShape) -> SubnetLayout:
     Each direction has the same ports at every switch, those along the first side first and hosts last: opensm's dor
     goes by the order of ports, and takes one dimension after another only so.
     """
-    names = {place: "-".join(map(str, ("sw", *place))) for place in grid(shape.sides)}
+    names = {place: grid_name(place) for place in grid(shape.sides)}
     switches = tuple(
         SwitchSpot(name, "switch", shape.origin.at("sides"), coordinates=place)
         for place, name in names.items()

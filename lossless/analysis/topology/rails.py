@@ -11,14 +11,15 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.adjacency import part
-from lossless.analysis.topology.shapes import WiringPlan, nodes_of, within
+from lossless.analysis.topology.shapes import NodeGrid
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lossless.analysis.topology.shapes import LinkBundle, LinkKind
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.tier import Role
 
 
 class RailShape(NamedTuple):
@@ -32,31 +33,18 @@ class RailShape(NamedTuple):
     uplinks: LinkKind
     origin: Origin
 
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return the nodes of each role: ``leaf1`` is rail 1 of unit 1, ``leaf2`` its rail 2."""
+        return {
+            "leaf": NodeGrid("rails", (self.units, self.rails)),
+            "spine": NodeGrid("spines", (self.spines,)),
+            "host": NodeGrid("hosts_per_unit", (self.units, self.hosts_per_unit)),
+        }
 
-def rail_optimised(shape: RailShape, room: RailShape | None = None) -> WiringPlan:
-    """Return the plan: ``leaf1`` is rail 1 of unit 1, ``leaf2`` its rail 2; ``host1``.. through all units.
-
-    ``room`` is the shape that it may grow to, of as many rails: names and ports are those they have there.
-    """
-    if room is None:
-        return _rails(shape)
-    sizes = {
-        "leaf": (shape.units, shape.rails),
-        "spine": (shape.spines,),
-        "host": (shape.units, shape.hosts_per_unit),
-    }
-    return within(_rails(room), sizes)
-
-
-def _rails(shape: RailShape) -> WiringPlan:
-    at = shape.origin
-    nodes = (
-        *nodes_of("leaf", (shape.units, shape.rails), at.at("rails")),
-        *nodes_of("spine", (shape.spines,), at.at("spines")),
-        *nodes_of("host", (shape.units, shape.hosts_per_unit), at.at("hosts_per_unit")),
-    )
-    places = product(range(shape.units), range(shape.rails))
-    return WiringPlan(nodes, tuple(bundle for unit, rail in places for bundle in _leaf(shape, unit, rail)))
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links leaf by leaf."""
+        for unit, rail in product(range(self.units), range(self.rails)):
+            yield from _leaf(self, unit, rail)
 
 
 def _leaf(shape: RailShape, unit: int, rail: int) -> Iterator[LinkBundle]:

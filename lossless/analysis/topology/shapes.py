@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from lossless.analysis.topology.adjacency import above, grid, part
+from lossless.analysis.topology.adjacency import above, grid, grid_name, part
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
@@ -66,45 +66,6 @@ class WiringPlan(NamedTuple):
     bundles: tuple[LinkBundle, ...]
 
 
-class LeafSpineShape(NamedTuple):
-    """A two-tier Clos by its numbers: every leaf connects to every spine."""
-
-    leaves: int
-    spines: int
-    hosts_per_leaf: int
-    host_links: tuple[int, int]
-    uplinks: tuple[int, int]
-    host_cable_m: int
-    uplink_cable_m: int
-    origin: Origin
-    lag: bool = False
-    dual_tor: bool = False
-
-
-class ThreeTierShape(NamedTuple):
-    """A three-tier Clos by its numbers: pods of leaves and spines, joined by super-spines.
-
-    The n-th part of each pod's spines connects to the n-th part of the super-spines, where there are several
-    ``planes``; with one, every spine connects to every super-spine.
-    """
-
-    pods: int
-    leaves_per_pod: int
-    spines_per_pod: int
-    super_spines: int
-    planes: int
-    hosts_per_leaf: int
-    host_links: tuple[int, int]
-    uplinks: tuple[int, int]
-    spine_uplinks: tuple[int, int]
-    host_cable_m: int
-    uplink_cable_m: int
-    spine_uplink_cable_m: int
-    origin: Origin
-    lag: bool = False
-    dual_tor: bool = False
-
-
 class LinkKind(NamedTuple):
     """What all bundles of one tier of a shape have in common; ``links`` is how many, and their speed in b/s."""
 
@@ -133,120 +94,141 @@ class LinkKind(NamedTuple):
         )
 
 
-def leaf_spine(shape: LeafSpineShape, room: LeafSpineShape | None = None) -> WiringPlan:
-    """Return the plan of a two-tier Clos: ``leaf1``.., ``spine1``.., ``host1``.. through all leaves.
+class NodeGrid(NamedTuple):
+    """The nodes of one role in a shape: ``key`` states how many, ``sides`` are their counts (pods, and in each pod).
 
-    ``room`` is the shape that it may grow to: names and ports are those they have there.
+    They are called by their number through all sides (``leaf1``, ``superspine1``), or by their coordinates.
     """
-    if room is None:
-        return _leaf_spine(shape)
-    sizes = {"leaf": (shape.leaves,), "spine": (shape.spines,), "host": (shape.leaves, shape.hosts_per_leaf)}
-    return within(_leaf_spine(room), sizes)
+
+    key: str
+    sides: tuple[int, ...]
+    dual_tor: bool = False
+    by_coordinates: bool = False
+
+    def nodes(self, role: Role, origin: Origin) -> Iterator[PlanNode]:
+        """Yield the nodes, the last side counted fastest."""
+        for number, place in enumerate(grid(self.sides), 1):
+            name = grid_name(place) if self.by_coordinates else f"{role.replace('-', '')}{number}"
+            yield PlanNode(name, role, None, origin.at(self.key), self.dual_tor, place=place)
 
 
-def _leaf_spine(shape: LeafSpineShape) -> WiringPlan:
-    at = shape.origin
-    nodes = (
-        *nodes_of("leaf", (shape.leaves,), at.at("leaves"), shape.dual_tor),
-        *nodes_of("spine", (shape.spines,), at.at("spines")),
-        *nodes_of("host", (shape.leaves, shape.hosts_per_leaf), at.at("hosts_per_leaf")),
-    )
-    up, spines = _uplinks(shape), range(shape.spines)
-    leaves = (_leaf(shape, leaf, up, spines) for leaf in range(shape.leaves))
-    return WiringPlan(nodes, tuple(bundle for bundles in leaves for bundle in bundles))
+class Shape(Protocol):
+    """A topology by a few numbers."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where it is declared."""
+
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return the nodes of each role."""
+
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links, in the order their ports are placed."""
 
 
-def three_tier(shape: ThreeTierShape, room: ThreeTierShape | None = None) -> WiringPlan:
-    """Return the plan of a three-tier Clos; leaves, spines and hosts are counted through all pods.
+class LeafSpineShape(NamedTuple):
+    """A two-tier Clos by its numbers: every leaf connects to every spine."""
 
-    ``room`` is the shape that it may grow to, of as many planes: names and ports are those they have there.
+    leaves: int
+    spines: int
+    hosts_per_leaf: int
+    host_links: LinkKind
+    uplinks: LinkKind
+    origin: Origin
+    dual_tor: bool = False
+
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return the nodes of each role, hosts counted through all leaves."""
+        return {
+            "leaf": NodeGrid("leaves", (self.leaves,), self.dual_tor),
+            "spine": NodeGrid("spines", (self.spines,)),
+            "host": NodeGrid("hosts_per_leaf", (self.leaves, self.hosts_per_leaf)),
+        }
+
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links leaf by leaf."""
+        return leaf_links(self, range(self.leaves), range(self.spines))
+
+
+class ThreeTierShape(NamedTuple):
+    """A three-tier Clos by its numbers: pods of leaves and spines, joined by super-spines.
+
+    The n-th part of each pod's spines connects to the n-th part of the super-spines, where there are several
+    ``planes``; with one, every spine connects to every super-spine.
     """
-    if room is None:
-        return _three_tier(shape)
-    spines, above = shape.spines_per_pod // shape.planes, shape.super_spines // shape.planes
-    sizes = {
-        "leaf": (shape.pods, shape.leaves_per_pod),
-        "spine": (shape.pods, shape.planes, spines),
-        "super-spine": (shape.planes, above),
-        "host": (shape.pods, shape.leaves_per_pod, shape.hosts_per_leaf),
-    }
-    return within(_three_tier(room), sizes)
+
+    pods: int
+    leaves_per_pod: int
+    spines_per_pod: int
+    super_spines: int
+    planes: int
+    hosts_per_leaf: int
+    host_links: LinkKind
+    uplinks: LinkKind
+    spine_uplinks: LinkKind
+    origin: Origin
+    dual_tor: bool = False
+
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return the nodes of each role: leaves, spines and hosts are counted through all pods."""
+        leaves, planes = (self.pods, self.leaves_per_pod), self.planes
+        return {
+            "leaf": NodeGrid("leaves_per_pod", leaves, self.dual_tor),
+            "spine": NodeGrid("spines_per_pod", (self.pods, planes, self.spines_per_pod // planes)),
+            "super-spine": NodeGrid("super_spines", (planes, self.super_spines // planes)),
+            "host": NodeGrid("hosts_per_leaf", (*leaves, self.hosts_per_leaf)),
+        }
+
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links pod by pod."""
+        for pod in range(self.pods):
+            spines = part(pod, self.spines_per_pod)
+            yield from leaf_links(self, part(pod, self.leaves_per_pod), spines)
+            for spine in spines:
+                for super_spine in above(spine, self.spines_per_pod, self.super_spines, self.planes):
+                    yield self.spine_uplinks.between(f"spine{spine + 1}", f"superspine{super_spine + 1}")
 
 
-def _three_tier(shape: ThreeTierShape) -> WiringPlan:
-    at = shape.origin
-    leaves, planes = (shape.pods, shape.leaves_per_pod), shape.planes
-    spines = (shape.pods, planes, shape.spines_per_pod // planes)
-    nodes = (
-        *nodes_of("leaf", leaves, at.at("leaves_per_pod"), shape.dual_tor),
-        *nodes_of("spine", spines, at.at("spines_per_pod")),
-        *nodes_of("super-spine", (planes, shape.super_spines // planes), at.at("super_spines")),
-        *nodes_of("host", (*leaves, shape.hosts_per_leaf), at.at("hosts_per_leaf")),
-    )
-    pods = (_pod(shape, pod) for pod in range(shape.pods))
-    return WiringPlan(nodes, tuple(bundle for bundles in pods for bundle in bundles))
+class _Clos(Protocol):
+    """What leaves need of a shape to have links."""
+
+    @property
+    def hosts_per_leaf(self) -> int: ...
+
+    @property
+    def host_links(self) -> LinkKind: ...
+
+    @property
+    def uplinks(self) -> LinkKind: ...
 
 
-def _pod(shape: ThreeTierShape, pod: int) -> Iterator[LinkBundle]:
-    spines = part(pod, shape.spines_per_pod)
-    uplinks = _uplinks(shape)
-    for leaf in part(pod, shape.leaves_per_pod):
-        yield from _leaf(shape, leaf, uplinks, spines)
-    up = LinkKind(
-        "spine_uplinks",
-        shape.spine_uplinks,
-        shape.spine_uplink_cable_m,
-        shape.origin.at("spine_uplinks"),
-        shape.origin.at("cables", "spine_uplink"),
-        _lag_of(shape),
-    )
-    for spine in spines:
-        for super_spine in above(spine, shape.spines_per_pod, shape.super_spines, shape.planes):
-            yield up.between(f"spine{spine + 1}", f"superspine{super_spine + 1}")
+def leaf_links(shape: _Clos, leaves: range, spines: range) -> Iterator[LinkBundle]:
+    """Yield the links of each leaf: to its hosts, then to all of the spines."""
+    for leaf in leaves:
+        for host in part(leaf, shape.hosts_per_leaf):
+            yield shape.host_links.between(f"leaf{leaf + 1}", f"host{host + 1}")
+        for spine in spines:
+            yield shape.uplinks.between(f"leaf{leaf + 1}", f"spine{spine + 1}")
 
 
-def nodes_of(
-    role: Role, sides: tuple[int, ...], origin: Origin, dual_tor: bool = False
-) -> Iterator[PlanNode]:
-    """Yield all nodes of a role, counted from 1 through every side: ``leaf1``, ``superspine1``."""
-    name = role.replace("-", "")
-    for number, place in enumerate(grid(sides), 1):
-        yield PlanNode(f"{name}{number}", role, None, origin, dual_tor, place=place)
+def wiring_plan(shape: Shape, room: Shape | None = None) -> WiringPlan:
+    """Return the plan of a shape.
 
-
-def _leaf(
-    shape: LeafSpineShape | ThreeTierShape, leaf: int, up: LinkKind, spines: range
-) -> Iterator[LinkBundle]:
-    """Yield the links of one leaf: to its hosts, then to its spines."""
-    at = shape.origin
-    down = LinkKind(
-        "hosts", shape.host_links, shape.host_cable_m, at.at("host_links"), at.at("cables", "host")
-    )
-    name = f"leaf{leaf + 1}"
-    for host in part(leaf, shape.hosts_per_leaf):
-        yield down.between(name, f"host{host + 1}")
-    for spine in spines:
-        yield up.between(name, f"spine{spine + 1}")
-
-
-def _uplinks(shape: LeafSpineShape | ThreeTierShape) -> LinkKind:
-    at = shape.origin
-    return LinkKind(
-        "uplinks",
-        shape.uplinks,
-        shape.uplink_cable_m,
-        at.at("uplinks"),
-        at.at("cables", "uplink"),
-        _lag_of(shape),
+    ``room`` is the shape that it may grow to, of as many planes, rails or sides: names and ports are those they
+    have there.
+    """
+    whole = shape if room is None else room
+    grids = whole.grids().items()
+    nodes = tuple(node for role, of_role in grids for node in of_role.nodes(role, whole.origin))
+    plan = WiringPlan(nodes, tuple(whole.bundles()))
+    return (
+        plan
+        if room is None
+        else _within(plan, {role: of_role.sides for role, of_role in shape.grids().items()})
     )
 
 
-def _lag_of(shape: LeafSpineShape | ThreeTierShape) -> str | None:
-    """Return the name of the one LAG between two switches: every pair has its own."""
-    return "lag" if shape.lag else None
-
-
-def within(room: WiringPlan, sizes: Mapping[str, tuple[int, ...]]) -> WiringPlan:
+def _within(room: WiringPlan, sizes: Mapping[str, tuple[int, ...]]) -> WiringPlan:
     """Return the part of a plan that is there: the nodes whose place is below the ``sizes`` of their role.
 
     Ports of links to nodes that are not there yet are kept free, so that none moves when they come.

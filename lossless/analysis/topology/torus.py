@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.adjacency import grid, torus_pairs
-from lossless.analysis.topology.shapes import PlanNode, WiringPlan, nodes_of, within
+from lossless.analysis.topology.adjacency import grid, grid_name, torus_pairs
+from lossless.analysis.topology.shapes import NodeGrid
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.analysis.topology.adjacency import Place
-    from lossless.analysis.topology.shapes import LinkKind
+    from collections.abc import Iterator, Mapping
+
+    from lossless.analysis.topology.shapes import LinkBundle, LinkKind
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.tier import Role
 
 
 class TorusShape(NamedTuple):
@@ -23,29 +25,20 @@ class TorusShape(NamedTuple):
     host_links: LinkKind
     origin: Origin
 
+    def grids(self) -> Mapping[Role, NodeGrid]:
+        """Return switches by coordinates, ``sw-0-0``, and hosts through all switches."""
+        return {
+            "switch": NodeGrid("sides", self.sides, by_coordinates=True),
+            "host": NodeGrid("hosts_per_switch", (*self.sides, self.hosts_per_switch)),
+        }
 
-def torus(shape: TorusShape, room: TorusShape | None = None) -> WiringPlan:
-    """Return the plan of a torus: ``sw-0-0``.. by coordinates, ``host1``.. through all switches.
+    def bundles(self) -> Iterator[LinkBundle]:
+        """Yield the links between switches, then those of hosts.
 
-    Links between switches have the first ports, whose number the sides alone decide; hosts, which may become more,
-    come last.
-
-    ``room`` is the shape that it may grow to, of the same sides: names and ports are those they have there.
-    """
-    if room is None:
-        return _torus(shape)
-    return within(_torus(room), {"switch": shape.sides, "host": (*shape.sides, shape.hosts_per_switch)})
-
-
-def _torus(shape: TorusShape) -> WiringPlan:
-    at = shape.origin
-    places = grid(shape.sides)
-    switches = tuple(PlanNode(_name(place), "switch", None, at.at("sides"), place=place) for place in places)
-    hosts = tuple(nodes_of("host", (*shape.sides, shape.hosts_per_switch), at.at("hosts_per_switch")))
-    down = (shape.host_links.between(_name(host.place[:-1]), host.name) for host in hosts)
-    across = (shape.links.between(_name(a), _name(b)) for a, b, _ in torus_pairs(shape.sides))
-    return WiringPlan((*switches, *hosts), (*across, *down))
-
-
-def _name(place: Place) -> str:
-    return "-".join(map(str, ("sw", *place)))
+        Links between switches have the first ports, whose number the sides alone decide; hosts, which may become
+        more, come last.
+        """
+        for first, second, _ in torus_pairs(self.sides):
+            yield self.links.between(grid_name(first), grid_name(second))
+        for number, place in enumerate(grid((*self.sides, self.hosts_per_switch)), 1):
+            yield self.host_links.between(grid_name(place[:-1]), f"host{number}")

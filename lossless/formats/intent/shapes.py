@@ -105,6 +105,8 @@ class ShapeIntent(Model):
 
     oversubscription: Ratio = 1.0
     lag: OnOff = False
+    if TYPE_CHECKING:
+        cables: Model
 
     @property
     def room_sizes(self) -> Mapping[str, int]:

@@ -29,7 +29,7 @@ def require_writable(path: str) -> None:
         raise RenderError(f"{path}: cannot be written: no permission")
 
 
-def write_all(texts: Mapping[str, str]) -> None:
+def write_all(contents: Mapping[str, str | bytes], *, make_folders: bool = False) -> None:
     """Write several files, each whole; where one cannot be staged, all stay as they were.
 
     A link is followed, a mode is kept, and a pipe or a device is written to as it is.
@@ -38,34 +38,33 @@ def write_all(texts: Mapping[str, str]) -> None:
         RenderError: the file system refuses.
     """
     staged: dict[str, str] = {}
+    path = ""
     try:
-        for path, text in texts.items():
+        for path, content in contents.items():
             target = os.path.realpath(path)
+            if make_folders:
+                os.makedirs(os.path.dirname(target), exist_ok=True)
             if not _is_special(target):
-                part = _stage(target, text)
-                staged[part] = target
-        for part, target in staged.items():
-            os.replace(part, target)
-        for path, text in texts.items():
-            if _is_special(path):
-                _write(path, text)
+                staged[path] = _stage(target, content)
+        for path, part in staged.items():
+            os.replace(part, os.path.realpath(path))
+        for path in contents.keys() - staged.keys():
+            _write(path, contents[path])
     except OSError as error:
-        raise RenderError(
-            f"{error.filename}: cannot be written: {error.strerror}".replace(_PART, "")
-        ) from error
+        raise RenderError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
-        for part in staged:
+        for part in staged.values():
             if os.path.lexists(part):
                 os.unlink(part)
 
 
-def _stage(target: str, text: str) -> str:
-    """Write a text beside its place, with the mode of what it will take the place of; return where."""
+def _stage(target: str, content: str | bytes) -> str:
+    """Write a file beside its place, with the mode of what it will take the place of; return where."""
     part = target + _PART
     if os.path.lexists(part):
         os.unlink(part)
     try:
-        _write(part, text)
+        _write(part, content)
         if os.path.exists(target):
             os.chmod(part, stat.S_IMODE(os.stat(target).st_mode))
     except OSError:
@@ -75,9 +74,9 @@ def _stage(target: str, text: str) -> str:
     return part
 
 
-def _write(path: str, text: str) -> None:
-    with open(path, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-        stream.write(text)
+def _write(path: str, content: str | bytes) -> None:
+    with open(path, "wb") as stream:
+        stream.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
 
 
 def _is_special(path: str) -> bool:

@@ -183,9 +183,12 @@ def write_import(imported: ImportResult, output: Path | None, base_dir: Path | N
     """Write an imported intent to ``output``, and the devices' own files below ``base_dir``, each where it is given.
 
     Raises:
-        InputError: a file that is there already says something else, or cannot be written; nothing is overwritten.
+        InputError: a file that is there already says something else; nothing is overwritten.
+        RenderError: the file system refuses.
     """
     from pathlib import Path as FilePath
+
+    from lossless.ground.documents.atomic import write_all
 
     files = {} if output is None else {FilePath(output): imported.text}
     if base_dir is not None:
@@ -197,8 +200,7 @@ def write_import(imported: ImportResult, output: Path | None, base_dir: Path | N
     ]
     if problems:
         raise InputError(problems)
-    for path, text in files.items():
-        _write(path, text)
+    write_all({str(path): text for path, text in files.items()}, make_folders=True)
 
 
 def _in_the_way(path: FilePath, text: str) -> str | None:
@@ -210,22 +212,3 @@ def _in_the_way(path: FilePath, text: str) -> str | None:
     except (OSError, UnicodeDecodeError):
         same = False
     return None if same else "is there already and says something else; it is not overwritten"
-
-
-def _write(path: FilePath, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        InputError: the file system refuses.
-    """
-    import os
-
-    staged = path.with_name(f".{path.name}.lossless-new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        staged.write_text(text, encoding="utf-8")
-        os.replace(staged, path)
-    except OSError as error:
-        raise InputError([Problem(str(path), None, None, f"cannot be written: {error.strerror}")]) from None
-    finally:
-        staged.unlink(missing_ok=True)

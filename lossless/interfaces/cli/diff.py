@@ -49,7 +49,9 @@ def command(
     if drift.problems:
         return FAILED
     if patch_file is not None and drift.patch_text is not None:
-        _write(patch_file, drift.patch_text)
+        from lossless.ground.documents.atomic import write_all
+
+        write_all({patch_file: drift.patch_text})
     wants_patch = patch_file is not None or output_format == "patch"
     if output_format != "json" or wants_patch:
         _print_update(drift)
@@ -100,23 +102,3 @@ def _print_update(drift: Drift) -> None:
         )
     else:
         problem("a patch brings it there, and no port goes down")
-
-
-def _write(file: str, text: str) -> None:
-    """Write a file whole or not at all.
-
-    Raises:
-        LosslessError: the file system refuses.
-    """
-    import os
-    from pathlib import Path
-
-    from lossless.ground.basics.errors import RenderError
-
-    beside = Path(f"{file}.{os.getpid()}.tmp")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        beside.replace(file)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise RenderError(f"{file}: cannot be written: {error.strerror}") from error

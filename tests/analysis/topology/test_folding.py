@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from lossless.analysis.topology.dragonfly import dragonfly_plus
 from lossless.analysis.topology.folding import Picture, folded
-from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, leaf_spine, three_tier
-from lossless.analysis.topology.torus import torus
+from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan, wiring_plan
 from lossless.output.report.topology.svg import from_to, topology_svg
 from tests.analysis.topology.test_shape_laws import AT, PLANS, G, clos, fly_plus, pods, ring
 
@@ -92,18 +90,18 @@ def test_what_two_names_begin_with_is_said_once(first: str, last: str, said: str
 
 
 def test_a_picture_does_not_grow_with_the_fabric() -> None:
-    small, large = (svg(drawn("three_tier", three_tier(pods(n, n, 8, 8, 2, n)))) for n in (16, 32))
+    small, large = (svg(drawn("three_tier", wiring_plan(pods(n, n, 8, 8, 2, n)))) for n in (16, 32))
     assert len(large) < 1.05 * len(small)
 
 
 def test_a_side_of_a_torus_is_closed_by_dashed_ends_and_one_of_two_is_not() -> None:
-    rings, flat = (svg(drawn("torus", torus(ring(sides, 1)))) for sides in ((3, 2), (2, 2)))
+    rings, flat = (svg(drawn("torus", wiring_plan(ring(sides, 1)))) for sides in ((3, 2), (2, 2)))
     assert rings.count("stroke-dasharray='3 3'") == 2 * 2
     assert "stroke-dasharray='3 3'" not in flat
 
 
 def test_links_within_a_row_are_arcs() -> None:
-    text = svg(drawn("dragonfly_plus", dragonfly_plus(fly_plus(3, 1, 1, 1, 1))))
+    text = svg(drawn("dragonfly_plus", wiring_plan(fly_plus(3, 1, 1, 1, 1))))
     assert text.count("<path d='M") == 3
 
 
@@ -133,7 +131,7 @@ def test_devices_without_links_and_fabrics_without_hosts_are_drawn() -> None:
 
 def test_a_small_one_in_full() -> None:
     """Without its colours: how lines look is no fact about a network."""
-    text = svg(drawn("leaf_spine", leaf_spine(clos(1, 1, 2))))
+    text = svg(drawn("leaf_spine", wiring_plan(clos(1, 1, 2))))
     looks = r" (stroke|fill|text-anchor|paint-order|role|rx|xmlns|viewBox|(font|stroke)-[a-z]+)='[^']*'"
     assert re.sub(looks, "", text) == snapshot("""\
 <svg width='460' height='502'>
@@ -175,7 +173,7 @@ def described(found: Picture) -> list[Any]:
 
 
 def test_the_middle_of_many_is_one() -> None:
-    found = drawn("leaf_spine", leaf_spine(clos(64, 2, 4)))
+    found = drawn("leaf_spine", wiring_plan(clos(64, 2, 4)))
     assert described(found) == snapshot(
         [
             (("spine1", "spine1"), 1, -1),

@@ -11,17 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
-from lossless.analysis.topology.rails import RailShape, rail_optimised
+from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape
+from lossless.analysis.topology.rails import RailShape
 from lossless.analysis.topology.shapes import (
     LeafSpineShape,
     LinkKind,
     ThreeTierShape,
     WiringPlan,
-    leaf_spine,
-    three_tier,
+    wiring_plan,
 )
-from lossless.analysis.topology.torus import TorusShape, torus
+from lossless.analysis.topology.torus import TorusShape
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.tier import LinkTier
 
@@ -31,8 +30,8 @@ SMALL = st.integers(1, 4)
 SEVERAL = st.integers(2, 5)
 
 
-def kind(tier: LinkTier, links: int, speed: int = 400) -> LinkKind:
-    return LinkKind(tier, (links, speed * G), 3, AT, AT)
+def kind(tier: LinkTier, links: int, speed: int = 400, cable_m: int = 3) -> LinkKind:
+    return LinkKind(tier, (links, speed * G), cable_m, AT, AT)
 
 
 def degrees(plan: WiringPlan, *tiers: str) -> Counter[str]:
@@ -81,21 +80,19 @@ def ring(sides: tuple[int, ...], hosts: int) -> TorusShape:
 
 
 def clos(leaves: int, spines: int, hosts: int) -> LeafSpineShape:
-    return LeafSpineShape(leaves, spines, hosts, (2, 400 * G), (2, 800 * G), 3, 30, AT)
+    return LeafSpineShape(leaves, spines, hosts, kind("hosts", 2), kind("uplinks", 2, 800, 30), AT)
 
 
 def pods(number: int, leaves: int, spines: int, above: int, planes: int, hosts: int) -> ThreeTierShape:
-    links = ((1, 400 * G), (1, 800 * G), (2, 800 * G))
-    return ThreeTierShape(
-        number, leaves, spines * planes, above * planes, planes, hosts, *links, 3, 30, 300, AT
-    )
+    links = (kind("hosts", 1), kind("uplinks", 1, 800, 30), kind("spine_uplinks", 2, 800, 300))
+    return ThreeTierShape(number, leaves, spines * planes, above * planes, planes, hosts, *links, AT)
 
 
 @given(SMALL, SMALL, SMALL, SMALL, st.integers(1, 2))
 def test_adapter_n_of_every_host_of_a_unit_is_at_rail_n(
     units: int, number: int, spines: int, hosts: int, each: int
 ) -> None:
-    plan = rail_optimised(rails(units, number, spines, hosts, each))
+    plan = wiring_plan(rails(units, number, spines, hosts, each))
     leaves = {node.name: node.place for node in plan.nodes if node.role == "leaf"}
     places = {node.name: node.place for node in plan.nodes}
     seen = set()
@@ -117,7 +114,7 @@ def test_adapter_n_of_every_host_of_a_unit_is_at_rail_n(
 def test_every_two_groups_of_a_dragonfly_have_their_links_shared_out_evenly(
     groups: int, switches: int, hosts: int, between: int
 ) -> None:
-    plan = dragonfly(fly(groups, switches, hosts, between))
+    plan = wiring_plan(fly(groups, switches, hosts, between))
     group_of = {node.name: node.place[0] for node in plan.nodes}
     pairs: Counter[tuple[int, ...]] = Counter()
     for bundle in plan.bundles:
@@ -135,7 +132,7 @@ def test_every_two_groups_of_a_dragonfly_have_their_links_shared_out_evenly(
 def test_only_spines_of_a_dragonfly_plus_leave_their_group(
     groups: int, leaves: int, spines: int, hosts: int, between: int
 ) -> None:
-    plan = dragonfly_plus(fly_plus(groups, leaves, spines, hosts, between))
+    plan = wiring_plan(fly_plus(groups, leaves, spines, hosts, between))
     nodes = {node.name: node for node in plan.nodes}
     for bundle in plan.bundles:
         a, b = nodes[bundle.a], nodes[bundle.b]
@@ -155,7 +152,7 @@ SIDES = st.lists(st.integers(2, 5), min_size=2, max_size=3).map(tuple)
 
 @given(SIDES, SMALL)
 def test_a_torus_has_two_neighbours_a_side_and_one_on_a_side_of_two(sides: Any, hosts: int) -> None:
-    plan = torus(ring(sides, hosts))
+    plan = wiring_plan(ring(sides, hosts))
     expected = sum(2 if side > 2 else 1 for side in sides)
     near = neighbours(plan)
     for node in plan.nodes:
@@ -172,13 +169,13 @@ def test_a_torus_has_two_neighbours_a_side_and_one_on_a_side_of_two(sides: Any, 
 
 
 PLANS: dict[str, Callable[..., WiringPlan]] = {
-    "leaf_spine": lambda a, b, c: leaf_spine(clos(a, b, c)),
-    "three_tier": lambda a, b, c: three_tier(pods(a, b, 1, c, 2, 2)),
-    "rail_optimised": lambda a, b, c: rail_optimised(rails(a, b, c, 2)),
-    "dragonfly": lambda a, b, c: dragonfly(fly(a + 1, b + 1, c, 2)),
-    "dragonfly_plus": lambda a, b, c: dragonfly_plus(fly_plus(a + 1, b, c, 2, 3)),
-    "torus-2d": lambda a, b, c: torus(ring((a + 1, b + 1), c)),
-    "torus-3d": lambda a, b, c: torus(ring((a + 1, b + 1, 3), c)),
+    "leaf_spine": lambda a, b, c: wiring_plan(clos(a, b, c)),
+    "three_tier": lambda a, b, c: wiring_plan(pods(a, b, 1, c, 2, 2)),
+    "rail_optimised": lambda a, b, c: wiring_plan(rails(a, b, c, 2)),
+    "dragonfly": lambda a, b, c: wiring_plan(fly(a + 1, b + 1, c, 2)),
+    "dragonfly_plus": lambda a, b, c: wiring_plan(fly_plus(a + 1, b, c, 2, 3)),
+    "torus-2d": lambda a, b, c: wiring_plan(ring((a + 1, b + 1), c)),
+    "torus-3d": lambda a, b, c: wiring_plan(ring((a + 1, b + 1, 3), c)),
 }
 
 
@@ -195,7 +192,7 @@ def test_every_device_has_a_name_of_its_own_and_is_reached(shape: str, a: int, b
 
 @given(SMALL, SMALL, SMALL)
 def test_planes_of_a_three_tier_meet_at_leaves(pod_count: int, leaves: int, above: int) -> None:
-    plan = three_tier(pods(pod_count, leaves, 1, above, 2, 2))
+    plan = wiring_plan(pods(pod_count, leaves, 1, above, 2, 2))
     assert reached(plan) == {node.name for node in plan.nodes}
 
 
@@ -227,18 +224,18 @@ def assert_nothing_moves(small: WiringPlan, large: WiringPlan) -> None:
 def test_adding_a_leaf_or_a_spine_moves_nothing(
     leaves: int, spines: int, hosts: int, more: int, above: int
 ) -> None:
-    small = leaf_spine(clos(leaves, spines, hosts))
-    assert_nothing_moves(small, leaf_spine(clos(leaves + more, spines, hosts)))
-    assert_nothing_moves(small, leaf_spine(clos(leaves, spines + above, hosts)))
+    small = wiring_plan(clos(leaves, spines, hosts))
+    assert_nothing_moves(small, wiring_plan(clos(leaves + more, spines, hosts)))
+    assert_nothing_moves(small, wiring_plan(clos(leaves, spines + above, hosts)))
 
 
 @given(SMALL, SMALL, SMALL, SMALL)
 def test_adding_a_pod_a_unit_or_a_group_moves_nothing(a: int, b: int, c: int, more: int) -> None:
-    assert_nothing_moves(three_tier(pods(a, b, 1, c, 2, 2)), three_tier(pods(a + more, b, 1, c, 2, 2)))
-    assert_nothing_moves(rail_optimised(rails(a, b, c, 2)), rail_optimised(rails(a + more, b, c, 2)))
-    assert_nothing_moves(dragonfly(fly(a + 1, b + 1, c, 3)), dragonfly(fly(a + more + 1, b + 1, c, 3)))
+    assert_nothing_moves(wiring_plan(pods(a, b, 1, c, 2, 2)), wiring_plan(pods(a + more, b, 1, c, 2, 2)))
+    assert_nothing_moves(wiring_plan(rails(a, b, c, 2)), wiring_plan(rails(a + more, b, c, 2)))
+    assert_nothing_moves(wiring_plan(fly(a + 1, b + 1, c, 3)), wiring_plan(fly(a + more + 1, b + 1, c, 3)))
     small, large = fly_plus(a + 1, b, c, 2, 3), fly_plus(a + more + 1, b, c, 2, 3)
-    assert_nothing_moves(dragonfly_plus(small), dragonfly_plus(large))
+    assert_nothing_moves(wiring_plan(small), wiring_plan(large))
 
 
 @given(a=SMALL, b=SMALL, c=SMALL, now=st.tuples(SMALL, SMALL, SMALL), later=st.tuples(SMALL, SMALL, SMALL))
@@ -249,44 +246,44 @@ def test_whatever_is_added_within_the_room_moves_nothing(
     first = tuple(map(min, now, later))
     second = tuple(map(max, now, later))
     room = tuple(map(sum, zip(second, (a, b, c), strict=True)))
-    assert_nothing_moves(leaf_spine(clos(*first), clos(*room)), leaf_spine(clos(*second), clos(*room)))
+    assert_nothing_moves(wiring_plan(clos(*first), clos(*room)), wiring_plan(clos(*second), clos(*room)))
     assert_nothing_moves(
-        three_tier(
+        wiring_plan(
             pods(first[0], first[1], first[2], 2, 2, first[2]), pods(room[0], room[1], room[2], 3, 2, room[2])
         ),
-        three_tier(
+        wiring_plan(
             pods(second[0], second[1], second[2], 2, 2, second[2]),
             pods(room[0], room[1], room[2], 3, 2, room[2]),
         ),
     )
     assert_nothing_moves(
-        rail_optimised(rails(first[0], 2, first[1], first[2]), rails(room[0], 2, room[1], room[2])),
-        rail_optimised(rails(second[0], 2, second[1], second[2]), rails(room[0], 2, room[1], room[2])),
+        wiring_plan(rails(first[0], 2, first[1], first[2]), rails(room[0], 2, room[1], room[2])),
+        wiring_plan(rails(second[0], 2, second[1], second[2]), rails(room[0], 2, room[1], room[2])),
     )
     assert_nothing_moves(
-        dragonfly(fly(first[0] + 1, 3, first[2], 2), fly(room[0] + 1, 3, room[2], 2)),
-        dragonfly(fly(second[0] + 1, 3, second[2], 2), fly(room[0] + 1, 3, room[2], 2)),
+        wiring_plan(fly(first[0] + 1, 3, first[2], 2), fly(room[0] + 1, 3, room[2], 2)),
+        wiring_plan(fly(second[0] + 1, 3, second[2], 2), fly(room[0] + 1, 3, room[2], 2)),
     )
     assert_nothing_moves(
-        dragonfly_plus(
+        wiring_plan(
             fly_plus(first[0] + 1, first[1], 2, first[2], 2), fly_plus(room[0] + 1, room[1], 2, room[2], 2)
         ),
-        dragonfly_plus(
+        wiring_plan(
             fly_plus(second[0] + 1, second[1], 2, second[2], 2), fly_plus(room[0] + 1, room[1], 2, room[2], 2)
         ),
     )
     assert_nothing_moves(
-        torus(ring((3, 2), first[2]), ring((3, 2), room[2])),
-        torus(ring((3, 2), second[2]), ring((3, 2), room[2])),
+        wiring_plan(ring((3, 2), first[2]), ring((3, 2), room[2])),
+        wiring_plan(ring((3, 2), second[2]), ring((3, 2), room[2])),
     )
 
 
 def test_without_room_a_host_more_at_every_leaf_moves_the_uplinks() -> None:
     """What the room is for: the law above would hold without it if this were not so."""
-    small, large = plugged(leaf_spine(clos(2, 1, 2))), plugged(leaf_spine(clos(2, 1, 3)))
+    small, large = plugged(wiring_plan(clos(2, 1, 2))), plugged(wiring_plan(clos(2, 1, 3)))
     assert not small.items() <= large.items()
 
 
 @given(SMALL, SMALL, SMALL)
 def test_room_as_large_as_the_shape_changes_nothing(a: int, b: int, c: int) -> None:
-    assert leaf_spine(clos(a, b, c), clos(a, b, c)) == leaf_spine(clos(a, b, c))
+    assert wiring_plan(clos(a, b, c), clos(a, b, c)) == wiring_plan(clos(a, b, c))

@@ -8,10 +8,10 @@ from hypothesis import given, strategies as st
 
 from lossless.analysis.topology.shapes import (
     LeafSpineShape,
+    LinkKind,
     ThreeTierShape,
     WiringPlan,
-    leaf_spine,
-    three_tier,
+    wiring_plan,
 )
 from lossless.ground.basics.findings import Origin
 
@@ -20,15 +20,13 @@ ORIGIN = Origin("fabric.yaml", ("topology", "leaf_spine"))
 
 
 def plan(leaves: int, spines: int, hosts_per_leaf: int, down: int = 1, up: int = 1) -> WiringPlan:
-    return leaf_spine(
+    return wiring_plan(
         LeafSpineShape(
             leaves=leaves,
             spines=spines,
             hosts_per_leaf=hosts_per_leaf,
-            host_links=(down, 400 * G),
-            uplinks=(up, 800 * G),
-            host_cable_m=3,
-            uplink_cable_m=30,
+            host_links=LinkKind("hosts", (down, 400 * G), 3, ORIGIN, ORIGIN),
+            uplinks=LinkKind("uplinks", (up, 800 * G), 30, ORIGIN, ORIGIN),
             origin=ORIGIN,
         )
     )
@@ -55,8 +53,6 @@ def test_every_number_is_blamed_where_it_is_written() -> None:
     found = plan(leaves=1, spines=1, hosts_per_leaf=1)
     keys = [node.origin.path[-1] for node in found.nodes]
     assert keys == ["leaves", "spines", "hosts_per_leaf"]
-    assert [b.origin.path[-1] for b in found.bundles] == ["host_links", "uplinks"]
-    assert [b.cable_origin.path[-2:] for b in found.bundles] == [("cables", "host"), ("cables", "uplink")]
 
 
 NUMBERS = st.integers(1, 5)
@@ -79,7 +75,7 @@ def test_links_add_up(leaves: int, spines: int, hosts: int, down: int, up: int) 
 def pods(
     number: int, leaves: int, spines: int, above: int, planes: int = 1, hosts: int = 1, up: int = 1
 ) -> WiringPlan:
-    return three_tier(
+    return wiring_plan(
         ThreeTierShape(
             pods=number,
             leaves_per_pod=leaves,
@@ -87,12 +83,9 @@ def pods(
             super_spines=above,
             planes=planes,
             hosts_per_leaf=hosts,
-            host_links=(1, 400 * G),
-            uplinks=(up, 800 * G),
-            spine_uplinks=(up + 1, 800 * G),
-            host_cable_m=3,
-            uplink_cable_m=30,
-            spine_uplink_cable_m=300,
+            host_links=LinkKind("hosts", (1, 400 * G), 3, ORIGIN, ORIGIN),
+            uplinks=LinkKind("uplinks", (up, 800 * G), 30, ORIGIN, ORIGIN),
+            spine_uplinks=LinkKind("spine_uplinks", (up + 1, 800 * G), 300, ORIGIN, ORIGIN),
             origin=ORIGIN,
         )
     )

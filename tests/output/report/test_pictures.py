@@ -153,14 +153,14 @@ def test_pictures_need_no_screen_and_leave_no_figure_behind() -> None:
 
 def test_a_picture_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     (tmp_path / "run-pauses.png").mkdir()
-    with pytest.raises(LosslessError, match=r"run-pauses\.png cannot be written: "):
+    with pytest.raises(LosslessError, match=r"run-pauses\.png: cannot be written: "):
         write_pictures(EVERYTHING, str(tmp_path), "run")
     assert not list(tmp_path.glob(".*"))
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(LosslessError, match=r"run-occupancy\.png cannot be written"):
+    with pytest.raises(LosslessError, match=r"run-occupancy\.png: cannot be written"):
         write_pictures(EVERYTHING, str(tmp_path / "file"), "run")
 
 

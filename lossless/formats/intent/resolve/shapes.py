@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape, dragonfly, dragonfly_plus
+from lossless.analysis.topology.dragonfly import DragonflyPlusShape, DragonflyShape
 from lossless.analysis.topology.pinning import ANY
-from lossless.analysis.topology.rails import RailShape, rail_optimised
+from lossless.analysis.topology.rails import RailShape
 from lossless.analysis.topology.shapes import (
     LeafSpineShape,
     LinkBundle,
     LinkKind,
     ThreeTierShape,
     WiringPlan,
-    leaf_spine,
-    three_tier,
+    wiring_plan,
 )
-from lossless.analysis.topology.torus import TorusShape, torus
+from lossless.analysis.topology.torus import TorusShape
 from lossless.formats.intent.shapes import (
     DragonflyIntent,
     DragonflyPlusIntent,
@@ -33,7 +33,9 @@ from lossless.model.fabric.tier import LinkTier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from lossless.analysis.topology.shapes import Shape
     from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.shapes import ShapeIntent
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
 
@@ -45,135 +47,102 @@ def shape_plan(loaded: LoadedIntent) -> WiringPlan | None:
         InputError: a name or port is given to what the shape does not have, or twice.
     """
     topology = loaded.intent.topology
-    if topology.shape_key is None:
+    declared = topology.shape
+    if declared is None or topology.shape_key is None:
         return None
-    plan = _Shapes(loaded, topology.shape_key).plan()
+    at = loaded.origin("topology", topology.shape_key)
+    room = _shape(declared.grown(), at) if declared.room_sizes else None
+    plan = wiring_plan(_shape(declared, at), room)
     return _Overrides(loaded, plan).plan() if topology.names or topology.ports else plan
 
 
-class _Shapes:
-    """Makes the plan of each kind of shape, beside that of the size it may grow to."""
+_CABLE_KEYS: dict[LinkTier, str] = {
+    "hosts": "host",
+    "uplinks": "uplink",
+    "spine_uplinks": "spine_uplink",
+    "local_links": "local",
+    "global_links": "global",
+    "links": "link",
+}
+"""What ``cables`` of a shape calls the cables of each tier of links."""
 
-    def __init__(self, loaded: LoadedIntent, key: str) -> None:
-        self._at = loaded.origin("topology", key)
-        self._topology = loaded.intent.topology
 
-    def plan(self) -> WiringPlan:
-        shape = self._topology.shape
-        match shape:
-            case LeafSpineIntent():
-                return leaf_spine(
-                    self._leaf_spine(shape), self._leaf_spine(shape.grown()) if shape.room else None
-                )
-            case ThreeTierIntent():
-                return three_tier(
-                    self._three_tier(shape), self._three_tier(shape.grown()) if shape.room else None
-                )
-            case RailOptimisedIntent():
-                return rail_optimised(self._rails(shape), self._rails(shape.grown()) if shape.room else None)
-            case DragonflyIntent():
-                return dragonfly(
-                    self._dragonfly(shape), self._dragonfly(shape.grown()) if shape.room else None
-                )
-            case DragonflyPlusIntent():
-                room = self._dragonfly_plus(shape.grown()) if shape.room else None
-                return dragonfly_plus(self._dragonfly_plus(shape), room)
-            case TorusIntent():
-                return torus(self._torus(shape), self._torus(shape.grown()) if shape.room else None)
-        raise AssertionError(shape)
+def _shape(declared: ShapeIntent, at: Origin) -> Shape:
+    """Return a declared shape; ``at`` is where it is."""
+    links = partial(_links, declared, at)
+    match declared:
+        case LeafSpineIntent():
+            return LeafSpineShape(
+                leaves=declared.leaves,
+                spines=declared.spines,
+                hosts_per_leaf=declared.hosts_per_leaf,
+                host_links=links("hosts"),
+                uplinks=links("uplinks"),
+                origin=at,
+                dual_tor=declared.dual_tor,
+            )
+        case ThreeTierIntent():
+            return ThreeTierShape(
+                pods=declared.pods,
+                leaves_per_pod=declared.leaves_per_pod,
+                spines_per_pod=declared.spines_per_pod,
+                super_spines=declared.super_spines,
+                planes=declared.planes,
+                hosts_per_leaf=declared.hosts_per_leaf,
+                host_links=links("hosts"),
+                uplinks=links("uplinks"),
+                spine_uplinks=links("spine_uplinks"),
+                origin=at,
+                dual_tor=declared.dual_tor,
+            )
+        case RailOptimisedIntent():
+            return RailShape(
+                units=declared.units,
+                rails=declared.rails,
+                spines=declared.spines,
+                hosts_per_unit=declared.hosts_per_unit,
+                host_links=links("hosts"),
+                uplinks=links("uplinks"),
+                origin=at,
+            )
+        case DragonflyIntent():
+            return DragonflyShape(
+                groups=declared.groups,
+                switches=declared.switches,
+                hosts_per_switch=declared.hosts_per_switch,
+                host_links=links("hosts"),
+                local_links=links("local_links"),
+                global_links=links("global_links"),
+                origin=at,
+            )
+        case DragonflyPlusIntent():
+            return DragonflyPlusShape(
+                groups=declared.groups,
+                leaves=declared.leaves,
+                spines=declared.spines,
+                hosts_per_leaf=declared.hosts_per_leaf,
+                host_links=links("hosts"),
+                uplinks=links("uplinks"),
+                global_links=links("global_links"),
+                origin=at,
+            )
+        case TorusIntent():
+            return TorusShape(
+                sides=declared.sides,
+                links=links("links"),
+                hosts_per_switch=declared.hosts_per_switch,
+                host_links=links("hosts"),
+                origin=at,
+            )
+    raise AssertionError(declared)
 
-    def _leaf_spine(self, shape: LeafSpineIntent) -> LeafSpineShape:
-        return LeafSpineShape(
-            leaves=shape.leaves,
-            spines=shape.spines,
-            hosts_per_leaf=shape.hosts_per_leaf,
-            host_links=shape.host_links,
-            uplinks=shape.uplinks,
-            host_cable_m=shape.cables.host,
-            uplink_cable_m=shape.cables.uplink,
-            origin=self._at,
-            lag=shape.lag,
-            dual_tor=shape.dual_tor,
-        )
 
-    def _three_tier(self, shape: ThreeTierIntent) -> ThreeTierShape:
-        return ThreeTierShape(
-            pods=shape.pods,
-            leaves_per_pod=shape.leaves_per_pod,
-            spines_per_pod=shape.spines_per_pod,
-            super_spines=shape.super_spines,
-            planes=shape.planes,
-            hosts_per_leaf=shape.hosts_per_leaf,
-            host_links=shape.host_links,
-            uplinks=shape.uplinks,
-            spine_uplinks=shape.spine_uplinks,
-            host_cable_m=shape.cables.host,
-            uplink_cable_m=shape.cables.uplink,
-            spine_uplink_cable_m=shape.cables.spine_uplink,
-            origin=self._at,
-            lag=shape.lag,
-            dual_tor=shape.dual_tor,
-        )
-
-    def _rails(self, shape: RailOptimisedIntent) -> RailShape:
-        return RailShape(
-            units=shape.units,
-            rails=shape.rails,
-            spines=shape.spines,
-            hosts_per_unit=shape.hosts_per_unit,
-            host_links=self._hosts(shape.host_links, shape.cables.host),
-            uplinks=self._between("uplinks", shape.uplinks, shape.cables.uplink, "uplink", shape.lag),
-            origin=self._at,
-        )
-
-    def _dragonfly(self, shape: DragonflyIntent) -> DragonflyShape:
-        cables = shape.cables
-        return DragonflyShape(
-            groups=shape.groups,
-            switches=shape.switches,
-            hosts_per_switch=shape.hosts_per_switch,
-            host_links=self._hosts(shape.host_links, cables.host),
-            local_links=self._between("local_links", shape.local_links, cables.local, "local", shape.lag),
-            global_links=self._between(
-                "global_links", shape.global_links, cables.global_, "global", shape.lag
-            ),
-            origin=self._at,
-        )
-
-    def _dragonfly_plus(self, shape: DragonflyPlusIntent) -> DragonflyPlusShape:
-        cables = shape.cables
-        return DragonflyPlusShape(
-            groups=shape.groups,
-            leaves=shape.leaves,
-            spines=shape.spines,
-            hosts_per_leaf=shape.hosts_per_leaf,
-            host_links=self._hosts(shape.host_links, cables.host),
-            uplinks=self._between("uplinks", shape.uplinks, cables.uplink, "uplink", shape.lag),
-            global_links=self._between(
-                "global_links", shape.global_links, cables.global_, "global", shape.lag
-            ),
-            origin=self._at,
-        )
-
-    def _torus(self, shape: TorusIntent) -> TorusShape:
-        return TorusShape(
-            sides=shape.sides,
-            links=self._between("links", shape.links, shape.cables.link, "link", shape.lag),
-            hosts_per_switch=shape.hosts_per_switch,
-            host_links=self._hosts(shape.host_links, shape.cables.host),
-            origin=self._at,
-        )
-
-    def _hosts(self, links: tuple[int, int], cable_m: int) -> LinkKind:
-        at = self._at
-        return LinkKind("hosts", links, cable_m, at.at("host_links"), at.at("cables", "host"))
-
-    def _between(
-        self, tier: LinkTier, links: tuple[int, int], cable_m: int, cable: str, lag: bool
-    ) -> LinkKind:
-        """Return the links between switches, which an intent calls as their tier."""
-        at = self._at
-        return LinkKind(tier, links, cable_m, at.at(tier), at.at("cables", cable), "lag" if lag else None)
+def _links(declared: ShapeIntent, at: Origin, tier: LinkTier) -> LinkKind:
+    """Return the links of a tier; those between switches are declared under the name of their tier."""
+    key, cable = "host_links" if tier == "hosts" else tier, _CABLE_KEYS[tier]
+    cables_m = declared.cables.model_dump(by_alias=True)
+    lag = "lag" if declared.lag and tier != "hosts" else None
+    return LinkKind(tier, getattr(declared, key), cables_m[cable], at.at(key), at.at("cables", cable), lag)
 
 
 class _Overrides:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import io
 import warnings
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.documents.atomic import write_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,9 @@ def write_pictures(recording: Data, folder: str, stem: str) -> tuple[str, ...]:
     if not stem or Path(stem).name != stem or stem.startswith("."):
         raise LosslessError(f"{stem!r} is not a name that files can begin with")
     drawn = draw(recording)
-    return tuple(_save(content, Path(folder), f"{stem}-{name}") for name, content in drawn.items())
+    files = {str(Path(folder, f"{stem}-{name}")): content for name, content in drawn.items()}
+    write_all(files, make_folders=True)
+    return tuple(files)
 
 
 def draw(recording: Data) -> dict[str, bytes]:
@@ -84,17 +86,3 @@ def _bytes(figure: Figure, kind: str) -> bytes:
     held = io.BytesIO()
     figure.savefig(held, format=kind, metadata=_METADATA[kind])
     return held.getvalue()
-
-
-def _save(content: bytes, folder: Path, name: str) -> str:
-    """Write to a temporary neighbour, then rename: a picture is there whole or not at all."""
-    path, part = folder / name, folder / f".{name}.part"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        part.write_bytes(content)
-        part.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            part.unlink()
-        raise LosslessError(f"{path} cannot be written: {error.strerror}") from error
-    return str(path)

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from lossless.formats.intent.resolve.shapes import shape_plan
 from lossless.model.fabric.model import Fabric
-from tests.strategies import fabric_of
+from tests.strategies import fabric_of, loaded_of
 
 Data = dict[str, Any]
 CLOS = {"host_links": "2 x 400G", "uplinks": "2 x 800G", "cables": {"host": "3m", "uplink": "30m"}}
 
 
-def fabric(shape: str, numbers: Data, **beside: Any) -> Fabric:
+def declared(shape: str, numbers: Data, **beside: Any) -> Data:
     data: Data = {"lossless": "v1", "fabric": "f", "transport": "rocev2", "preset": "nvidia"}
     data["hardware"] = {"switch": "nvidia-sn5600", "nic": "connectx-7"}
-    return fabric_of({**data, "topology": {shape: numbers, **beside}})
+    return {**data, "topology": {shape: numbers, **beside}}
+
+
+def value_at(data: Any, path: Sequence[str | int]) -> Any:
+    return value_at(data[path[0]], path[1:]) if path else data
+
+
+def fabric(shape: str, numbers: Data, **beside: Any) -> Fabric:
+    return fabric_of(declared(shape, numbers, **beside))
 
 
 def wired(found: Fabric) -> set[tuple[Any, ...]]:
@@ -84,6 +94,20 @@ def test_whatever_is_added_within_the_room_renames_and_replugs_nothing(shape: st
         assert all(port.placed for port in switch.ports)
         used = {port.name for port in switch.ports}
         assert used.isdisjoint(spec.name for spec in switch.unused)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_speed_and_length_of_every_link_are_those_written_at_its_origins(shape: str) -> None:
+    fixed, least = SHAPES[shape]
+    data = declared(shape, {**fixed, **least})
+    plan = shape_plan(loaded_of(data))
+    assert plan is not None
+    for bundle in plan.bundles:
+        links, cable = (value_at(data, origin.path) for origin in (bundle.origin, bundle.cable_origin))
+        assert str(links).endswith(f" x {bundle.speed_bps // 10**9}G")
+        assert cable == f"{bundle.cable_m}m"
+    stated = fixed["cables"].keys() & {"host", "uplink", "spine_uplink", "local", "global", "link"}
+    assert {bundle.cable_origin.path[-1] for bundle in plan.bundles} == stated
 
 
 @pytest.mark.parametrize("shape", SHAPES)
