@@ -140,7 +140,12 @@ def _paths(data: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int,
 def snippets(documentation: str, heading: str) -> list[Snippet]:
     """Return the snippets under one heading of a rule's documentation."""
     match = re.search(rf"^## {heading}$(.*?)(?=^## |\Z)", documentation, re.MULTILINE | re.DOTALL)
-    return [_snippet(*found) for found in _FENCE.findall(match[1])] if match else []
+    return read_snippets(match[1]) if match else []
+
+
+def read_snippets(text: str) -> list[Snippet]:
+    """Return the snippets in a text."""
+    return [_snippet(*fields) for fields in _FENCE.findall(text)]
 
 
 def _snippet(kind: str, options: str, text: str) -> Snippet:
@@ -162,9 +167,9 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
     )
 
 
-def judge(snippet: Snippet) -> Report:
-    """Return what the linter says of a snippet on its base."""
-    options = Options(rdma_dscps=snippet.rdma_dscps, simulate=snippet.simulate, today=snippet.today)
+def judge(snippet: Snippet, *codes: str) -> Report:
+    """Return what the linter says of a snippet on its base; of rules that are named, only what these say."""
+    options = _options(snippet, codes)
     if snippet.kind == "json baseline":
         with TemporaryDirectory() as folder:
             file = Path(folder) / "baseline.json"
@@ -172,13 +177,26 @@ def judge(snippet: Snippet) -> Report:
             return lint_documents(snippet.companions(), options._replace(baseline=str(file)))
     if snippet.is_facts:
         return _judge_facts(snippet, options)
-    cables = [name for name in snippet.beside if name.endswith(".csv")]
     if snippet.suffix == ".csv":
         (intent,) = snippet.companions()
         return compare_cabling(intent, {snippet.file: snippet.text})
+    return report_on(snippet, snippet.document(), *codes)
+
+
+def report_on(snippet: Snippet, document: Document, *codes: str) -> Report:
+    """Return what the linter says of a document in the place of a snippet's own, with what is beside it."""
+    cables = [name for name in snippet.beside if name.endswith(".csv")]
     if cables:
-        return compare_cabling(snippet.document(), {name: (BASES / name).read_text() for name in cables})
-    return lint_documents([snippet.document(), *snippet.companions()], options)
+        return compare_cabling(document, {name: (BASES / name).read_text() for name in cables})
+    return lint_documents([document, *snippet.companions()], _options(snippet, codes))
+
+
+def _options(snippet: Snippet, codes: tuple[str, ...]) -> Options:
+    # Whether a suppression is of use shows only where all rules are run.
+    chosen = tuple(code for code in codes if not code.startswith("SUP"))
+    return Options(
+        rdma_dscps=snippet.rdma_dscps, simulate=snippet.simulate, select=chosen, today=snippet.today
+    )
 
 
 def _judge_facts(snippet: Snippet, options: Options) -> Report:

@@ -10,18 +10,20 @@ import pytest
 from lossless.api import lint_documents
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES, code_of
+from tests.checks.rules.recorded import bad_examples
 from tests.checks.rules.snippets import BASES, Snippet, judge, read_text, snippets
 
+BAD = [pytest.param(code, snippet, id=name) for name, code, snippet in bad_examples()]
 HEADINGS = ("What it does", "Why it breaks a lossless fabric", "Bad", "Good", "Fix", "Sources")
 
 
-def _cases(heading: str) -> Iterator[object]:
+def _good_examples() -> Iterator[object]:
     for code in RULES:
-        for number, snippet in enumerate(snippets(rule_of(code).documentation, heading), 1):
-            yield pytest.param(code, snippet, id=f"{code}-{heading}-{number}")
+        for number, snippet in enumerate(snippets(rule_of(code).documentation, "Good"), 1):
+            yield pytest.param(snippet, id=f"{code} {number}")
 
 
-@pytest.mark.parametrize(("code", "snippet"), list(_cases("Bad")))
+@pytest.mark.parametrize(("code", "snippet"), BAD)
 def test_bad_draws_exactly_this_rule_where_marked(code: str, snippet: Snippet) -> None:
     report = judge(snippet)
     assert report.errors == ()
@@ -35,8 +37,8 @@ def test_bad_draws_exactly_this_rule_where_marked(code: str, snippet: Snippet) -
         assert {(f.code, f.origin.path) for f in findings} == {(code, snippet.marked_path())}
 
 
-@pytest.mark.parametrize(("_code", "snippet"), list(_cases("Good")))
-def test_good_draws_nothing(_code: str, snippet: Snippet) -> None:
+@pytest.mark.parametrize("snippet", list(_good_examples()))
+def test_good_draws_nothing(snippet: Snippet) -> None:
     report = judge(snippet)
     assert report.errors == ()
     assert [f"{f.code}: {f.message}" for f in report.findings] == []

@@ -1,0 +1,122 @@
+"""What a user is told of the networks in tests, as text that is on record and reviewed with every change.
+
+    python -m tests.checks.rules.recorded
+
+writes both records anew. ``recorded-examples.txt`` holds what each Bad example of a rule's documentation draws, and
+what changes where its network is changed in one respect. ``scenarios.md`` has networks of its own: a heading with a
+code and a fact, the network, and what the rule says of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from difflib import ndiff
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.registry import RULES
+from tests.checks.rules.snippets import Snippet, judge, read_snippets, snippets
+from tests.checks.rules.variants import reports
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.api import Report
+    from lossless.ground.basics.findings import Finding, Origin
+
+FOLDER = Path(__file__).parent
+EXAMPLES = FOLDER / "recorded-examples.txt"
+SCENARIOS = FOLDER / "scenarios.md"
+_BEGINNING = 30
+_SECTION = re.compile(r"^## (\w+): ([^\n]+)\n(.*?)```text says\n(.*?)```\n", re.MULTILINE | re.DOTALL)
+
+
+class Scenario(NamedTuple):
+    """A network of ``scenarios.md``: the rule and the fact it is about, the files, and what the rule says."""
+
+    code: str
+    fact: str
+    network: Snippet
+    says: str
+
+
+def bad_examples() -> Iterator[tuple[str, str, Snippet]]:
+    """Yield a name, the rule and the snippet of each Bad example in the documentation of rules."""
+    for code in RULES:
+        for number, snippet in enumerate(snippets(rule_of(code).documentation, "Bad"), 1):
+            yield f"{code} {number}", code, snippet
+
+
+def examples_on_record() -> dict[str, str]:
+    """Return what is on record for each Bad example, by its name."""
+    parts = EXAMPLES.read_text().split("== ")[1:]
+    return {name: says for name, _, says in (part.partition("\n") for part in parts)}
+
+
+def scenarios() -> list[Scenario]:
+    """Return the scenarios, in their order."""
+    return [
+        Scenario(code, fact, read_snippets(network)[0], says)
+        for code, fact, network, says in _SECTION.findall(SCENARIOS.read_text())
+    ]
+
+
+def said(report: Report, code: str) -> str:
+    """Return all that one rule says in a report, as text."""
+    findings = (line for finding in report.findings if finding.code == code for line in _finding(finding))
+    missing = (f"not checked, {gap.times}: {gap.reason}" for gap in report.not_judged if gap.code == code)
+    errors = (f"refused: {error.message}" for error in report.errors)
+    return "".join(f"{line}\n" for line in (*errors, *findings, *missing))
+
+
+def said_with_changes(snippet: Snippet, code: str) -> str:
+    """Return all that one rule says of a snippet, and what it says else where the network is changed in one respect."""
+    itself = said(judge(snippet, code), code)
+    says = {name: said(report, code) for name, report in reports(snippet, code)}
+    silent = "".join(f"-- {name}: silent\n" for name, text in says.items() if not text)
+    other = {name: _changes(itself, text) for name, text in says.items() if text not in ("", itself)}
+    return itself + silent + "".join(f"-- {name}:\n{text}" for name, text in other.items())
+
+
+def _changes(before: str, after: str) -> str:
+    """Return the lines that come in, and how those begin that go."""
+    lines = ndiff(before.splitlines(), after.splitlines())
+    kept = (line if line[0] == "+" else f"{line[:_BEGINNING]}..." for line in lines if line[0] in "+-")
+    return "".join(f"{line}\n" for line in kept)
+
+
+def _finding(finding: Finding) -> Iterator[str]:
+    likely = "" if finding.confidence == "high" else f" ({finding.confidence} confidence)"
+    yield f"{finding.severity}{likely} {_place(finding.origin)}: {finding.message}"
+    yield from (
+        f"  {name}: {text}" for name, text in (("note", finding.note), ("help", finding.help)) if text
+    )
+    shown = [*finding.elements[:3], *finding.elements[3:][-1:]]
+    yield f"  on {finding.places}: {', '.join(shown)}"
+    yield f"  data: {json.dumps(finding.data, ensure_ascii=False)}"
+    yield from (f"  see {_place(related.origin)}: {related.message}" for related in finding.related)
+    yield from (f"  {edit.action} {_place(edit.origin)}: {json.dumps(edit.value)}" for edit in finding.fix)
+
+
+def _place(origin: Origin) -> str:
+    # Where files are read from a folder, its name is not the same twice.
+    path = "|".join(str(key) for key in origin.path)
+    return f"{Path(origin.file).name} {path}{' (key)' if origin.mark == 'key' else ''}"
+
+
+def _record() -> None:
+    EXAMPLES.write_text(
+        "".join(f"== {name}\n{said_with_changes(snippet, code)}" for name, code, snippet in bad_examples())
+    )
+    sections = [
+        f"## {code}: {fact}\n{network}```text says\n{said(judge(read_snippets(network)[0], code), code)}```\n"
+        for code, fact, network, _ in _SECTION.findall(SCENARIOS.read_text())
+    ]
+    introduction = SCENARIOS.read_text().partition("\n## ")[0]
+    SCENARIOS.write_text("\n".join([introduction, *sections]))
+
+
+if __name__ == "__main__":
+    _record()

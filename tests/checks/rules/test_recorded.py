@@ -1,0 +1,27 @@
+"""What rules say of networks is what is on record: a difference is seen in review (``recorded.py`` writes it anew)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.rules.recorded import (
+    Scenario,
+    bad_examples,
+    examples_on_record,
+    said,
+    said_with_changes,
+    scenarios,
+)
+from tests.checks.rules.snippets import Snippet, judge
+
+ON_RECORD = examples_on_record()
+
+
+@pytest.mark.parametrize(("name", "code", "snippet"), list(bad_examples()), ids=list(ON_RECORD))
+def test_what_a_rule_says_of_its_example_and_of_changes_to_it(name: str, code: str, snippet: Snippet) -> None:
+    assert said_with_changes(snippet, code) == ON_RECORD[name]
+
+
+@pytest.mark.parametrize("scenario", [pytest.param(it, id=f"{it.code} {it.fact}") for it in scenarios()])
+def test_what_a_rule_says_of_a_scenario(scenario: Scenario) -> None:
+    assert said(judge(scenario.network, scenario.code), scenario.code) == scenario.says
