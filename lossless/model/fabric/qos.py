@@ -136,6 +136,10 @@ class Curve(NamedTuple):
         return self.min_bytes, self.max_bytes, self.probability_percent
 
 
+COLOURS = ("green", "yellow", "red")
+"""The colours that a WRED profile has curves for."""
+
+
 class Wred(NamedTuple):
     """A WRED profile: one curve a colour. RDMA packets are green unless something recolours them.
 

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 _TWO = 2
-_UNBOUNDED_TH = 7
+UNBOUNDED_TH = 7
 """The largest ``dynamic_th``, by which 78 shipped pool sets leave lossless queues unbounded; NVIDIA's driver takes it
 for infinite (Mellanox/SAI-Implementation mlnx_sai/src/mlnx_sai_buffer.c @91c3f7b)."""
 
@@ -112,7 +112,7 @@ def _egresses(sets: Sequence[PortSet]) -> Iterator[_EgressUse]:
 
 def _is_bounded(buffer: BufferProfile) -> bool:
     """Return whether an egress profile bounds its queue; one on an ingress pool is SWS014's."""
-    return buffer.dynamic_th != _UNBOUNDED_TH and (buffer.pool is None or buffer.pool.kind != "ingress")
+    return buffer.dynamic_th != UNBOUNDED_TH and (buffer.pool is None or buffer.pool.kind != "ingress")
 
 
 def _verdict(

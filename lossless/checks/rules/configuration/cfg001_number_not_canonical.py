@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
-from lossless.checks.rules.sonic.fields import TIMERS, is_canonical, read_timer
+from lossless.checks.rules.sonic.fields import NUMBERS, TIMERS, is_canonical, read_timer
 from lossless.checks.rules.sonic.qos_map_entries import QosMapEntry, odd_entries
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 from lossless.formats.sonic.read.tables import whole_number
@@ -69,19 +69,9 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
 
 
-_COLOURS = ("green", "yellow", "red")
-_THRESHOLDS = tuple(f"{colour}_{end}_threshold" for colour in _COLOURS for end in ("min", "max"))
-_NUMBERS = {
-    "WRED_PROFILE": (*_THRESHOLDS, *(f"{colour}_drop_probability" for colour in _COLOURS)),
-    "SCHEDULER": ("weight", "cir", "cbs", "pir", "pbs"),
-    "BUFFER_POOL": ("size", "xoff"),
-    "BUFFER_PROFILE": ("size", "xon", "xon_offset", "xoff", "static_th", "dynamic_th"),
-}
-
-
 def check(device: Device) -> Results:
     """Yield a violation per number that is written in an odd way."""
-    for table, fields in _NUMBERS.items():
+    for table, fields in NUMBERS.items():
         for row in device.tables.table(table).values():
             for field in fields:
                 text = row.fields.get(field)

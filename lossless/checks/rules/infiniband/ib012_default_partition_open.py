@@ -39,9 +39,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, is_of_hosts
+from lossless.checks.rules.infiniband.partitions import is_of_hosts
 from lossless.checks.rules.infiniband.subnet_queries import partitions
 from lossless.ground.basics.wording import joined
+from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet

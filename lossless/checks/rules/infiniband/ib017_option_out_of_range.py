@@ -53,7 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import is_on, set_to, stated
+from lossless.checks.rules.infiniband.subnet_queries import ARBITRATION_TABLES, is_on, set_to, stated
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.infiniband.options import c_number, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
@@ -67,7 +67,6 @@ if TYPE_CHECKING:
 
 _STALLS = frozenset({"vl_stall_count", "leaf_vl_stall_count"})
 """Options of which the file that ``opensm -c`` writes says that 0 is undefined."""
-_TABLES = ("vlarb_high", "vlarb_low")
 LAST_VL, MOST_WEIGHT, MOST_PAIRS = 14, 255, 64
 """What opensm 3.3.23 wants of arbitration tables: it warns of all else, and writes what is left of it. Run."""
 _ELSEWHERE = frozenset({"sharp_enabled"})
@@ -84,7 +83,7 @@ def check(subnet: Subnet) -> Results:
             yield _replaced(setting, option)
         elif isinstance(loaded.value, int) and not isinstance(loaded.value, bool) and not loaded.loss:
             yield from _unchecked(setting, option, loaded.value)
-        elif option.key.endswith(_TABLES) and is_on(subnet, "qos") and setting.text != "(null)":
+        elif option.key.endswith(ARBITRATION_TABLES) and is_on(subnet, "qos") and setting.text != "(null)":
             yield from _pairs(setting)
 
 

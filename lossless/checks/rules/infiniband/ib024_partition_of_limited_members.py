@@ -40,7 +40,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import DEFAULT_PKEY, by_key, many
+from lossless.checks.rules.infiniband.partitions import by_key, many
+from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet

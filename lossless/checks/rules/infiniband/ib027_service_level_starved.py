@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
+    ARBITRATION_TABLES,
     folding,
     is_on,
     operational_vls,
@@ -60,14 +61,11 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
-_TABLES = ("vlarb_high", "vlarb_low")
-
-
 def check(subnet: Subnet) -> Results:
     """Yield a violation per service level in use that has no lane, or one without weight."""
     if not is_on(subnet, "qos"):
         return
-    if any(subnet.option(f"qos_{kind}_{table}") for kind in ("ca", "swe") for table in _TABLES):
+    if any(subnet.option(f"qos_{kind}_{table}") for kind in ("ca", "swe") for table in ARBITRATION_TABLES):
         yield MissingInput("arbitration tables of their own for some ports")
         return
     served = _served(subnet)

@@ -36,12 +36,10 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, set_to, value
+from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
-
-
-DEFAULT = 0x7FFF
 
 
 def check(subnet: Subnet) -> Results:
@@ -54,7 +52,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _violation(subnet: Subnet, setting: ManagerSetting, instead: str) -> Violation:
-    apart = any(partition.base != DEFAULT for partition in partitions(subnet) or ())
+    apart = any(partition.base != DEFAULT_PKEY for partition in partitions(subnet) or ())
     return Violation(
         origin=setting.origin,
         message=f"{setting.key} {setting.text}: switches pass packets of every partition",

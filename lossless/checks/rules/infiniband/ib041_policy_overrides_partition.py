@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions
 from lossless.checks.rules.locations import beside
-from lossless.model.fabric.infiniband.derived_policy import policy_of
+from lossless.model.fabric.infiniband.derived_policy import DEFAULT, policy_of
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 
 _OF_KEYS = frozenset({"use", "pkey", "qos-level-name"})
-DEFAULT = "DEFAULT"
 
 
 def check(subnet: Subnet) -> Results:

@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, hosts_in, partitions
 from lossless.ground.basics.grouping import grouped
+from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
-
-DEFAULT_PKEY = 0x7FFF
-"""The partition that opensm makes by itself: all are limited members, its own port a full one."""
 
 
 def by_key(subnet: Subnet) -> dict[int | None, list[Partition]]:

@@ -36,6 +36,7 @@ TREE_ENGINES = ("ftree", "updn", "dnup", "ar_ftree", "ar_updn")
 LAYERED_ENGINES = ("lash", "dfsssp", "torus-2QoS")
 """Engines that part their paths by VL to keep them free of circles, and need the SL2VL tables for it: opensm(8)."""
 
+ARBITRATION_TABLES = ("vlarb_high", "vlarb_low")
 SL_COUNT = 16
 DROPPED = 15
 """The VL of an SL2VL table that drops a packet: opensm(8); VL 15 itself carries management alone."""

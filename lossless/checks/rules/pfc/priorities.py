@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import BufferProfile, PortQos
     from lossless.model.fabric.view import PortSet
 
-_REMAPPED = frozenset({2, 6})
-"""What tunnel QoS remapping adds to some ports (sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md)."""
+REMAPPED = frozenset({2, 6})
+"""What tunnel QoS remapping adds to ``pfc_enable`` of some ports and, by design, not to the watchdog mask
+(sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md)."""
 
 
 def remapped(qos: PortQos) -> frozenset[int]:
@@ -24,7 +25,7 @@ def remapped(qos: PortQos) -> frozenset[int]:
     Source: sonic-buildimage files/build_templates/qos_config.j2 @086b03b, which writes both masks so.
     """
     watched = qos.watchdog_mask.priorities if qos.watchdog_mask else ()
-    return _REMAPPED.intersection(qos.pfc.priorities).difference(watched) if watched else frozenset()
+    return REMAPPED.intersection(qos.pfc.priorities).difference(watched) if watched else frozenset()
 
 
 def used_classes(qos: PortQos) -> frozenset[int]:

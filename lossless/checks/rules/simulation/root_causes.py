@@ -13,6 +13,7 @@ from lossless.analysis.buffers.headroom.port import (
     link_need,
     lossless_profile,
 )
+from lossless.checks.rules.buffers.buf013_egress_limit_below_ingress import UNBOUNDED_TH
 from lossless.checks.rules.buffers.headroom import headroom_origin, row_help
 from lossless.checks.rules.locations import below, row_of
 from lossless.ground.basics.findings import MissingInput
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import BufferProfile, PortQos, Queue, Watchdog
-
-
-UNBOUNDED_TH = 7
-"""The largest ``dynamic_th``, which bounds a queue by nothing but its pool (BUF013)."""
 
 
 class RootCause(NamedTuple):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import PortRef
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.precedence import RESTATES
 from lossless.checks.rules.simulation import root_causes
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.grouping import grouped
@@ -32,8 +33,6 @@ Placed = TypeVar("Placed", "HeadroomUse", "EgressRefusal")
 
 _OF_THE_SAME_PORTS = ("BUF001", "BUF003", "BUF013", "ECN001", "PFC005")
 """Rules whose errors explain what a run loses at a port, whichever row they point at."""
-_APART = ("SCM", "CFG004")
-"""What says that a schema refuses a value, or that it is not the intended one, explains nothing."""
 _HALVES = "a queue of half its pool drops in the model: chips whose buffer has two halves pause earlier than it knows"
 
 
@@ -72,7 +71,7 @@ def _is_reported(run: SimulationRun, evidence: VerdictEvidence, severity: Severi
     declared = run.facts.view is not None and run.facts.view.fabric.declared
     return any(
         finding.severity in grave
-        and not finding.code.startswith(_APART)
+        and not finding.code.startswith(RESTATES)
         and (
             any(_is_same_object(finding.origin, row, declared=declared) for row in evidence.rows)
             or (finding.code in _OF_THE_SAME_PORTS and not elements.isdisjoint(finding.elements))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Violation
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import COLOURS
 
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
@@ -12,6 +14,17 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
 
 TIMERS = ("detection_time", "restoration_time")
+NUMBERS = {
+    "WRED_PROFILE": tuple(
+        f"{colour}_{name}"
+        for colour in COLOURS
+        for name in ("min_threshold", "max_threshold", "drop_probability")
+    ),
+    "SCHEDULER": ("weight", "cir", "cbs", "pir", "pbs"),
+    "BUFFER_POOL": ("size", "xoff"),
+    "BUFFER_PROFILE": ("size", "xon", "xon_offset", "xoff", "static_th", "dynamic_th"),
+}
+"""The fields that are numbers, by table."""
 
 
 def read_timer(text: str) -> int | None:
@@ -35,20 +48,21 @@ def is_canonical(text: str) -> bool:
     return digits.isascii() and digits.isdecimal() and (digits[0] != "0" or digits == "0")
 
 
-def field_violation(
-    device: Device,
-    table: str,
-    row: ConfigRow,
-    field: str,
-    problem: str,
-    help_text: str,
-    severity: Severity | None = None,
-) -> Violation:
-    """Return the violation of one field; ``problem`` follows the key of the row in the message."""
+class FieldProblem(NamedTuple):
+    """A field that orchagent does not take; ``message`` follows the key of its row."""
+
+    field: str
+    message: str
+    help: str
+    severity: Severity | None = None
+
+
+def field_violation(device: Device, table: str, row: ConfigRow, problem: FieldProblem) -> Violation:
+    """Return the violation of one field of a row."""
     return Violation(
-        origin=device.tables.origin(table, row, field),
-        message=f"{row.key} {problem}",
-        help=help_text,
-        data={"field": field, "value": row.fields.get(field)},
-        severity=severity,
+        origin=device.tables.origin(table, row, problem.field),
+        message=f"{row.key} {problem.message}",
+        help=problem.help,
+        data={"field": problem.field, "value": row.fields.get(problem.field)},
+        severity=problem.severity,
     )

@@ -54,26 +54,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.sonic.fields import field_violation
+from lossless.checks.rules.base import Results
+from lossless.checks.rules.sonic.fields import NUMBERS, FieldProblem, field_violation
 from lossless.formats.sonic.read.numbers import read_number
+from lossless.model.fabric.qos import COLOURS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import ConfigRow
-    from lossless.ground.basics.findings import Severity
 
 
-_COLOURS = ("green", "yellow", "red")
-_FLAGS = tuple(f"wred_{colour}_enable" for colour in _COLOURS)
-_NUMBERS = tuple(
-    f"{colour}_{name}"
-    for colour in _COLOURS
-    for name in ("min_threshold", "max_threshold", "drop_probability")
-)
-_FIELDS = frozenset({*_FLAGS, *_NUMBERS, "ecn"})
+_FLAGS = tuple(f"wred_{colour}_enable" for colour in COLOURS)
+_FIELDS = frozenset({*_FLAGS, *NUMBERS["WRED_PROFILE"], "ecn"})
 _MODES = ("none", "green", "yellow", "red", "green_yellow", "green_red", "yellow_red", "all")
 _LOST = "no queue that names it marks anything"
 
@@ -81,85 +74,61 @@ _LOST = "no queue that names it marks anything"
 def check(device: Device) -> Results:
     """Yield a violation per field for which orchagent refuses the profile."""
     for row in device.tables.table("WRED_PROFILE").values():
-        yield from _unknown(device, row)
-        yield from _words(device, row)
-        yield from _numbers(device, row)
-        for colour in _COLOURS:
-            yield from _order(device, row, colour)
+        for problem in _problems(row.fields):
+            yield field_violation(device, "WRED_PROFILE", row, problem)
 
 
-def _unknown(device: Device, row: ConfigRow) -> Iterator[Violation]:
-    for field in row.fields.keys() - _FIELDS - {"NULL"}:
-        yield _violation(
-            device,
-            row,
-            field,
-            f"has a field {field!r}, and orchagent refuses a profile with a field it does not know: {_LOST}",
-            f"remove {field}",
-        )
+def _problems(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
+    yield from _unknown(fields)
+    yield from _words(fields)
+    yield from _numbers(fields)
+    for colour in COLOURS:
+        yield from _order(fields, colour)
 
 
-def _words(device: Device, row: ConfigRow) -> Iterator[Violation]:
-    odd = [field for field in _FLAGS if row.fields.get(field, "false") not in ("true", "false")]
-    mode = row.fields.get("ecn", "ecn_none")
+def _unknown(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
+    for field in fields.keys() - _FIELDS - {"NULL"}:
+        why = "and orchagent refuses a profile with a field it does not know"
+        yield FieldProblem(field, f"has a field {field!r}, {why}: {_LOST}", f"remove {field}")
+
+
+def _words(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
+    for field in _FLAGS:
+        text = fields.get(field, "false")
+        if text not in ("true", "false"):
+            message = f"sets {field} to {text!r}, and orchagent refuses the profile for it: {_LOST}"
+            yield FieldProblem(field, message, "write true or false, in lower case")
+    mode = fields.get("ecn", "ecn_none")
     if mode.removeprefix("ecn_") not in _MODES or not mode.startswith("ecn_"):
-        odd.append("ecn")
-    for field in odd:
-        if field == "ecn":
-            problem, help_text = "which orchagent throws on", "write ecn_all, or ecn_ and the colours to mark"
-        else:
-            problem, help_text = (
-                "and orchagent refuses the profile for it",
-                "write true or false, in lower case",
-            )
-        text = row.fields[field]
-        yield _violation(device, row, field, f"sets {field} to {text!r}, {problem}: {_LOST}", help_text)
+        message = f"sets ecn to {mode!r}, which orchagent throws on: {_LOST}"
+        yield FieldProblem("ecn", message, "write ecn_all, or ecn_ and the colours to mark")
 
 
-def _numbers(device: Device, row: ConfigRow) -> Iterator[Violation]:
-    for field in _NUMBERS:
-        text = row.fields.get(field)
+def _numbers(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
+    for field in NUMBERS["WRED_PROFILE"]:
+        text = fields.get(field)
         if text is None:
             continue
         number = read_number(text)
         if number is None:
-            yield _violation(
-                device,
-                row,
-                field,
-                f"sets {field} to {text!r}, which orchagent throws on: it reads whole "
-                f"numbers up to 2,147,483,647; {_LOST}",
-                "write a whole number of bytes or percent",
-            )
+            why = "which orchagent throws on: it reads whole numbers up to 2,147,483,647"
+            message = f"sets {field} to {text!r}, {why}; {_LOST}"
+            yield FieldProblem(field, message, "write a whole number of bytes or percent")
         elif field.endswith("probability") and not 0 <= number <= 100:
-            yield _violation(
-                device,
-                row,
-                field,
-                f"sets {field} to {number} %, which the chip's driver refuses: {_LOST}",
-                "write 0 to 100",
-                severity="warning",
-            )
+            message = f"sets {field} to {number} %, which the chip's driver refuses: {_LOST}"
+            yield FieldProblem(field, message, "write 0 to 100", "warning")
 
 
-def _order(device: Device, row: ConfigRow, colour: str) -> Iterator[Violation]:
+def _order(fields: Mapping[str, str], colour: str) -> Iterator[FieldProblem]:
     low_name, high_name = f"{colour}_min_threshold", f"{colour}_max_threshold"
-    low = read_number(row.fields.get(low_name, "0"))
-    high = read_number(row.fields.get(high_name, "0"))
+    low = read_number(fields.get(low_name, "0"))
+    high = read_number(fields.get(high_name, "0"))
     if low is None or high is None or low <= high:
         return
-    if high_name in row.fields:
-        problem = f"has {high_name} of {high:,} B below {low_name} of {low:,} B"
+    if high_name in fields:
+        order = f"has {high_name} of {high:,} B below {low_name} of {low:,} B"
         field, help_text = high_name, f"write {high_name} of at least {low}, or lower {low_name}"
     else:
-        problem = f"has {low_name} of {low:,} B without {high_name}, which counts as 0"
+        order = f"has {low_name} of {low:,} B without {high_name}, which counts as 0"
         field, help_text = low_name, f"write {high_name} of at least {low}"
-    yield _violation(
-        device, row, field, f"{problem}: orchagent refuses the whole profile, and {_LOST}", help_text
-    )
-
-
-def _violation(
-    device: Device, row: ConfigRow, field: str, problem: str, help_text: str, severity: Severity | None = None
-) -> Violation:
-    return field_violation(device, "WRED_PROFILE", row, field, problem, help_text, severity)
+    yield FieldProblem(field, f"{order}: orchagent refuses the whole profile, and {_LOST}", help_text)

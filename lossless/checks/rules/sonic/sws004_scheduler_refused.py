@@ -51,20 +51,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.sonic.fields import field_violation
+from lossless.checks.rules.base import Results
+from lossless.checks.rules.sonic.fields import NUMBERS, FieldProblem, field_violation
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
-    from lossless.formats.sonic.read.tables import ConfigRow
-    from lossless.ground.basics.findings import Severity
 
 
 _WORDS = {"type": ("DWRR", "WRR", "STRICT"), "meter_type": ("bytes", "packets")}
-_RATES = frozenset({"cir", "cbs", "pir", "pbs"})
 _REFUSED = "orchagent refuses the row, and every queue that names it waits"
 
 
@@ -72,41 +69,32 @@ def check(device: Device) -> Results:
     """Yield a violation per field for which orchagent refuses the scheduler."""
     for row in device.tables.table("SCHEDULER").values():
         for field, text in row.fields.items():
-            yield from _field(device, row, field, text)
+            for problem in _problems(field, text):
+                yield field_violation(device, "SCHEDULER", row, problem)
 
 
-def _field(device: Device, row: ConfigRow, field: str, text: str) -> Iterator[Violation]:
+def _problems(field: str, text: str) -> Iterator[FieldProblem]:
     if field in _WORDS:
         if text not in _WORDS[field]:
-            yield _violation(
-                device, row, field, f"has {field} {text!r}: {_REFUSED}", f"write {_or(_WORDS[field])}"
-            )
-    elif field in _RATES or field == "weight":
-        yield from _number(device, row, field, text)
+            yield FieldProblem(field, f"has {field} {text!r}: {_REFUSED}", f"write {_or(_WORDS[field])}")
+    elif field in NUMBERS["SCHEDULER"]:
+        yield from _number(field, text)
     elif field == "priority":
-        problem = (
-            "has a priority, which orchagent does not know: releases that do not ignore it refuse the row"
-        )
-        yield _violation(device, row, field, problem, "remove priority", "warning")
+        why = "which orchagent does not know: releases that do not ignore it refuse the row"
+        yield FieldProblem(field, f"has a priority, {why}", "remove priority", "warning")
     elif field != "NULL":
-        yield _violation(device, row, field, f"has a field {field!r}: {_REFUSED}", f"remove {field}")
+        yield FieldProblem(field, f"has a field {field!r}: {_REFUSED}", f"remove {field}")
 
 
-def _number(device: Device, row: ConfigRow, field: str, text: str) -> Iterator[Violation]:
+def _number(field: str, text: str) -> Iterator[FieldProblem]:
     number = read_number(text, INT_MAX if field == "weight" else UINT64_MAX)
     if number is None:
-        problem = f"has {field} {text!r}, which orchagent throws on: every queue that names it waits"
-        yield _violation(device, row, field, problem, "write a whole number")
+        message = f"has {field} {text!r}, which orchagent throws on: every queue that names it waits"
+        yield FieldProblem(field, message, "write a whole number")
     elif field == "weight" and not 1 <= number <= 100:
         cut = f", cut to {number % 256}" if not 0 <= number <= 255 else ""
-        problem = f"has a weight of {number}{cut}, and a weight is 1 to 100"
-        yield _violation(device, row, field, problem, "write a weight from 1 to 100", "warning")
-
-
-def _violation(
-    device: Device, row: ConfigRow, field: str, problem: str, help_text: str, severity: Severity | None = None
-) -> Violation:
-    return field_violation(device, "SCHEDULER", row, field, problem, help_text, severity)
+        message = f"has a weight of {number}{cut}, and a weight is 1 to 100"
+        yield FieldProblem(field, message, "write a weight from 1 to 100", "warning")
 
 
 def _or(words: tuple[str, ...]) -> str:

@@ -54,14 +54,13 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.locations import element
-from lossless.checks.rules.sonic.fields import TIMERS, read_timer
+from lossless.checks.rules.sonic.fields import TIMERS, FieldProblem, field_violation, read_timer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import ConfigRow
-    from lossless.ground.basics.findings import Severity
 
 
 _ACTIONS = frozenset({"drop", "forward", "alert"})
@@ -81,44 +80,26 @@ def _violations(device: Device) -> Iterator[Violation]:
             continue
         if key.startswith("PortChannel") or "," in key:
             yield _no_port(device, row)
-            continue
-        action = row.fields.get("action", "drop")
-        if action not in _ACTIONS:
-            yield _violation(
-                device,
-                row,
-                "action",
-                f"action {action!r} is none that orchagent knows: {_DROPPED}",
-                "write drop, forward or alert, in lower case",
-            )
-        elif cisco and action == "forward":
-            yield _violation(
-                device,
-                row,
-                "action",
-                f"a Cisco 8000 has no action forward: {_DROPPED}",
-                "write drop or alert",
-                "warning",
-            )
-        yield from _odd_fields(device, row)
+        else:
+            yield from (_violation(device, row, problem) for problem in _problems(row.fields, cisco=cisco))
 
 
-def _odd_fields(device: Device, row: ConfigRow) -> Iterator[Violation]:
-    for field in row.fields.keys() - _FIELDS:
-        yield _violation(
-            device, row, field, f"orchagent knows no field {field!r}: {_DROPPED}", f"remove {field}"
-        )
+def _problems(fields: Mapping[str, str], *, cisco: bool) -> Iterator[FieldProblem]:
+    action = fields.get("action", "drop")
+    if action not in _ACTIONS:
+        message = f"action {action!r} is none that orchagent knows: {_DROPPED}"
+        yield FieldProblem("action", message, "write drop, forward or alert, in lower case")
+    elif cisco and action == "forward":
+        message = f"a Cisco 8000 has no action forward: {_DROPPED}"
+        yield FieldProblem("action", message, "write drop or alert", "warning")
+    for field in fields.keys() - _FIELDS:
+        yield FieldProblem(field, f"orchagent knows no field {field!r}: {_DROPPED}", f"remove {field}")
     for field in TIMERS:
-        text = row.fields.get(field)
+        text = fields.get(field)
         # WD003 speaks of numbers out of range, negative ones among them.
         if text is not None and read_timer(text) is None and text[:1] != "-":
-            yield _violation(
-                device,
-                row,
-                field,
-                f"{field} {text!r} is no whole number: {_DROPPED}",
-                "write whole milliseconds",
-            )
+            message = f"{field} {text!r} is no whole number: {_DROPPED}"
+            yield FieldProblem(field, message, "write whole milliseconds")
 
 
 def _no_port(device: Device, row: ConfigRow) -> Violation:
@@ -131,18 +112,13 @@ def _no_port(device: Device, row: ConfigRow) -> Violation:
     )
 
 
-def _violation(
-    device: Device, row: ConfigRow, field: str, problem: str, help_: str, severity: Severity | None = None
-) -> Violation:
+def _violation(device: Device, row: ConfigRow, problem: FieldProblem) -> Violation:
     # WD003 sees a row without a detection time here, and says so of the whole row.
-    unread = field == "detection_time"
+    unread = problem.field == "detection_time"
     origin = device.tables.origin("PFC_WD", row)
-    return Violation(
-        origin=origin.key() if unread else origin.at(field),
-        message=problem,
-        help=help_,
+    return field_violation(device, "PFC_WD", row, problem)._replace(
+        origin=origin.key() if unread else origin.at(problem.field),
+        message=problem.message,
         elements=(element(device, row.key),),
-        data={"field": field, "value": row.fields[field]},
-        severity=severity,
         conclusive=unread,
     )

@@ -42,7 +42,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.sonic.fields import field_violation
+from lossless.checks.rules.sonic.fields import NUMBERS, FieldProblem, field_violation
 from lossless.formats.sonic.read.numbers import UINT64_MAX, read_number
 
 if TYPE_CHECKING:
@@ -52,18 +52,14 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import ConfigRow
 
 
-_SIZES = {
-    "BUFFER_POOL": ("size", "xoff"),
-    "BUFFER_PROFILE": ("size", "xon", "xon_offset", "xoff", "static_th", "dynamic_th"),
-}
 _WORDS = {"type": ("ingress", "egress", "both"), "mode": ("dynamic", "static")}
 
 
 def check(device: Device) -> Results:
     """Yield a violation per value that orchagent cannot read."""
-    for table, fields in _SIZES.items():
+    for table in ("BUFFER_POOL", "BUFFER_PROFILE"):
         for row in device.tables.table(table).values():
-            for field in fields:
+            for field in NUMBERS[table]:
                 if field in row.fields:
                     yield from _size(device, table, row, field)
     for row in device.tables.table("BUFFER_POOL").values():
@@ -84,9 +80,11 @@ def _size(device: Device, table: str, row: ConfigRow, field: str) -> Iterator[Vi
     help_text = (
         "write a whole number of bytes" if field != "dynamic_th" else "write a whole number from -8 to 7"
     )
-    yield field_violation(device, table, row, field, f"has {field} {text!r}, {outcome}", help_text)
+    problem = FieldProblem(field, f"has {field} {text!r}, {outcome}", help_text)
+    yield field_violation(device, table, row, problem)
 
 
 def _word(device: Device, row: ConfigRow, field: str, words: tuple[str, ...]) -> Violation:
-    problem = f"has {field} {row.fields[field]!r}: orchagent drops the pool, and nothing on it is applied"
-    return field_violation(device, "BUFFER_POOL", row, field, problem, f"write {' or '.join(words)}")
+    message = f"has {field} {row.fields[field]!r}: orchagent drops the pool, and nothing on it is applied"
+    problem = FieldProblem(field, message, f"write {' or '.join(words)}")
+    return field_violation(device, "BUFFER_POOL", row, problem)

@@ -61,6 +61,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.fixes import port_rows
 from lossless.checks.rules.locations import counted_lossy
+from lossless.checks.rules.pfc.priorities import REMAPPED
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.grouping import grouped
@@ -72,8 +73,6 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 _FILLED_IN_BEFORE = (3, 0, 5)
-_REMAPPED = (2, 6)
-"""What tunnel remapping adds to pfc_enable and, by design, not to the watchdog mask."""
 
 
 def check(view: View) -> Results:
@@ -107,14 +106,14 @@ def unwatched(qos: PortQos) -> tuple[int, ...]:
     """Return the priorities with PFC that the watchdog leaves out and should not."""
     mask = _mask(qos)
     left_out = (p for p in qos.pfc.priorities if p not in mask)
-    return tuple(p for p in left_out if not mask or (p not in _REMAPPED and not counted_lossy(qos, p)))
+    return tuple(p for p in left_out if not mask or (p not in REMAPPED and not counted_lossy(qos, p)))
 
 
 def _to_watch(qos: PortQos) -> tuple[int, ...]:
     """Return the mask as it should be; of an empty one, without what tunnel remapping adds to others."""
     mask, left_out = _mask(qos), unwatched(qos)
-    if not mask and set(_REMAPPED) < set(left_out):
-        return tuple(p for p in left_out if p not in _REMAPPED)
+    if not mask and set(left_out) > REMAPPED:
+        return tuple(p for p in left_out if p not in REMAPPED)
     return tuple(sorted({*mask, *left_out}))
 
 

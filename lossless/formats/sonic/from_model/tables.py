@@ -15,6 +15,7 @@ from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.formats.sonic.to_model.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE
 from lossless.formats.sonic.to_model.tunnel import OUTER_TABLE
 from lossless.ground.basics.natural_order import natural_key
+from lossless.model.fabric.qos import COLOURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -62,7 +63,6 @@ CABLES = "AZURE"
 """The name of the CABLE_LENGTH row (sonic-buildimage files/build_templates/buffers_config.j2 @086b03b)."""
 _BY_NAME = ("BUFFER_POOL", "BUFFER_PROFILE", "FLEX_COUNTER_TABLE", "SCHEDULER", "WRED_PROFILE")
 """Tables whose rows are met in the order ports use them; all others are written port by port."""
-_COLOURS = ("green", "yellow", "red")
 
 
 def tables(switch: Switch) -> TableRows:
@@ -232,7 +232,7 @@ def _scheduler(scheduler: Scheduler) -> Fields:
 
 
 def _wred(wred: Wred) -> Fields:
-    curves = dict(zip(_COLOURS, (wred.green, wred.yellow, wred.red), strict=True))
+    curves = dict(zip(COLOURS, (wred.green, wred.yellow, wred.red), strict=True))
     fields = {"ecn": _ecn_mode([colour for colour, curve in curves.items() if curve.marks])}
     for colour, curve in curves.items():
         fields |= _curve(colour, curve)
@@ -250,7 +250,7 @@ def _curve(colour: str, curve: Curve) -> Fields:
 
 
 def _ecn_mode(colours: list[str]) -> str:
-    if len(colours) == len(_COLOURS):
+    if len(colours) == len(COLOURS):
         return "ecn_all"
     return "ecn_" + ("_".join(colours) or "none")
 

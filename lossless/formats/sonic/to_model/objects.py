@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from lossless.formats.sonic.read.numbers import read_priorities
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.model.fabric.qos import (
+    COLOURS,
     UNREADABLE,
     BufferProfile,
     Curve,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _MAP_SIZE = {"DSCP_TO_TC_MAP": 64}
-_COLOURS = ("green", "yellow", "red")
 
 
 class Objects:
@@ -95,7 +95,7 @@ class Objects:
         )
 
     def _wred(self, name: str, row: ConfigRow) -> Wred:
-        green, yellow, red = (self._curve(row, colour) for colour in _COLOURS)
+        green, yellow, red = (self._curve(row, colour) for colour in COLOURS)
         return Wred(name, green, yellow, red, self.tables.origin("WRED_PROFILE", row))
 
     def _curve(self, row: ConfigRow, colour: str) -> Curve:

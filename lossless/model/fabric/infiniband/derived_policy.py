@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 DEFAULT = "DEFAULT"
 """The level that opensm demands; it finds it in either case of letters."""
 DEFAULT_PKEY = 0x7FFF
+"""The partition that opensm makes by itself: all are limited members, its own port a full one."""
 
 
 def policy_of(subnet: Subnet) -> QosPolicy | None:
