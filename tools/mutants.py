@@ -25,6 +25,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -265,7 +266,7 @@ def _preload(modules: list[str]) -> None:
     """Import what the tests need from elsewhere, once for all processes that are forked from this one."""
     for name in modules:
         if name.partition(".")[0] not in OWN:
-            with contextlib.suppress(ImportError):
+            with contextlib.suppress(ImportError), warnings.catch_warnings(action="ignore"):
                 importlib.import_module(name)
 
 

@@ -199,6 +199,40 @@ def test_shortest_paths_of_a_leaf_spine_bear_one_failure_and_not_two() -> None:
     assert len(found.verdict.cycle) == 4
 
 
+def test_what_comes_down_and_goes_on_level_is_not_sent_up_again() -> None:
+    square = ring(4)._replace(tiers=[2, 1, 1, 2])
+    circle = routing_verdict(square, SHORTEST).cycle
+    assert len(circle) == 4
+    assert not any(hop.up_again for hop in circle)
+
+
+@pytest.mark.parametrize(
+    ("tiers", "links", "lost"),
+    [
+        # One switch outside above both, or one above each: packets may be sent around by it.
+        ((2, 2), [("leaf1", "far1"), ("leaf2", "far1")], None),
+        ((2, 2), [("leaf1", "far1"), ("leaf2", "far2")], None),
+        ((2, 2), [("leaf1", "far1")], ("leaf1", "leaf2")),
+        ((2, 2), [("leaf2", "far1")], ("leaf1", "leaf2")),
+        # Nobody knows where it stands, or it does not stand above.
+        ((0, 2), [("leaf1", "far1"), ("leaf2", "far1")], ("leaf1", "leaf2")),
+        ((1, 2), [("leaf1", "far1"), ("leaf2", "far1")], ("leaf1", "leaf2")),
+        ((2, 1), [("leaf1", "far1"), ("leaf2", "far2")], ("leaf1", "leaf2")),
+    ],
+)
+def test_paths_that_may_lead_around_outside_are_not_lost(
+    tiers: tuple[int, int], links: list[tuple[str, str]], lost: tuple[str, str] | None
+) -> None:
+    """Two leaves are joined by way of a third one, and no packet may go level twice."""
+    names = ["border", "leaf1", "leaf2", "far1", "far2"]
+    pairs = [("leaf1", "border"), ("border", "leaf2"), *links]
+    hosts = [False, True, True, True, True]
+    found = routing_verdict(
+        wires(names, [1, 1, 1, *tiers], pairs, hosts)._replace(outside=frozenset({3, 4})), UP_DOWN
+    )
+    assert found.lost == lost
+
+
 def test_nothing_is_looked_for_after_the_worst_that_can_be_seen() -> None:
     """A cycle is the worst; where packets go up and then down there is none, and a lost path is."""
     clos, two = leaf_spine(6, 2), FailureBudget(2, 2)
