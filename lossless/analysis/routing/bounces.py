@@ -125,7 +125,7 @@ def _beyond(
 ) -> tuple[PolicyMoves, Flows]:
     """Return the moves of packets that were bounced, and which of them those take that want some destinations."""
     own = sum(1 << number for number, end in enumerate(traffic.destinations) if end == bounce.switch)
-    goals = ((1 << len(traffic.destinations)) - 1 if wanted & own else wanted) & ~own
+    goals = (-1 if wanted & own else wanted) & ~own
     goes_by = avoiding(moves, bounce.switch)
     tops = (moves.channels[channel][1] for channel in bounce.outs)
     above = {top: goals for top in tops if top not in wires.outside}

@@ -80,7 +80,7 @@ def wires_of(fabric: Fabric) -> Wires:
             links[near][far] = links[far][near] = links[near].get(far, 0) + 1
     ports, outside = partial(_ports_between, fabric), frozenset(range(inside, len(names)))
     lossy = _lossy(fabric, number)
-    return Wires(tuple(names), tiers, attached, links, [0] * len(names), ports, lossy, outside)
+    return Wires(tuple(names), tiers, attached, links, bytes(len(names)), ports, lossy, outside)
 
 
 def _ends(fabric: Fabric) -> Iterator[tuple[Pair, Pair, bool]]:

@@ -94,7 +94,7 @@ def moves_of(wires: Wires, question: RoutingQuestion) -> PolicyMoves:
 def only_up_down(question: RoutingQuestion) -> bool:
     """Return whether packets go up, then down, and nothing bounces.
 
-    Each channel on such a path ranks higher than the one before it (:func:`_all_rise`), whatever the links are. So no
+    Each channel on such a path ranks higher than the one before it (:func:`all_rise`), whatever the links are. So no
     cycle can close and nothing turns up again; paths can only be lost.
     """
     return question.policy == "up-down" and not (question.bounces or question.moved)
@@ -103,7 +103,7 @@ def only_up_down(question: RoutingQuestion) -> bool:
 def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -> RoutingVerdict:
     """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
     traffic = flows(moves, wires.attached, wires.outside)
-    rising, bouncing = _all_rise(wires, moves, traffic.carried), _bouncing(wires, question)
+    rising, bouncing = all_rise(wires, moves, traffic.carried), _bouncing(wires, question)
     hops = () if rising and not bouncing else _smallest(wires, moves, traffic, bouncing)
     return RoutingVerdict(hops, None if rising else valley(wires, moves, traffic), _lost(wires, traffic.lost))
 
@@ -155,7 +155,7 @@ def _smallest(
     if not bouncing:
         traffic = traffic._replace(carried=_coming_back(moves, traffic))
         return _shortest_cycle(wires, moves, list(turns(moves, traffic)), ()) if any(traffic.carried) else ()
-    if all(bouncing.values()) and _all_rise(wires, moves, [1] * len(moves.over)):
+    if all(bouncing.values()) and all_rise(wires, moves, [1] * len(moves.over)):
         return ()
     sets = list(turns(moves, traffic))
     hops = _shortest_cycle(wires, moves, sets, first_turns(wires, moves, traffic, bouncing))
@@ -201,62 +201,30 @@ def _coming_back(moves: PolicyMoves, traffic: Flows) -> list[int]:
     return [carried if over in back else 0 for carried, over in zip(traffic.carried, moves.over, strict=True)]
 
 
-def _all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
+def all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
     """Return whether every turn leads to a channel of a higher rank, which no cycle could do all the way round.
 
     Ranks are highest for channels down, and the higher the lower they begin; those up rank as high as they begin. So
-    none turns up again that came down.
+    none turns up again that came down. What channels carry is put together by rank, so that this takes a step a move,
+    and not one a turn.
     """
     tiers, top = wires.tiers, 2 * max(wires.tiers, default=0) + 2
     ranks = [
         tiers[near] if tiers[far] > tiers[near] else top - tiers[near] - (tiers[far] == tiers[near])
         for near, far in moves.channels
     ]
-    return next(_falling(moves, carried, ranks, ranks), None) is None
-
-
-def _falling(
-    moves: PolicyMoves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]
-) -> Iterator[int]:
-    """Yield the states where something that comes by a channel leaves by one that ranks no higher.
-
-    Channels have one rank for coming and one for leaving. What they carry is put together by rank, so that this takes
-    a step a move, and not one a turn.
-    """
-    states = _perhaps_falling(moves, carried, ins, outs)
     coming: dict[int, dict[int, int]] = {}
     leaving: dict[int, dict[int, int]] = {}
-    for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True) if states else ()):
-        here = carried[move]
-        if here and head in states:
-            by_rank, rank = coming.setdefault(head, {}), ins[moves.over[move]]
-            by_rank[rank] = by_rank.get(rank, 0) | here
-        if here and tail in states:
-            by_rank, rank = leaving.setdefault(tail, {}), outs[moves.over[move]]
-            by_rank[rank] = by_rank.get(rank, 0) | here
-    for state, by_rank in coming.items():
-        onward = leaving[state].items()
-        if any(rank >= other and here & there for rank, here in by_rank.items() for other, there in onward):
-            yield state
-
-
-def _perhaps_falling(
-    moves: PolicyMoves, carried: Sequence[int], ins: Sequence[int], outs: Sequence[int]
-) -> set[int]:
-    """Return the states where anything comes by a channel that ranks as high as one that anything leaves by."""
-    never = max(outs, default=0) + 1
-    highest, lowest = [-1] * len(moves.at), [never] * len(moves.at)
-    for here, tail, head, over in zip(carried, moves.tails, moves.heads, moves.over, strict=True):
+    for tail, head, over, here in zip(moves.tails, moves.heads, moves.over, carried, strict=True):
         if here:
-            if ins[over] > highest[head]:
-                highest[head] = ins[over]
-            if outs[over] < lowest[tail]:
-                lowest[tail] = outs[over]
-    return {
-        state
-        for state, (high, low) in enumerate(zip(highest, lowest, strict=True))
-        if -1 < high >= low < never
-    }
+            for by_rank in (coming.setdefault(head, {}), leaving.setdefault(tail, {})):
+                by_rank[ranks[over]] = by_rank[ranks[over]] | here if ranks[over] in by_rank else here
+    return not any(
+        rank >= other and here & there
+        for state in coming.keys() & leaving.keys()
+        for rank, here in coming[state].items()
+        for other, there in leaving[state].items()
+    )
 
 
 def _paused(
@@ -276,16 +244,19 @@ def _hops(wires: Wires, moves: PolicyMoves, nodes: Sequence[int]) -> tuple[Cycle
         return ()
     names, tiers = wires.names, wires.tiers
     channels = [moves.channels[node % len(moves.channels)] for node in nodes]
+    priorities = [node // len(moves.channels) for node in nodes]
     ports = wires.ports((names[near], names[far]) for near, far in channels)
     return tuple(
         CycleHop(
             names[near],
             names[far],
             *ports[names[near], names[far]],
-            second=node >= len(moves.channels),
+            second=bool(priority),
             up_again=tiers[above] > tiers[near] < tiers[far],
         )
-        for node, (near, far), (above, _) in zip(nodes, channels, channels[-1:] + channels[:-1], strict=True)
+        for priority, (near, far), (above, _) in zip(
+            priorities, channels, channels[-1:] + channels[:-1], strict=True
+        )
     )
 
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.dependencies import RoutingQuestion, RoutingVerdict
 
-MOST_WORK = 3_000_000
-"""Pairs of switches checked, over all cases, before cases are drawn at random instead: about half a minute."""
+MOST_WORK = 6_000_000
+"""Channels between switches checked, over all cases, before cases are drawn at random instead: about half a minute."""
 DRAWN = 300
 """Cases drawn. Where a share p of all cases shows something, n drawn at random show nothing with probability (1 - p)^n.
 That is 5 % where p is 1 - 0.05^(1/n), just below 3/n, as ln 0.05 is -2.996: with 300, one in a hundred."""
@@ -179,7 +179,7 @@ class _Cases:
 
     def _after(self, case: FailureCase, cost: int) -> Iterator[FailureCase]:
         """Yield the cases with one failure more; stop when there is no time for more."""
-        remaining, size = self.most - cost, sum(map(len, case.wires.links)) // 2
+        remaining, size = self.most - cost, sum(map(len, case.wires.links))
         folded_wires = folded(case.wires, MEMBERS + remaining)
         for failure in self._strikes(folded_wires, remaining):
             failed, known = (*case.failed, failure), self._by_cost[cost + failure.links]

@@ -7,6 +7,7 @@ a pass does for a thousand destinations is one operation on numbers of a thousan
 from __future__ import annotations
 
 from functools import reduce
+from itertools import accumulate
 from operator import or_
 from typing import TYPE_CHECKING
 
@@ -23,18 +24,15 @@ class ShortestPaths(NamedTuple):
     """All shortest paths to all destinations, which are bits in the order of ``destinations``.
 
     ``layers`` has by hops, of each state, the destinations that are so far away; ``hops`` of each move those that it
-    leads nearer to; ``reached`` of each state all that it has a path to. ``own`` is the bit of each destination.
+    leads nearer to; ``reached`` of each state all that it has a path to. ``own`` is the bit of each switch, 0
+    without hosts.
     """
 
     destinations: Sequence[int]
-    own: dict[int, int]
+    own: Sequence[int]
     layers: Sequence[dict[int, int]]
     hops: Sequence[int]
     reached: Sequence[int]
-
-    def others(self, switch: int) -> int:
-        """Return what a switch with hosts has a path to, beside itself."""
-        return self.reached[switch] & ~self.own[switch]
 
 
 class Flows(NamedTuple):
@@ -53,16 +51,15 @@ def flows(moves: PolicyMoves, attached: Sequence[bool], outside: Collection[int]
     Switches outside send to all but each other: they have paths of their own for that.
     """
     paths = shortest_paths(moves, attached)
-    apart = sum(paths.own[switch] for switch in outside if switch in paths.own)
-    sent = {s: paths.others(s) & ~(apart if s in outside else 0) for s in paths.destinations}
+    apart = sum(paths.own[switch] for switch in outside)
+    sent = {s: ~apart if s in outside else -1 for s in paths.destinations}
     return Flows(carried(moves, paths, sent), _lost(paths.destinations, paths.reached), paths.destinations)
 
 
 def flows_of(moves: PolicyMoves, attached: Sequence[bool], sent: Mapping[int, int]) -> Flows:
     """Return what is carried where some switches alone send, each to some of the switches with hosts."""
     paths = shortest_paths(moves, attached)
-    wanted = {s: bits & paths.reached[s] & ~paths.own.get(s, 0) for s, bits in sent.items()}
-    return Flows(carried(moves, paths, wanted), {}, paths.destinations)
+    return Flows(carried(moves, paths, sent), {}, paths.destinations)
 
 
 def lost_up_down(wires: Wires) -> dict[int, int]:
@@ -70,23 +67,18 @@ def lost_up_down(wires: Wires) -> dict[int, int]:
 
     Where only that is asked, paths need not be told by their hops, nor by their moves.
     """
-    destinations, own = _bits(wires.attached)
+    destinations, reached = _bits(wires.attached)
     links, tiers = wires.links, wires.tiers
     order = sorted(range(len(tiers)), key=tiers.__getitem__)
-    reached = [own.get(switch, 0) for switch in range(len(order))]
     for switch in order:
         for other in links[switch]:
             if tiers[other] < tiers[switch]:
                 reached[switch] |= reached[other]
-    down, everything = reached[:], (1 << len(destinations)) - 1
+    down = reached[:]
     for switch in reversed(order):
-        here = reached[switch]
         for other in links[switch]:
-            if here == everything:
-                break
             if tiers[other] >= tiers[switch]:
-                here |= down[other] if tiers[other] == tiers[switch] else reached[other]
-        reached[switch] = everything if here == everything else here
+                reached[switch] |= down[other] if tiers[other] == tiers[switch] else reached[other]
     return _lost(destinations, reached)
 
 
@@ -95,10 +87,12 @@ def _lost(destinations: Sequence[int], reached: Sequence[int]) -> dict[int, int]
     return {s: missing for s in destinations if (missing := everything & ~reached[s])}
 
 
-def _bits(attached: Sequence[bool]) -> tuple[list[int], dict[int, int]]:
-    """Return the destinations, and the bit of each."""
+def _bits(attached: Sequence[bool]) -> tuple[list[int], list[int]]:
+    """Return the destinations, and the bit of each switch."""
     destinations = [switch for switch, here in enumerate(attached) if here]
-    return destinations, {switch: 1 << place for place, switch in enumerate(destinations)}
+    return destinations, [
+        here << before for here, before in zip(attached, accumulate(attached, initial=0), strict=False)
+    ]
 
 
 def shortest_paths(moves: PolicyMoves, attached: Sequence[bool], ends: Collection[int] = ()) -> ShortestPaths:
@@ -108,7 +102,7 @@ def shortest_paths(moves: PolicyMoves, attached: Sequence[bool], ends: Collectio
     for move, (tail, head) in enumerate(zip(moves.tails, moves.heads, strict=True)):
         if moves.at[tail] not in ends:
             into[head].append(move)
-    reached = [own.get(switch, 0) for switch in moves.at]
+    reached = [own[switch] for switch in moves.at]
     layers, hops = _layered(moves, into, reached)
     return ShortestPaths(destinations, own, layers, hops, reached)
 
@@ -140,8 +134,8 @@ def _layered(
     return layers, hops
 
 
-def carried(moves: PolicyMoves, paths: ShortestPaths, sent: dict[int, int]) -> list[int]:
-    """Return what each move carries of what is ``sent`` by switches, to which destinations.
+def carried(moves: PolicyMoves, paths: ShortestPaths, sent: Mapping[int, int]) -> list[int]:
+    """Return what each move carries of what is ``sent`` by switches, to which destinations: those that have a path.
 
     It goes on from the farthest states first.
     """

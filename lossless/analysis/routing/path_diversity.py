@@ -35,15 +35,12 @@ class CriticalElements(NamedTuple):
 def critical_elements(wires: Wires, moves: PolicyMoves, failures: int) -> CriticalElements:
     """Return what must fail, or some of it, for up to so many failures to change a distance between hosts."""
     paths = shortest_paths(moves, wires.attached)
-    scarce = _with_few(wires, moves, paths, failures)
-    if not scarce:
-        return CriticalElements(frozenset(), frozenset())
     switches, pairs = set[int](), set[tuple[int, int]]()
-    for move, here in enumerate(carried(moves, paths, scarce)):
+    for move, here in enumerate(carried(moves, paths, _with_few(wires, moves, paths, failures))):
         if here:
             near, far = moves.channels[moves.over[move]]
             pairs.add((min(near, far), max(near, far)))
-            if here & ~paths.own.get(far, 0):
+            if here & ~paths.own[far]:
                 switches.add(far)
     return CriticalElements(frozenset(switches), frozenset(pairs))
 
@@ -53,12 +50,11 @@ def _with_few(wires: Wires, moves: PolicyMoves, paths: ShortestPaths, failures: 
     through = _through(wires, moves, paths)
     scarce = {}
     for switch in paths.destinations:
-        more = [paths.others(switch)] + [0] * (failures + 1)
+        more = [-1] + [0] * (failures + 1)
         for reached in through[switch]:
             for count in range(failures, -1, -1):
                 more[count + 1] |= more[count] & reached
-        if left := more[0] & ~more[-1]:
-            scarce[switch] = left
+        scarce[switch] = ~more[-1]
     return scarce
 
 

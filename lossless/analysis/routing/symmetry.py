@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Block = Sequence[int]
     Family = Sequence[Block]
+    Link = tuple[int, bool, bool]
 
 
 def folded(wires: Wires, most: int) -> Wires:
@@ -50,7 +51,7 @@ def few_of(wires: Wires, families: Iterable[Family], most: int, kept: Set[int] =
 
 
 def families(wires: Wires) -> Iterator[Family]:
-    """Yield the families of a fabric that have more than one block; a switch may be in a block of several."""
+    """Yield the families of a fabric; a switch may be in a block of several."""
     yield from twins(wires)
     for level in _levels(wires):
         yield from _blocks(wires, level, 1)
@@ -58,30 +59,25 @@ def families(wires: Wires) -> Iterator[Family]:
 
 def twins(wires: Wires) -> list[Family]:
     """Return switches with the same links to the same others, and none to each other: blocks of one switch."""
-    rough: dict[object, list[int]] = {}
-    for switch, others in enumerate(wires.links):
-        rough.setdefault((_own(wires, switch), len(others), sum(others)), []).append(switch)
     by_links: dict[object, list[Block]] = {}
-    for candidates in rough.values():
-        for switch in candidates if len(candidates) > 1 else ():
-            others = wires.links[switch]
-            links = _links(wires, switch, others) if wires.lossy else frozenset(others.items())
-            by_links.setdefault((_own(wires, switch), links), []).append((switch,))
-    return [family for family in by_links.values() if len(family) > 1]
+    for switch, others in enumerate(wires.links):
+        links = _links(wires, switch, others) if wires.lossy else frozenset(others.items())
+        by_links.setdefault((_own(wires, switch), links), []).append((switch,))
+    return list(by_links.values())
 
 
 def _own(wires: Wires, switch: int) -> tuple[int, bool, bool, int]:
     return wires.tiers[switch], wires.attached[switch], switch in wires.outside, wires.marks[switch]
 
 
-def _links(wires: Wires, switch: int, others: Iterable[int]) -> frozenset[tuple[int, int]]:
+def _links(wires: Wires, switch: int, others: Iterable[int]) -> frozenset[tuple[int, Link]]:
     """Return links of a switch by where they lead."""
     return frozenset((far, _link(wires, switch, far)) for far in others)
 
 
-def _link(wires: Wires, near: int, far: int) -> int:
+def _link(wires: Wires, near: int, far: int) -> Link:
     """Return what distinguishes the links from one switch to another: how many, and in which directions they pause."""
-    return wires.links[near][far] * 4 + 2 * ((near, far) in wires.lossy) + ((far, near) in wires.lossy)
+    return wires.links[near][far], (near, far) in wires.lossy, (far, near) in wires.lossy
 
 
 def _levels(wires: Wires) -> Iterator[frozenset[int]]:
@@ -130,7 +126,7 @@ def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
             for block in blocks:
                 ordered, drawn = form.of(block)
                 by_form.setdefault(drawn, []).append(ordered)
-    return [family for family in by_form.values() if len(family) > most]
+    return list(by_form.values())
 
 
 class _Form:
@@ -163,7 +159,7 @@ class _Form:
     def _colour(self, what: object) -> int:
         return self._colours.setdefault(what, len(self._colours))
 
-    def _ordered(self, colours: dict[int, int], within: dict[int, list[tuple[int, int]]]) -> list[int]:
+    def _ordered(self, colours: dict[int, int], within: dict[int, list[tuple[Link, int]]]) -> list[int]:
         while True:
             colours = self._refined(colours, within)
             ordered = sorted(colours, key=lambda switch: (colours[switch], switch))
@@ -172,7 +168,7 @@ class _Form:
                 return ordered
             colours[shared] = self._colour(("first", colours[shared]))
 
-    def _refined(self, colours: dict[int, int], within: dict[int, list[tuple[int, int]]]) -> dict[int, int]:
+    def _refined(self, colours: dict[int, int], within: dict[int, list[tuple[Link, int]]]) -> dict[int, int]:
         """Tell switches apart by the colours of their neighbours, until that tells no more of them apart."""
         count = len(set(colours.values()))
         while count < len(colours):

@@ -14,7 +14,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.graphs.graph import NODE, Graph, from_edges
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.analysis.routing.flows import Flows
     from lossless.analysis.routing.policies import PolicyMoves
@@ -30,24 +30,20 @@ class TurnSet(NamedTuple):
     outs: Sequence[int]
 
 
-def turns(
-    moves: PolicyMoves, traffic: Flows, states: Collection[int] | None = None
-) -> Iterator[list[TurnSet]]:
-    """Yield the turns of each state, or of some: traffic comes by a channel, and some of it may leave by another."""
-    ins, outs = _by_state(moves, moves.heads, traffic, states), _by_state(moves, moves.tails, traffic, states)
+def turns(moves: PolicyMoves, traffic: Flows) -> Iterator[list[TurnSet]]:
+    """Yield the turns of each state: traffic comes by a channel, and some of it may leave by another."""
+    ins, outs = _by_state(moves, moves.heads, traffic), _by_state(moves, moves.tails, traffic)
     for state, coming in ins.items():
         leaving = outs.get(state)
         if leaving:
             yield list(_sets(coming, leaving))
 
 
-def _by_state(
-    moves: PolicyMoves, at: Sequence[int], traffic: Flows, states: Collection[int] | None
-) -> dict[int, dict[int, list[int]]]:
+def _by_state(moves: PolicyMoves, at: Sequence[int], traffic: Flows) -> dict[int, dict[int, list[int]]]:
     """Return the channels of moves that carry anything, by state and by what they carry."""
     by_state: dict[int, dict[int, list[int]]] = {}
     for move, carried in enumerate(traffic.carried):
-        if carried and (states is None or at[move] in states):
+        if carried:
             by_state.setdefault(at[move], {}).setdefault(carried, []).append(moves.over[move])
     return by_state
 

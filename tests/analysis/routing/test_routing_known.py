@@ -81,8 +81,11 @@ def test_bounces_count_beside_any_number_of_switches_that_bounce_in_a_second_pri
 
 
 def test_of_a_regular_clos_three_pods_and_planes_are_left() -> None:
-    few = folded(three_tier(pods=16, leaves=8, spines=8, supers=8), 3)
+    clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
+    few = folded(clos, 3)
     assert [few.tiers.count(tier) for tier in (1, 2, 3)] == [9, 9, 9]
+    # Where no tier is known, distances from hosts tell the same.
+    assert folded(clos._replace(tiers=[0] * len(clos.names)), 3).names == few.names
 
 
 @pytest.mark.parametrize("policy", ["up-down", "shortest-path"])
@@ -97,11 +100,10 @@ def test_one_leaf_that_bounces_and_one_failure_close_a_circle_only_where_ways_ma
     """What is bounced into a plane must stay there, whatever has failed in it; hosts choose another."""
     clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
     assert after_failures(clos, bouncing("leaf3-2"), FailureBudget(1, 1)).cycle is None
-    circle = after_failures(
-        clos, SHORTEST._replace(bounces=frozenset(["leaf3-2"])), FailureBudget(1, 1)
-    ).cycle
-    assert circle is not None
-    assert [strike.links for strike in circle.failed] == [1]
+    for budget in (FailureBudget(1, 1), FailureBudget(1, 0)):
+        circle = after_failures(clos, SHORTEST._replace(bounces=frozenset(["leaf3-2"])), budget).cycle
+        assert circle is not None
+        assert [strike.links for strike in circle.failed] == [1]
 
 
 def test_a_clos_of_two_planes_needs_few_cases_for_every_two_failures() -> None:
@@ -143,10 +145,11 @@ def test_bounces_among_neighbors_close_a_circle_of_three_beside_one_of_four() ->
     assert sorted(hop.near for hop in routing_verdict(joined, again).cycle) == ["leaf", "spine1", "super1"]
 
 
-def test_a_valley_may_cross_from_one_leaf_to_its_peer() -> None:
-    names = ["spine1", "leaf1", "leaf2", "spine2"]
-    chain = wires(names, [2, 1, 1, 2], pairwise(names), [True, False, False, True])
-    assert routing_verdict(chain, SHORTEST).valley == ("spine2", "leaf2", "leaf1", "spine1")
+@pytest.mark.parametrize("leaves", [1, 2, 3, 4])
+def test_a_valley_may_cross_from_one_leaf_to_its_peers(leaves: int) -> None:
+    names = ["spine1", *(f"leaf{n}" for n in range(leaves)), "spine2"]
+    chain = wires(names, [2, *[1] * leaves, 2], pairwise(names), [True, *[False] * leaves, True])
+    assert routing_verdict(chain, SHORTEST).valley == tuple(reversed(names))
 
 
 def test_a_valley_at_a_spine_is_found_beside_what_goes_up_and_down_there() -> None:
@@ -332,6 +335,10 @@ def test_as_many_failures_as_there_are_disjoint_paths_are_critical_and_fewer_are
     worn = without(clos, pairs=[(0, 4)])
     found = critical(worn, 2, policy)
     assert found == ({"spine1", "spine2"}, {pair for pair in pairs if pair[1] != "spine0"})
+    # So it is in whatever order switches are numbered.
+    turned = wires(clos.names[::-1], clos.tiers[::-1], pairs - {("leaf0", "spine0")})
+    assert critical(turned, 1, policy) == (set(), set())
+    assert critical(turned, 2, policy) == (found[0], {(spine, leaf) for leaf, spine in found[1]})
 
 
 def test_planes_of_three_tiers_are_disjoint_and_paths_in_a_pod_are_as_many_as_its_spines() -> None:

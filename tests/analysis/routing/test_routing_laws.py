@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from math import inf
+from random import Random
 from typing import TYPE_CHECKING
 
 from hypothesis import given, settings, strategies as st
@@ -12,12 +13,13 @@ from lossless.analysis.routing.channels import without
 from lossless.analysis.routing.dependencies import (
     RoutingQuestion,
     RoutingVerdict,
+    all_rise,
     cycle_through_outside,
     moves_of,
     moves_verdict,
     routing_verdict,
 )
-from lossless.analysis.routing.failures import Failure, FailureBudget, after_failure, after_failures
+from lossless.analysis.routing.failures import Failure, FailureBudget, _drawn, after_failure, after_failures
 from lossless.analysis.routing.flows import flows, lost_up_down, shortest_paths
 from lossless.analysis.routing.path_diversity import critical_elements
 from lossless.analysis.routing.policies import ending, shortest_path, up_down
@@ -156,6 +158,20 @@ def test_a_valley_is_shown_as_it_is_passed(wires: Wires, policy: Policy) -> None
         assert len(set(tiers[1:-1])) == 1
 
 
+@given(st.one_of(tiered(), odd_pods()), POLICIES)
+def test_turns_rise_where_all_go_up_then_level_once_then_down(wires: Wires, policy: Policy) -> None:
+    moves = moves_of(wires, RoutingQuestion(policy))
+    traffic = flows(moves, wires.attached)
+    climbs = [wires.tiers[far] - wires.tiers[near] for near, far in moves.channels]
+    pairs = [pair for sets in turns(moves, traffic) for turn_set in sets for pair in product(*turn_set)]
+    rising = all_rise(wires, moves, traffic.carried)
+    if all(climbs[before] > 0 or climbs[after] < 0 for before, after in pairs):
+        assert rising
+    if rising:
+        assert all(climbs[before] > 0 or climbs[after] <= 0 for before, after in pairs)
+        assert whole(wires, RoutingQuestion(policy)).cycle == ()
+
+
 @given(tiered())
 def test_what_no_way_up_and_down_leads_to_is_found_with_and_without_moves(wires: Wires) -> None:
     assert lost_up_down(wires) == flows(up_down(wires), wires.attached).lost
@@ -251,7 +267,7 @@ def distances(wires: Wires, policy: Policy) -> dict[tuple[str, str], int]:
         (wires.names[start], wires.names[end]): hops
         for hops, layer in enumerate(found.layers)
         for start in found.destinations
-        for end, bit in found.own.items()
+        for end, bit in enumerate(found.own)
         if layer.get(start, 0) & bit
     }
 
@@ -285,6 +301,16 @@ def test_all_that_can_fail_in_a_regular_clos_is_of_five_kinds() -> None:
     switches = {orbits.of((switch,)) for switch in range(len(clos.names))}
     pairs = {orbits.of((near, far)) for near, far, _ in clos.pairs()}
     assert (len(switches), len(pairs)) == (3, 2)
+
+
+@given(st.lists(st.integers(1, 3), min_size=1, max_size=8), st.integers(1, 5), st.integers(0, 9))
+def test_failures_are_drawn_until_no_other_fits(links: list[int], most: int, seed: int) -> None:
+    possible = [Failure((str(place),), count) for place, count in enumerate(links)]
+    drawn = _drawn(Random(seed), possible, most)
+    left = most - sum(failure.links for failure in drawn)
+    assert len(set(drawn)) == len(drawn)
+    assert left >= 0
+    assert all(failure in drawn or failure.links > left for failure in possible)
 
 
 @given(st.data(), st.integers(20, 40))

@@ -43,16 +43,7 @@ def updn(graph: SubnetGraph, roots: Collection[int]) -> SubnetRoutes:
 
 def hops_to(graph: SubnetGraph, destination: int) -> list[int]:
     """Return how many hops it is from the far end of each channel to a switch."""
-    distance = [FAR] * len(graph.switches)
-    distance[destination] = 0
-    waiting = deque((destination,))
-    while waiting:
-        switch = waiting.popleft()
-        for number in graph.out[switch]:
-            near = graph.channels[number].far
-            if distance[near] == FAR:
-                distance[near] = distance[switch] + 1
-                waiting.append(near)
+    distance = ranks_below(graph, (destination,))
     return [min(distance[channel.far] + 1, FAR) for channel in graph.channels]
 
 
@@ -166,11 +157,9 @@ def _by_load(graph: SubnetGraph, hcas: Sequence[Sequence[int]]) -> list[int]:
     opensm keeps GUIDs in the byte order of the network and compares them in that of the machine, a little-endian one.
     """
     with_hcas = [switch for switch, hcas_here in enumerate(hcas) if hcas_here]
-    return sorted(with_hcas, key=lambda switch: (-len(hcas[switch]), _swapped(graph.guids[switch])))
-
-
-def _swapped(guid: int) -> int:
-    return int.from_bytes(guid.to_bytes(8, "big"), "little")
+    return sorted(
+        with_hcas, key=lambda switch: (-len(hcas[switch]), graph.guids[switch].to_bytes(8, "little"))
+    )
 
 
 def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbour: bool) -> list[int]:

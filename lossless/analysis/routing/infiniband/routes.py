@@ -93,12 +93,9 @@ def _edges(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
         following = [table[column] for table in routes.tables]
         walked = bytearray(len(graph.switches))
         for sender in senders:
-            switch, before = sender, -1
-            while True:
-                channel = following[switch]
-                if channel < 0:
-                    break
-                if before >= 0:
+            switch, before = sender, None
+            while (channel := following[switch]) >= 0:
+                if before is not None:
                     edges.add(before * size + channel)
                 if walked[switch]:
                     break
@@ -113,7 +110,7 @@ def _edges_by_lane(graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes) -> li
     columns = range(len(routes.owners)) if lanes.each_hca else _unlike(graph, routes)
     for column in columns:
         next_channels = [table[column] for table in routes.tables]
-        walked: set[int] = set()
+        walked: set[tuple[int, int]] = set()
         for switch, hca in senders:
             if next_channels[switch] >= 0:
                 start = (switch, graph.attached[hca].port, lanes.level(hca, column))
@@ -126,18 +123,18 @@ def _waits(
     next_channels: Sequence[int],
     lanes: Lanes,
     start: tuple[int, int, int],
-    walked: set[int],
+    walked: set[tuple[int, int]],
 ) -> Iterator[int]:
     """Yield the waits along one path, up to where another of its level has been: from there on both are one."""
-    (switch, port, level), size, before = start, len(graph.channels) * 16, -1
+    (switch, port, level), size, before = start, len(graph.channels) * 16, None
     while next_channels[switch] >= 0:
         channel = graph.channels[next_channels[switch]]
         node = next_channels[switch] * 16 + lanes.lane(switch, port, channel.port, level)
-        if before >= 0:
+        if before is not None:
             yield before * size + node
-        if node * 16 + level in walked:
+        if (node, level) in walked:
             return
-        walked.add(node * 16 + level)
+        walked.add((node, level))
         before, switch, port = node, channel.far, channel.far_port
 
 

@@ -91,9 +91,9 @@ def torus_levels(
             number = routes.tables[switch][column]
             if number < 0 or len(path) > len(routes.tables):
                 known[switch] = 0
-                break
-            path.append((switch, crossing[number]))
-            switch = graph.channels[number].far
+            else:
+                path.append((switch, crossing[number]))
+                switch = graph.channels[number].far
         crossed = known[switch]
         for switch, dateline in reversed(path):
             crossed |= dateline

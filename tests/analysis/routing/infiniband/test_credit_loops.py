@@ -40,7 +40,11 @@ def test_no_fat_tree_of_two_levels_has_a_credit_loop(
 
 @pytest.mark.parametrize("engine", TREE_ENGINES)
 def test_no_fat_tree_of_three_levels_has_a_credit_loop(engine: str | None) -> None:
-    assert subnet_verdict(fat_tree_of_pods(3, 3, 2, engine)).state == "free"
+    verdict = subnet_verdict(fat_tree_of_pods(3, 3, 2, engine))
+    assert verdict.state == "free"
+    # Of updn and ftree no path need be followed: what never goes up again closes no cycle, whichever paths are chosen.
+    all_paths = subnet_verdict(fat_tree_of_pods(3, 3, 2, "ftree")).why
+    assert (verdict.why == all_paths) == (engine in ("updn", "ftree"))
 
 
 @given(side=st.integers(3, 12), hosts=st.integers(1, 3), engine=st.sampled_from(("dor", "minhop")))
@@ -121,6 +125,18 @@ def test_engines_that_keep_cycles_apart_in_lanes_are_judged_by_their_lanes(engin
         lambda _hca, column: column, lambda switch, _in, _out, level: int(level < switch), True
     )
     assert routes_verdict(RING, routes, engine, "given", after_seam).state == "free"
+
+
+def test_the_first_hca_of_a_switch_speaks_for_the_others_unless_each_has_levels_of_its_own() -> None:
+    graph = graph_of(torus((5,), 3, "dor"))
+    routes, first = dor(graph), {hcas[0] for hcas in graph.hcas_by_switch()}
+    # Only what the first HCAs send is kept apart: it changes the lane where the ring is closed.
+    lanes = Lanes(
+        lambda hca, column: graph.attached[column].switch if hca in first else 15,
+        lambda switch, _in, _out, level: int(level < switch),
+    )
+    assert credit_loop(graph, routes, lanes) == ()
+    assert len(credit_loop(graph, routes, lanes._replace(each_hca=True))) == 5
 
 
 def test_engines_with_one_lane_loop_whatever_is_said_of_lanes() -> None:

@@ -58,6 +58,20 @@ def path(graph: SubnetGraph, routes: SubnetRoutes, switch: int, hca: int) -> lis
     return taken
 
 
+@given(SUBNETS)
+def test_a_graph_has_the_cables_of_its_subnet(subnet: Subnet) -> None:
+    graph, cables = graph_of(subnet), subnet.links
+    assert isinstance(cables, tuple)
+    names = [switch.name for switch in graph.switches]
+    hosts = {(names[near], port, hca) for hca, (near, port) in zip(graph.hcas, graph.attached, strict=True)}
+    assert hosts == {(cable.a, cable.a_port, cable.b) for cable in cables if cable.to_hca}
+    ends = {(names[near], port, names[far], far_port) for near, port, far, far_port in graph.channels}
+    switches = {(c.a, c.a_port, c.b, c.b_port) for c in cables if not c.to_hca}
+    assert ends == switches | {(b, b_port, a, a_port) for a, a_port, b, b_port in switches}
+    for by_port in (*graph.hcas_by_switch(), *graph.out):
+        assert list(by_port) == sorted(by_port)
+
+
 @given(SUBNETS, st.data())
 def test_hops_and_ranks_are_distances(subnet: Subnet, data: st.DataObject) -> None:
     graph = graph_of(subnet)
