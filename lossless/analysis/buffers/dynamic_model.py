@@ -14,7 +14,7 @@ from lossless.analysis.buffers.headroom.port import dynamic_headroom
 from lossless.analysis.buffers.pools import PortLoad, lent_headroom, nvidia_room
 from lossless.ground.basics.errors import QuantityError
 from lossless.model.fabric.qos import BufferProfile
-from lossless.model.fabric.view import PortSet
+from lossless.model.fabric.view import single_port
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
 from lossless.model.hardware.model import HeadroomRow
 
@@ -84,7 +84,7 @@ def _generated(port: Port) -> bool:
 def _need(switch: Switch, port: Port, told: DynamicBuffers) -> HeadroomNeed | None:
     if port.qos is None or told.lossless_mtu_bytes is None or told.small_packet_percent is None:
         return None
-    alone = PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
+    alone = single_port(switch, port, port.qos)
     pattern = told.lossless_mtu_bytes, told.small_packet_percent
     try:
         return dynamic_headroom(alone, *pattern, shared_headroom=shares_headroom(switch))

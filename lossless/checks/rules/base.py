@@ -54,6 +54,10 @@ class Violation(NamedTuple):
         """On how many elements it shows."""
         return (len(self.elements) or 1) if self.places is None else self.places
 
+    def certain_if(self, certain: bool) -> Violation:
+        """Return the violation, as a warning of medium confidence where it is not certain."""
+        return self if certain else self._replace(severity="warning", confidence="medium")
+
     def on_ports(self, *sets: PortSet) -> Violation:
         """Return the violation with the ports it shows on."""
         elements = tuple(name for ports in sets for name in ports.elements)

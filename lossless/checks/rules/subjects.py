@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -53,6 +54,12 @@ class Device:
         from lossless.formats.sonic.validate.conformity import validate
 
         return validate(self.tables.data)
+
+
+OTHER_HWSKU = MissingInput(
+    "the switch runs another HWSKU than its intent says, and its ports have other names"
+)
+"""Why the ports of a device are not compared with those of its intent."""
 
 
 class IntendedHost(NamedTuple):

@@ -24,7 +24,7 @@ from lossless.checks.trace.model import (
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE, PortQos
-from lossless.model.fabric.view import PortSet
+from lossless.model.fabric.view import single_port
 
 if TYPE_CHECKING:
     from lossless.checks.trace.route import TraceStep
@@ -138,7 +138,7 @@ def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGr
     row = qos.groups[lookup.target] if qos and lookup.target is not None else None
     if qos is None or lookup.target is None:
         return _unbacked(lookup, row, "no QoS rows for the port" if qos is None else "unknown group")
-    ports = _alone(transit.switch, transit.ingress, qos)
+    ports = single_port(transit.switch, transit.ingress, qos)
     profile = lossless_profile(ports, lookup.target)
     if isinstance(profile, MissingInput):
         return _unbacked(lookup, row, profile.reason)
@@ -174,10 +174,6 @@ def _unbacked(lookup: TraceLookup, row: PriorityGroup | None, why: str) -> Trace
     )
 
 
-def _alone(switch: Switch, port: Port, qos: PortQos) -> PortSet:
-    return PortSet(switch, (switch.name,), qos, port.speed_bps, port.cable, (port,))
-
-
 def _pfc(transit: SwitchTransit, group: int | None, queue: int | None) -> TracePfc:
     """Find the priorities that stand for the packet: of its group on the way in, of its queue on the way out."""
     ingress, egress = transit.ingress.qos, transit.egress.qos
@@ -206,7 +202,7 @@ def _protection(transit: SwitchTransit, queue: int | None) -> TraceWatchdog:
         return TraceWatchdog(None, None, None, None, None, poll_ms)
     mask, watchdog = qos.watchdog_mask, qos.watchdog
     return TraceWatchdog(
-        state=protection(_alone(transit.switch, transit.egress, qos)),
+        state=protection(single_port(transit.switch, transit.egress, qos)),
         watched=None if mask is None or queue is None else queue in mask.priorities,
         detection_ms=watchdog.detection_ms if watchdog else None,
         restoration_ms=watchdog.restoration_ms if watchdog else None,

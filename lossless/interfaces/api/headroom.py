@@ -126,13 +126,13 @@ def _check_speed(switch: SwitchProfile, hwsku: Hwsku, speed_bps: int) -> None:
 
 def _named(views: Sequence[View], spec: str) -> PortSet:
     """Return the port of a name as a set of its own."""
-    from lossless.model.fabric.view import PortSet
+    from lossless.model.fabric.view import single_port
 
     switches = [switch for view in views for switch in view.fabric.switches]
     switch, port = _port(switches, spec)
     if port.qos is None:
         raise LosslessError(f"{switch.name}:{port.name} has no QoS: nothing is lossless there")
-    return PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
+    return single_port(switch, port, port.qos)
 
 
 def _port(switches: Sequence[Switch], spec: str) -> tuple[Switch, Port]:

@@ -211,6 +211,12 @@ class DeployedDevices:
         return tuple(pair for pair in self._named if pair.mutual or not self._elsewhere(pair))
 
     @cached_property
+    def compared(self) -> tuple[CabledPair, ...]:
+        """Those of :attr:`pairs` in service, but for hosts of which an intent says what they should be."""
+        pairs = (pair for pair in self.pairs if not pair.declared)
+        return tuple(pair for pair in pairs if pair.near.in_service and pair.far.in_service)
+
+    @cached_property
     def contradicted(self) -> tuple[CabledPair, ...]:
         """Links that one end names, while the other end names another device or port."""
         return tuple(pair for pair in self._named if not pair.mutual and self._elsewhere(pair))

@@ -39,6 +39,11 @@ class PortSet(NamedTuple):
         return tuple(f"{name}:{port.name}" for name in self.switches[:5] for port in self.ports)
 
 
+def single_port(switch: Switch, port: Port, qos: PortQos) -> PortSet:
+    """Return one port of one switch as a set."""
+    return PortSet(switch, (switch.name,), qos, port.speed_bps, port.cable, (port,))
+
+
 class View:
     """A fabric and its indexes. Rules receive a view, and share what one of them computed."""
 

@@ -21,7 +21,7 @@ from lossless.analysis.simulation.engine.network import (
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, UNREADABLE
-from lossless.model.fabric.view import PortSet
+from lossless.model.fabric.view import PortSet, single_port
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -176,9 +176,7 @@ def need_of(switch: model.Switch, port: model.Port) -> HeadroomNeed | None:
 
 
 def _alone(switch: model.Switch, port: model.Port) -> PortSet | None:
-    if port.qos is None:
-        return None
-    return PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
+    return None if port.qos is None else single_port(switch, port, port.qos)
 
 
 def _wred(wred: qos.Wred | None) -> SimWred | None:

@@ -45,7 +45,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
-from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.subjects import OTHER_HWSKU
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.qos import BufferProfile
@@ -66,9 +67,7 @@ def check(device: Device) -> Results:
     if intended is None or not device.view.lossless_sets:
         return
     if intended.hwsku_name != device.switch.hwsku_name:
-        yield MissingInput(
-            "the switch runs another HWSKU than its intent says, and its ports have other names"
-        )
+        yield OTHER_HWSKU
         return
     real = {(port.name, port.speed_bps): port.cable for port in intended.ports}
     yield from merged(

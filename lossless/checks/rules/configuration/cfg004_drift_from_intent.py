@@ -113,7 +113,8 @@ def _violations(device: Device, have: Switch, want: Switch) -> Iterator[Violatio
     pairs = [(present[port.name], port) for port in used if port.name in present and port.qos is not None]
     up = [(configured, declared) for configured, declared in pairs if configured.admin_up is not False]
     for configured, declared in up:
-        yield from _port(device, configured, declared)
+        where = (element(device, configured.name),)
+        yield from (_violation(difference, where) for difference in _port(device, configured, declared))
     identical = grouped((_identity(*pair), pair) for pair in up if pair[0].qos is not None)
     for ports in identical.values():
         yield from _ports(device, ports)
@@ -130,10 +131,8 @@ def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterat
     names = [port.name for port in down if port.name in present and present[port.name].admin_up]
     if names:
         message = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
-        elements = tuple(element(device, name) for name in names)
-        yield _violation(
-            SwitchDifference(device.tables.origin("PORT").key(), message, down[0].origin), elements
-        )
+        difference = SwitchDifference(device.tables.origin("PORT").key(), message, down[0].origin)
+        yield _violation(difference, tuple(element(device, name) for name in names))
 
 
 def _ports(device: Device, pairs: list[tuple[Port, Port]]) -> Iterator[Violation]:
@@ -194,30 +193,23 @@ def _counters(device: Device, have: Switch, want: Switch) -> Iterator[SwitchDiff
             yield SwitchDifference(at.at(group) if group in polled else at.key(), message, want.qos.origin)
 
 
-def _port(device: Device, have: Port, want: Port) -> Iterator[Violation]:
+def _port(device: Device, have: Port, want: Port) -> Iterator[SwitchDifference]:
     """Yield what differs in the port itself; an MTU above the declared one does no harm."""
-    where = (element(device, have.name),)
     row = device.tables.row("PORT", have.name)
     if have.speed_bps != want.speed_bps and have.speed_bps and want.speed_bps:
         message = f"speed is {format_rate(have.speed_bps)}, the intent says {format_rate(want.speed_bps)}"
-        yield _violation(
-            SwitchDifference(device.tables.origin("PORT", row, "speed"), message, want.origin), where
-        )
+        yield SwitchDifference(device.tables.origin("PORT", row, "speed"), message, want.origin)
     if (
         isinstance(have.mtu_bytes, int)
         and isinstance(want.mtu_bytes, int)
         and have.mtu_bytes < want.mtu_bytes
     ):
         message = f"mtu is {have.mtu_bytes}, the intent says {want.mtu_bytes}"
-        yield _violation(
-            SwitchDifference(device.tables.origin("PORT", row, "mtu"), message, want.origin), where
-        )
+        yield SwitchDifference(device.tables.origin("PORT", row, "mtu"), message, want.origin)
     if have.qos is None:
         message = "no QoS rows, and the intent uses the port"
-        yield _violation(
-            SwitchDifference(device.tables.origin("PORT_QOS_MAP").key(), message, want.origin), where
-        )
-    yield from (_violation(difference, where) for difference in _cable(have, want))
+        yield SwitchDifference(device.tables.origin("PORT_QOS_MAP").key(), message, want.origin)
+    yield from _cable(have, want)
 
 
 def _cable(have: Port, want: Port) -> Iterator[SwitchDifference]:

@@ -31,10 +31,7 @@ def attached_hosts(devices: DeployedDevices) -> Iterator[HostAttachment]:
 
     Hosts of which an intent says what they should be are compared with that.
     """
-    for pair in devices.pairs:
-        ends = (pair.near, pair.far)
-        if pair.declared or not all(end.in_service for end in ends):
-            continue
-        for near, far in (ends, ends[::-1]):
+    for pair in devices.compared:
+        for near, far in ((pair.near, pair.far), (pair.far, pair.near)):
             if near.host is not None and far.host is None:
                 yield HostAttachment(near.host, near, far)

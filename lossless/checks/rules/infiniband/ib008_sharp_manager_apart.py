@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import master
+from lossless.checks.rules.infiniband.subnet_queries import active_sharp, master
 from lossless.ground.basics.findings import Related
 from lossless.ground.basics.known import Unknown
 
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation where the two managers are on different nodes."""
-    sharp, master_host = subnet.sharp, master(subnet)
-    if sharp is None or not sharp.on or sharp.am_node is None or master_host is None:
+    sharp, master_host = active_sharp(subnet), master(subnet)
+    if sharp is None or sharp.am_node is None or master_host is None:
         return
     if isinstance(sharp.am_node, Unknown) or isinstance(master_host.node, Unknown):
         yield MissingInput("on which hosts the managers run")

@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import hcas
+from lossless.checks.rules.infiniband.subnet_queries import active_sharp, hcas
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation per manager whose port takes part in SHARP."""
-    sharp = subnet.sharp
-    if sharp is None or not sharp.on:
+    sharp = active_sharp(subnet)
+    if sharp is None:
         return
     taking_part = set(sharp.hosts) - set(sharp.excluded)
     ports = hcas(subnet)

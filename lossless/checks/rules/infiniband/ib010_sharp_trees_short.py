@@ -34,6 +34,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.infiniband.subnet_queries import active_sharp
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -41,14 +42,8 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation where there are fewer trees than jobs."""
-    sharp = subnet.sharp
-    if (
-        sharp is None
-        or not sharp.on
-        or sharp.trees is None
-        or sharp.jobs is None
-        or sharp.trees >= sharp.jobs
-    ):
+    sharp = active_sharp(subnet)
+    if sharp is None or sharp.trees is None or sharp.jobs is None or sharp.trees >= sharp.jobs:
         return
     yield Violation(
         origin=sharp.origin.at("trees"),

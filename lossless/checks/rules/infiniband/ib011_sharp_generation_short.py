@@ -32,7 +32,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import switches
+from lossless.checks.rules.infiniband.subnet_queries import active_sharp, switches
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation per kind of switch whose SHARP is too old."""
-    sharp = subnet.sharp
-    if sharp is None or not sharp.on or sharp.needs is None:
+    sharp = active_sharp(subnet)
+    if sharp is None or sharp.needs is None:
         return
     for switch in switches(subnet).values():
         if switch.profile.sharp < sharp.needs:

@@ -35,7 +35,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import OWN_ENGINE, TREE_ENGINES
+from lossless.checks.rules.infiniband.subnet_queries import OWN_ENGINE, TREE_ENGINES, active_sharp
 from lossless.ground.basics.findings import Related
 
 if TYPE_CHECKING:
@@ -48,17 +48,17 @@ OWN_SUPPORT = ("dfp", "dfp2", "file")
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation where SHARP is on and the engine knows no tree."""
-    engine = subnet.routing.engine
-    if subnet.sharp is None or not subnet.sharp.on or engine in (*TREE_ENGINES, *OWN_SUPPORT):
+    engine, sharp = subnet.routing.engine, active_sharp(subnet)
+    if sharp is None or engine in (*TREE_ENGINES, *OWN_SUPPORT):
         return
     if engine is None and subnet.flavour != "upstream":
         yield OWN_ENGINE
         return
-    here = subnet.routing.origin if engine else subnet.sharp.origin
+    here = subnet.routing.origin if engine else sharp.origin
     yield Violation(
         origin=here,
         message=f"{engine or 'minhop, which opensm takes by itself,'} knows no tree for SHARP to follow",
         help="route by updn or ftree",
         data={"engine": engine},
-        related=() if here.place == subnet.sharp.origin.place else (Related(subnet.sharp.origin, "SHARP"),),
+        related=() if here.place == sharp.origin.place else (Related(sharp.origin, "SHARP"),),
     )

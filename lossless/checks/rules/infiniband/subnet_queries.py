@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         ManagerHost,
         ManagerSetting,
         Partition,
+        Sharp,
         Subnet,
         SubnetHost,
         SubnetLink,
@@ -114,6 +115,11 @@ def vl_of(subnet: Subnet, sl: int) -> int | None:
 def folding(vls: int) -> int:
     """Return by which number VLs are folded onto so many: opensm masks them (opensm/osm_qos.c @0292ae2), 15 as 16."""
     return 16 if vls == DROPPED else vls
+
+
+def active_sharp(subnet: Subnet) -> Sharp | None:
+    """Return SHARP where it is on, None where it is not."""
+    return subnet.sharp if subnet.sharp is not None and subnet.sharp.on else None
 
 
 def master(subnet: Subnet) -> ManagerHost | None:

@@ -29,6 +29,13 @@ class Disagreement(NamedTuple):
         return self.pairs[0].mutual
 
     @property
+    def doubt(self) -> str:
+        """Why it is not certain that the two ends are of one link, empty where it is."""
+        if self.mutual:
+            return ""
+        return f"only one of the two files names this link; {self.high.name} may be wired elsewhere"
+
+    @property
     def elements(self) -> tuple[str, ...]:
         """The links by name."""
         return tuple(pair.name for pair in self.pairs)
@@ -38,9 +45,7 @@ def disagreements(
     devices: DeployedDevices, value_of: Callable[[LinkEnd], Hashable | None], order: Callable[[LinkEnd], int]
 ) -> Iterator[Disagreement]:
     """Yield links in service whose ends say different things; an end whose value is None says nothing."""
-    # A host of which an intent says what it should be is compared with that.
-    pairs = (p for p in devices.pairs if p.near.in_service and p.far.in_service and not p.declared)
-    values = ((pair, value_of(pair.near), value_of(pair.far)) for pair in pairs)
+    values = ((pair, value_of(pair.near), value_of(pair.far)) for pair in devices.compared)
     differing = grouped(
         ((pair.near.switch, near, pair.far.switch, far, pair.mutual), pair)
         for pair, near, far in values

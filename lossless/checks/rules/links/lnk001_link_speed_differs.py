@@ -62,13 +62,9 @@ def _violation(links: Disagreement) -> Violation:
     return Violation(
         origin=low.at("speed"),
         message=f"{low.name} is set to {slow}, its neighbor {high.name} to {fast}: the link does not come up",
-        note=""
-        if links.mutual
-        else f"only one of the two files names this link; {high.name} may be wired elsewhere",
+        note=links.doubt,
         help=f"set both ports to {slow}, or both to {fast}",
         elements=links.elements,
         data={"speeds_bps": [low.speed_bps, high.speed_bps]},
         related=(Related(high.at("speed"), f"the end with {fast}"),),
-        severity=None if links.mutual else "warning",
-        confidence=None if links.mutual else "medium",
-    )
+    ).certain_if(links.mutual)

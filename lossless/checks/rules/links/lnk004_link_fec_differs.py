@@ -65,13 +65,9 @@ def _violation(links: Disagreement) -> Violation:
         message=(
             f"{weak.name} has FEC {weak.fec}, its neighbor {strong.name} {strong.fec}: the link does not come up"
         ),
-        note=""
-        if links.mutual
-        else f"only one of the two files names this link; {strong.name} may be wired elsewhere",
+        note=links.doubt,
         help=f'set "fec": "{strong.fec}" on both ports',
         elements=links.elements,
         data={"fec": [weak.fec, strong.fec]},
         related=(Related(strong.origin.at("fec"), f"the end with {strong.fec}"),),
-        severity=None if links.mutual else "warning",
-        confidence=None if links.mutual else "medium",
-    )
+    ).certain_if(links.mutual)

@@ -95,11 +95,10 @@ def across(devices: DeployedDevices) -> Results:
     for _ in devices.missing_ends:
         yield MissingInput("DEVICE_NEIGHBOR names a port that the neighbor's file does not have")
     differing: list[CabledPair] = []
-    for pair in devices.pairs:
-        ends = (pair.near, pair.far)
-        if pair.near.pfc == pair.far.pfc or pair.declared or not all(end.in_service for end in ends):
+    for pair in devices.compared:
+        if pair.near.pfc == pair.far.pfc:
             continue
-        if any(end.pfc is None and not end.lossless for end in ends):
+        if any(end.pfc is None and not end.lossless for end in (pair.near, pair.far)):
             yield MissingInput("the neighbor's file has no QoS rows")
         elif _differing(pair):
             differing.append(pair)
@@ -136,8 +135,6 @@ def _link_violation(pairs: list[CabledPair]) -> Violation:
         elements=tuple(pair.name for pair in pairs),
         data={"one_end": [*there], "other_end": [*here]},
         related=(Related(long.pfc_origin, f"the end with {spell(there)}"),),
-        severity=None if mutual else "warning",
-        confidence=None if mutual else "medium",
         # The port's own device says that it lacks these priorities; the other end makes it certain.
         conclusive=mutual and set(short.uncovered) <= set(there),
-    )
+    ).certain_if(mutual)

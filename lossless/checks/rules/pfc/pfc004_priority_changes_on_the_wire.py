@@ -54,10 +54,9 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per two switches and DSCPs that change their priority between them."""
-    pairs = (p for p in devices.pairs if p.near.in_service and p.far.in_service and not p.declared)
     changes = grouped(
         ((pair.near.switch, pair.far.switch, tuple(astray.items()), pair.mutual), pair)
-        for pair in pairs
+        for pair in devices.compared
         if (astray := _astray(pair))
     )
     yield from map(_violation, changes.values())
@@ -95,6 +94,4 @@ def _violation(pairs: list[CabledPair]) -> Violation:
             "far": [b for _, b in astray.values()],
         },
         related=(Related(far.dscp_origin(dscp), f"{far.switch} says {there}"),),
-        severity=None if mutual else "warning",
-        confidence=None if mutual else "medium",
-    )
+    ).certain_if(mutual)

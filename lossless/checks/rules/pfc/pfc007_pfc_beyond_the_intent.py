@@ -48,8 +48,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.locations import element
+from lossless.checks.rules.subjects import OTHER_HWSKU
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.wording import spell
 
@@ -64,9 +65,7 @@ def check(device: Device) -> Results:
     if intended is None or not device.view.lossless_sets:
         return
     if intended.hwsku_name != device.switch.hwsku_name:
-        yield MissingInput(
-            "the switch runs another HWSKU than its intent says, and its ports have other names"
-        )
+        yield OTHER_HWSKU
         return
     beyond = _beyond(device, intended)
     if beyond:

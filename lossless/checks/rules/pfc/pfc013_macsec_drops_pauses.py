@@ -72,6 +72,4 @@ def _violation(links: Disagreement) -> Violation:
         elements=links.elements,
         data={"modes": [_STRICT, _CLEAR]},
         related=(Related(clear.origin, f"the end that sends pauses in clear ({_CLEAR})"),),
-        severity=None if links.mutual else "warning",
-        confidence=None if links.mutual else "medium",
-    )
+    ).certain_if(links.mutual)

@@ -20,7 +20,7 @@ from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import UNREADABLE
-from lossless.model.fabric.view import PortSet
+from lossless.model.fabric.view import PortSet, single_port
 
 if TYPE_CHECKING:
     from lossless.analysis.buffers.simulation_facts import HeadroomUse, PortRef, SimulationFacts
@@ -164,7 +164,7 @@ def _port(run: SimulationFacts, spot: PortRef) -> PortSet | None:
     if run.view is None or port is None or port.qos is None:
         return None
     switch = run.view.switch_by_name[spot.switch]
-    return PortSet(switch, (switch.name,), port.qos, port.speed_bps, port.cable, (port,))
+    return single_port(switch, port, port.qos)
 
 
 def _profile(run: SimulationFacts, spot: PortRef) -> BufferProfile | None:

@@ -129,16 +129,18 @@ def _poll(watchdogs: Sequence[WatchdogRows]) -> Violation:
     poll_ms = first.poll_ms
     above = any((rows.watchdog.detection_ms or poll_ms) < poll_ms for rows in watchdogs)
     unsure = not first.declared and poll_ms in _DELL_POLL_MS and not above
-    return Violation(
-        origin=first.poll_origin,
-        message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_RANGE_MS)}",
-        note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
-        + ("; detection is shorter than the poll interval" if above else ""),
-        help=f"set it to {min(max(poll_ms, POLL_RANGE_MS[0]), POLL_RANGE_MS[-1])} ms, the nearest that is accepted",
-        data={"poll_ms": poll_ms, "minimum_ms": POLL_RANGE_MS[0], "maximum_ms": POLL_RANGE_MS[-1]},
-        severity="warning" if unsure else None,
-        confidence="medium" if unsure else None,
-    ).on_ports(*sets_of(watchdogs))
+    return (
+        Violation(
+            origin=first.poll_origin,
+            message=f"poll interval of {poll_ms:,} ms is outside {_span(POLL_RANGE_MS)}",
+            note="SONiC's own model refuses the file; Dell Enterprise SONiC accepts up to 3,000 ms"
+            + ("; detection is shorter than the poll interval" if above else ""),
+            help=f"set it to {min(max(poll_ms, POLL_RANGE_MS[0]), POLL_RANGE_MS[-1])} ms, the nearest that is accepted",
+            data={"poll_ms": poll_ms, "minimum_ms": POLL_RANGE_MS[0], "maximum_ms": POLL_RANGE_MS[-1]},
+        )
+        .certain_if(not unsure)
+        .on_ports(*sets_of(watchdogs))
+    )
 
 
 def _span(accepted: range) -> str:
