@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
-from tests.checks.rules.snippets import Snippet, judge, read_snippets, snippets
+from tests.checks.rules.snippets import Snippet, judge, judge_together, read_snippets, snippets
 from tests.checks.rules.variants import reports
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Scenario(NamedTuple):
 
     code: str
     fact: str
-    network: Snippet
+    network: list[Snippet]
     says: str
 
 
@@ -58,7 +58,7 @@ def examples_on_record() -> dict[str, str]:
 def scenarios() -> list[Scenario]:
     """Return the scenarios, in their order."""
     return [
-        Scenario(code, fact, read_snippets(network)[0], says)
+        Scenario(code, fact, read_snippets(network), says)
         for code, fact, network, says in _SECTION.findall(SCENARIOS.read_text())
     ]
 
@@ -111,7 +111,7 @@ def _record() -> None:
         "".join(f"== {name}\n{said_with_changes(snippet, code)}" for name, code, snippet in bad_examples())
     )
     sections = [
-        f"## {code}: {fact}\n{network}```text says\n{said(judge(read_snippets(network)[0], code), code)}```\n"
+        f"## {code}: {fact}\n{network}```text says\n{said(judge_together(read_snippets(network), code), code)}```\n"
         for code, fact, network, _ in _SECTION.findall(SCENARIOS.read_text())
     ]
     introduction = SCENARIOS.read_text().partition("\n## ")[0]

@@ -89,7 +89,7 @@ class Snippet(NamedTuple):
         base = load_text((BASES / f"{self.base}{self.suffix}").read_text(), f"base{self.suffix}")
         merged = merge(base.data, self._own().data)
         # JSON is YAML: one writer serves both, and every key has a line of its own.
-        return load_text(json.dumps(merged, indent=2), f"fabric{self.suffix}")
+        return load_text(json.dumps(merged, indent=2), self.file)
 
     def companions(self) -> list[Document]:
         """Return the files that are judged together with it."""
@@ -197,6 +197,18 @@ def _options(snippet: Snippet, codes: tuple[str, ...]) -> Options:
     return Options(
         rdma_dscps=snippet.rdma_dscps, simulate=snippet.simulate, select=chosen, today=snippet.today
     )
+
+
+def judge_together(members: list[Snippet], code: str) -> Report:
+    """Return what one rule says of the files of several snippets together, or of an intent and a sheet of cables."""
+    first = members[0]
+    if len(members) == 1:
+        return judge(first, code)
+    cables = {member.file: member.text for member in members if member.suffix == ".csv"}
+    documents = [member.document() for member in members if member.file not in cables]
+    if cables:
+        return compare_cabling(documents[0], cables)
+    return lint_documents([*documents, *first.companions()], _options(first, (code,)))
 
 
 def _judge_facts(snippet: Snippet, options: Options) -> Report:

@@ -12,7 +12,7 @@ from tests.checks.rules.recorded import (
     said_with_changes,
     scenarios,
 )
-from tests.checks.rules.snippets import Snippet, judge
+from tests.checks.rules.snippets import Snippet, judge_together
 
 ON_RECORD = examples_on_record()
 
@@ -24,4 +24,4 @@ def test_what_a_rule_says_of_its_example_and_of_changes_to_it(name: str, code: s
 
 @pytest.mark.parametrize("scenario", [pytest.param(it, id=f"{it.code} {it.fact}") for it in scenarios()])
 def test_what_a_rule_says_of_a_scenario(scenario: Scenario) -> None:
-    assert said(judge(scenario.network, scenario.code), scenario.code) == scenario.says
+    assert said(judge_together(scenario.network, scenario.code), scenario.code) == scenario.says

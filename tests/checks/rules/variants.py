@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.documents import load_text
-from tests.checks.rules.snippets import Snippet, merge, report_on
+from tests.checks.rules.snippets import Snippet, merge, read_text, report_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from lossless.api import Report
+    from lossless.ground.documents.document import Document
 
 Data = dict[str, Any]
 _UP = {"lanes": "1000", "alias": "odd", "index": "100", "mtu": "9100", "admin_status": "up"}
@@ -124,14 +125,30 @@ _SUBNETS = {
 }
 
 
+_OPTIONS = {
+    "QoS is on": "qos TRUE",
+    "QoS is off": "qos FALSE",
+    "there are two lanes": "max_op_vls 2",
+    "the engine is ftree": "routing_engine ftree",
+    "all is switched off": "sweep_interval 0\nmax_wire_smps 0\nno_partition_enforcement TRUE\nlmc 2",
+}
+
+
 def reports(snippet: Snippet, code: str) -> Iterator[tuple[str, Report]]:
     """Yield each change to the network of a snippet that leaves it readable, and what a rule says of the result."""
-    changes = {"leaf-spine": _INTENTS, "infiniband": _SUBNETS, "none": {}}.get(snippet.base, _DEVICES)
-    if snippet.simulate or not changes:
-        return
-    document = snippet.document()
-    for name, change in changes.items():
-        changed = load_text(json.dumps(change(document.data), indent=2), document.file)
+    for name, changed in () if snippet.simulate else _changed(snippet):
         report = report_on(snippet, changed, code)
         if not report.errors:
             yield name, report
+
+
+def _changed(snippet: Snippet) -> Iterator[tuple[str, Document]]:
+    """Yield what changes, and the file of a snippet with that change."""
+    if snippet.kind == "conf opensm":
+        for name, lines in _OPTIONS.items():
+            yield name, read_text(f"{snippet.text}{lines}\n", snippet.file)
+    elif snippet.base != "none":
+        changes = {"leaf-spine": _INTENTS, "infiniband": _SUBNETS}.get(snippet.base, _DEVICES)
+        document = snippet.document()
+        for name, change in changes.items():
+            yield name, load_text(json.dumps(change(document.data), indent=2), document.file)
