@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.to_model.tunnel import BOUND
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -70,11 +71,8 @@ def _tunnels(switch: Switch, rendered: TableRows, rows: Mapping[str, Any]) -> It
 def _lags(switch: Switch, rows: Mapping[str, Any]) -> Iterator[str]:
     """Yield the LAGs of the intent whose members are in several of the device, or in several LAGs there."""
     member_of = {port: lag for lag, _, port in (str(key).partition("|") for key in rows)}
-    lags: dict[str, list[str]] = {}
-    for port in switch.ports:
-        if port.lag is not None and port.name in member_of:
-            lags.setdefault(port.lag, []).append(port.name)
-    for names in lags.values():
+    members = (port for port in switch.ports if port.lag is not None and port.name in member_of)
+    for names in grouped((port.lag, port.name) for port in members).values():
         theirs = {member_of[name]: name for name in reversed(names)}
         if len(theirs) > 1:
             (lag, first_port), (other_lag, other_port), *_ = sorted(theirs.items())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import listed
 from lossless.output.render.base_conflicts import disagreements
 
@@ -97,10 +98,11 @@ def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> I
 
 def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield the MTUs that are below the intent's: PORT is kept as it is, and such a port drops frames."""
-    below: dict[tuple[int, int], list[str]] = {}
-    for port in used:
-        mtu = whole_number(str(rows.get(port.name, {}).get("mtu", "")))
-        if mtu is not None and isinstance(port.mtu_bytes, int) and mtu < port.mtu_bytes:
-            below.setdefault((mtu, port.mtu_bytes), []).append(port.name)
+    mtus = ((whole_number(str(rows.get(port.name, {}).get("mtu", ""))), port) for port in used)
+    below = grouped(
+        ((mtu, port.mtu_bytes), port.name)
+        for mtu, port in mtus
+        if mtu is not None and isinstance(port.mtu_bytes, int) and mtu < port.mtu_bytes
+    )
     for (mtu, wanted), ports in below.items():
         yield f"PORT: mtu is {mtu} on {listed(ports, 5)}; the intent makes it {wanted}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.ground.basics.wording import listed
 from lossless.output.report.text_style import visible
@@ -76,17 +77,14 @@ def _triples(row: DriftRow) -> Iterable[tuple[str | None, str | None, str | None
 
 def drift_lines(rows: Iterable[DriftRow]) -> list[str]:
     """Return one line a cause: rows of one table with the same difference share it."""
-    alike: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        for said in _said(row):
-            alike.setdefault((row.table, said), []).append(row.key)
-    return [visible(f"{table}|{listed(keys)}: {said}") for (table, said), keys in alike.items()]
+    keys_of = grouped(((row.table, change), row.key) for row in rows for change in _changes(row))
+    return [visible(f"{table}|{listed(keys)}: {change}") for (table, change), keys in keys_of.items()]
 
 
-def _said(row: DriftRow) -> Iterator[str]:
+def _changes(row: DriftRow) -> Iterator[str]:
     """Yield how a row differs; its table and key come before it."""
     if row.kind == "changed":
-        yield from _changes(row)
+        yield from _field_changes(row)
         return
     values = ", ".join(
         _value(row, field.field, field.after or field.before or "") for field in row.fields[:3]
@@ -96,14 +94,12 @@ def _said(row: DriftRow) -> Iterator[str]:
     yield f"only on the device{what}" if row.kind == "removed" else f"missing on the device{what}"
 
 
-def _changes(row: DriftRow) -> Iterator[str]:
+def _field_changes(row: DriftRow) -> Iterator[str]:
     if row.table != "CABLE_LENGTH" and row.table not in _MAPS:
         yield from (_change(row, field) for field in row.fields)
         return
-    alike: dict[tuple[str | None, str | None], list[str]] = {}
-    for field in row.fields:
-        alike.setdefault((field.before, field.after), []).append(field.field)
-    for (before, after), names in alike.items():
+    identical = grouped(((field.before, field.after), field.field) for field in row.fields)
+    for (before, after), names in identical.items():
         yield _moved(row.table, names, before, after)
 
 

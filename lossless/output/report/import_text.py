@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from lossless.ground.basics.grouping import grouped
 from lossless.output.report.columns import columns
 from lossless.output.report.text_style import visible
 
@@ -68,9 +69,7 @@ def figures_text(figures: _Figures) -> str:
 
 def differences_text(differences: Sequence[_Difference], reasons: Mapping[str, str]) -> str:
     """Return a table of differences: how many fields on how many devices, the reason, and one of them below."""
-    kinds: dict[str, list[_Difference]] = {}
-    for difference in differences:
-        kinds.setdefault(difference.kind, []).append(difference)
+    kinds = grouped((difference.kind, difference) for difference in differences)
     ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     rows = [("fields", "devices", "kind", "why")]
     rows += [

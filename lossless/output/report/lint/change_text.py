@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import columns
 from lossless.output.report.lint.locations import shown_file
@@ -124,9 +125,7 @@ def unread_note(change: ChangeReport, file: str) -> str:
 
 def left_by_rule(left: Sequence[tuple[Finding, int]]) -> Iterator[str]:
     """Yield how often each rule found what it had found before, and what shows on more places than then."""
-    rules: dict[tuple[str, str, str], list[tuple[Finding, int]]] = {}
-    for finding, places in left:
-        rules.setdefault((finding.code, finding.name, finding.severity), []).append((finding, places))
+    rules = grouped(((pair[0].code, pair[0].name, pair[0].severity), pair) for pair in left)
     for (code, name, severity), of_rule in sorted(rules.items()):
         yield f"{len(of_rule)} x {code} {name} [{severity}]{_growth(of_rule)}"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_CHARACTER, _LINE = 6, 12
+CHARACTER, _LINE = 6, 12
 """Pixels that a character and a line of these words take."""
 _HALO = "stroke='#ffffff' stroke-width='3' paint-order='stroke' fill='#1c2430'"
 
@@ -20,7 +20,7 @@ class LinkLabels:
 
     def add(self, places: Sequence[tuple[float, float]], text: str, *, always: bool) -> None:
         """Add words at the first place that is free; ``always``: at the best one where none is."""
-        half = len(text) * _CHARACTER / 2 + 2
+        half = len(text) * CHARACTER / 2 + 2
         free = (place for place in places if self._is_free(*place, half))
         place = next(free, places[0] if always else None)
         if place is not None:
@@ -35,9 +35,10 @@ class LinkLabels:
     def lines(self) -> Iterator[str]:
         """Yield the words, with the white of the page around each."""
         for x, y, _, text in self._placed:
-            where = f"x='{_n(x)}' y='{_n(y)}' text-anchor='middle' font-size='10'"
+            where = f"x='{px(x)}' y='{px(y)}' text-anchor='middle' font-size='10'"
             yield f"<text {where} {_HALO}>{text}</text>"
 
 
-def _n(number: float) -> str:
+def px(number: float) -> str:
+    """Return a coordinate: with one digit behind the point, and none where it is whole."""
     return f"{number:.1f}".removesuffix(".0")

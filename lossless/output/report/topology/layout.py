@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Data = Mapping[str, Any]
     """A picture as plain data, by the names of :mod:`lossless.analysis.topology.folding`."""
@@ -89,31 +91,26 @@ def _spans(data: Data) -> Iterator[tuple[float, float]]:
     """Yield left and right of each group: as wide as its widest row."""
     x = float(MARGIN)
     for number, _ in enumerate(data["groups"]):
-        counts: dict[str, int] = {}
-        for item in data["items"]:
-            if item["group"] == number:
-                counts[item["role"]] = counts.get(item["role"], 0) + 1
-        w = max(counts.values(), default=1) * (_box(data)[0] + GAP) - GAP
+        w = _width(data, [item for item in data["items"] if item["group"] == number], least=1)
         yield x, x + w
         x += w + GROUP_GAP
 
 
 def _free_width(data: Data) -> float:
     """Return how wide the widest row of items without a group is."""
-    counts: dict[str, int] = {}
-    for item in data["items"]:
-        if item["group"] < 0:
-            counts[item["role"]] = counts.get(item["role"], 0) + 1
-    return MARGIN + max(counts.values(), default=0) * (_box(data)[0] + GAP) - GAP
+    return MARGIN + _width(data, [item for item in data["items"] if item["group"] < 0], least=0)
+
+
+def _width(data: Data, items: Iterable[Data], *, least: int) -> float:
+    """Return how wide the widest row of some items is."""
+    counts = Counter(item["role"] for item in items)
+    return max(counts.values(), default=least) * (_box(data)[0] + GAP) - GAP
 
 
 def _across(data: Data, spans: Sequence[tuple[float, float]], width: float) -> Iterator[tuple[Data, float]]:
     """Yield the switches with where they begin: centred in their group, or in the whole picture."""
-    together: dict[tuple[str, int], list[Data]] = {}
-    for item in data["items"]:
-        if item["role"] != "host":
-            together.setdefault((item["role"], item["group"]), []).append(item)
-    for (_, group), items in together.items():
+    switches = (item for item in data["items"] if item["role"] != "host")
+    for (_, group), items in grouped(((item["role"], item["group"]), item) for item in switches).items():
         left, right = spans[group] if group >= 0 else (MARGIN, width - MARGIN)
         step = _box(data)[0] + GAP
         x = (left + right - len(items) * step + GAP) / 2
@@ -123,10 +120,8 @@ def _across(data: Data, spans: Sequence[tuple[float, float]], width: float) -> I
 
 def _hosts(data: Data, corners: Mapping[str, tuple[float, float]]) -> Iterator[tuple[Data, float]]:
     """Yield the hosts with where they begin: below the middle of their switches, side by side."""
-    above: dict[str, list[float]] = {}
-    for edge in data["edges"]:
-        if edge["tier"] == "hosts":
-            above.setdefault(edge["b"], []).append(corners[edge["a"]][0])
+    edges = (edge for edge in data["edges"] if edge["tier"] == "hosts")
+    above = grouped((edge["b"], corners[edge["a"]][0]) for edge in edges)
     hosts = [item for item in data["items"] if item["role"] == "host"]
     wanted = [(sum(xs) / len(xs) if (xs := above.get(item["key"])) else float(MARGIN)) for item in hosts]
     least = float(MARGIN)

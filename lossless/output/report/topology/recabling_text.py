@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.scalars import text_scalar
 from lossless.output.report.columns import columns
@@ -73,7 +74,7 @@ def _counted(what: str, number: int, done: str) -> Iterator[str]:
 
 def _devices(devices: Data) -> Iterator[Row]:
     for done in ("renamed", "added", "removed"):
-        for role, group in _grouped(devices[done], "role").items():
+        for role, group in grouped((device["role"], device) for device in devices[done]).items():
             yield done, many(len(group), role), _some([_called(device) for device in group])
 
 
@@ -82,29 +83,19 @@ def _called(device: Data) -> str:
 
 
 def _links(links: Data) -> Iterator[Row]:
-    yield from (("moved", f"{n:,} {tier}", "below") for tier, n in _tiers(links["moved"]))
-    for (tier, what), group in _changed(links["changed"]).items():
-        yield "changed", f"{len(group):,} {tier}", what
+    for tier, group in grouped((pair["was"]["tier"], pair) for pair in links["moved"]).items():
+        yield "moved", f"{len(group):,} {tier}", "below"
+    changed = grouped(((pair["was"]["tier"], _change(pair)), pair) for pair in links["changed"])
+    for (tier, change), group in changed.items():
+        yield "changed", f"{len(group):,} {tier}", change
     for done in ("added", "removed"):
-        for tier, group in _grouped(links[done], "tier").items():
+        for tier, group in grouped((wire["tier"], wire) for wire in links[done]).items():
             yield done, f"{len(group):,} {tier}", _range([_wire(wire) for wire in group])
 
 
-def _tiers(pairs: Sequence[Data]) -> Iterator[tuple[str, int]]:
-    for tier, group in _grouped([pair["was"] for pair in pairs], "tier").items():
-        yield tier, len(group)
-
-
-def _changed(pairs: Iterable[Data]) -> dict[tuple[str, str], list[Data]]:
-    changed: dict[tuple[str, str], list[Data]] = {}
-    for pair in pairs:
-        key = (pair["was"]["tier"], f"{_kind(pair['was'])} -> {_kind(pair['is'])}")
-        changed.setdefault(key, []).append(pair)
-    return changed
-
-
-def _kind(wire: Data) -> str:
-    return f"{format_rate(wire['speed_bps'])} {wire['cable_m']:,} m"
+def _change(pair: Data) -> str:
+    was, now = (f"{format_rate(pair[k]['speed_bps'])} {pair[k]['cable_m']:,} m" for k in ("was", "is"))
+    return f"{was} -> {now}"
 
 
 def _wire(wire: Data) -> str:
@@ -127,22 +118,13 @@ def _moved(pairs: Sequence[Data]) -> str:
 
 def _ends(pairs: Iterable[Data]) -> Iterator[Row]:
     """Yield, for two devices and each end of the cables between them that moves, the ports from first to last."""
-    between: dict[tuple[str, str], list[Data]] = {}
-    for pair in pairs:
-        between.setdefault((pair["was"]["a"], pair["was"]["b"]), []).append(pair)
+    between = grouped(((pair["was"]["a"], pair["was"]["b"]), pair) for pair in pairs)
     for (a, b), group in between.items():
         for device, port in ((a, "a_port"), (b, "b_port")):
             there = [pair for pair in group if pair["was"][port] != pair["is"][port]]
             if there:
                 old, new = (_range([pair[side][port] for pair in there]) for side in ("was", "is"))
                 yield f"{visible(a)} - {visible(b)}", str(len(there)), visible(device), old, new
-
-
-def _grouped(items: Iterable[Data], key: str) -> dict[str, list[Data]]:
-    groups: dict[str, list[Data]] = {}
-    for item in items:
-        groups.setdefault(item[key], []).append(item)
-    return groups
 
 
 def _range(names: Sequence[str]) -> str:

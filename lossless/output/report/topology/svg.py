@@ -10,9 +10,10 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.output.report.text_style import visible
-from lossless.output.report.topology.labels import LinkLabels
+from lossless.output.report.topology.labels import CHARACTER, LinkLabels, px
 from lossless.output.report.topology.layout import FRAME_TITLE, MARGIN, arc_height, places
 
 if TYPE_CHECKING:
@@ -70,11 +71,11 @@ class _Drawing:
         width = max(self._places.width, _NARROWEST)
         bottom = self._places.height + 16
         height = bottom + _LEGEND_LINE * len(self._legend) + MARGIN / 2
-        size = f"width='{_n(width)}' height='{_n(height)}' viewBox='0 0 {_n(width)} {_n(height)}'"
+        size = f"width='{px(width)}' height='{px(height)}' viewBox='0 0 {px(width)} {px(height)}'"
         yield f"<svg xmlns='http://www.w3.org/2000/svg' {size} role='img' {_FONT} font-size='11' fill='#1c2430'>"
         name = _text(self._data["fabric"])
         yield f"<title>{name}: devices and links</title>"
-        yield f"<rect width='{_n(width)}' height='{_n(height)}' fill='#ffffff'/>"
+        yield f"<rect width='{px(width)}' height='{px(height)}' fill='#ffffff'/>"
         yield f"<text x='{MARGIN}' y='28' font-size='16' font-weight='bold'>{name}</text>"
         yield from map(_frame, self._places.frames)
         yield from self._drawn_links()
@@ -97,7 +98,7 @@ class _Drawing:
             folded = " stroke-dasharray='4 2'" if item["devices"] > 1 else ""
             yield f"<g><title>{_text(' '.join([_range(item), *inside.get(key, ())]))}</title>"
             yield (
-                f"<rect x='{_n(x)}' y='{_n(y)}' width='{_n(w)}' height='{_n(h)}' rx='4' "
+                f"<rect x='{px(x)}' y='{px(y)}' width='{px(w)}' height='{px(h)}' rx='4' "
                 f"fill='{item.get('fill') or _FILLS[item['role']]}' stroke='#1c2430'{folded}/>"
             )
             yield _label(x + w / 2, top, title, "font-weight='bold'", w)
@@ -107,11 +108,8 @@ class _Drawing:
 
     def _inside(self) -> dict[str, list[str]]:
         """Return, by item, the links between devices that are drawn as one."""
-        inside: dict[str, list[str]] = {}
-        for edge in self._data["edges"]:
-            if edge["a"] == edge["b"]:
-                inside.setdefault(edge["a"], []).append(f"({_of(edge)} among them)")
-        return inside
+        edges = (edge for edge in self._data["edges"] if edge["a"] == edge["b"])
+        return grouped((edge["a"], f"({_of(edge)} among them)") for edge in edges)
 
     def _hosts_at(self, key: str) -> str:
         ends = (edge["b"] for edge in self._data["edges"] if edge["a"] == key and edge["tier"] == "hosts")
@@ -148,13 +146,13 @@ class _Drawing:
             rise = 2 * arc_height(right - left)
             middle = (left + right) / 2
             yield (
-                f"<path d='M{_n(left)} {_n(ay)} Q{_n(middle)} {_n(ay - rise)} {_n(right)} {_n(ay)}' "
+                f"<path d='M{px(left)} {px(ay)} Q{px(middle)} {px(ay - rise)} {px(right)} {px(ay)}' "
                 f"stroke-width='{width}'/>"
             )
             places_of = [_arched(left, right, ay, rise, part) for part in (0.5, 0.42, 0.58, 0.34, 0.66)]
         else:
             (x1, y1), (x2, y2) = _ends((ax, ay), (bx, by), box_w, box_h)
-            yield (f"<line x1='{_n(x1)}' y1='{_n(y1)}' x2='{_n(x2)}' y2='{_n(y2)}' stroke-width='{width}'/>")
+            yield (f"<line x1='{px(x1)}' y1='{px(y1)}' x2='{px(x2)}' y2='{px(y2)}' stroke-width='{width}'/>")
             # Words are longer than numbers, and lines are apart at their lower ends.
             parts = (0.72, 0.5, 0.3, 0.86) if edge.get("label") else (0.3, 0.5, 0.7, 0.4, 0.6, 0.2)
             places_of = [(x1 + (x2 - x1) * part, y1 + (y2 - y1) * part + 3) for part in parts]
@@ -186,29 +184,29 @@ def _stubs(a: tuple[float, float], b: tuple[float, float], box_w: float, box_h: 
     (ax, ay), (bx, by) = a, b
     dash = "stroke-width='1.6' stroke-dasharray='3 3'"
     if ay == by:
-        y = _n(ay + box_h / 2)
-        yield f"<line x1='{_n(ax + box_w)}' y1='{y}' x2='{_n(ax + box_w + 22)}' y2='{y}' {dash}/>"
-        yield f"<line x1='{_n(bx - 22)}' y1='{y}' x2='{_n(bx)}' y2='{y}' {dash}/>"
+        y = px(ay + box_h / 2)
+        yield f"<line x1='{px(ax + box_w)}' y1='{y}' x2='{px(ax + box_w + 22)}' y2='{y}' {dash}/>"
+        yield f"<line x1='{px(bx - 22)}' y1='{y}' x2='{px(bx)}' y2='{y}' {dash}/>"
     else:
-        x = _n(ax + box_w / 2)
-        yield f"<line x1='{x}' y1='{_n(ay + box_h)}' x2='{x}' y2='{_n(ay + box_h + 22)}' {dash}/>"
-        yield f"<line x1='{x}' y1='{_n(by - 22)}' x2='{x}' y2='{_n(by)}' {dash}/>"
+        x = px(ax + box_w / 2)
+        yield f"<line x1='{x}' y1='{px(ay + box_h)}' x2='{x}' y2='{px(ay + box_h + 22)}' {dash}/>"
+        yield f"<line x1='{x}' y1='{px(by - 22)}' x2='{x}' y2='{px(by)}' {dash}/>"
 
 
 def _frame(frame: GroupFrame) -> str:
-    box = f"x='{_n(frame.x)}' y='{_n(frame.y)}' width='{_n(frame.w)}' height='{_n(frame.h)}'"
+    box = f"x='{px(frame.x)}' y='{px(frame.y)}' width='{px(frame.w)}' height='{px(frame.h)}'"
     return f"<rect {box} rx='8' fill='#f7f8fa' stroke='#b8c0ca'/>"
 
 
 def _frame_title(frame: GroupFrame) -> str:
     halo = "stroke='#f7f8fa' stroke-width='4' paint-order='stroke'"
     y = frame.y + frame.h - FRAME_TITLE / 3
-    return f"<text x='{_n(frame.x + 8)}' y='{_n(y)}' {halo}>{_text(frame.title)}</text>"
+    return f"<text x='{px(frame.x + 8)}' y='{px(y)}' {halo}>{_text(frame.title)}</text>"
 
 
 def _label(x: float, y: float, text: str, look: str, box_w: float) -> str:
-    short = _short(text, int(box_w / _CHARACTER))
-    return f"<text x='{_n(x)}' y='{_n(y)}' text-anchor='middle' {look}>{_text(short)}</text>"
+    short = _short(text, int(box_w / CHARACTER))
+    return f"<text x='{px(x)}' y='{px(y)}' text-anchor='middle' {look}>{_text(short)}</text>"
 
 
 def _dashed(dash: str) -> str:
@@ -244,10 +242,10 @@ def _legend_line(tier: str, words: str, y: float) -> Iterator[str]:
     """Yield a line of the legend; a colour of no tier may have its dashes behind it."""
     tier, _, dash = tier.partition(" ")
     if tier:
-        line = f"x1='{MARGIN}' y1='{_n(y - 4)}' x2='{MARGIN + 26}' y2='{_n(y - 4)}'"
+        line = f"x1='{MARGIN}' y1='{px(y - 4)}' x2='{MARGIN + 26}' y2='{px(y - 4)}'"
         dashed = _dashed(_DASHES.get(tier, dash))
         yield f"<line {line} stroke='{_STROKES.get(tier, tier)}' stroke-width='2.5'{dashed}/>"
-    yield f"<text x='{MARGIN + 34}' y='{_n(y)}'>{_text(words)}</text>"
+    yield f"<text x='{MARGIN + 34}' y='{px(y)}'>{_text(words)}</text>"
 
 
 def _words(item: Data) -> tuple[str, str]:
@@ -278,10 +276,6 @@ def _of(edge: Data) -> str:
     return f"{links}, {edge['cable_m']:,} m" if edge["cable_m"] else links
 
 
-_CHARACTER = 6
-"""Pixels that a character of a label takes."""
-
-
 def _short(text: str, most: int) -> str:
     """Return text that fits a box; the whole of it is what a pointer shows."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
@@ -289,8 +283,3 @@ def _short(text: str, most: int) -> str:
 
 def _text(text: str) -> str:
     return escape(visible(text))
-
-
-def _n(number: float) -> str:
-    """Return a coordinate: with one digit behind the point, and none where it is whole."""
-    return f"{number:.1f}".removesuffix(".0")
