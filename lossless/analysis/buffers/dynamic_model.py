@@ -50,13 +50,13 @@ def _like(by_ports: dict[int, Switch], switch: Switch) -> Switch:
 
 
 def _computed(switch: Switch) -> Switch:
-    told = switch.qos.dynamic
-    if switch.qos.buffer_model != "dynamic" or told is None or told.default_dynamic_th is None:
+    dynamic = switch.qos.dynamic
+    if switch.qos.buffer_model != "dynamic" or dynamic is None or dynamic.default_dynamic_th is None:
         return switch
-    needs = [_need(switch, port, told) if _generated(port) else None for port in switch.ports]
+    needs = [_need(switch, port, dynamic) if _generated(port) else None for port in switch.ports]
     loads = [_load(port, need) for port, need in zip(switch.ports, needs, strict=True) if _in_service(port)]
     known = tuple(load for load in loads if load is not None)
-    pool = _pool(switch, known, told) if len(known) == len(loads) else None
+    pool = _pool(switch, known, dynamic) if len(known) == len(loads) else None
     if pool is None:
         return switch
     own: dict[tuple[int, HeadroomNeed], PortQos] = {}
@@ -65,7 +65,7 @@ def _computed(switch: Switch) -> Switch:
         if need is not None and port.qos is not None:
             key = id(port.qos), need
             if key not in own:
-                own[key] = _with_profile(port.qos, _profile(port, need, pool, told))
+                own[key] = _with_profile(port.qos, _profile(port, need, pool, dynamic))
             port = port._replace(qos=own[key])
         ports.append(port)
     pools = tuple(pool if stock.name == pool.name else stock for stock in switch.qos.pools)
@@ -81,11 +81,11 @@ def _generated(port: Port) -> bool:
     return any(group is not None and group.generated for group in groups)
 
 
-def _need(switch: Switch, port: Port, told: DynamicBuffers) -> HeadroomNeed | None:
-    if port.qos is None or told.lossless_mtu_bytes is None or told.small_packet_percent is None:
+def _need(switch: Switch, port: Port, dynamic: DynamicBuffers) -> HeadroomNeed | None:
+    if port.qos is None or dynamic.lossless_mtu_bytes is None or dynamic.small_packet_percent is None:
         return None
     alone = single_port(switch, port, port.qos)
-    pattern = told.lossless_mtu_bytes, told.small_packet_percent
+    pattern = dynamic.lossless_mtu_bytes, dynamic.small_packet_percent
     try:
         return dynamic_headroom(alone, *pattern, shared_headroom=shares_headroom(switch))
     except QuantityError:
@@ -126,7 +126,7 @@ def _is_lossless(group: PriorityGroup) -> bool:
     return group.generated or (group.buffer is not None and group.buffer.lossless)
 
 
-def _pool(switch: Switch, loads: tuple[PortLoad, ...], told: DynamicBuffers) -> Pool | None:
+def _pool(switch: Switch, loads: tuple[PortLoad, ...], dynamic: DynamicBuffers) -> Pool | None:
     """Return the pool of lossless groups as the switch sizes it, None where that is not known."""
     stock = next((pool for pool in switch.qos.pools if pool.name == INGRESS_LOSSLESS_POOL), None)
     chip, profile = chip_bytes(switch), switch.profile
@@ -143,7 +143,7 @@ def _pool(switch: Switch, loads: tuple[PortLoad, ...], told: DynamicBuffers) -> 
     lends = shares_headroom(switch)
     shared = stock.shared_headroom_bytes or 0
     if lends and not shared:
-        shared = lent_headroom(profile.asic, loads, told.oversubscription or 1.0)
+        shared = lent_headroom(profile.asic, loads, dynamic.oversubscription or 1.0)
     room = nvidia_room(profile.asic, chip, loads, shared, lends=lends)
     unsized = sum(pool.kind == "ingress" and pool.size_bytes is None for pool in switch.qos.pools)
     return stock._replace(size_bytes=max(0, room // unsized), shared_headroom_bytes=shared or None)
@@ -155,7 +155,7 @@ def _barefoot_headroom(switch: Switch) -> int:
     return int(ports * _BAREFOOT_GROUPS * _BAREFOOT_CELLS * int(cell or 0) * _BAREFOOT_PART)
 
 
-def _profile(port: Port, need: HeadroomNeed, pool: Pool, told: DynamicBuffers) -> BufferProfile:
+def _profile(port: Port, need: HeadroomNeed, pool: Pool, dynamic: DynamicBuffers) -> BufferProfile:
     return BufferProfile(
         name=pg_profile_name(port.speed_bps or 0, port.cable.configured_m or 0),
         pool=pool,
@@ -163,9 +163,9 @@ def _profile(port: Port, need: HeadroomNeed, pool: Pool, told: DynamicBuffers) -
         headroom_bytes=need.headroom_bytes,
         xon_bytes=need.xon_bytes,
         xon_offset_bytes=None,
-        dynamic_th=told.default_dynamic_th,
+        dynamic_th=dynamic.default_dynamic_th,
         static_th_bytes=None,
-        origin=told.origin,
+        origin=dynamic.origin,
     )
 
 

@@ -193,8 +193,8 @@ class Orbits:
         self._wires = wires
         self._first: dict[Block, Block] = {}
         for family in families(wires):
-            for one, other in pairwise(family):
-                self._swap({**dict(zip(one, other, strict=True)), **dict(zip(other, one, strict=True))})
+            for first, second in pairwise(family):
+                self._swap({**dict(zip(first, second, strict=True)), **dict(zip(second, first, strict=True))})
 
     def of(self, ends: Block) -> Block:
         """Return ends that stand for all that these can change places with."""
@@ -211,7 +211,7 @@ class Orbits:
             self._first[ends] = ends = self._first.get(above, above)
         return ends
 
-    def _join(self, one: Block, other: Block) -> None:
-        root, joined = self.of(one), self.of(other)
+    def _join(self, first: Block, second: Block) -> None:
+        root, joined = self.of(first), self.of(second)
         if root != joined:
             self._first[joined] = root

@@ -35,8 +35,8 @@ class RelativeNames:
         self._net, self._below, self._groups = tiers.net, tiers.below, groups
         self.host = host
         self.leaves = leaves
-        one, many = ("leaf", "leaves") if self._net.tiered else ("switch", "switches")
-        self.its_leaf = f"its {one if len(leaves) == 1 else many}"
+        singular, plural = ("leaf", "leaves") if self._net.tiered else ("switch", "switches")
+        self.its_leaf = f"its {singular if len(leaves) == 1 else plural}"
 
     def who(self, node: str) -> str:
         """Return what a node is: ``its leaf``, ``spines of other pods``."""

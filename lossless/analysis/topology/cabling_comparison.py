@@ -57,14 +57,14 @@ class CablingComparison(NamedTuple):
     told: CableReport
 
 
-def cabling_comparison(planned: Sequence[PlannedCable], told: CableReport) -> CablingComparison:
+def cabling_comparison(planned: Sequence[PlannedCable], reported: CableReport) -> CablingComparison:
     """Compare declared cables with those in the files."""
-    renamed = tuple(_renamed(planned, told.cables))
+    renamed = tuple(_renamed(planned, reported.cables))
     derived_of = {rename.called: rename.derived for rename in renamed}
-    cables = [_called(cable, derived_of) for cable in told.cables]
-    told = told._replace(
-        listed=frozenset(derived_of.get(name, name) for name in told.listed),
-        heard=frozenset(derived_of.get(name, name) for name in told.heard),
+    cables = [_called(cable, derived_of) for cable in reported.cables]
+    reported = reported._replace(
+        listed=frozenset(derived_of.get(name, name) for name in reported.listed),
+        heard=frozenset(derived_of.get(name, name) for name in reported.heard),
     )
     pairs, rest, left = _paired(planned, cables)
     groups = [_miscabling(rest, left, members) for members in _ConnectedCables(rest, left).members()]
@@ -72,11 +72,11 @@ def cabling_comparison(planned: Sequence[PlannedCable], told: CableReport) -> Ca
     return CablingComparison(
         pairs=tuple(pairs),
         tangles=tuple(group for group in groups if group.actual and group.planned),
-        missing=tuple(cable for cable in alone if told.reaches(cable)),
+        missing=tuple(cable for cable in alone if reported.reaches(cable)),
         strange=tuple(group.actual[0] for group in groups if not group.planned),
-        unseen=tuple(cable for cable in alone if not told.reaches(cable)),
+        unseen=tuple(cable for cable in alone if not reported.reaches(cable)),
         renamed=renamed,
-        told=told,
+        told=reported,
     )
 
 

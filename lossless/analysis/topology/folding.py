@@ -185,7 +185,7 @@ class _Folding:
         """Return whether a link leads from the last switch of a row to the first."""
         if a not in self._places or b not in self._places:
             return False
-        return any(one - other > 1 for one, other in zip(self._places[a], self._places[b], strict=True))
+        return any(first - second > 1 for first, second in zip(self._places[a], self._places[b], strict=True))
 
 
 def _sides(switches: Iterable[PlanNode]) -> tuple[int, ...]:

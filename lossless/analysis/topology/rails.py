@@ -51,9 +51,9 @@ def _leaf(shape: RailShape, unit: int, rail: int) -> Iterator[LinkBundle]:
     """Yield the links of one leaf: adapters of the hosts of its unit, every ``rails``-th of each, then spines."""
     name = f"leaf{unit * shape.rails + rail + 1}"
     count, speed_bps = shape.host_links.links
-    one = shape.host_links._replace(links=(1, speed_bps))
+    adapter_link = shape.host_links._replace(links=(1, speed_bps))
     for host in part(unit, shape.hosts_per_unit):
         for adapter in range(rail, count, shape.rails):
-            yield one.between(name, f"host{host + 1}")._replace(b_port=f"port{adapter + 1}")
+            yield adapter_link.between(name, f"host{host + 1}")._replace(b_port=f"port{adapter + 1}")
     for spine in range(shape.spines):
         yield shape.uplinks.between(name, f"spine{spine + 1}")

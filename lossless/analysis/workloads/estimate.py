@@ -177,10 +177,10 @@ def _part(name: str, size_bytes: Fraction, rate_bps: float) -> EstimatePart:
 
 
 def _no_way(algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> str:
-    told = "no links lead from some of these GPUs to others that they send to"
+    reason = "no links lead from some of these GPUs to others that they send to"
     if moved.peers == "all" and where.domain > 1 and algorithm != "pxn":
-        return f"{told}; on rails without spines --algorithm pxn hands on inside domains first"
-    return told
+        return f"{reason}; on rails without spines --algorithm pxn hands on inside domains first"
+    return reason
 
 
 def _step(asked: Workload, time_ns: float) -> float | None:

@@ -320,9 +320,9 @@ def _of_this_traffic(finding: Finding, packet: TracePacket, *, lossless_only: bo
     dscps = _dscps(data)
     if dscps:
         return bool(packet.dscps.intersection(dscps))
-    for one, other in _PAIRS:
-        if one in data and other in data:
-            return bool(packet.numbers.intersection(set(_ints(data[one])) ^ set(_ints(data[other]))))
+    for near, far in _PAIRS:
+        if near in data and far in data:
+            return bool(packet.numbers.intersection(set(_ints(data[near])) ^ set(_ints(data[far]))))
     meant = [number for name in _PRIORITIES if name in data for number in _ints(data[name])]
     meant += [number for name in data if name.endswith("_priority") for number in _ints(data[name])]
     if meant:

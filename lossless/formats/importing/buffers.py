@@ -31,10 +31,10 @@ def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
         "pools": _by_tier(devices, _form, "", notes),
         "unused_ports": _by_tier(devices, _unused, "keep", notes),
     }
-    told = [device.switch.qos.dynamic for device in devices if device.switch.qos.dynamic is not None]
-    ratio, _ = most(dynamic.oversubscription for dynamic in told)
-    mtu_bytes, _ = most(dynamic.lossless_mtu_bytes for dynamic in told)
-    small, _ = most(dynamic.small_packet_percent for dynamic in told)
+    models = [device.switch.qos.dynamic for device in devices if device.switch.qos.dynamic is not None]
+    ratio, _ = most(dynamic.oversubscription for dynamic in models)
+    mtu_bytes, _ = most(dynamic.lossless_mtu_bytes for dynamic in models)
+    small, _ = most(dynamic.small_packet_percent for dynamic in models)
     return DraftBuffers({k: v for k, v in words.items() if v}, ratio or None, mtu_bytes, small, tuple(notes))
 
 

@@ -72,8 +72,8 @@ class _LinkBuilder:
     def _keep(self, trusted: dict[CableEnd, Claim], end: CableEnd, claim: Claim) -> None:
         known = trusted.setdefault(end, claim)
         if known.far.device != claim.far.device:
-            said = f"{known.source} says {known.far.device}, {claim.source} says {claim.far.device}"
-            self._notes.append(f"{end.device} {end.port}: {said}; the first was taken")
+            claims = f"{known.source} says {known.far.device}, {claim.source} says {claim.far.device}"
+            self._notes.append(f"{end.device} {end.port}: {claims}; the first was taken")
 
     def _known(self, end: CableEnd) -> CableEnd:
         """Return an end with the name its own device has for the port, also where the alias was given."""

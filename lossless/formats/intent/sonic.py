@@ -22,9 +22,9 @@ def by_role(what: str, words: Iterable[str]) -> tuple[BeforeValidator, WithJsonS
     Inside it is always a mapping, complete where one word was given.
     """
     known = tuple(words)
-    one = _words(known)
-    each = {"type": "object", "properties": dict.fromkeys(SWITCH_ROLES, one), "additionalProperties": False}
-    return BeforeValidator(_reader(what, known)), WithJsonSchema({"anyOf": [one, each]})
+    word = _words(known)
+    each = {"type": "object", "properties": dict.fromkeys(SWITCH_ROLES, word), "additionalProperties": False}
+    return BeforeValidator(_reader(what, known)), WithJsonSchema({"anyOf": [word, each]})
 
 
 def _words(known: tuple[str, ...]) -> dict[str, Any]:

@@ -76,9 +76,9 @@ def _line(lines: Lines, number: int) -> str:
         return ""
 
 
-def meets(one: Range, other: Range) -> bool:
+def meets(first: Range, second: Range) -> bool:
     """Return whether two ranges touch."""
-    return _order(one.start) <= _order(other.end) and _order(other.start) <= _order(one.end)
+    return _order(first.start) <= _order(second.end) and _order(second.start) <= _order(first.end)
 
 
 def _order(position: Position) -> tuple[int, int]:

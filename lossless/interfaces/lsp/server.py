@@ -147,13 +147,13 @@ class Server(LanguageServer):
 
     def _tell_elsewhere(self, group: LintGroup, editor_texts: Mapping[str, EditorText]) -> None:
         """Log once what concerns no open text: files that cannot be read, a folder that is too large."""
-        said = [str(error) for error in group.report.errors if error.file not in editor_texts]
+        messages = [str(error) for error in group.report.errors if error.file not in editor_texts]
         if group.left_out:
-            said.append(
+            messages.append(
                 f"{group.left_out:,} more files in this folder: only the open ones are judged here, "
                 "and lossless lint judges all of them together"
             )
-        for message in said:
+        for message in messages:
             if message not in self._told:
                 self._told.add(message)
                 self.log(message, types.MessageType.Warning)

@@ -55,9 +55,9 @@ class Failures(NamedTuple):
 
     def works(self, near: str, far: str) -> bool:
         """Return whether links between two devices are in service, and so are both devices."""
-        return not any(set(one.names) <= {near, far} for one in self.out_of_service)
+        return not any(set(cable.names) <= {near, far} for cable in self.out_of_service)
 
     @property
     def gone(self) -> tuple[str, ...]:
         """What is out of service, in words: ``spine2``, ``leaf1 - spine1``."""
-        return tuple(" - ".join(one.names) for one in self.out_of_service)
+        return tuple(" - ".join(cable.names) for cable in self.out_of_service)

@@ -78,8 +78,8 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
         sources=raw["sources"],
         zero_buffers=None if zero is None else partial(_zero_buffers, zero),
         asics=tuple(
-            AsicCages(one["name"], range(one["first_cage"], one["last_cage"] + 1))
-            for one in raw.get("asics", ())
+            AsicCages(asic["name"], range(asic["first_cage"], asic["last_cage"] + 1))
+            for asic in raw.get("asics", ())
         ),
         modes_complete=raw["cages"].get("complete", True),
     )

@@ -331,11 +331,11 @@ def _hwsku_problems(file: SwitchFile) -> Iterator[Problem]:
 
 def _asic_problems(file: SwitchFile, indexes: list[int]) -> Iterator[Problem]:
     """Yield ASICs out of order, and cages that are of none or of several, where there are several ASICs."""
-    for number, one in enumerate(file.asics):
-        if one.name != f"asic{number}":
-            yield f"asics.{number + 1}.name", f"is {one.name!r}; expected 'asic{number}'"
+    for number, asic in enumerate(file.asics):
+        if asic.name != f"asic{number}":
+            yield f"asics.{number + 1}.name", f"is {asic.name!r}; expected 'asic{number}'"
     for index in indexes if file.asics else ():
-        owners = [one.name for one in file.asics if one.first_cage <= index <= one.last_cage]
+        owners = [asic.name for asic in file.asics if asic.first_cage <= index <= asic.last_cage]
         if len(owners) != 1:
             whose = f"of {' and '.join(owners)}" if owners else "of no ASIC"
             yield "asics", f"cage {index} is {whose}; expected each cage to be of one"

@@ -58,8 +58,8 @@ def _who(data: Data) -> Iterator[str]:
         return
     last = max(data["hosts"].values())
     gpus = data["gpus"]
-    told = "" if gpus is None else f", {gpus['stopped']:,} of {gpus['all']:,} GPUs with its own"
-    yield f"{hosts:,} of {every:,} other hosts {verb}{told}; the last after {format_time(last)}"
+    gpus_text = "" if gpus is None else f", {gpus['stopped']:,} of {gpus['all']:,} GPUs with its own"
+    yield f"{hosts:,} of {every:,} other hosts {verb}{gpus_text}; the last after {format_time(last)}"
 
 
 def _circle(data: Data) -> str:

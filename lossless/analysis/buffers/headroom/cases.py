@@ -108,18 +108,18 @@ def _gearbox(profile: SwitchProfile | None) -> SourcedValue:
 
 def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> SourcedTraffic:
     """Return what the dynamic model is told; else what the rows stand on, with frames no shorter than the port's."""
-    told = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
+    dynamic = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
     known = _known_traffic(switch.profile, switch.hwsku, assumed)
-    if told is not None:
+    if dynamic is not None:
         source = "LOSSLESS_TRAFFIC_PATTERN"
         return SourcedTraffic(
             SourcedValue(mtu_bytes, _PORT),
             known.lossless_mtu
-            if told.lossless_mtu_bytes is None
-            else SourcedValue(told.lossless_mtu_bytes, source),
+            if dynamic.lossless_mtu_bytes is None
+            else SourcedValue(dynamic.lossless_mtu_bytes, source),
             known.small_percent
-            if told.small_packet_percent is None
-            else SourcedValue(told.small_packet_percent, source),
+            if dynamic.small_packet_percent is None
+            else SourcedValue(dynamic.small_packet_percent, source),
         )
     own = known is assumed or mtu_bytes > (known.port_mtu.value or 0)
     return known._replace(port_mtu=SourcedValue(mtu_bytes, _PORT)) if own else known

@@ -166,11 +166,11 @@ def _absent(ports: PortSet, priority: int) -> NoHeadroom:
 
 def _computed(ports: PortSet, why: MissingInput) -> ConfiguredHeadroom | MissingInput:
     """Return what the dynamic buffer model makes of the configured length and of what it is told."""
-    told = ports.switch.qos.dynamic
-    if told is None or told.lossless_mtu_bytes is None or told.small_packet_percent is None:
+    dynamic = ports.switch.qos.dynamic
+    if dynamic is None or dynamic.lossless_mtu_bytes is None or dynamic.small_packet_percent is None:
         return MissingInput(f"{why.reason}, from a LOSSLESS_TRAFFIC_PATTERN that is not in the file")
     shared = shares_headroom(ports.switch)
-    pattern = told.lossless_mtu_bytes, told.small_packet_percent
+    pattern = dynamic.lossless_mtu_bytes, dynamic.small_packet_percent
     try:
         need = dynamic_headroom(ports, *pattern, shared_headroom=shared)
     except QuantityError as error:

@@ -128,8 +128,8 @@ def lends_headroom(switch: Switch, pool: Pool) -> bool:
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d.
     """
-    told = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
-    return bool(pool.shared_headroom_bytes or (told is not None and told.oversubscription))
+    dynamic = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
+    return bool(pool.shared_headroom_bytes or (dynamic is not None and dynamic.oversubscription))
 
 
 def given_headroom(switch: Switch, profile: BufferProfile) -> int:

@@ -85,10 +85,10 @@ def longest_pauses(state: SimState) -> Any:
     return _larger(state.queues["longest_pause_ps"], open_ps)
 
 
-def _larger(one: Any, other: Any) -> Any:
+def _larger(first: Any, second: Any) -> Any:
     import numpy as np
 
-    return np.maximum(one, other)
+    return np.maximum(first, second)
 
 
 def _peak(values: Any, index: ArrayIndex, traffic_class: int | None) -> Peak:

@@ -118,9 +118,9 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
         return ends
     if isinstance(switches, MissingInput):
         return switches
-    dcqcn_of, said = _dcqcn(built, question, nics)
+    dcqcn_of, dcqcn_notes = _dcqcn(built, question, nics)
     mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
-    assumed = (*said, *_assumed(built, question, nics, switches))
+    assumed = (*dcqcn_notes, *_assumed(built, question, nics, switches))
     return Scenario(
         built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,
     )  # fmt: skip
@@ -301,12 +301,12 @@ def _dcqcn(
     assumed = dcqcn_defaults(question.nic) if question.nic is not None else None
     kinds = {id(built.host_of[nic]): built.host_of[nic] for nic in nics}
     known = {key: assumed if host is None else dcqcn_of(host) for key, host in kinds.items()}
-    said = sorted({_without(host, question) for key, host in kinds.items() if known[key] is None} - {""})
+    notes = sorted({_without(host, question) for key, host in kinds.items() if known[key] is None} - {""})
     if any(known.values()):
-        said.append(
+        notes.append(
             f"DCQCN's byte counter counts in units of {BYTE_RESET_UNIT} B; sources disagree on the unit"
         )
-    return {nic: known[id(built.host_of[nic])] for nic in nics}, tuple(said)
+    return {nic: known[id(built.host_of[nic])] for nic in nics}, tuple(notes)
 
 
 def _without(host: HostQos | None, question: Question) -> str:

@@ -47,8 +47,8 @@ class WorkerPool:
 
     def submit(self, job: SweepTask, chunk: Sequence[ThresholdSetting], number: int = 0) -> None:
         """Hand out a chunk of settings; whoever shares our memory also learns when to stop."""
-        told = (self._stop.is_set,) if isinstance(self._executor, ThreadPoolExecutor) else ()
-        future = self._executor.submit(trials, job, chunk, *told)
+        stopping = (self._stop.is_set,) if isinstance(self._executor, ThreadPoolExecutor) else ()
+        future = self._executor.submit(trials, job, chunk, *stopping)
         self._pending[future] = number
         future.add_done_callback(self._done.put)
 

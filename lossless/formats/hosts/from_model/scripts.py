@@ -85,5 +85,8 @@ def unset(qos: HostQos) -> str | None:
 def _plain(qos: HostQos) -> Mapping[str, object]:
     firmware = nvidia.firmware(qos) if driver_of(qos) is nvidia else ()
     return settings_json(
-        qos, tool_of(qos), driver_of(qos).settings(qos), {one.name: one.value for one in firmware}
+        qos,
+        tool_of(qos),
+        driver_of(qos).settings(qos),
+        {parameter.name: parameter.value for parameter in firmware},
     )

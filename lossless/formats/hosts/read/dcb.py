@@ -41,8 +41,8 @@ def read(section: Section) -> Reading:
     if not isinstance(data, dict):
         yield SectionFlaw(f"{section.title}: expected the JSON object of dcb -j", section.lines[0].place)
         return
-    for said in said_by(data, section.scope, section.title, _object(section)):
-        yield said._replace(place=_place(section, str(said.path[-1])))
+    for fact in said_by(data, section.scope, section.title, _object(section)):
+        yield fact._replace(place=_place(section, str(fact.path[-1])))
 
 
 def said_by(data: Mapping[str, Any], scope: str, title: str, about: str = "") -> Iterator[HostFact]:

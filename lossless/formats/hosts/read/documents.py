@@ -35,8 +35,8 @@ def read_document(document: Document) -> Facts:
     if is_resource(document.data):
         return _resource(document)
     scope = interface_named(document.file)
-    said = tuple(one._replace(path=one.path[1:]) for one in said_by(document.data, scope, "dcb"))
-    return Facts(document, folder_host(document.file), said, ())
+    facts = tuple(fact._replace(path=fact.path[1:]) for fact in said_by(document.data, scope, "dcb"))
+    return Facts(document, folder_host(document.file), facts, ())
 
 
 def _resource(document: Document) -> Facts:
@@ -47,11 +47,11 @@ def _resource(document: Document) -> Facts:
     node = _dig(data, ("status", "node")) if is_device else None
     path: Path = _NODE if is_device else ("spec", "template")
     template = _dig(data, path)
-    said = tuple(_wanted(template, path)) if isinstance(template, dict) else ()
+    facts = tuple(_wanted(template, path)) if isinstance(template, dict) else ()
     problems = (
-        [] if said else [_problem(document, path, f"{data.get('kind')} has no {'.'.join(map(str, path))}")]
+        [] if facts else [_problem(document, path, f"{data.get('kind')} has no {'.'.join(map(str, path))}")]
     )
-    return Facts(document, str(node or name or folder_host(document.file)), said, tuple(problems))
+    return Facts(document, str(node or name or folder_host(document.file)), facts, tuple(problems))
 
 
 def _wanted(template: dict[str, Any], path: Path) -> Iterator[HostFact]:
@@ -69,8 +69,10 @@ def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
         yield HostFact("", key, value, path, rank=1)
     stated = roce.get("qos")
     qos = stated if isinstance(stated, dict) else {}
-    said = {name: (qos.get(name, default), (*path, "qos", name)) for name, default in _BY_DEFAULT.items()}
-    trust, mask, tos = said["trust"], said["pfc"], said["tos"]
+    qos_values = {
+        name: (qos.get(name, default), (*path, "qos", name)) for name, default in _BY_DEFAULT.items()
+    }
+    trust, mask, tos = qos_values["trust"], qos_values["pfc"], qos_values["tos"]
     if trust[0] in ("dscp", "pcp"):
         yield HostFact("", "trust", trust[0], trust[1])
     flags = str(mask[0]).split(",")

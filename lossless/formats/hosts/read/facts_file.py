@@ -113,8 +113,8 @@ def _kind(text: str) -> str:
 def _is_environment(text: str) -> bool:
     """Return whether a text sets variables, some of them of ours, and does nothing else."""
     lines = [line.strip() for line in text.splitlines()]
-    said = [line for line in lines if line and not line.startswith("#")]
-    return any(map(_VARIABLE.match, said)) and all(map(_ASSIGNED.match, said))
+    statements = [line for line in lines if line and not line.startswith("#")]
+    return any(map(_VARIABLE.match, statements)) and all(map(_ASSIGNED.match, statements))
 
 
 def read_facts(text: str, file: str) -> Facts:
@@ -122,12 +122,12 @@ def read_facts(text: str, file: str) -> Facts:
     lines = _lines(text)
     sections = tuple(_sections(lines, text, file))
     reading = [item for section in sections for item in _reading(section)]
-    said = tuple(item for item in reading if isinstance(item, HostFact))
-    places = {fact.path: fact.place for fact in said if fact.place is not None}
-    document = Document(file, text, _data(said), PlaceLocator(places))
+    facts = tuple(item for item in reading if isinstance(item, HostFact))
+    places = {fact.path: fact.place for fact in facts if fact.place is not None}
+    document = Document(file, text, _data(facts), PlaceLocator(places))
     flaws = [item for item in reading if isinstance(item, SectionFlaw)] + list(_truncated(lines))
     problems = tuple(_problem(document, flaw) for flaw in flaws)
-    return Facts(document, _host(lines, file), said, problems)
+    return Facts(document, _host(lines, file), facts, problems)
 
 
 def folder_host(file: str) -> str:
@@ -208,10 +208,10 @@ def _reading(section: Section) -> Iterator[HostFact | SectionFlaw]:
     yield from read(section)
 
 
-def _data(said: Iterable[HostFact]) -> dict[str, dict[str, object]]:
+def _data(facts: Iterable[HostFact]) -> dict[str, dict[str, object]]:
     data: dict[str, dict[str, object]] = {}
-    for one in said:
-        data.setdefault(str(one.path[0]), {})[str(one.path[-1])] = one.value
+    for fact in facts:
+        data.setdefault(str(fact.path[0]), {})[str(fact.path[-1])] = fact.value
     return data
 
 

@@ -79,21 +79,21 @@ def read_hosts(files: Iterable[Facts], nics: Sequence[NicProfile]) -> Hosts:
     problems: list[Problem] = []
     shared: dict[Any, HostQos] = {}
     for name, of_host in sorted(by_host.items()):
-        for one in _interfaces(name, of_host, nics, problems):
-            alike = _meaning(one.qos)
-            hosts.append(one._replace(qos=shared.setdefault(alike, one.qos)))
+        for interface in _interfaces(name, of_host, nics, problems):
+            meaning = _meaning(interface.qos)
+            hosts.append(interface._replace(qos=shared.setdefault(meaning, interface.qos)))
     return Hosts(tuple(hosts), tuple(problems))
 
 
 def _interfaces(
     host: str, files: Sequence[Facts], nics: Sequence[NicProfile], problems: list[Problem]
 ) -> Iterator[HostInterfaces]:
-    said = [(facts, fact) for facts in files for fact in facts.said]
-    owners = _owners(said)
+    all_facts = [(facts, fact) for facts in files for fact in facts.said]
+    owners = _owners(all_facts)
     interfaces = sorted(set(owners.values())) or [""]
     known: dict[str, dict[str, InterfaceFact]] = {interface: {} for interface in interfaces}
     contradicted: dict[tuple[str, str], Problem] = {}
-    for facts, fact in said:
+    for facts, fact in all_facts:
         owner = owners.get(fact.scope, fact.scope)
         for interface in interfaces if owner not in known else (owner,):
             _add(known[interface], facts, fact, contradicted, interface)
@@ -129,16 +129,16 @@ def _meaning(qos: HostQos) -> Any:
     return bare(qos._replace(nic=None))
 
 
-def _owners(said: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
+def _owners(facts: Iterable[tuple[Facts, HostFact]]) -> dict[str, str]:
     """Return the interface of every RDMA device, PCI address and interface that is named."""
     owners: dict[str, str] = {}
     others: set[str] = set()
-    for _, one in said:
-        if one.key in _WIRING:
-            owners[str(one.value)] = one.scope
-            owners[one.scope] = one.scope
-        elif one.scope:
-            others.add(one.scope)
+    for _, fact in facts:
+        if fact.key in _WIRING:
+            owners[str(fact.value)] = fact.scope
+            owners[fact.scope] = fact.scope
+        elif fact.scope:
+            others.add(fact.scope)
     return _tied({**{name: name for name in others}, **owners})
 
 
@@ -159,24 +159,24 @@ def _is_device(name: str) -> bool:
 def _add(
     known: dict[str, InterfaceFact],
     facts: Facts,
-    one: HostFact,
+    fact: HostFact,
     contradicted: dict[tuple[str, str], Problem],
     interface: str,
 ) -> None:
     """Take in what is said; of two files that contradict each other neither counts, and it is reported."""
-    new = InterfaceFact(one.value, Origin(facts.document.file, one.path), one.rank)
-    old = known.get(one.key)
-    if (interface, one.key) in contradicted:
+    new = InterfaceFact(fact.value, Origin(facts.document.file, fact.path), fact.rank)
+    old = known.get(fact.key)
+    if (interface, fact.key) in contradicted:
         return
     if old is None or new.rank < old.rank:
-        known[one.key] = new
+        known[fact.key] = new
     elif new.rank == old.rank and bare(new.value) != bare(old.value):
-        del known[one.key]
-        contradicted[interface, one.key] = _contradiction(facts, one, old)
+        del known[fact.key]
+        contradicted[interface, fact.key] = _contradiction(facts, fact, old)
 
 
-def _contradiction(facts: Facts, one: HostFact, old: InterfaceFact) -> Problem:
-    span = facts.document.locate(one.path)
+def _contradiction(facts: Facts, fact: HostFact, old: InterfaceFact) -> Problem:
+    span = facts.document.locate(fact.path)
     there = "another line" if old.origin.file == facts.document.file else old.origin.file
     return Problem(facts.document.file, span.line, span.column, f"contradicts {there} of the same host")
 
@@ -306,13 +306,13 @@ def _transport(known: Mapping[str, InterfaceFact]) -> Any:
 def _jobs(unknown: Jobs, known: Mapping[str, InterfaceFact]) -> Jobs:
     fields = {field: known[key].value for key, field in _JOBS.items() if key in known}
     libraries = [
-        Library(one.value[0], key.removeprefix("library."), one.value[2], one.value[1], one.origin)
-        for key, one in sorted(known.items())
+        Library(fact.value[0], key.removeprefix("library."), fact.value[2], fact.value[1], fact.origin)
+        for key, fact in sorted(known.items())
         if key.startswith("library.")
     ]
     variables = [
-        Variable(one.value[0], one.value[1], one.origin)
-        for key, one in sorted(known.items())
+        Variable(fact.value[0], fact.value[1], fact.origin)
+        for key, fact in sorted(known.items())
         if key.startswith("variable.")
     ]
     return unknown._replace(**fields, libraries=tuple(libraries), variables=tuple(variables))

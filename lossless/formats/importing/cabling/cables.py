@@ -129,7 +129,7 @@ def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[
     """Return each cable once, with all that is known of it; contradictions go to ``problems``."""
     named = list(_with_own_ports(list(cables)))
     at: dict[CableEnd, FileCable] = {}
-    told: dict[tuple[str, CableEnd, CableEnd], FileCable] = {}
+    first_of: dict[tuple[str, CableEnd, CableEnd], FileCable] = {}
     for cable in named:
         mine = _turned(cable)
         if mine.a == mine.b:
@@ -141,7 +141,7 @@ def merge_cables(cables: Iterable[FileCable], problems: list[Problem]) -> tuple[
             problems.append(_contradiction(mine, clashing))
             continue
         # Both ends may tell of a cable, and LLDP tells of one by each protocol; a line that is there twice is an error.
-        before = told.setdefault((cable.place.file, cable.a, cable.b), cable)
+        before = first_of.setdefault((cable.place.file, cable.a, cable.b), cable)
         if before is not cable and not cable.heard:
             message = f"{_end(mine.a)} already has a cable in line {before.place.line}"
             problems.append(mine.place.problem(message))
@@ -195,8 +195,8 @@ def _aligned(
 def _contradiction(cable: FileCable, other: FileCable) -> Problem:
     end = next(end for end in (cable.a, cable.b) if end in (other.a, other.b))
     far, there = (each.b if each.a == end else each.a for each in (cable, other))
-    said = f"{_end(end)} is joined to {_end(far)} here, and to {_end(there)} in {other.place.file}:{other.place.line}"
-    return cable.place.problem(said)
+    where = f"{other.place.file}:{other.place.line}"
+    return cable.place.problem(f"{_end(end)} is joined to {_end(far)} here, and to {_end(there)} in {where}")
 
 
 def _with(first: FileCable, second: FileCable, problems: list[Problem]) -> FileCable:
@@ -205,12 +205,12 @@ def _with(first: FileCable, second: FileCable, problems: list[Problem]) -> FileC
     a, b = (near if near.port is not None else other for near, other in zip(mine, theirs, strict=True))
     whole = first._replace(a=a, b=b)
     for field, shown in (("speed_bps", format_rate), ("cable_m", lambda length: f"{length} m")):
-        known, said = getattr(first, field), getattr(second, field)
+        known, stated = getattr(first, field), getattr(second, field)
         if known is None:
-            whole = whole._replace(**{field: said})
-        elif said is not None and said != known:
+            whole = whole._replace(**{field: stated})
+        elif stated is not None and stated != known:
             where = f"{first.place.file}:{first.place.line}"
-            words = f"{_end(second.a)} to {_end(second.b)}: {shown(said)} here, {shown(known)} in {where}"
+            words = f"{_end(second.a)} to {_end(second.b)}: {shown(stated)} here, {shown(known)} in {where}"
             problems.append(second.place.problem(words))
     return whole
 

@@ -111,9 +111,9 @@ class _CableMapper:
 
     def _refuse_names(self) -> None:
         """Note names that cannot be those of one device, LLDP of nobody, and files of another fabric."""
-        for device, one, other in claimed_twice(self._meant):
-            place = next(c.place for c in self._said if one in (c.a.device, c.b.device))
-            says = f"{one} and {other} may both be {device} of the intent; leave one out: --exclude {other!r}"
+        for device, first, second in claimed_twice(self._meant):
+            place = next(c.place for c in self._said if first in (c.a.device, c.b.device))
+            says = f"{first} and {second} may both be {device} of the intent; leave one out: --exclude {second!r}"
             self._problems.append(place.problem(says))
         for file, word in self._cable_files.listening.items():
             if word not in self._meant:
@@ -164,11 +164,11 @@ class _CableMapper:
             self._problems.append(self._no_such_ports(device, unknown[device]))
 
     def _no_such_ports(self, device: str, cables: Sequence[FileCable]) -> Problem:
-        said = {
+        ports = {
             end.port for cable in cables for end in (cable.a, cable.b) if end.device == device and end.port
         }
         example = next((end.port for end in self._declared.should if end.device == device), "Ethernet0")
-        says = f"{device} has no port called {_some(said)}; write them as SONiC calls them, {example}, or by alias"
+        says = f"{device} has no port called {_some(ports)}; write them as SONiC calls them, {example}, or by alias"
         return cables[0].place.problem(says)
 
     def _with_ports(self, cable: FileCable) -> FileCable:

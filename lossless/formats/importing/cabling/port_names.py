@@ -53,11 +53,11 @@ class PortNames:
         return ports[part] if 0 <= part < len(ports) and len(ports) > 1 else None
 
 
-def _part(said: dict[str, str | None]) -> int | None:
+def _part(groups: dict[str, str | None]) -> int | None:
     """Return which part of a split cage is meant, counted from 0; None for the whole."""
-    letter, number, one = said.get("letter"), said.get("number"), said.get("one")
+    letter, number, from_one = groups.get("letter"), groups.get("number"), groups.get("one")
     if letter:
         return ord(letter) - ord("a")
     if number:
         return int(number)
-    return int(one) - 1 if one else None
+    return int(from_one) - 1 if from_one else None

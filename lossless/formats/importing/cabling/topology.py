@@ -85,9 +85,9 @@ def _by_one_name(cable_files: CableFiles) -> tuple[CableFile, ...]:
     called = canonical_names(names, cable_files.listed)
     ports = _port_names(called, cables)
 
-    def end(said: CableEnd) -> CableEnd:
-        device = called.get(said.device, said.device)
-        return CableEnd(device, ports.get((device, (said.port or "").lower()), said.port))
+    def end(cable_end: CableEnd) -> CableEnd:
+        device = called.get(cable_end.device, cable_end.device)
+        return CableEnd(device, ports.get((device, (cable_end.port or "").lower()), cable_end.port))
 
     return tuple(
         file._replace(
@@ -210,8 +210,8 @@ def _speed(cable: FileCable, speed_of: Mapping[CableEnd, int], problems: list[Pr
         speed for speed in (cable.speed_bps, *(speed_of.get(end) for end in (cable.a, cable.b))) if speed
     }
     if len(speeds) > 1:
-        said = " and ".join(format_rate(speed) for speed in sorted(speeds))
-        problems.append(cable.place.problem(f"{_text(cable.a)} to {_text(cable.b)}: {said} for one link"))
+        rates = " and ".join(format_rate(speed) for speed in sorted(speeds))
+        problems.append(cable.place.problem(f"{_text(cable.a)} to {_text(cable.b)}: {rates} for one link"))
     return max(speeds, default=None)
 
 

@@ -108,7 +108,10 @@ def sharp_files(subnet: Subnet) -> tuple[list[ManagerFile], list[WriteProblem]]:
         "sharp_am.cfg", "infiniband/sharp_am.cfg.j2", {"subnet": subnet.name, "pairs": pairs}
     )
     troubles = [trouble for setting in settings if (trouble := _unwritable(setting))]
-    return [written], [*troubles, *(_stated_key(one) for one in settings if one.key in SECRETS)]
+    return [written], [
+        *troubles,
+        *(_stated_key(sharp_setting) for sharp_setting in settings if sharp_setting.key in SECRETS),
+    ]
 
 
 def _stated_key(setting: ManagerSetting) -> WriteProblem:
@@ -178,8 +181,8 @@ def stated_options(subnet: Subnet, manager: ManagerHost | None) -> list[OptionLi
         pairs["guid"] = f"{guid:#018x}"
     if subnet.subnet_prefix is not None:
         pairs.setdefault("subnet_prefix", f"{subnet.subnet_prefix:#018x}")
-    secret = {one.key for one in subnet.secrets}
-    return [OptionLine(key, text) for key, text in pairs.items() if key not in secret]
+    secret_keys = {secret.key for secret in subnet.secrets}
+    return [OptionLine(key, text) for key, text in pairs.items() if key not in secret_keys]
 
 
 def _beside(subnet: Subnet) -> Iterator[tuple[str, ManagerFile]]:
@@ -197,7 +200,9 @@ def _beside(subnet: Subnet) -> Iterator[tuple[str, ManagerFile]]:
     ):
         if named is not None:
             guids = [
-                (guid, "" if isinstance(one, int) else one) for one in named if (guid := guid_of(known, one))
+                (guid, "" if isinstance(member, int) else member)
+                for member in named
+                if (guid := guid_of(known, member))
             ]
             yield _file(subnet, key, "guids.conf.j2", what=what, guids=[(f"{g:#018x}", n) for g, n in guids])
 
@@ -234,7 +239,7 @@ def _partition(guids: Mapping[str, int | None], partition: Partition) -> dict[st
     if not partition.name and partition.pkey is not None:
         definition = f"0x{partition.pkey:04x}"
     members = [_member(guids, member) for member in partition.members]
-    return {"definition": ", ".join([definition, *flags]), "members": [one for one in members if one]}
+    return {"definition": ", ".join([definition, *flags]), "members": [line for line in members if line]}
 
 
 def _member(guids: Mapping[str, int | None], member: Member) -> tuple[str, str] | None:
@@ -246,7 +251,10 @@ def _member(guids: Mapping[str, int | None], member: Member) -> tuple[str, str] 
 
 def _derived_variables(subnet: Subnet, host: str) -> Iterator[tuple[str, str]]:
     job = subnet.job
-    level = next((one for one in subnet.qos.levels if job is not None and one.name == job.level), None)
+    level = next(
+        (candidate for candidate in subnet.qos.levels if job is not None and candidate.name == job.level),
+        None,
+    )
     if level is not None:
         yield "NCCL_IB_SL", str(level.sl)
     if subnet.sharp is not None and subnet.sharp.on and host in subnet.sharp.hosts:
@@ -309,7 +317,7 @@ def _needs(subnet: Subnet) -> Iterator[_MissingGuids]:
         members = [m.hca or "" for m in partition.members if m.word is None and _member(known, m) is None]
         yield _MissingGuids(tuple(members), f"a member of partition {partition.name}", partition.origin)
     for named, what in ((routing.roots, "a root"), (routing.compute, "a compute node")):
-        names = tuple(str(one) for one in named or () if guid_of(known, one) is None)
+        names = tuple(str(member) for member in named or () if guid_of(known, member) is None)
         yield _MissingGuids(names, what, routing.roots_origin or routing.origin)
 
 

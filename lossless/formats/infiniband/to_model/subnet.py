@@ -71,13 +71,13 @@ def kind_of(text: str, file: str = "") -> Kind | None:
     return "sharp" if looks_like_sharp(text) else _NAMED.get(file.rpartition("/")[2])
 
 
-def document_of(kind: Kind, one: SubnetFile) -> Document:
+def document_of(kind: Kind, file: SubnetFile) -> Document:
     """Return the document of one file by itself, with its problems."""
     if kind == "options":
-        return read_options(one.text, one.file).document
+        return read_options(file.text, file.file).document
     if kind == "partitions":
-        return read_partitions(one.text, one.file)[0]
-    return (read_policy(one.text, one.file) if kind == "policy" else read_sharp(one.text, one.file))[0]
+        return read_partitions(file.text, file.file)[0]
+    return (read_policy(file.text, file.file) if kind == "policy" else read_sharp(file.text, file.file))[0]
 
 
 def read_subnet(conf: SubnetFile, beside: Mapping[str, SubnetFile]) -> DeployedSubnet:
@@ -103,7 +103,9 @@ def read_subnet(conf: SubnetFile, beside: Mapping[str, SubnetFile]) -> DeployedS
     subnet = _subnet(options, origin)._replace(
         routing=routing, partitions=partitions, sharp=sharp, policy=policy
     )
-    return DeployedSubnet(subnet._replace(files=tuple(one.file for one in documents)), tuple(documents))
+    return DeployedSubnet(
+        subnet._replace(files=tuple(read_file.file for read_file in documents)), tuple(documents)
+    )
 
 
 def companions(text: str) -> tuple[str, ...]:
@@ -186,33 +188,33 @@ def _routing(
     )
 
 
-def _partitions(one: SubnetFile | None, documents: list[Document]) -> tuple[Partition, ...] | Unknown:
+def _partitions(file: SubnetFile | None, documents: list[Document]) -> tuple[Partition, ...] | Unknown:
     """Return the partitions of a file; unknown where it is not among those that were given."""
-    if one is None:
+    if file is None:
         return UNKNOWN
-    document, partitions = read_partitions(one.text, one.file)
+    document, partitions = read_partitions(file.text, file.file)
     documents.append(document)
     return partitions
 
 
-def _guids(one: SubnetFile | None, documents: list[Document]) -> tuple[int, ...] | None:
-    if one is None:
+def _guids(file: SubnetFile | None, documents: list[Document]) -> tuple[int, ...] | None:
+    if file is None:
         return None
-    document, guids = read_guids(one.text, one.file)
+    document, guids = read_guids(file.text, file.file)
     documents.append(document)
     return guids
 
 
 def _sharp(
-    texts: Mapping[str, ManagerSetting], one: SubnetFile | None, documents: list[Document]
+    texts: Mapping[str, ManagerSetting], file: SubnetFile | None, documents: list[Document]
 ) -> Sharp | None:
     """Return what is known of SHARP: whether opensm turns it on, and what its manager is told."""
     enabled = texts.get("sharp_enabled")
     settings: Sequence[ManagerSetting] = ()
-    if one is not None:
-        document, settings = read_sharp(one.text, one.file)
+    if file is not None:
+        document, settings = read_sharp(file.text, file.file)
         documents.append(document)
-    if enabled is None and one is None:
+    if enabled is None and file is None:
         return None
     origin = enabled.origin if enabled is not None else Origin(documents[-1].file)
     on = enabled is not None and enabled.text == _SHARP_ON

@@ -115,8 +115,8 @@ def _stall_ms(loaded: LoadedIntent, nic: NicProfile) -> int | None:
 
 def _jobs(loaded: LoadedIntent, tos: int | None) -> Jobs:
     hosts = loaded.intent.hosts
-    told = variables(loaded, tos)
-    given = {variable.name: variable.value for variable in told}
+    stated = variables(loaded, tos)
+    given = {variable.name: variable.value for variable in stated}
     timeout_ms = None if hosts.job_timeout is None else hosts.job_timeout // 10**6
     return Jobs(
         libraries=tuple(_libraries(loaded)),
@@ -128,7 +128,7 @@ def _jobs(loaded: LoadedIntent, tos: int | None) -> Jobs:
         hca=given.get("NCCL_IB_HCA"),
         socket_interfaces=given.get("NCCL_SOCKET_IFNAME"),
         ucx_devices=given.get("UCX_NET_DEVICES"),
-        variables=told,
+        variables=stated,
     )
 
 

@@ -213,8 +213,8 @@ class _Overrides:
                 self._refuse(at.key(), message)
                 continue
             if len(ports) != known[ends]:
-                said = f"{len(ports)} port{'' if len(ports) == 1 else 's'}"
-                self._refuse(at, f"topology.ports.{ends}: {said} for {known[ends]} links between the two")
+                stated = f"{len(ports)} port{'' if len(ports) == 1 else 's'}"
+                self._refuse(at, f"topology.ports.{ends}: {stated} for {known[ends]} links between the two")
                 continue
             device = ends.partition(":")[0]
             for port in (port for port in ports if port != ANY):
@@ -246,8 +246,8 @@ def _plugged(bundle: LinkBundle, left: Mapping[str, Iterator[str]]) -> Iterator[
     for number in range(bundle.links):
         a_port = _port(bundle.a_port, a_ports)
         b_port = _port(bundle.b_port, b_ports)
-        one = bundle._replace(links=1, a_port=a_port, b_port=b_port)
-        yield one if number == 0 else one._replace(a_kept=(), b_kept=())
+        link = bundle._replace(links=1, a_port=a_port, b_port=b_port)
+        yield link if number == 0 else link._replace(a_kept=(), b_kept=())
 
 
 def _port(derived: str | None, stated: Iterator[str] | None) -> str | None:

@@ -73,8 +73,8 @@ def place(loaded: LoadedIntent, kind: SwitchKind, placement: PortPlacement) -> l
         if use.name is None:
             continue
         if use.name in kind.cages.down:
-            link, said = (".".join(map(str, o.path)) for o in (use.origin, kind.hardware_origin))
-            message = f"{link}: {use.name} has a link, and {said}.down says that it stays down"
+            link, hardware = (".".join(map(str, o.path)) for o in (use.origin, kind.hardware_origin))
+            message = f"{link}: {use.name} has a link, and {hardware}.down says that it stays down"
             raise InputError([loaded.problem(use.origin, message)])
         claimed[number] = placement.claim(use.name, use.speed_bps)
     return [_placed(loaded, kind, use, claimed.get(i), placement) for i, use in enumerate(kind.uses)]

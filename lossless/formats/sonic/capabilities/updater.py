@@ -184,7 +184,9 @@ def _names(step: Operation, *, whole: bool) -> list[str]:
 
 def _admitted(name: str, op: str, own: Mapping[str, Any], rules: _UpdaterRules) -> bool:
     seen = name if own["fields"] == "whole" else name.rpartition("/")[2]
-    scenario = next((one for one in own["scenarios"] if seen in one["fields"]), None)
+    scenario = next(
+        (scenario_row for scenario_row in own["scenarios"] if seen in scenario_row["fields"]), None
+    )
     if scenario is None or op not in scenario["operations"]:
         return False
     since = scenario["since"].get(rules.chip)

@@ -106,34 +106,38 @@ def _field(shape: RowSchema, name: str, value: object, release: str | None) -> I
             yield from results
 
 
-def _value(kind: ValueType, name: str, value: object, said: str) -> Iterator[RowFlaw | Reference]:
-    """Yield what is wrong with a value, which messages introduce as ``said``, or which rows it names."""
+def _value(kind: ValueType, name: str, value: object, subject: str) -> Iterator[RowFlaw | Reference]:
+    """Yield what is wrong with a value, which messages introduce with ``subject``, or which rows it names."""
     value_texts = texts(value, kind.many)
     if value_texts is None:
         shape = "an object" if isinstance(value, dict) else "a list"
-        yield RowFlaw("value", (name,), f"{said}is {shape}, not {kind.means}")
+        yield RowFlaw("value", (name,), f"{subject}is {shape}, not {kind.means}")
         return
     for text in value_texts:
         named = kind.references(text)
         if named is None:
-            yield _refused(kind, name, value, said, text)
+            yield _refused(kind, name, value, subject, text)
         else:
             yield from named
 
 
-def _refused(kind: ValueType, name: str, value: object, said: str, text: str) -> RowFlaw:
+def _refused(kind: ValueType, name: str, value: object, subject: str, text: str) -> RowFlaw:
     means = kind.one
     if isinstance(value, bool):
         word = str(value).lower()
         return RowFlaw(
             "value",
             (name,),
-            f"{said}JSON {word} is not {means}",
+            f"{subject}JSON {word} is not {means}",
             help=f'write "{word}" in quotes',
             value=text,
         )
     return RowFlaw(
-        "value", (name,), f"{said}{shown(text)} is not {means}", help=_nearest(text, kind.words), value=text
+        "value",
+        (name,),
+        f"{subject}{shown(text)} is not {means}",
+        help=_nearest(text, kind.words),
+        value=text,
     )
 
 
@@ -165,12 +169,12 @@ def _of_other(name: str, value: object, field: SchemaField, release: str | None)
     assert field.otherwise is not None
     others = _span(field.otherwise.releases)
     if field.type is None:
-        said = f"{name} is unknown to {release}; {others} know it"
+        message = f"{name} is unknown to {release}; {others} know it"
     else:
         wants = f"{field.type.means} as {release or 'master'} wants it"
-        said = f"{name} {shown(str(value))} is not {wants}; {others} accept it"
+        message = f"{name} {shown(str(value))} is not {wants}; {others} accept it"
     return RowFlaw(
-        "release", (name,), said, field.otherwise.source, value=str(value), sure=release is not None
+        "release", (name,), message, field.otherwise.source, value=str(value), sure=release is not None
     )
 
 
@@ -182,8 +186,8 @@ def _span(releases: tuple[str, ...]) -> str:
 
 def unknown_to(what: str, otherwise: OtherReleases, release: str | None) -> RowFlaw:
     """Return that a table or row is unknown to the release of the device."""
-    said = f"{what} unknown to {release}; {_span(otherwise.releases)} know it"
-    return RowFlaw("release", (), said, otherwise.source, sure=release is not None)
+    message = f"{what} unknown to {release}; {_span(otherwise.releases)} know it"
+    return RowFlaw("release", (), message, otherwise.source, sure=release is not None)
 
 
 def _missing(shape: RowSchema, fields: Mapping[object, object]) -> Iterator[RowFlaw]:

@@ -43,7 +43,7 @@ def complete_rules(_context: click.Context, option: click.Parameter, begun: str)
     words = [(family, "a family") for family in prefixes if family.startswith(word.upper())]
     words += [(code, name) for code, name in names.items() if code.startswith(word.upper())]
     words += [(name, code) for code, name in names.items() if word and name.startswith(word.lower())]
-    return [CompletionItem(f"{before}{comma}{value}", help=told) for value, told in words]
+    return [CompletionItem(f"{before}{comma}{value}", help=summary) for value, summary in words]
 
 
 rdma_dscp = click.option(

@@ -65,8 +65,8 @@ def other_places(finding: Finding, locations: Locations, name: Callable[[str], s
 
 def paragraphs(finding: Finding, others: Iterable[Detail] = ()) -> str:
     """Return a finding in words alone, a line for each remark."""
-    said = details(finding, others)
-    return "\n".join([headline(finding), *(f"{label}: {clean(text)}" for label, text in said)])
+    labelled = details(finding, others)
+    return "\n".join([headline(finding), *(f"{label}: {clean(text)}" for label, text in labelled)])
 
 
 def _place(origin: Origin, locations: Locations, name: Callable[[str], str]) -> str:

@@ -61,9 +61,9 @@ def junit_text(report: LintReport, context: RunContext) -> ReportText:
 
 def _finding(finding: Finding, locations: Locations, names: FileNames, context: RunContext) -> _Case:
     span = locations.span(finding.origin)
-    told = f" ({object_of(finding.origin.path)})" if finding.origin.path else ""
+    suffix = f" ({object_of(finding.origin.path)})" if finding.origin.path else ""
     return _Case(
-        name=f"{finding.code} {finding.name}{told}",
+        name=f"{finding.code} {finding.name}{suffix}",
         group=f"lossless.{finding.code}",
         file=names.name(finding.origin.file),
         line=span.line if span else None,
@@ -104,8 +104,8 @@ def _case(case: _Case) -> Iterator[str]:
     if case.outcome is None and not case.text:
         yield f"{head}/>"
         return
-    said = _attributes(message=case.message, type=case.kind)
-    open_tag = f"{case.outcome} {said}" if case.outcome else "system-out"
+    attributes = _attributes(message=case.message, type=case.kind)
+    open_tag = f"{case.outcome} {attributes}" if case.outcome else "system-out"
     text = case.text if case.outcome else f"{case.kind}: {case.text}"
     yield f"{head}>"
     yield f"      <{open_tag}>{escape(text)}</{case.outcome or 'system-out'}>"

@@ -68,10 +68,10 @@ class _FindingRows:
         span = locations.span(finding.origin)
         line = f":{span.line}" if span else ""
         place = f"{self.name(finding.origin.file)}{line}"
-        told = escaped(headline(finding))
+        cell = escaped(headline(finding))
         if finding.help:
-            told += f"<br>**help** {escaped(finding.help)}"
-        return (finding.severity, f"{finding.code} {finding.name}", escaped(place), told)
+            cell += f"<br>**help** {escaped(finding.help)}"
+        return (finding.severity, f"{finding.code} {finding.name}", escaped(place), cell)
 
 
 def _counts(report: LintReport, change: ChangeReport | None) -> str:
@@ -81,7 +81,7 @@ def _counts(report: LintReport, change: ChangeReport | None) -> str:
         return f"{len(report.findings)} added, {gone} gone, {left} left {since}"
     counts = summarise(report)
     by_severity = ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
-    return f"{', '.join(counted(*one) for one in by_severity)} in {counted(counts.files, 'file')}"
+    return f"{', '.join(counted(*count) for count in by_severity)} in {counted(counts.files, 'file')}"
 
 
 def _problems(report: LintReport, shown: _FindingRows) -> Iterator[str]:

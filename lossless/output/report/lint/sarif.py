@@ -128,9 +128,9 @@ def _described(text: RuleHelp) -> dict[str, Any]:
 
 def _invocation(report: LintReport, notices: Sequence[str], names: _Artifacts) -> dict[str, Any]:
     """Return how the run went: it has not succeeded where something could not be read."""
-    told = [_problem(problem, names) for problem in sort_problems(report.errors)]
-    told += [{"level": "warning", "message": _message(notice)} for notice in notices]
-    return {"executionSuccessful": not report.errors, "toolExecutionNotifications": told}
+    notifications = [_problem(problem, names) for problem in sort_problems(report.errors)]
+    notifications += [{"level": "warning", "message": _message(notice)} for notice in notices]
+    return {"executionSuccessful": not report.errors, "toolExecutionNotifications": notifications}
 
 
 def _problem(problem: Problem, names: _Artifacts) -> dict[str, Any]:

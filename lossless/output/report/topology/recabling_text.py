@@ -54,15 +54,15 @@ def _blocks(data: Data, path: str, against: str) -> Iterator[str]:
 
 def _in_short(data: Data) -> str:
     devices, links = data["devices"], data["links"]
-    said = [
+    parts = [
         *_counted("device", len(devices["renamed"]), "renamed"),
         *_counted("device", len(devices["removed"]), "removed"),
         *_counted("cable", len(links["moved"]), "moved"),
         *_counted("cable", len(links["changed"]), "changed"),
         *_counted("cable", len(links["removed"]), "removed"),
     ]
-    if said:
-        return ", ".join(said)
+    if parts:
+        return ", ".join(parts)
     added = bool(devices["added"] or links["added"])
     return "all that stands stays" if added else "nothing changes"
 
