@@ -240,7 +240,7 @@ def _headroom(ports: PortSet, priority: int) -> tuple[HeadroomCheck | None, _Par
     if isinstance(link, MissingInput):
         return None, link
     if link.need is None:
-        return None, MissingInput(f"no headroom need is known at {format_rate(ports.speed_bps or 0)}")
+        return None, MissingInput(f"no headroom need is known at {ports.rate}")
     check = _check(given_headroom(ports.switch, profile), profile, link, link.need)
     return check, _headroom_part(check, where)
 
@@ -254,7 +254,7 @@ def _check(given: int, profile: BufferProfile, link: LinkNeed, need: HeadroomNee
     base = need.headroom_bytes if need.method == "floor" else link.frame_bytes
     return HeadroomCheck(
         given_bytes=given,
-        stated_bytes=profile.headroom_bytes or 0,
+        stated_bytes=profile.xoff_bytes,
         need_bytes=max(need.headroom_bytes, link.frame_bytes),
         method=need.method,
         floor_bytes=link.floor.headroom_bytes if link.floor else None,

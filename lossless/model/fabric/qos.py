@@ -88,6 +88,11 @@ class Watchdog(NamedTuple):
     origin: Origin
 
     @property
+    def triggers_after_ms(self) -> int:
+        """How long a queue is paused before it triggers, 0 where no time is set."""
+        return self.detection_ms or 0
+
+    @property
     def settings(self) -> tuple[int | None, int | None, str]:
         """What it is set to, wherever that is written."""
         return self.detection_ms, self.restoration_ms, self.action
@@ -173,6 +178,11 @@ class Pool(NamedTuple):
     shared_headroom_bytes: int | None
     origin: Origin
 
+    @property
+    def total_bytes(self) -> int:
+        """Its size and its shared headroom together, as far as they are known."""
+        return (self.size_bytes or 0) + (self.shared_headroom_bytes or 0)
+
 
 class DynamicBuffers(NamedTuple):
     """What the dynamic buffer model computes headroom and pools from.
@@ -215,6 +225,11 @@ class BufferProfile(NamedTuple):
     def lossless(self) -> bool:
         """Whether the profile has headroom: what SONiC calls lossless (orchagent/bufferorch.cpp @e6b0c5b)."""
         return self.headroom_bytes is not None
+
+    @property
+    def xoff_bytes(self) -> int:
+        """The headroom as bytes, 0 where it has none."""
+        return self.headroom_bytes or 0
 
 
 class Queue(NamedTuple):

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +33,11 @@ class PortSet(NamedTuple):
     def places(self) -> int:
         """On how many ports, over all switches."""
         return len(self.switches) * len(self.ports)
+
+    @property
+    def rate(self) -> str:
+        """The speed of each as people write it, ``400G``."""
+        return format_rate(self.speed_bps or 0)
 
     @property
     def elements(self) -> tuple[str, ...]:

@@ -159,11 +159,11 @@ class Hwsku:
         """Return the buffer defaults of one place (``t0``, ``t1``, ...), or None."""
         return next((defaults for defaults in self.buffers if defaults.template == template), None)
 
-    def row(self, speed_bps: int, cable_m: int) -> HeadroomRow | None:
+    def row(self, speed_bps: int | None, cable_m: int) -> HeadroomRow | None:
         """Return the row of exactly that speed and length, or None."""
         return next((r for r in self.headroom if r.speed_bps == speed_bps and r.cable_m == cable_m), None)
 
-    def row_covering(self, speed_bps: int, cable_m: int) -> HeadroomRow | None:
+    def row_covering(self, speed_bps: int | None, cable_m: int) -> HeadroomRow | None:
         """Return the row of the shortest length that is not below ``cable_m`` at that speed, or None.
 
         A real length without a row takes the next longer row, never a shorter one: headroom for a shorter

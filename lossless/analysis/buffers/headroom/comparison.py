@@ -150,7 +150,7 @@ def _configured(ports: PortSet, priority: int) -> ConfiguredHeadroom | NoHeadroo
         name=profile.name,
         by="file",
         given_bytes=given_headroom(ports.switch, profile),
-        stated_bytes=profile.headroom_bytes or 0,
+        stated_bytes=profile.xoff_bytes,
         xon_bytes=profile.xon_bytes,
         reserved_bytes=profile.reserved_bytes,
     )

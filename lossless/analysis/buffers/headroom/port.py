@@ -139,7 +139,7 @@ def given_headroom(switch: Switch, profile: BufferProfile) -> int:
     and ``xoff`` (sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b), and where it is below ``xoff``
     alone, only what it holds beyond ``xon`` exists. Shipped rows 1 KiB short of the sum count in full.
     """
-    headroom = profile.headroom_bytes or 0
+    headroom = profile.xoff_bytes
     elsewhere = profile.pool is None or lends_headroom(switch, profile.pool)
     if elsewhere or not is_nvidia(switch) or profile.reserved_bytes >= headroom:
         return headroom
@@ -159,7 +159,7 @@ def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
     """
     if not is_nvidia(switch) or profile.pool is None or lends_headroom(switch, profile.pool):
         return 0
-    short = (profile.xon_bytes or 0) + (profile.headroom_bytes or 0) - profile.reserved_bytes
+    short = (profile.xon_bytes or 0) + profile.xoff_bytes - profile.reserved_bytes
     return short if short > SIZE_SLACK_BYTES else 0
 
 
@@ -213,7 +213,7 @@ def port_mtu(ports: PortSet) -> int | None:
 
 
 def _row(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
-    row = ports.switch.hwsku.row_covering(ports.speed_bps or 0, cable_m) if ports.switch.hwsku else None
+    row = ports.switch.hwsku.row_covering(ports.speed_bps, cable_m) if ports.switch.hwsku else None
     if row is None:
         return None
     name = f"{format_rate(row.speed_bps)} {row.cable_m}m"

@@ -89,7 +89,7 @@ def _claims(sets: Sequence[PortSet]) -> Iterator[_Claim | MissingInput]:
 def _sum(claims: Sequence[_Claim]) -> HeadroomSum:
     first = claims[0]
     switch, pool = first.ports.switch, first.pool
-    headroom = sum(len(c.ports.ports) * (c.profile.headroom_bytes or 0) for c in claims)
+    headroom = sum(len(c.ports.ports) * c.profile.xoff_bytes for c in claims)
     return HeadroomSum(
         switch=switch,
         switches=first.ports.switches,
@@ -111,7 +111,7 @@ def _nvidia_claim(claims: Sequence[_Claim]) -> int:
 
 
 def _beyond_reserved(profile: BufferProfile) -> int:
-    headroom = profile.headroom_bytes or 0
+    headroom = profile.xoff_bytes
     return min(headroom, max(0, (profile.xon_bytes or 0) + headroom - profile.reserved_bytes))
 
 

@@ -84,7 +84,7 @@ def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
             yield f"give {profile.name} an xoff, or groups of the class another profile: it has no headroom"
             continue
         used = _used_by(view, free, profile)
-        if used + frame > (profile.headroom_bytes or 0):
+        if used + frame > profile.xoff_bytes:
             yield _raised(view, use.place, profile, used, frame)
 
 
@@ -92,7 +92,7 @@ def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, 
     """Return to what a headroom is to be raised: what was used, and no less than the closed form says."""
     port, size = _port(view, place), "; size must hold it too" if _held_by_size(view, place, profile) else ""
     need = need_of(view.switch_by_name[place.switch], port) if port is not None else None
-    before = f"raise xoff of {profile.name} from {format_bytes(profile.headroom_bytes or 0)} to at least"
+    before = f"raise xoff of {profile.name} from {format_bytes(profile.xoff_bytes)} to at least"
     if need is not None and need.headroom_bytes > used + frame:
         return f"{before} {format_bytes(need.headroom_bytes)}, what the link needs ({need.method}){size}"
     why = f"{format_bytes(used)} were used where it could not run out, and a frame"

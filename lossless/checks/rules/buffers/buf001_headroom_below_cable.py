@@ -107,6 +107,6 @@ def _help(headroom: ProfileHeadroom) -> str:
     fix = row_help(headroom.ports, profile, need) if need is not None else ""
     if fix:
         return fix
-    if need is None or need.headroom_bytes <= (profile.headroom_bytes or 0):
+    if need is None or need.headroom_bytes <= profile.xoff_bytes:
         return "shorten the cable, or choose a HWSKU whose row for this length holds it"
     return f"give the group {format_bytes(need.headroom_bytes)} ({need.method})"

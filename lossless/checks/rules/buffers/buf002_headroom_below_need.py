@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.buffers.headroom import ProfileHeadroom, profile_headrooms, row_help
-from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
@@ -65,9 +65,7 @@ def check(view: View) -> Results:
             continue
         link, ports = headroom.link, headroom.ports
         if link.need is None:
-            yield MissingInput(
-                f"no headroom need is known at {format_rate(ports.speed_bps or 0)}", ports.places
-            )
+            yield MissingInput(f"no headroom need is known at {ports.rate}", ports.places)
         elif link.frame_bytes <= headroom.given_bytes < link.need.headroom_bytes:
             yield _violation(headroom, link.need)
 

@@ -62,7 +62,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 from lossless.model.hardware.capacity import backs_headroom
 
@@ -93,7 +92,7 @@ def _declared(ports: PortSet) -> Iterator[Violation]:
     others = [
         other.name
         for other in (ports.switch.profile.hwskus if ports.switch.profile else ())
-        if other.row_covering(ports.speed_bps or 0, real_m)
+        if other.row_covering(ports.speed_bps, real_m)
         and any(backs_headroom(other, defaults) for defaults in other.buffers)
     ]
     choose = f"choose a HWSKU with such a row: {', '.join(others[:3])}" if others else "choose another switch"
@@ -111,7 +110,7 @@ def _deployed(ports: PortSet, cable_m: int) -> Results:
         )
     elif any(group is None for group in groups) and hwsku is not None:
         if all(port.admin_up is True for port in ports.ports):
-            covering = hwsku.row_covering(ports.speed_bps or 0, cable_m)
+            covering = hwsku.row_covering(ports.speed_bps, cable_m)
             longer = f"configure the next longer row, {covering.cable_m}m" if covering else ""
             yield _violation(ports, hwsku, cable_m, longer or _by_hand(ports, cable_m))
     elif hwsku is not None and hwsku.headroom and ports.speed_bps is not None:
@@ -146,7 +145,7 @@ def _by_hand_already(
 
 def _violation(ports: PortSet, hwsku: Hwsku, cable_m: int, help_text: str) -> Violation:
     lengths = _lengths(hwsku, ports.speed_bps)
-    rate = format_rate(ports.speed_bps or 0)
+    rate = ports.rate
     rows = ", ".join(f"{length}m" for length in lengths)
     return Violation(
         origin=ports.cable.origin,

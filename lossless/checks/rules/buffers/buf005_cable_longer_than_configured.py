@@ -48,7 +48,7 @@ from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, li
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.subjects import OTHER_HWSKU
 from lossless.ground.basics.findings import Related
-from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.hardware.buffer_names import is_pg_profile_name
 
@@ -91,7 +91,7 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
     need, given = link_need(ports), _given(ports, configured_m)
     link = need if isinstance(need, LinkNeed) else None
     hwsku = ports.switch.hwsku
-    row = hwsku.row_covering(ports.speed_bps or 0, real_m) if hwsku else None
+    row = hwsku.row_covering(ports.speed_bps, real_m) if hwsku else None
     return Violation(
         origin=ports.cable.origin,
         message=f"{configured_m} m are configured for a cable of {real_m} m{_outcome(ports, link, given)}",
@@ -115,7 +115,7 @@ def _given(ports: PortSet, configured_m: int) -> int | None:
 
     A group that still names the profile of another length is moved to its own by the switch.
     """
-    row = ports.switch.hwsku.row(ports.speed_bps or 0, configured_m) if ports.switch.hwsku else None
+    row = ports.switch.hwsku.row(ports.speed_bps, configured_m) if ports.switch.hwsku else None
     headrooms: list[int] = []
     for priority in ports.qos.pfc.priorities:
         profile = lossless_profile(ports, priority)
@@ -136,7 +136,7 @@ def _severity(link: LinkNeed | None, given: int | None) -> Severity:
 def _outcome(ports: PortSet, link: LinkNeed | None, given: int | None) -> str:
     if link is None or given is None or link.need is None:
         return ""
-    rate, has = format_rate(ports.speed_bps or 0), format_bytes(given)
+    rate, has = ports.rate, format_bytes(given)
     if given < link.cable_bytes:
         return f": headroom of {has} at {rate} is below the cable alone, {format_bytes(link.cable_bytes)}"
     verb = "is below" if given < link.need.headroom_bytes else "still holds"

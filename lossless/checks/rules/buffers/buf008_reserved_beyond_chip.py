@@ -75,11 +75,7 @@ def _chip_bytes(switch: Switch) -> int | None:
 
 def _pooled(switch: Switch) -> int:
     """Return ingress pools and shared headroom together."""
-    return sum(
-        (pool.size_bytes or 0) + (pool.shared_headroom_bytes or 0)
-        for pool in switch.qos.pools
-        if pool.kind == "ingress"
-    )
+    return sum(pool.total_bytes for pool in switch.qos.pools if pool.kind == "ingress")
 
 
 def _headroom_fills(device: Device) -> bool:

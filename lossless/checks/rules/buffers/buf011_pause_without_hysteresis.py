@@ -94,7 +94,7 @@ def _violation(device: Device, use: ProfileUse, problem: str, threshold: int | N
 def _help(use: ProfileUse) -> str:
     ports = use.sets[0]
     hwsku = ports.switch.hwsku
-    row = hwsku.row_covering(ports.speed_bps or 0, ports.cable.configured_m or 0) if hwsku else None
+    row = hwsku.row_covering(ports.speed_bps, ports.cable.configured_m or 0) if hwsku else None
     if row is None:
         return "set xon or xon_offset as the vendor's row for this speed and length has it"
     both = f"xon to {row.xon_bytes}"

@@ -69,7 +69,7 @@ def _too_small(device: Device, use: ProfileUse) -> bool:
 
 def _violation(device: Device, use: ProfileUse, short: int) -> Violation:
     profile = use.profile
-    needed = (profile.xon_bytes or 0) + (profile.headroom_bytes or 0)
+    needed = (profile.xon_bytes or 0) + profile.xoff_bytes
     dynamic = device.switch.qos.buffer_model == "dynamic"
     outcome = (
         "and the switch lends it from a shared headroom pool of 640 KiB that it makes for all groups"

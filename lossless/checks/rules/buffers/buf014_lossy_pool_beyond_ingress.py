@@ -61,7 +61,7 @@ def check(device: Device) -> Results:
     sizes = [pool.size_bytes for pool in ingress.values()]
     if not ingress or not egress or None in sizes:
         return
-    room = sum((pool.size_bytes or 0) + (pool.shared_headroom_bytes or 0) for pool in ingress.values())
+    room = sum(pool.total_bytes for pool in ingress.values())
     for pool in egress.values():
         if pool.size_bytes is not None and pool.size_bytes > room > 0:
             yield _violation(pool, pool.size_bytes, [ingress[name] for name in sorted(ingress)], room)

@@ -96,7 +96,7 @@ def _violation(
     use = f"TC {', '.join(map(str, counted))} fills it" if counted else "no DSCP uses it"
     return Violation(
         origin=qos.pfc.origin if nowhere else group.origin.at("profile"),
-        message=f"PG {number} has {profile.name} with {format_bytes(profile.headroom_bytes or 0)} of headroom, {use}, "
+        message=f"PG {number} has {profile.name} with {format_bytes(profile.xoff_bytes)} of headroom, {use}, "
         f"and PFC is {'off on every port' if nowhere else f'on for priority {number} on no port'}",
         note="headroom is for what arrives after a pause, and nothing sends one",
         help=f"add {number} to pfc_enable, or give PG {number} a lossy profile",

@@ -51,7 +51,7 @@ from lossless.analysis.buffers.headroom.port import dynamic_headroom, lends_head
 from lossless.checks.rules.base import Results, Violation
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +118,7 @@ def _violation(
     return Violation(
         origin=device.tables.origin("LOSSLESS_TRAFFIC_PATTERN", row, "small_packet_percentage"),
         message=f"headroom counts on {percent} % of small packets: {format_bytes(worst.headroom_bytes)} at "
-        f"{format_rate(ports.speed_bps or 0)} over {ports.cable.configured_m} m, where nothing but small packets "
+        f"{ports.rate} over {ports.cable.configured_m} m, where nothing but small packets "
         f"need {format_bytes(worst.all_small_bytes)}",
         note="small packets are 64 B, and each takes whole cells",
         help="set small_packet_percentage to 100, unless the lossless traffic is known to be large",

@@ -84,7 +84,7 @@ def _groups(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
         if is_nvidia(switch) and profile.name == own:
             continue
         lent = profile.pool is not None and bool(profile.pool.shared_headroom_bytes)
-        headroom = 0 if lent else profile.headroom_bytes or 0
+        headroom = 0 if lent else profile.xoff_bytes
         yield _DownPortGroup(port, group, max(profile.reserved_bytes, headroom))
 
 

@@ -9,7 +9,7 @@ from lossless.checks.rules.base import MissingInput, Violation
 from lossless.checks.rules.locations import beside, row_of
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.ground.basics.units import format_bytes
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class ProfileHeadroom(NamedTuple):
         """Return the violation of a headroom that is below a limit."""
         ports, profile, link = self.ports, self.profile, self.link
         origin, row, cable = headroom_origin(ports, profile), row_of(profile), ports.cable
-        where = f"{format_rate(ports.speed_bps or 0)} over {link.cable_m} m"
-        xoff = f"xoff of {profile.name}, {format_bytes(profile.headroom_bytes or 0)}"
+        where = f"{ports.rate} over {link.cable_m} m"
+        xoff = f"xoff of {profile.name}, {format_bytes(profile.xoff_bytes)}"
         length = f"the length it is for, {cable.configured_m} m"
         return Violation(
             origin=origin,
@@ -115,15 +115,15 @@ def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
     if row_of(profile) is None:
         return ports.cable.origin
     stale = _stale_row(ports, profile)
-    hollow = given_headroom(ports.switch, profile) < (profile.headroom_bytes or 0)
+    hollow = given_headroom(ports.switch, profile) < profile.xoff_bytes
     return profile.origin.at("size" if hollow else "xoff") if stale is None else stale.at("profile")
 
 
 def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
     """Return why a profile gives less headroom than its xoff says, empty where it does not."""
-    if given_headroom(ports.switch, profile) == (profile.headroom_bytes or 0):
+    if given_headroom(ports.switch, profile) == profile.xoff_bytes:
         return ""
-    size, xoff = format_bytes(profile.reserved_bytes), format_bytes(profile.headroom_bytes or 0)
+    size, xoff = format_bytes(profile.reserved_bytes), format_bytes(profile.xoff_bytes)
     return f"size of {size} does not hold the xoff of {xoff}, and the pool shares no headroom; "
 
 
@@ -136,7 +136,7 @@ def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
         return ""
     if row_of(profile) is None:
         return "give the pool a shared headroom pool (xoff): the rows of this HWSKU count on one"
-    headroom = max(profile.headroom_bytes or 0, need.headroom_bytes)
+    headroom = max(profile.xoff_bytes, need.headroom_bytes)
     return f"set size to xon + xoff, {(profile.xon_bytes or 0) + headroom}, and xoff to {headroom}"
 
 

@@ -111,7 +111,7 @@ def quickest_watchdog(run: SimulationFacts) -> RootCause:
     """Return what decides when the first watchdog of a fabric acts."""
     sets = run.view.lossless_sets if run.view is not None else ()
     timed = [
-        (ports.qos.watchdog.detection_ms or 0, ports) for ports in sets if ports.qos.watchdog is not None
+        (ports.qos.watchdog.triggers_after_ms, ports) for ports in sets if ports.qos.watchdog is not None
     ]
     _, first = min(timed, key=lambda pair: pair[0], default=(0, None))
     if first is None or first.qos.watchdog is None:

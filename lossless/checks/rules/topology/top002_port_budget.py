@@ -36,6 +36,7 @@ Fewer links or hosts per leaf, more leaves, or a switch or HWSKU with more ports
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
@@ -121,12 +122,8 @@ def _excess(
 
 def _first_beyond(demands: Sequence[SpeedDemand], has: int) -> SpeedDemand:
     """Return the demand with which the switch runs out of ports."""
-    total = 0
-    for demand in demands:
-        total += demand.cages
-        if total > has:
-            return demand
-    return demands[-1]
+    totals = accumulate(demand.cages for demand in demands)
+    return next(demand for demand, total in zip(demands, totals, strict=True) if total > has)
 
 
 def _cages_in_words(profile: SwitchProfile, demand: SpeedDemand) -> str:

@@ -56,7 +56,7 @@ class WatchdogRows(NamedTuple):
     def dead_sum(self) -> str:
         """The terms of :attr:`dead_ms`, as a note has them."""
         restoring = f" + restoration {self.dropping_ms}" if self.dropping_ms else ""
-        return f"detection {self.watchdog.detection_ms or 0} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
+        return f"detection {self.watchdog.triggers_after_ms} + poll {self.poll_ms}{restoring} = {self.dead_ms} ms"
 
     @property
     def polled_in_range(self) -> bool:
@@ -90,7 +90,7 @@ def dead_ms(watchdog: Watchdog, poll_ms: int | None) -> int | None:
     if not _is_accepted(watchdog) or watchdog.action == "alert":
         return None
     return (
-        (watchdog.detection_ms or 0)
+        watchdog.triggers_after_ms
         + (DEFAULT_POLL_MS if poll_ms is None else poll_ms)
         + _dropping_ms(watchdog)
     )

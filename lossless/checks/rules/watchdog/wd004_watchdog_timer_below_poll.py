@@ -86,7 +86,7 @@ def below_poll(rows: WatchdogRows) -> tuple[str, ...]:
 
 
 def _poll_violation(watchdogs: Sequence[WatchdogRows]) -> Violation:
-    violation = _row_violation(min(watchdogs, key=lambda rows: rows.watchdog.detection_ms or 0))
+    violation = _row_violation(min(watchdogs, key=lambda rows: rows.watchdog.triggers_after_ms))
     return violation._replace(
         origin=watchdogs[0].poll_origin,
         related=(),

@@ -77,7 +77,7 @@ def check(view: View) -> Results:
 
 
 def _violation(rows: WatchdogRows) -> Violation:
-    action, detection_ms = rows.watchdog.action, rows.watchdog.detection_ms or 0
+    action, detection_ms = rows.watchdog.action, rows.watchdog.triggers_after_ms
     return Violation(
         origin=rows.at("restoration_time") if rows.declared else rows.watchdog.origin.key(),
         message=f"no restoration time is set: a queue that stormed once {_AFTER[action]}",

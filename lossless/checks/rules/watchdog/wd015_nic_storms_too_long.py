@@ -93,7 +93,7 @@ def attached(devices: DeployedDevices) -> Results:
 def _outlasting(
     host: HostQos, stall_ms: int, acting: Sequence[WatchdogRows], names: tuple[str, ...]
 ) -> Iterator[Violation]:
-    first = min(acting, key=lambda rows: rows.watchdog.detection_ms or 0, default=None)
+    first = min(acting, key=lambda rows: rows.watchdog.triggers_after_ms, default=None)
     detection_ms = first.watchdog.detection_ms if first else None
     if first is None or detection_ms is None or stall_ms <= detection_ms:
         return
