@@ -79,7 +79,9 @@ def test_two_lossless_groups_of_a_port_share_its_10_kib() -> None:
     lending = profile(headroom_bytes=50_000, pool=pool(1_000_000, 40_000))
     ports = with_group(with_group(LEAF[1], lending), lending, priority=4)
     both = ports._replace(qos=ports.qos._replace(pfc=ports.qos.pfc._replace(priorities=(3, 4))))
-    (total,) = headroom_sums([both]) or ()
+    totals = headroom_sums([both])
+    assert not isinstance(totals, MissingInput)
+    (total,) = totals
     assert isinstance(total, HeadroomSum)
     assert (total.groups, total.claimed_bytes) == (2, 100_000 - 10 * KIB)
 
