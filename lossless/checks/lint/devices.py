@@ -97,8 +97,7 @@ def compare(summaries: Sequence[DeviceSummary], settings: Settings) -> Verdicts:
     choices = {settings.chosen(summary.file) for summary in summaries}
     union = frozenset().union(*(codes_for("devices") if chosen is None else chosen for chosen in choices))
     verdicts = run(DeployedDevices(summaries), rules_for("devices", chosen=union), "config_db")
-    chosen = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
-    return verdicts._replace(findings=tuple(chosen))
+    return verdicts._replace(findings=tuple(filter(settings.is_chosen, verdicts.findings)))
 
 
 def _summary(device: Device) -> DeviceSummary:

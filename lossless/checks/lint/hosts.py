@@ -50,7 +50,8 @@ def check_hosts(
     verdicts += [run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)]
     verdicts += [Verdicts(not_judged=(NotJudged("", _OTHER_PORT, others),))] if others else []
     verdicts.append(run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"))
-    return HostResult(tuple(_chosen(each, settings) for each in verdicts), read.problems, summaries)
+    chosen = (each._replace(findings=tuple(filter(settings.is_chosen, each.findings))) for each in verdicts)
+    return HostResult(tuple(chosen), read.problems, summaries)
 
 
 def without_repeated(verdicts: Verdicts, others: Iterable[Verdicts]) -> Verdicts:
@@ -58,12 +59,6 @@ def without_repeated(verdicts: Verdicts, others: Iterable[Verdicts]) -> Verdicts
     repeated = {(finding.code, finding.message) for each in others for finding in each.findings}
     new = (finding for finding in verdicts.findings if (finding.code, finding.message) not in repeated)
     return verdicts._replace(findings=tuple(new))
-
-
-def _chosen(verdicts: Verdicts, settings: Settings) -> Verdicts:
-    """Return verdicts without findings of rules that are not chosen for the file they are in."""
-    chosen = (f for f in verdicts.findings if (c := settings.chosen(f.origin.file)) is None or f.code in c)
-    return verdicts._replace(findings=tuple(chosen))
 
 
 def _declaring(fabrics: Iterable[Fabric]) -> dict[str, tuple[Fabric, HostQos]]:

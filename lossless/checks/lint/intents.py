@@ -80,8 +80,7 @@ def _checked(candidate: Candidate, settings: Settings) -> _IntentFile:
 
 
 def _paths(document: Document, verdicts: Sequence[Verdicts]) -> Iterator[Path]:
-    """Yield where an intent has what findings are about."""
-    for finding in (finding for each in verdicts for finding in each.findings):
-        for origin in (finding.origin, *(related.origin for related in finding.related)):
-            if origin.file == document.file:
-                yield origin.path
+    """Return where an intent has what findings are about."""
+    findings = (finding for each in verdicts for finding in each.findings)
+    origins = (origin for finding in findings for origin in finding.origins)
+    return (origin.path for origin in origins if origin.file == document.file)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.progress import Progress
+    from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.model import Switch
 
 
@@ -34,3 +35,8 @@ class Settings(NamedTuple):
     chosen: Callable[[str], Codes | None] = every_rule
     apart: bool = False
     progress: Progress | None = None
+
+    def is_chosen(self, finding: Finding) -> bool:
+        """Return whether the rule of a finding is chosen for the file that it is in."""
+        codes = self.chosen(finding.origin.file)
+        return codes is None or finding.code in codes

@@ -150,7 +150,7 @@ def _paths(result: DeviceResult) -> Iterator[Path]:
     """Yield where the file of a device has what findings are about."""
     layout = result.layout
     for finding in result.verdicts.findings:
-        for origin in (finding.origin, *(related.origin for related in finding.related)):
+        for origin in finding.origins:
             if origin.file == result.name:
                 yield origin.path if layout is None else layout.written(origin.path)
             elif origin.file == result.file:

@@ -48,7 +48,7 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
         for finding in findings
         if finding.conclusive
         for code in SUPERSEDES.get(finding.code, ())
-        for place in (finding.origin, *(related.origin for related in finding.related))
+        for place in finding.origins
     )
 
 

@@ -103,6 +103,11 @@ class Finding(NamedTuple):
     conclusive: bool = True
 
     @property
+    def origins(self) -> tuple[Origin, ...]:
+        """Its place, and the other places that have to do with it."""
+        return self.origin, *(related.origin for related in self.related)
+
+    @property
     def object(self) -> str:
         """The path as people write it: ``PORT|Ethernet0|mtu`` in CONFIG_DB, ``classes.rdma.ecn`` in an intent."""
         separator = "|" if self.object_form == "config_db" else "."

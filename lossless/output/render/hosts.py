@@ -9,9 +9,11 @@ from lossless.output.render.deployment import HOST_FILES
 from lossless.output.render.planned_files import PlannedFile
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
-    from lossless.model.fabric.model import Fabric, Host
+    from lossless.formats.hosts.from_model.host_file import HostFile
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Fabric
 
 
 def require_bases(fabric: Fabric, present: Collection[str]) -> None:
@@ -39,29 +41,34 @@ def host_notes(fabric: Fabric) -> tuple[str, ...]:
 
 
 def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the files of each host; identical hosts are rendered once.
+    """Return the files of each host.
 
     Raises:
         RenderError: a host that cannot be set as declared.
     """
+    from lossless.formats.hosts.from_model.scripts import host_files as files_of
+
+    return of_each_host(fabric, files_of)
+
+
+def of_each_host(fabric: Fabric, files_of: Callable[[HostQos], Iterable[HostFile]]) -> Iterator[PlannedFile]:
+    """Yield files in the folder of each host; for identical hosts they are rendered once."""
     rendered: dict[int, tuple[PlannedFile, ...]] = {}
     for host in fabric.hosts:
         if id(host.qos) not in rendered:
-            rendered[id(host.qos)] = _one_host(host)
-        for file in rendered[id(host.qos)]:
-            yield file._replace(path=f"{host.name}/{file.path}")
+            rendered[id(host.qos)] = tuple(planned(files_of(host.qos)))
+        yield from below(host.name, rendered[id(host.qos)])
 
 
-def _one_host(host: Host) -> tuple[PlannedFile, ...]:
-    from lossless.formats.hosts.from_model.scripts import host_files as files_of
+def planned(files: Iterable[HostFile]) -> Iterator[PlannedFile]:
+    """Yield files as they are rendered."""
     from lossless.output.render.environment import render_template
 
-    return tuple(
-        PlannedFile(
-            file.path,
-            render_template(file.template, file.context),
-            file.executable,
-            HOST_FILES.get(file.path),
-        )
-        for file in files_of(host.qos)
-    )
+    for file in files:
+        text = render_template(file.template, file.context)
+        yield PlannedFile(file.path, text, file.executable, HOST_FILES.get(file.path))
+
+
+def below(folder: str, files: Iterable[PlannedFile]) -> Iterator[PlannedFile]:
+    """Return files in a folder."""
+    return (file._replace(path=f"{folder}/{file.path}") for file in files)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.findings import SEVERITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Path, Span
@@ -30,7 +30,7 @@ class Locations:
         self._values: dict[str, dict[Path, Span]] = {}
         paths: dict[str, dict[Path, None]] = {}
         for finding in findings:
-            for origin in _origins(finding):
+            for origin in filter(None, (*finding.origins, finding.via)):
                 paths.setdefault(origin.file, {})[origin.path] = None
         for file in paths.keys() & documents.keys():
             self._keys[file] = documents[file].locate_many(paths[file], "key")
@@ -50,14 +50,6 @@ class Locations:
     def line_text(self, file: str, number: int) -> str:
         """Return a line of a document that a span was found in."""
         return self._documents[file].line_text(number)
-
-
-def _origins(finding: Finding) -> Iterator[Origin]:
-    yield finding.origin
-    if finding.via is not None:
-        yield finding.via
-    for related in finding.related:
-        yield related.origin
 
 
 def locate(report: LintReport) -> tuple[Locations, list[Finding]]:

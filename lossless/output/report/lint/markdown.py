@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.output.report.columns import markdown_table
 from lossless.output.report.lint.change_text import MARGINS, left_by_rule, margin_row, unread_note
 from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import headline
@@ -17,7 +18,7 @@ from lossless.output.report.lint.summary import counted, summarise
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Finding
     from lossless.output.report.lint.change_text import ChangeReport
@@ -99,7 +100,7 @@ def _table(title: str, report: LintReport, shown: _FindingRows) -> Iterator[str]
     locations, findings = locate(report)
     rows = [shown.row(finding, locations) for finding in findings[:MOST_ROWS]]
     more = [f"… and {len(findings) - MOST_ROWS} more"] if len(findings) > MOST_ROWS else []
-    yield "\n\n".join([*([f"**{title}**"] if title else []), _rows(_HEAD, rows), *more])
+    yield "\n\n".join([*([f"**{title}**"] if title else []), markdown_table(_HEAD, rows), *more])
 
 
 def _left(change: ChangeReport) -> Iterator[str]:
@@ -111,13 +112,8 @@ def _left(change: ChangeReport) -> Iterator[str]:
 def _margins(change: ChangeReport) -> Iterator[str]:
     if change.margins:
         rows = [tuple(map(_arrow, margin_row(margin))) for margin in change.margins]
-        yield f"**Under traffic**\n\n{_rows(MARGINS, rows)}"
+        yield f"**Under traffic**\n\n{markdown_table(MARGINS, rows)}"
 
 
 def _arrow(text: str) -> str:
     return " → ".join(map(escaped, text.split(" -> ")))
-
-
-def _rows(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Data = Mapping[str, Any]
 
 UNKNOWN = "unknown"
+_WITHOUT_ENTRY = {"no entry": ", as the map has no entry", "no map": ", as no map is bound"}
 
 
 class StageLine(NamedTuple):
@@ -62,10 +63,10 @@ def _classified(classification: Data) -> tuple[str, str]:
         return "the port goes by 802.1p, not by DSCP: TC unknown", by
     if lookup["target"] is None:
         return f"DSCP {classification['dscp']} -> TC unknown: its entry cannot be read", by
-    why = {"no entry": ", as the map has no entry", "no map": ", as no map is bound"}.get(
-        lookup["stated"], ""
+    return (
+        f"DSCP {classification['dscp']} -> TC {lookup['target']}{_WITHOUT_ENTRY.get(lookup['stated'], '')}",
+        by,
     )
-    return f"DSCP {classification['dscp']} -> TC {lookup['target']}{why}", by
 
 
 def _mapped(traffic_class: int | None, lookup: Data, what: str, table: str) -> tuple[str, str]:
@@ -74,10 +75,7 @@ def _mapped(traffic_class: int | None, lookup: Data, what: str, table: str) -> t
         return f"{what} unknown, as the TC is", by
     if lookup["target"] is None:
         return f"TC {traffic_class} -> {what} unknown: its entry cannot be read", by
-    why = {"no entry": ", as the map has no entry", "no map": ", as no map is bound"}.get(
-        lookup["stated"], ""
-    )
-    return f"TC {traffic_class} -> {what} {lookup['target']}{why}", by
+    return f"TC {traffic_class} -> {what} {lookup['target']}{_WITHOUT_ENTRY.get(lookup['stated'], '')}", by
 
 
 def _profile(group: Data) -> str:
