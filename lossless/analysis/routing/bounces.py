@@ -48,7 +48,7 @@ def least_cycle_length(wires: Wires, moves: PolicyMoves) -> int:
 
     In one of two, a packet would turn back to where it came from.
     """
-    return 4 if all((wires.tiers[near] + wires.tiers[far]) % 2 for near, far in moves.channels) else 3
+    return 4 if all((wires.tiers[near] ^ wires.tiers[far]) & 1 for near, far in moves.channels) else 3
 
 
 def first_turns(

@@ -126,10 +126,9 @@ def _lossy(fabric: Fabric, number: Mapping[str, int]) -> frozenset[tuple[int, in
             lossy |= {(link.b, link.a)} if link.a_port in unwanted[link.a] else set()
             lossy |= {(link.a, link.b)} if link.b_port in unwanted[link.b] else set()
     for outside_link in fabric.beyond:
-        if outside_link.port in unwanted[outside_link.switch]:
+        if not outside_link.to_host and outside_link.port in unwanted[outside_link.switch]:
             lossy |= {(outside_link.far, outside_link.switch), (outside_link.switch, outside_link.far)}
-    pairs = ((number.get(near), number.get(far)) for near, far in lossy)
-    return frozenset((near, far) for near, far in pairs if near is not None and far is not None)
+    return frozenset((number[near], number[far]) for near, far in lossy)
 
 
 def without(wires: Wires, switches: Collection[int] = (), pairs: Collection[tuple[int, int]] = ()) -> Wires:

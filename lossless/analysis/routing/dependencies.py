@@ -189,14 +189,12 @@ def _coming_back(moves: PolicyMoves, traffic: Flows) -> list[int]:
         if carried:
             tails.append(tail)
             heads.append(head)
-    part = [-1] * len(moves.at)
-    for number, component in enumerate(strong_components(from_edges(len(part), tails, heads))):
-        for node in component:
-            part[node] = number
+    components = enumerate(strong_components(from_edges(len(moves.at), tails, heads)))
+    part = {node: number for number, component in components for node in component}
     back = {
         over
         for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
-        if part[tail] == part[head] >= 0
+        if tail in part and part[tail] == part.get(head)
     }
     return [carried if over in back else 0 for carried, over in zip(traffic.carried, moves.over, strict=True)]
 
@@ -204,17 +202,17 @@ def _coming_back(moves: PolicyMoves, traffic: Flows) -> list[int]:
 def all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
     """Return whether every turn leads to a channel of a higher rank, which no cycle could do all the way round.
 
-    Ranks are highest for channels down, and the higher the lower they begin; those up rank as high as they begin. So
+    Ranks are highest for channels down, and the higher the lower they begin; all others rank as high as they begin. So
     none turns up again that came down. What channels carry is put together by rank, so that this takes a step a move,
     and not one a turn.
     """
-    tiers, top = wires.tiers, 2 * max(wires.tiers, default=0) + 2
+    tiers = wires.tiers
     ranks = [
-        tiers[near] if tiers[far] > tiers[near] else top - tiers[near] - (tiers[far] == tiers[near])
+        (down := tiers[far] < tiers[near], -tiers[near] if down else tiers[near])
         for near, far in moves.channels
     ]
-    coming: dict[int, dict[int, int]] = {}
-    leaving: dict[int, dict[int, int]] = {}
+    coming: dict[int, dict[tuple[bool, int], int]] = {}
+    leaving: dict[int, dict[tuple[bool, int], int]] = {}
     for tail, head, over, here in zip(moves.tails, moves.heads, moves.over, carried, strict=True):
         if here:
             for by_rank in (coming.setdefault(head, {}), leaving.setdefault(tail, {})):

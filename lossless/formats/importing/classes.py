@@ -126,7 +126,6 @@ class _ClassBuilder:
         lossy = [tc for tc in active if tc not in mask]
         # The class of all other DSCPs: the largest that may drop, so that nothing unknown is paused.
         self._rest = max(lossy or active, key=lambda tc: (len(by_tc[tc]), -tc), default=0)
-        self._shared_group = min(set(PRIORITIES) - set(mask), default=0)
 
     def classes(self) -> Iterator[DraftClass]:
         taken: set[str] = set()
@@ -142,7 +141,7 @@ class _ClassBuilder:
         if tc == self._rest and self._beyond:
             numbers = ", ".join(map(str, self._beyond))
             notes += (f"DSCP {numbers} leads to a TC beyond 7, which an intent has no class for",)
-        usual = tc if lossless else self._shared_group
+        usual = tc if lossless else min(set(PRIORITIES) - set(self._mask))
         # What no packet by its DSCP reaches needs no buffer of its own, unless the devices have it there.
         if not self._by_tc[tc] and group in PRIORITIES and not _has_group(self._ports, group):
             group = usual
@@ -202,8 +201,8 @@ def _percent(weights: Mapping[int, int]) -> dict[int, int]:
         return dict(weights)
     divisor = gcd(*weights.values())
     divided = {tc: weight // divisor for tc, weight in weights.items()}
-    total = sum(divided.values())
-    return divided if total <= _ALL else {tc: max(1, w * _ALL // total) for tc, w in divided.items()}
+    total = max(_ALL, sum(divided.values()))
+    return {tc: max(1, weight * _ALL // total) for tc, weight in divided.items()}
 
 
 def _curves(ports: Sequence[Port], tc: int) -> tuple[dict[int | None, EcnCurve], tuple[str, ...]]:
@@ -243,9 +242,10 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
     rows: list[tuple[int, int | None, str] | None] = []
     polls = []
     for device in devices:
-        if any(port.qos and port.qos.watchdog for port in device.used.values()):
+        ports = [port.qos for port in device.used.values() if port.qos]
+        if any(qos.watchdog for qos in ports):
             polls.append(device.switch.qos.poll.poll_ms)
-        rows += [_watchdog(port.qos) for port in device.used.values() if port.qos and port.qos.pfc.priorities]
+        rows += [_watchdog(qos) for qos in ports if qos.pfc.priorities]
     row, vote = most(rows)
     if row is None:
         return None, ("no port has a watchdog",) if rows and vote.unanimous else dissent_notes(

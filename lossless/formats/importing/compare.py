@@ -90,8 +90,7 @@ def compare(deployed: Tables, rendered: Tables, switch: Switch) -> tuple[Cell, .
     names = _ObjectNames(theirs, ours)
     cells: list[Cell] = []
     for table in OWNED:
-        rows = names.renamed(table, ours.get(table, {}))
-        cells += _cells(table, theirs.get(table, {}), rows)
+        cells += _cells(table, theirs[table], names.renamed(table, ours[table]))
     return tuple(cells)
 
 
@@ -132,15 +131,15 @@ class _ObjectNames:
         """Count, for each pair of names, the places at which both sides bind them."""
         votes: dict[str, Counter[tuple[str, str]]] = {table: Counter() for table in OBJECTS}
         for (table, field), target in REFERENCES.items():
-            for key, row in self._ours.get(table, {}).items():
-                other = self._theirs.get(table, {}).get(key, {}).get(field)
+            for key, row in self._ours[table].items():
+                other = self._theirs[table].get(key, {}).get(field)
                 if field in row and other:
                     votes[target][row[field], other] += 1
         return votes
 
     def _pair(self, table: str, votes: Counter[tuple[str, str]]) -> None:
         """Give each of our names the device's: one of the same values first, then the one met most often."""
-        theirs, ours = self._theirs.get(table, {}), self._ours.get(table, {})
+        theirs, ours = self._theirs[table], self._ours[table]
         order = sorted(votes, key=lambda pair: (-votes[pair], *map(natural_key, pair)))
         for mine, other in sorted(order, key=lambda pair: ours.get(pair[0]) != theirs.get(pair[1])):
             self._pairs[table].setdefault(mine, other)
@@ -155,7 +154,7 @@ class _ObjectNames:
 
     def _objects(self, table: str, rows: Rows) -> Rows:
         """Return our objects by the device's names; what stands for several of its own stands there for each."""
-        theirs, renamed = self._theirs.get(table, {}), {}
+        theirs, renamed = self._theirs[table], {}
         for name, row in rows.items():
             alike = [other for other, values in theirs.items() if values == row]
             for other in dict.fromkeys((self._pairs[table].get(name, name), *alike)):
@@ -169,11 +168,11 @@ class _ObjectNames:
             return ",".join(sorted(self._name("BUFFER_PROFILE", name, None) for name in value.split(",")))
         if target is None:
             return value
-        return self._name(target, value, self._theirs.get(table, {}).get(key, {}).get(field))
+        return self._name(target, value, self._theirs[table].get(key, {}).get(field))
 
     def _name(self, table: str, name: str, there: str | None) -> str:
         """Return the device's name for one of ours, the one that stands there if it means the same."""
-        theirs, mine = self._theirs.get(table, {}), self._ours.get(table, {}).get(name)
+        theirs, mine = self._theirs[table], self._ours[table].get(name)
         if there in theirs and theirs[there] == mine:
             return there
         return self._pairs[table].get(name, name)

@@ -159,8 +159,7 @@ class _LinkBuilder:
 
     def _configured_at(self, far: CableEnd) -> list[tuple[ImportDevice, int | None]]:
         device = self._devices.get(far.device)
-        port = device.used.get(far.port or "") if device else None
-        return [(device, port.cable.configured_m)] if device and port else []
+        return [(device, device.used[far.port or ""].cable.configured_m)] if device else []
 
     def _usual_cable(self, name: str, speed_bps: int) -> int:
         device = self._devices[name]

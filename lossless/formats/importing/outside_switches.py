@@ -24,9 +24,9 @@ def switches_outside(devices: Sequence[ImportDevice], wiring: ImportWiring) -> d
     tier_of: dict[str, Tier] = {}
     by_name = {device.name: device for device in devices}
     for link in wiring.links:
-        device = by_name.get(link.a.device)
-        if device is None or link.b.device not in wiring.outside or link.b.device in tier_of:
+        if link.b.device not in wiring.outside or link.b.device in tier_of:
             continue
+        device = by_name[link.a.device]
         kind = neighbor_type(device.tables, link.b.device)
         if kind in TIER_OF_TYPE:
             tier_of[link.b.device] = TIER_OF_TYPE[kind]

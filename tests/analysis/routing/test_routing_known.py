@@ -217,6 +217,8 @@ def test_what_comes_down_and_goes_on_level_is_not_sent_up_again() -> None:
         ((2, 2), [("leaf1", "far1"), ("leaf2", "far2")], None),
         ((2, 2), [("leaf1", "far1")], ("leaf1", "leaf2")),
         ((2, 2), [("leaf2", "far1")], ("leaf1", "leaf2")),
+        # What it has links to does not all stand below it.
+        ((2, 2), [("leaf1", "far1"), ("leaf2", "far1"), ("far1", "far2")], ("leaf1", "leaf2")),
         # Nobody knows where it stands, or it does not stand above.
         ((0, 2), [("leaf1", "far1"), ("leaf2", "far1")], ("leaf1", "leaf2")),
         ((1, 2), [("leaf1", "far1"), ("leaf2", "far1")], ("leaf1", "leaf2")),
@@ -229,11 +231,10 @@ def test_paths_that_may_lead_around_outside_are_not_lost(
     """Two leaves are joined by way of a third one, and no packet may go level twice."""
     names = ["border", "leaf1", "leaf2", "far1", "far2"]
     pairs = [("leaf1", "border"), ("border", "leaf2"), *links]
-    hosts = [False, True, True, True, True]
-    found = routing_verdict(
-        wires(names, [1, 1, 1, *tiers], pairs, hosts)._replace(outside=frozenset({3, 4})), UP_DOWN
-    )
-    assert found.lost == lost
+    for count in (4, 5) if "far2" not in {end for link in links for end in link} else (5,):
+        hosts, outside = [False, *[True] * (count - 1)], frozenset(range(3, count))
+        found = wires(names[:count], [1, 1, 1, *tiers][:count], pairs, hosts)._replace(outside=outside)
+        assert routing_verdict(found, UP_DOWN).lost == lost
 
 
 def test_nothing_is_looked_for_after_the_worst_that_can_be_seen() -> None:

@@ -147,8 +147,9 @@ def test_a_switch_outside_pauses_nothing_on_a_link_without_pfc() -> None:
     beyond = (
         OutsideLink("leaf1", "1", "far", False, SPINE),
         OutsideLink("leaf1", "2", "other", False, SPINE),
+        OutsideLink("leaf1", "3", "gpu1", True, None),
     )
-    found = wires_of(fabric((switch("leaf1", LEAF, ("1",)),), beyond=beyond, pfc=False))
+    found = wires_of(fabric((switch("leaf1", LEAF, ("1", "3")),), beyond=beyond, pfc=False))
     assert found.lossy == {(0, 1), (1, 0)}
 
 

@@ -115,6 +115,44 @@ def test_unused_ports_that_are_not_all_there_are_not_said_to_give_their_buffer_b
     assert "buffers" not in intent(import_documents([load_text(json.dumps(data), file.file)]))
 
 
+def split(device: Config, cage: int, speed: str, *lanes: str) -> Config:
+    """Return a device with a cage split into ports of a speed, by their lanes."""
+    rows = {port: row for port, row in device["PORT"].items() if row["index"] != str(cage)}
+    for own in lanes:
+        rows[f"Ethernet{own.partition(',')[0]}"] = {"lanes": own, "index": str(cage), "speed": speed}
+    return {**device, "PORT": rows}
+
+
+@pytest.mark.parametrize(
+    ("cage", "speed", "lanes", "declared"),
+    [
+        (2, "200000", ("8,9,10,11", "12,13,14,15"), "Ethernet8: 2 x 200G"),
+        (2, "200000", ("8, 9, 10, 11",), "Ethernet8: 1 x 200G"),
+        (2, "400000", ("8,9,10,11,12,13,14,15",), "Ethernet8: 1 x 400G"),
+        # As many as the speed allows need no word where some are in use, and one where none is.
+        (2, "400000", ("8,9,10,11", "12,13,14,15"), None),
+        (3, "400000", ("16,17,18,19", "20,21,22,23"), "Ethernet16: 2 x 400G"),
+        # So the HWSKU has it; no product has such ports; nobody can tell which lanes these are.
+        (1, "400000", ("0,1,2,3", "4,5,6,7"), None),
+        (2, "200000", ("8,9,10,11", "13,14,15"), None),
+        (2, "200000", ("8,9,10,11", "12,13,14,x"), None),
+        (2, "200000", ("8,9,10,11", "12,13,14,16"), None),
+    ],
+)
+def test_a_cage_that_is_split_otherwise_than_its_hwsku_and_speed_say_is_declared(
+    cage: int, speed: str, lanes: tuple[str, ...], declared: str | None
+) -> None:
+    found = lines(imported(split(base(), cage, speed, *lanes)), "breakout")
+    hardware = f"profile: nvidia-sn5600, hwsku: ACS-SN5600, breakout: {{{declared}}}"
+    assert found == ([f"leaf1: {{role: leaf, hardware: {{{hardware}}}}}"] if declared else [])
+
+
+def test_ports_of_two_speeds_in_one_cage_are_no_split() -> None:
+    config = split(base(), 2, "200000", "8,9,10,11", "12,13,14,15")
+    config["PORT"]["Ethernet12"]["speed"] = "100000"
+    assert lines(imported(config), "breakout") == []
+
+
 @given(st.integers(10**6, 10**8), st.integers(1001, 9999))
 def test_the_ratio_that_is_found_gives_the_pool_that_is_deployed(claimed: int, thousandths: int) -> None:
     deployed_bytes = math.ceil(claimed / (thousandths / 1000))

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lossless.ground.basics.errors import InputError
-from tests.formats.importing.imports import imported, intent, lines, ports, telling
+from tests.formats.importing.imports import imported, intent, lines, named, ports, telling
 from tests.formats.sonic.devices import base, patched
 
 
@@ -232,6 +232,47 @@ def test_a_curve_that_drops_is_no_ecn() -> None:
     found = imported(patched(base(), WRED_PROFILE={"AZURE_LOSSLESS": wred}))
     assert "ecn" not in intent(found)["classes"]["rdma"]
     assert intent(found)["congestion_control"] == "pfc-only"
+
+
+@pytest.mark.parametrize(
+    ("changed", "declared"),
+    [
+        ({}, ("800 KiB", "3200 KiB", "20%")),
+        ({"green_drop_probability": "0"}, ("800 KiB", "3200 KiB", "0%")),
+        ({"green_drop_probability": "100"}, ("800 KiB", "3200 KiB", "100%")),
+        ({"green_drop_probability": "101"}, None),
+        ({"green_min_threshold": "0"}, ("0 B", "3200 KiB", "20%")),
+        ({"green_min_threshold": "3276800"}, ("3200 KiB", "3200 KiB", "20%")),
+        ({"green_min_threshold": "3276801"}, None),
+        ({"green_max_threshold": "2147483647"}, ("800 KiB", "2147483647 B", "20%")),
+        ({"green_max_threshold": "2147483648"}, None),
+        ({"green_max_threshold": "many"}, None),
+    ],
+)
+def test_a_curve_is_declared_where_it_can_be(
+    changed: dict[str, str], declared: tuple[str, str, str] | None
+) -> None:
+    wred = base()["WRED_PROFILE"]["AZURE_LOSSLESS"] | changed
+    ecn = intent(imported(patched(base(), WRED_PROFILE={"AZURE_LOSSLESS": wred})))["classes"]["rdma"].get(
+        "ecn"
+    )
+    assert (None if ecn is None else (ecn["min"], ecn["max"], ecn["probability"])) == declared
+
+
+def test_classes_are_those_of_dscps_and_pauses_where_no_queue_is_served() -> None:
+    classes = intent(imported(patched(base(), QUEUE=None)))["classes"]
+    assert {name: cls["priority"] for name, cls in classes.items()} == {"default": 0, "rdma": 3, "cnp": 6}
+
+
+def test_only_devices_with_a_watchdog_have_a_say_in_how_often_it_polls() -> None:
+    poll = {"GLOBAL": {"POLL_INTERVAL": "200"}}
+    without = named(base(), "leaf3") | {"PFC_WD": poll}
+    found = imported(base(), named(base(), "leaf2"), without)
+    assert lines(found, "# poll") == []
+    assert intent(found)["pfc"]["watchdog"]["poll"] == "400ms"
+    other = patched(named(base(), "leaf3"), PFC_WD=poll)
+    found = imported(base(), named(base(), "leaf2"), other)
+    assert lines(found, "# poll") == ["# poll: 2 of 3 devices have it so"]
 
 
 def test_a_tier_without_pfc_is_stated() -> None:

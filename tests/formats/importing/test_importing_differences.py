@@ -43,6 +43,12 @@ UNUSED = tuple(
         "speed": "800000",
     }.items()
 )
+REMAPPED = (
+    ("TC_TO_DSCP_MAP", "AZURE_TUNNEL", "3", "2"),
+    ("PORT_QOS_MAP", "Ethernet8", "pfc_enable", "2,3"),
+    ("PORT_QOS_MAP", "Ethernet8", "pfcwd_sw_enable", "3"),
+)
+"""Ethernet8 has a second lossless priority, for what comes through a tunnel."""
 DYNAMIC = ("DEVICE_METADATA", "localhost", "buffer_model", "dynamic")
 
 KIND_OF: dict[str, tuple[tuple[Change, ...], set[tuple[str, str, str]]]] = {
@@ -192,6 +198,10 @@ KIND_OF: dict[str, tuple[tuple[Change, ...], set[tuple[str, str, str]]]] = {
             ("LOSSLESS_TRAFFIC_PATTERN", "AZURE", "mtu"),
         },
     ),
+    "dual ToR": (
+        REMAPPED,
+        {("PORT_QOS_MAP", "Ethernet8", "pfc_enable"), ("BUFFER_PG", "Ethernet8|2", "profile")},
+    ),
     "cable": ((("CABLE_LENGTH", "AZURE", "Ethernet0", "3m"),), {("CABLE_LENGTH", "Ethernet0", "length")}),
 }
 
@@ -209,6 +219,38 @@ def kind_of(found: ImportResult, *place: str) -> str | None:
     """Return why a field does not come back, None where it does."""
     kinds = (d.kind for d in found.differences if (d.cell.table, d.cell.key, d.cell.field) == place)
     return next(kinds, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "without_tunnel"),
+    [
+        (("QUEUE", "Ethernet8|1", "scheduler", "scheduler.1"), "dual ToR", "scheduler"),
+        (("QUEUE", "Ethernet0|2", "scheduler", "scheduler.1"), "dual ToR", "scheduler"),
+        (("QUEUE", "Ethernet0|1", "scheduler", "scheduler.1"), "scheduler", "scheduler"),
+        (("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "5", "5"), "dual ToR", "class without DSCP"),
+        (("DSCP_TO_TC_MAP", "SPARE", "11", "1"), "dual ToR", "not bound"),
+        (("DSCP_TO_TC_MAP", "AZURE", "2", "8"), "beyond TC 7", "beyond TC 7"),
+        (("TC_TO_QUEUE_MAP", "AZURE", "8", "2"), "beyond TC 7", "beyond TC 7"),
+        (("SCHEDULER", "spare", "weight", "9"), "not bound", "not bound"),
+        (("BUFFER_PROFILE", "egress_lossy_profile", "size", "1"), "vendor profile", "vendor profile"),
+        (("BUFFER_PROFILE", "spare", "size", "1"), "not bound", "not bound"),
+    ],
+)
+def test_what_tunnels_between_dual_tors_need_is_so_named(
+    change: Change, kind: str, without_tunnel: str
+) -> None:
+    place = change[:3]
+    assert kind_of(imported(changed(*REMAPPED, change)), *place) == kind
+    assert kind_of(imported(changed(change)), *place) == without_tunnel
+
+
+@pytest.mark.parametrize(("field", "kind"), [("5", "class without DSCP"), ("2", "dual ToR")])
+def test_of_a_map_that_no_tunnelled_port_binds_only_second_priorities_are_of_tunnels(
+    field: str, kind: str
+) -> None:
+    bound = ("PORT_QOS_MAP", "Ethernet8", "tc_to_pg_map", ABSENT)
+    found = imported(changed(*REMAPPED, bound, ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", field, field)))
+    assert kind_of(found, "TC_TO_PRIORITY_GROUP_MAP", "AZURE", field) == kind
 
 
 def test_a_lossless_group_with_a_profile_of_its_own_has_the_row_of_the_hwsku() -> None:
@@ -253,7 +295,7 @@ def test_lossless_groups_that_the_device_makes_itself_count_as_there() -> None:
 
 
 def test_every_reason_has_an_example() -> None:
-    assert {*KIND_OF, "dual ToR"} == KINDS.keys()
+    assert KIND_OF.keys() == KINDS.keys()
 
 
 ALONE = {

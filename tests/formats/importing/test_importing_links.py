@@ -104,6 +104,19 @@ def test_json_of_lldpctl_is_read_with_one_interface_and_with_several(several: bo
     assert read_lldp(json.dumps({"lldp": {"interface": interfaces}}), "leaf1.json") == tuple(expected)
 
 
+def test_json0_of_lldpctl_keeps_lists_of_one_and_names_beside_values() -> None:
+    neighbor = {
+        "name": "Ethernet0",
+        "chassis": [{"id": [{"type": "mac", "value": "00:11"}], "name": [{"value": "spine1"}]}],
+        "port": [{"id": [{"type": "local", "value": "etp1"}], "descr": [{"value": "Ethernet8"}]}],
+    }
+    text = json.dumps({"lldp": [{"interface": [{"name": "eth9"}, neighbor]}]}, indent=1)
+    line = next(n for n, words in enumerate(text.splitlines(), 1) if '"Ethernet0"' in words)
+    assert read_lldp(text, "leaf1.json") == (
+        LldpNeighbor("Ethernet0", "spine1", ("etp1", "Ethernet8"), line),
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -92,7 +92,7 @@ def _by_one_name(cable_files: CableFiles) -> tuple[CableFile, ...]:
     return tuple(
         file._replace(
             cables=tuple(cable._replace(a=end(cable.a), b=end(cable.b)) for cable in file.cables),
-            roles=tuple((called.get(name, name), role, place) for name, role, place in file.roles),
+            roles=tuple((called[name], role, place) for name, role, place in file.roles),
             speeds=tuple((end(at), speed_bps) for at, speed_bps in file.speeds),
             rated=tuple((end(at), speed_bps) for at, speed_bps in file.rated),
         )

@@ -42,6 +42,8 @@ LocalPort    RemoteDevice    RemotePortID       Capability    RemotePortDescr
 Ethernet256  spine1          etp1               BR            Ethernet0
 Ethernet0    gpu1            0c:42:a1:5e:10:20                eth0
 eth0         mgmt-sw         17                 BR            17
+             gpu7            17                 BR            17
+Ethernet8                    17                 BR            17
 --------------------------------------------------
 Total entries displayed:  3
 """
@@ -294,6 +296,10 @@ def test_a_port_that_has_two_names_is_not_guessed() -> None:
         said
         == "leaf1.json:5:1: spine1 has a port that it calls swp1 or uplink-7: its own output of LLDP tells which"
     )
+    # A sheet tells as well, at whichever end it has the port.
+    uplink = '- {a: "leaf1:Ethernet256", b: "spine1:swp1", links: 1 x 800G, cable: 30m}'
+    for row in ("leaf1,Ethernet256,spine1,swp1", "spine1,swp1,leaf1,Ethernet256"):
+        assert links(read_topology({"leaf1.json": text, "cables.csv": f"{row}\n"}, LLDP)) == [uplink]
 
 
 def test_what_the_two_ends_say_against_each_other_is_located_at_both() -> None:
@@ -338,16 +344,19 @@ def test_a_speed_of_an_interface_that_is_none_is_located() -> None:
 
 FAULTS: dict[str, tuple[str, list[str]]] = {
     "port-twice": (
-        SHEET + "leaf1,Ethernet0,gpu2,eth0,400G,3m\n",
-        ["4:1: leaf1 Ethernet0 is joined to gpu2 eth0 here, and to gpu1 eth0 in cables.csv:2"],
+        SHEET + "leaf1,Ethernet0,gpu2,eth0,400G,3m\ngpu1,eth0,leaf1,Ethernet8,400G,3m\n",
+        [
+            "4:1: leaf1 Ethernet0 is joined to gpu2 eth0 here, and to gpu1 eth0 in cables.csv:2",
+            "5:1: gpu1 eth0 is joined to leaf1 Ethernet8 here, and to leaf1 Ethernet0 in cables.csv:2",
+        ],
     ),
     "cable-twice": (
-        SHEET + "leaf1,Ethernet0,gpu1,eth0,400G,3m\n",
-        ["4:1: gpu1 eth0 already has a cable in line 2"],
+        SHEET + "leaf1,Ethernet0,gpu1,eth0,400G,3m\nleaf1,Ethernet0,gpu1,eth0,400G,3m\n",
+        [f"{line}:1: gpu1 eth0 already has a cable in line 2" for line in (4, 5)],
     ),
     "to-itself": (
-        SHEET + "leaf1,Ethernet8,leaf1,Ethernet8,400G,3m\n",
-        ["4:1: leaf1 Ethernet8 is joined to itself"],
+        SHEET + "leaf1,Ethernet8,leaf1,Ethernet8,400G,3m\nspine1,Ethernet8,spine1,Ethernet8,400G,3m\n",
+        ["4:1: leaf1 Ethernet8 is joined to itself", "5:1: spine1 Ethernet8 is joined to itself"],
     ),
     "to-its-own-device": (
         SHEET + "leaf1,Ethernet8,leaf1,Ethernet16,400G,3m\n",
@@ -382,6 +391,17 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
     "no-cable": (
         SHEET + "leaf1,Ethernet8,gpu2\n",
         ["4:1: 'leaf1, Ethernet8, gpu2' is no cable; expected a device, a port, b device, b port, length"],
+    ),
+    "every-line": (
+        SHEET + 2 * ("leaf1,Ethernet8\n" + 'leaf1,"Ethernet16,Ethernet24",gpu2,eth0,400G,3m\n'),
+        [
+            message
+            for line in (4, 6)
+            for message in (
+                f"{line}:1: 'leaf1, Ethernet8' is no cable; expected a device, a port, b device, b port, length",
+                f"{line + 1}:1: 'Ethernet16,Ethernet24' are several ends; write a line for each link",
+            )
+        ],
     ),
     "port-of-no-name": (
         SHEET + "leaf1,Ethernet1/9,gpu2,eth0,400G,3m\n",
@@ -429,6 +449,15 @@ def test_files_that_differ_about_one_cable_are_told_apart() -> None:
         "two.csv:2:1: gpu1 eth0 to leaf1 Ethernet0: 200G here, 400G in one.csv:2",
         "two.csv:3:1: leaf1 Ethernet256 to spine1 Ethernet0: 20 m here, 30 m in one.csv:3",
     ]
+
+
+@pytest.mark.parametrize("lacking", ["device", "type"])
+def test_objects_of_netbox_that_are_no_interface_are_passed_over(lacking: str) -> None:
+    whole = json.loads(netbox(HOST, UPLINK))
+    other = interface("leaf1", "Ethernet0", "1000base-t", 7)
+    del other[lacking]
+    whole["interfaces"]["results"].insert(0, other)
+    assert read(json.dumps(whole), stated=GPU) == LINKS
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', '{"results": {}}'])

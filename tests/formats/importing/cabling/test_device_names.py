@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.formats.importing.cabling.device_names import DeviceNames, canonical_names
+from lossless.formats.importing.cabling.device_names import DeviceNames, canonical_names, claimed_twice
 
 KNOWN = ("leaf1", "Leaf2", "spine1.dc1.example.net", "core.a", "core.b")
 
@@ -36,3 +36,13 @@ def test_names_of_one_device_become_one_and_others_stay() -> None:
     assert {name: called[name] for name in ("leaf2.dc1", "core", "core.a", "core.b")} == {
         name: name for name in ("leaf2.dc1", "core", "core.a", "core.b")
     }
+
+
+def test_a_device_that_several_domains_claim_is_named_once_with_two_of_them() -> None:
+    meant = {"leaf1": "leaf1", "LEAF1": "leaf1", "leaf1.dc1": "leaf1", "leaf1.dc1.example.net": "leaf1"}
+    assert list(claimed_twice(meant)) == []
+    others = {"leaf1.dc2": "leaf1", "leaf1.dc3": "leaf1", "leaf2.dc2": "leaf2", "leaf2.dc30": "leaf2"}
+    assert list(claimed_twice(meant | others)) == [
+        ("leaf1", "leaf1.dc1.example.net", "leaf1.dc2"),
+        ("leaf2", "leaf2.dc2", "leaf2.dc30"),
+    ]
