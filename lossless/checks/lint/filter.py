@@ -119,10 +119,10 @@ class _Filter:
         suppressed = self._ledger.accepts(finding)
         account = self._account(finding.origin.file)
         # What is suppressed is still there: its entry in a baseline is not stale.
-        known = account is not None and account.takes(finding.code, finding.origin, finding.object_form)
+        baselined = account is not None and account.takes(finding.code, finding.origin, finding.object_form)
         self._suppressed += suppressed
-        self._baselined += known and not suppressed
-        return not (suppressed or known)
+        self._baselined += baselined and not suppressed
+        return not (suppressed or baselined)
 
     def _saw(self, code: str, origin: Origin) -> None:
         """Count a finding whose place another one has taken: it is neither shown nor gone."""

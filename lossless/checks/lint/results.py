@@ -48,9 +48,9 @@ def completed(settings: Settings, intents: Declarations, deployed: Sequence[str]
     intended: dict[str, Switch | None] = {}
     for switch in (switch for fabric in intents.fabrics for switch in fabric.switches):
         intended[switch.name] = None if switch.name in intended else switch
-    known = {name: switch for name, switch in intended.items() if switch is not None}
+    declared_once = {name: switch for name, switch in intended.items() if switch is not None}
     compared = bool(deployed) and len(deployed) + hosts > 1 and _compares(settings, deployed)
-    return settings._replace(intended=known, compared=compared)
+    return settings._replace(intended=declared_once, compared=compared)
 
 
 def _compares(settings: Settings, deployed: Sequence[str]) -> bool:

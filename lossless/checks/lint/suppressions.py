@@ -54,16 +54,16 @@ def of_configuration(configuration: Configuration, governed: Callable[[str], boo
 def _covering(
     entry: SuppressionEntry, folder: str, governed: Callable[[str], bool]
 ) -> Callable[[Origin, str], bool]:
-    known: dict[str, bool] = {}
+    holds_in: dict[str, bool] = {}
 
     def holds(file: str) -> bool:
         name = os.path.relpath(os.path.abspath(file), folder).replace(os.sep, "/")
         return governed(file) and (not entry.files or any(fits_file(glob, name) for glob in entry.files))
 
     def covers(origin: Origin, form: str) -> bool:
-        if origin.file not in known:
-            known[origin.file] = holds(origin.file)
-        return known[origin.file] and (
+        if origin.file not in holds_in:
+            holds_in[origin.file] = holds(origin.file)
+        return holds_in[origin.file] and (
             not entry.objects or any(fits_object(glob, origin.path, form) for glob in entry.objects)
         )
 

@@ -119,8 +119,8 @@ def check_names(view: View) -> None:
         files[switch.name] = file
 
 
-def _suggest(name: str, known: Iterable[str]) -> str:
-    return suggestion(name, sorted(known, key=natural_key))
+def _suggest(name: str, names: Iterable[str]) -> str:
+    return suggestion(name, sorted(names, key=natural_key))
 
 
 def _declared(view: View) -> Iterable[TraceEnd]:

@@ -159,14 +159,14 @@ def _choice(
 
 def _difference(here: TraceHop, there: TraceHop) -> TraceDifference:
     stages = zip(here.stages._fields, here.stages, there.stages, strict=True)
-    known = {mark.finding.code for mark in here.marks}
+    own_codes = {mark.finding.code for mark in here.marks}
     errors = (mark.finding.code for mark in there.marks if mark.finding.severity == "error")
     return TraceDifference(
         switch=there.switch,
         ingress=there.ingress.port,
         egress=there.egress.port,
         stages=tuple(name for name, own, other in stages if _meaning(own) != _meaning(other)),
-        breaks=tuple(dict.fromkeys(code for code in errors if code not in known)),
+        breaks=tuple(dict.fromkeys(code for code in errors if code not in own_codes)),
     )
 
 

@@ -144,11 +144,11 @@ def _after(
     here = tiers.get(state.switch)
     for far in links.between.get(state.switch, {}):
         there = tiers.get(far)
-        known = here is not None and there is not None
-        up = known and there > here  # type: ignore[operator]
+        both_known = here is not None and there is not None
+        up = both_known and there > here  # type: ignore[operator]
         if up and state.down:
             continue
-        yield TraceState(far, state.down or (known and not up), state.met or far == via)
+        yield TraceState(far, state.down or (both_known and not up), state.met or far == via)
 
 
 def _lowest(

@@ -143,7 +143,7 @@ def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGr
     if isinstance(profile, MissingInput):
         return _unbacked(lookup, row, profile.reason)
     need = link_need(ports) if profile else None
-    known = None if need is None or isinstance(need, MissingInput) else need.need
+    headroom_need = None if need is None or isinstance(need, MissingInput) else need.need
     named = profile or (row.buffer if row else None)
     return TracePriorityGroup(
         lookup=lookup,
@@ -152,8 +152,8 @@ def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGr
         generated=bool(row and row.generated),
         lossless=profile is not None,
         headroom_bytes=given_headroom(transit.switch, profile) if profile else None,
-        need_bytes=known.headroom_bytes if known else None,
-        need_method=known.method if known else None,
+        need_bytes=headroom_need.headroom_bytes if headroom_need else None,
+        need_method=headroom_need.method if headroom_need else None,
         reserved_bytes=named.reserved_bytes if named else None,
         unknown=need.reason if isinstance(need, MissingInput) else None,
     )

@@ -148,12 +148,12 @@ def _threshold(profile: BufferProfile) -> tuple[int | None, int | None]:
 def _by_neighbor(device: Device, members: list[_GroupMember]) -> list[list[_GroupMember]]:
     """Return the members by the kind of device at the other end, as the file names it."""
     table = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
-    known = table if isinstance(table, dict) else {}
-    return list(grouped((_kind(known, member.port), member) for member in members).values())
+    neighbor_rows = table if isinstance(table, dict) else {}
+    return list(grouped((_kind(neighbor_rows, member.port), member) for member in members).values())
 
 
-def _kind(known: Mapping[str, object], port: Port) -> object:
-    row = known.get(port.neighbor[0]) if port.neighbor else None
+def _kind(neighbor_rows: Mapping[str, object], port: Port) -> object:
+    row = neighbor_rows.get(port.neighbor[0]) if port.neighbor else None
     return (port.neighbor is not None, str(row.get("type")) if isinstance(row, dict) else None)
 
 

@@ -88,10 +88,10 @@ def check(view: View) -> Results:
     for sets in by_switch(view):
         if ports_with_pfc(sets) < _TWO or sets[0].switch.qos.voq:
             continue
-        known: dict[int, _EgressBacklog | MissingInput] = {}
+        held_by_profile: dict[int, _EgressBacklog | MissingInput] = {}
         merged: dict[int, Violation | MissingInput] = {}
         for egress in _egresses(sets):
-            verdict = _verdict(view, sets, egress, known)
+            verdict = _verdict(view, sets, egress, held_by_profile)
             if verdict is not None:
                 merged.setdefault(id(egress.profile), verdict)
         yield from merged.values()
@@ -116,10 +116,13 @@ def _is_bounded(buffer: BufferProfile) -> bool:
 
 
 def _verdict(
-    view: View, sets: Sequence[PortSet], egress: _EgressUse, known: dict[int, _EgressBacklog | MissingInput]
+    view: View,
+    sets: Sequence[PortSet],
+    egress: _EgressUse,
+    held_by_profile: dict[int, _EgressBacklog | MissingInput],
 ) -> Violation | MissingInput | None:
     limit = _limit_bytes(egress.profile)
-    held = None if limit is None else _most_held(sets, egress.priority, known)
+    held = None if limit is None else _most_held(sets, egress.priority, held_by_profile)
     for unknown in (limit, held):
         if isinstance(unknown, MissingInput):
             return MissingInput(unknown.reason, places(egress.sets))
@@ -147,14 +150,14 @@ def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
 
 
 def _most_held(
-    sets: Sequence[PortSet], priority: int, known: dict[int, _EgressBacklog | MissingInput]
+    sets: Sequence[PortSet], priority: int, held_by_profile: dict[int, _EgressBacklog | MissingInput]
 ) -> _EgressBacklog | MissingInput | None:
     """Return the most that one known group of a priority holds; None where none is lossless."""
     backlogs: list[_EgressBacklog] = []
     unknown: MissingInput | None = None
     for ports in sets:
         profile = lossless_profile(ports, priority) if priority in ports.qos.pfc.priorities else None
-        held = _held(ports, profile, known) if isinstance(profile, BufferProfile) else profile
+        held = _held(ports, profile, held_by_profile) if isinstance(profile, BufferProfile) else profile
         if isinstance(held, _EgressBacklog):
             backlogs.append(held)
         unknown = held if unknown is None and isinstance(held, MissingInput) else unknown
@@ -162,17 +165,17 @@ def _most_held(
 
 
 def _held(
-    ports: PortSet, profile: BufferProfile, known: dict[int, _EgressBacklog | MissingInput]
+    ports: PortSet, profile: BufferProfile, held_by_profile: dict[int, _EgressBacklog | MissingInput]
 ) -> _EgressBacklog | MissingInput:
-    if id(profile) not in known:
+    if id(profile) not in held_by_profile:
         start = trigger(ports.switch, profile)
         if isinstance(start, MissingInput):
-            known[id(profile)] = start
+            held_by_profile[id(profile)] = start
         else:
             headroom = given_headroom(ports.switch, profile)
             from_one, from_two = (stalled_egress_bytes(start.threshold_bytes(n), headroom, n) for n in (1, 2))
-            known[id(profile)] = _EgressBacklog(profile, from_one, from_two)
-    return known[id(profile)]
+            held_by_profile[id(profile)] = _EgressBacklog(profile, from_one, from_two)
+    return held_by_profile[id(profile)]
 
 
 def _violation(

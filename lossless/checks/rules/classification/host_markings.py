@@ -46,8 +46,8 @@ def markings(host: HostQos) -> tuple[Marking, ...]:
         for library in host.jobs.libraries
         if not library.bypasses
     )
-    known = ((name, tos, origin) for name, tos, origin in (*sources, *libraries) if tos is not UNKNOWN)
-    return tuple(Marking(name, tos, origin) for name, tos, origin in known if tos is not None)
+    settings = ((name, tos, origin) for name, tos, origin in (*sources, *libraries) if tos is not UNKNOWN)
+    return tuple(Marking(name, tos, origin) for name, tos, origin in settings if tos is not None)
 
 
 def marks_all_known(host: HostQos) -> bool:

@@ -169,9 +169,9 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Switch
 
 def _dynamic(device: Device, have: DynamicBuffers | None, want: DynamicBuffers) -> Iterator[SwitchDifference]:
     """Yield what the dynamic buffer model is told otherwise; a ratio of 0 is none."""
-    told = dynamic_values(have) if have else {}
+    configured = dynamic_values(have) if have else {}
     for field, declared in dynamic_values(want).items():
-        table, value = FIELDS[field], told.get(field)
+        table, value = FIELDS[field], configured.get(field)
         if value != declared and (value or declared or field != RATIO):
             row = next(iter(device.tables.table(table).values()), None)
             at = device.tables.origin(table, row, *([field] if row and field in row.fields else []))

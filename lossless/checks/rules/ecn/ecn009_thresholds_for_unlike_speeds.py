@@ -80,13 +80,13 @@ def check(view: View) -> Results:
         speeds = {ports.speed_bps for ports in use.sets}
         if len(speeds) < 2 or not in_reach(use, use.wred.green):
             continue
-        known = sorted(speed for speed in speeds if speed)
-        if len(known) < len(speeds):
+        known_bps = sorted(speed for speed in speeds if speed)
+        if len(known_bps) < len(speeds):
             yield MissingInput(
                 "the port's speed is not known", places([ports for ports in use.sets if not ports.speed_bps])
             )
-        if known and known[-1] > _ALIKE * known[0] and use.wred.green.min_bytes:
-            yield _violation(view, use, use.wred.green.min_bytes, known)
+        if known_bps and known_bps[-1] > _ALIKE * known_bps[0] and use.wred.green.min_bytes:
+            yield _violation(view, use, use.wred.green.min_bytes, known_bps)
 
 
 def _violation(view: View, use: WredUse, kmin_bytes: int, speeds: list[int]) -> Violation:

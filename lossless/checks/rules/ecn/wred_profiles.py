@@ -111,10 +111,10 @@ def in_reach(use: WredUse, curve: Curve) -> bool:
 
 
 def _buffer_bytes(switch: Switch) -> int | None:
-    known = [pool.size_bytes for pool in switch.qos.pools if pool.size_bytes]
+    sizes_bytes = [pool.size_bytes for pool in switch.qos.pools if pool.size_bytes]
     if switch.profile and switch.profile.asic.buffer_bytes:
-        known.append(switch.profile.asic.buffer_bytes)
-    return max(known, default=None)
+        sizes_bytes.append(switch.profile.asic.buffer_bytes)
+    return max(sizes_bytes, default=None)
 
 
 def pfc_only(view: View) -> bool:

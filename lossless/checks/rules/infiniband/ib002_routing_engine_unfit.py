@@ -103,25 +103,25 @@ def check(subnet: Subnet) -> Results:
     if isinstance(subnet.shape, Unknown):
         yield NO_TOPOLOGY
         return
-    known = shape(subnet)
+    topology = shape(subnet)
     if not subnet.routing.engines and subnet.flavour != "upstream":
         yield OWN_ENGINE
         return
     engine = subnet.routing.engine or "minhop"
-    if known is None or engine in ANYWHERE:
+    if topology is None or engine in ANYWHERE:
         return
     if engine == "file":
         yield MissingInput("routes that are read from a file")
         return
-    verdict = {"fat-tree": _tree, "torus": _torus, "dragonfly-plus": _dragonfly}[known.kind](
-        subnet, known, engine
+    verdict = {"fat-tree": _tree, "torus": _torus, "dragonfly-plus": _dragonfly}[topology.kind](
+        subnet, topology, engine
     )
     if verdict is not None:
-        yield _violation(subnet, known, engine, verdict)
+        yield _violation(subnet, topology, engine, verdict)
 
 
 def _violation(
-    subnet: Subnet, known: SubnetShape, engine: str, verdict: tuple[Severity, str, str]
+    subnet: Subnet, topology: SubnetShape, engine: str, verdict: tuple[Severity, str, str]
 ) -> Violation:
     severity, problem, instead = verdict
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
@@ -129,13 +129,13 @@ def _violation(
         origin=here,
         message=f"{engine if subnet.routing.engines else 'minhop, which opensm takes by itself,'} {problem}",
         help=f"route by {instead}",
-        data={"engine": engine, "shape": known.kind},
-        related=beside(here, (known.origin, "the topology")),
+        data={"engine": engine, "shape": topology.kind},
+        related=beside(here, (topology.origin, "the topology")),
         severity=severity,
     )
 
 
-def _tree(_subnet: Subnet, _known: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
+def _tree(_subnet: Subnet, _topology: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
     if engine == "torus-2QoS":
         return "error", "finds no torus in a fat tree: opensm takes minhop instead", "ftree or updn"
     if engine in SHORTEST_PATHS:
@@ -146,18 +146,18 @@ def _tree(_subnet: Subnet, _known: SubnetShape, engine: str) -> tuple[Severity, 
     return None
 
 
-def _torus(subnet: Subnet, known: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
+def _torus(subnet: Subnet, topology: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
     if engine == "ftree":
         return "error", "cannot route a torus: opensm takes minhop instead", "torus-2QoS"
     if engine == "updn" and subnet.routing.roots is None:
         return "error", "finds no roots in a torus: opensm takes minhop instead", "torus-2QoS"
     if engine in SHORTEST_PATHS:
-        severity: Severity = "error" if max(known.sides) >= CIRCLE else "warning"
-        return severity, f"lets packets wait in a circle on rings of {max(known.sides)}", "torus-2QoS"
+        severity: Severity = "error" if max(topology.sides) >= CIRCLE else "warning"
+        return severity, f"lets packets wait in a circle on rings of {max(topology.sides)}", "torus-2QoS"
     return None
 
 
-def _dragonfly(subnet: Subnet, _known: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
+def _dragonfly(subnet: Subnet, _topology: SubnetShape, engine: str) -> tuple[Severity, str, str] | None:
     if engine == "torus-2QoS":
         return "error", "finds no torus in a dragonfly+: opensm takes minhop instead", "dfsssp or nue"
     if engine == "updn" and subnet.routing.roots is None:

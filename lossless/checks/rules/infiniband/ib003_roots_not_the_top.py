@@ -59,12 +59,12 @@ def check(subnet: Subnet) -> Results:
     if isinstance(subnet.shape, Unknown):
         yield NO_TOPOLOGY
         return
-    known = shape(subnet)
-    if known is None or known.kind != "fat-tree":
+    topology = shape(subnet)
+    if topology is None or topology.kind != "fat-tree":
         return
     roots = [_name(subnet, root) for root in subnet.routing.roots]
-    wrong = [root for root in roots if root not in known.roots]
-    missing = [name for name in known.roots if name not in roots]
+    wrong = [root for root in roots if root not in topology.roots]
+    missing = [name for name in topology.roots if name not in roots]
     if wrong:
         yield _wrong(subnet, wrong)
     elif missing:

@@ -113,8 +113,10 @@ def check(subnet: Subnet) -> Results:
 def _lanes(subnet: Subnet) -> int | None:
     """Return how many lanes there are at most, None where the code means nothing."""
     count = operational_vls(subnet)
-    known = [switch.profile.vls for switch in switches(subnet).values() if switch.profile.vls is not None]
-    return None if count is None else min([count, *known])
+    switch_vls = [
+        switch.profile.vls for switch in switches(subnet).values() if switch.profile.vls is not None
+    ]
+    return None if count is None else min([count, *switch_vls])
 
 
 def _nue_with_lanes(subnet: Subnet) -> bool:
@@ -122,8 +124,8 @@ def _nue_with_lanes(subnet: Subnet) -> bool:
 
 
 def _off(subnet: Subnet, engine: str) -> Violation:
-    known = shape(subnet)
-    circles = engine == "torus-2QoS" or known is None or known.kind != "fat-tree"
+    topology = shape(subnet)
+    circles = engine == "torus-2QoS" or topology is None or topology.kind != "fat-tree"
     return Violation(
         origin=written(subnet, "qos") if subnet.option("qos") else subnet.routing.origin,
         message=f"{engine} parts its paths by lanes, and QoS is off: no table of lanes is written",
@@ -135,10 +137,10 @@ def _off(subnet: Subnet, engine: str) -> Violation:
 
 
 def _of_engine(subnet: Subnet, count: int) -> Iterator[Violation]:
-    engine, known = subnet.routing.engine, shape(subnet)
+    engine, topology = subnet.routing.engine, shape(subnet)
     if engine == "torus-2QoS":
         yield from _of_torus(subnet, count)
-    elif engine in LAYERED_ENGINES and count < 2 and known is not None and known.kind == "torus":
+    elif engine in LAYERED_ENGINES and count < 2 and topology is not None and topology.kind == "torus":
         note = "lanes beyond are folded onto those below, and the paths they kept apart are on one"
         yield _few(subnet, count, f"{engine} needs several lanes on a torus", note)
 

@@ -57,42 +57,44 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation per engine that this opensm does not have."""
-    known = engines("nvidia" if isinstance(subnet.flavour, Unknown) else subnet.flavour)
+    available = engines("nvidia" if isinstance(subnet.flavour, Unknown) else subnet.flavour)
     for engine in subnet.routing.engines:
-        near = _near(engine, known)
+        near = _near(engine, available)
         if subnet.flavour == "upstream":
-            wrong = engine not in known
+            wrong = engine not in available
         else:
-            wrong = engine not in known and (near is not None or not engine[0].isalpha())
+            wrong = engine not in available and (near is not None or not engine[0].isalpha())
             if engine not in engines("upstream") and not wrong:
                 yield MissingInput(
                     f"whether this OpenSM has the engine {engine}, which is not of the upstream one"
                 )
         if wrong:
-            yield _violation(subnet, engine, near, known)
+            yield _violation(subnet, engine, near, available)
 
 
-def _violation(subnet: Subnet, engine: str, near: str | None, known: tuple[str, ...]) -> Violation:
-    routed_by = _instead(subnet, engine, known)
+def _violation(subnet: Subnet, engine: str, near: str | None, available: tuple[str, ...]) -> Violation:
+    routed_by = _instead(subnet, engine, available)
     harmless = routed_by in subnet.routing.engines or engine != subnet.routing.engine
     return Violation(
         origin=subnet.routing.origin,
         message=f"{engine!r} is no routing engine: the subnet is routed by {routed_by}",
-        help=f"did you mean {near}?" if near else f"there are {', '.join(known)}",
+        help=f"did you mean {near}?" if near else f"there are {', '.join(available)}",
         data={"engine": engine},
         severity="warning" if harmless else None,
     )
 
 
-def _near(engine: str, known: tuple[str, ...]) -> str | None:
+def _near(engine: str, available: tuple[str, ...]) -> str | None:
     """Return the engine that was meant: one of the same letters, or a close one."""
     from lossless.ground.basics.nearest import nearest
 
-    return next((name for name in known if name.lower() == engine.lower()), None) or nearest(engine, known)
+    return next((name for name in available if name.lower() == engine.lower()), None) or nearest(
+        engine, available
+    )
 
 
-def _instead(subnet: Subnet, engine: str, known: tuple[str, ...]) -> str:
-    others = [other for other in subnet.routing.engines if other != engine and other in known]
+def _instead(subnet: Subnet, engine: str, available: tuple[str, ...]) -> str:
+    others = [other for other in subnet.routing.engines if other != engine and other in available]
     if others:
         return others[0]
     return "none" if subnet.routing.no_fallback else "minhop"

@@ -65,10 +65,10 @@ def check(subnet: Subnet) -> Results:
     if not isinstance(subnet.flavour, Unknown):
         flavours = (subnet.flavour,)
     for setting in subnet.options:
-        known = option(setting.key)
-        if known is None:
+        known_option = option(setting.key)
+        if known_option is None:
             yield from _nobodys(setting, flavours)
-        elif not any(map(known.known_to, flavours)):
+        elif not any(map(known_option.known_to, flavours)):
             yield _others(setting, flavours[0])
 
 

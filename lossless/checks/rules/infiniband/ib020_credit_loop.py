@@ -89,17 +89,17 @@ def _passed_over(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
 
     IB002 does for shapes with rings, IB004 for the lanes of torus-2QoS.
     """
-    known, engine = shape(subnet), subnet.routing.engine
+    topology, engine = shape(subnet), subnet.routing.engine
     return (
         engine not in (None, verdict.engine)
-        and known is not None
-        and known.kind in ("torus", "dragonfly-plus")
+        and topology is not None
+        and topology.kind in ("torus", "dragonfly-plus")
     )
 
 
 def _violation(subnet: Subnet, verdict: CreditLoopVerdict) -> Violation:
     here = subnet.routing.origin if subnet.routing.engines else subnet.origin
-    known = shape(subnet)
+    topology = shape(subnet)
     return Violation(
         origin=here,
         message=f"routes of {verdict.engine} wait for each other in a circle of {len(verdict.loop)} hops",
@@ -107,16 +107,16 @@ def _violation(subnet: Subnet, verdict: CreditLoopVerdict) -> Violation:
         help=_help(subnet),
         elements=tuple(hop.split(" ", 1)[0] for hop in verdict.loop),
         data={"engine": verdict.engine, "loop": list(verdict.loop)},
-        related=beside(here, (known.origin if known else None, "the topology")),
+        related=beside(here, (topology.origin if topology else None, "the topology")),
         # Upstream's opensm is what is computed; NVIDIA's may break ties between ports in another way.
         confidence="high" if subnet.flavour == "upstream" else "medium",
     )
 
 
 def _help(subnet: Subnet) -> str:
-    known = shape(subnet)
-    if known is not None and known.kind == "torus":
+    topology = shape(subnet)
+    if topology is not None and topology.kind == "torus":
         return "route by torus-2QoS, with qos TRUE and max_op_vls 4"
-    if known is not None and known.kind == "fat-tree":
+    if topology is not None and topology.kind == "fat-tree":
         return "route by updn or ftree, with the switches of the top tier as roots"
     return "route by nue, or by dfsssp or lash with lanes to spare"

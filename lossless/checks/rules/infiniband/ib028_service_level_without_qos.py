@@ -87,5 +87,5 @@ def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
 
 
 def _is_stated(setting: ManagerSetting) -> bool:
-    known = option(setting.key) if setting.key.startswith(_PREFIX) and not setting.derived else None
-    return known is not None and taken(known, setting.text).value != taken(known, known.default or "").value
+    entry = option(setting.key) if setting.key.startswith(_PREFIX) and not setting.derived else None
+    return entry is not None and taken(entry, setting.text).value != taken(entry, entry.default or "").value

@@ -63,12 +63,12 @@ def check(subnet: Subnet) -> Results:
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return
-    known = shape(subnet)
-    if known is None or known.kind == "torus":
+    topology = shape(subnet)
+    if topology is None or topology.kind == "torus":
         return
     for name, load in _loads(subnet).items():
-        if load.down_bps > load.up_bps * known.oversubscription:
-            yield _violation(name, load, known.oversubscription)
+        if load.down_bps > load.up_bps * topology.oversubscription:
+            yield _violation(name, load, topology.oversubscription)
 
 
 def _loads(subnet: Subnet) -> dict[str, SwitchLoad]:

@@ -47,20 +47,20 @@ def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
     """Yield the options that count, each with what is known of its key; keys that nobody knows are left out."""
     last = {setting.key: setting for setting in subnet.options}
     for key, setting in last.items():
-        known = option(key)
-        if known is not None:
-            yield setting, known
+        known_option = option(key)
+        if known_option is not None:
+            yield setting, known_option
 
 
 def value(subnet: Subnet, key: str) -> int | bool | str | None:
     """Return what opensm goes by: the last text that it takes, else its default."""
-    known = option(key)
-    if known is None:
+    known_option = option(key)
+    if known_option is None:
         return None
     for setting in reversed(subnet.options):
-        if setting.key == key and (taken_value := taken(known, setting.text).value) is not None:
+        if setting.key == key and (taken_value := taken(known_option, setting.text).value) is not None:
             return taken_value
-    return None if known.default is None else taken(known, known.default).value
+    return None if known_option.default is None else taken(known_option, known_option.default).value
 
 
 def number(subnet: Subnet, key: str) -> int:

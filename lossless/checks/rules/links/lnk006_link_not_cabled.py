@@ -83,14 +83,14 @@ def _violation(cabling: FabricCabling, cables: Sequence[PlannedCable], message: 
 
 
 def _out_of_reach(cabling: FabricCabling) -> Iterator[MissingInput]:
-    told, unseen = cabling.comparison.told, cabling.comparison.unseen
-    known = told.listed | told.heard | told.listening
-    strangers = sorted({name for cable in unseen for name in devices_of(cable)} - known, key=natural_key)
-    without = [cable for cable in unseen if not known.issuperset(devices_of(cable))]
+    reported, unseen = cabling.comparison.told, cabling.comparison.unseen
+    covered = reported.listed | reported.heard | reported.listening
+    strangers = sorted({name for cable in unseen for name in devices_of(cable)} - covered, key=natural_key)
+    without = [cable for cable in unseen if not covered.issuperset(devices_of(cable))]
     if without:
         yield MissingInput(f"links of {some(strangers)}: no file tells of {_them(strangers)}", len(without))
     if len(without) < len(unseen):
-        rest = [cable for cable in unseen if known.issuperset(devices_of(cable))]
+        rest = [cable for cable in unseen if covered.issuperset(devices_of(cable))]
         yield MissingInput(
             f"links as {rest[0].name}: only others heard these devices; their own LLDP tells", len(rest)
         )

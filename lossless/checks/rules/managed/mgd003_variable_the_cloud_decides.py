@@ -82,7 +82,7 @@ def check(view: View) -> Results:
 
 
 def _why(name: str, network: CloudNetwork) -> str | None:
-    for known, why in network.decides:
-        if name == known or (known.endswith("*") and name.startswith(known[:-1])):
+    for pattern, why in network.decides:
+        if name == pattern or (pattern.endswith("*") and name.startswith(pattern[:-1])):
             return why
     return None

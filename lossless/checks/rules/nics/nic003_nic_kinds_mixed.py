@@ -74,12 +74,12 @@ def _hosts(kind: Sequence[HostDcqcn]) -> int:
 
 
 def _violation(kinds: Sequence[Sequence[HostDcqcn]]) -> Violation:
-    odd, *others = kinds
-    names = tuple(name for dcqcn in odd for name in dcqcn.hosts)
+    fewest, *others = kinds
+    names = tuple(name for dcqcn in fewest for name in dcqcn.hosts)
     counts = ", ".join(f"{kind[0].host.nic_name} in {_hosts(kind)}" for kind in reversed(kinds))
     differing = len({kind[0].host.dcqcn.values for kind in kinds}) > 1
     return Violation(
-        origin=odd[0].host.nic_origin,
+        origin=fewest[0].host.nic_origin,
         message=f"{len(kinds)} kinds of NIC run DCQCN with each other: {counts} hosts",
         note="their DCQCN parameters differ, or are not known of one of them"
         if differing

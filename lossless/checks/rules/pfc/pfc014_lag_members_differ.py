@@ -116,9 +116,9 @@ def _only_members(device: Device, short: Sequence[Port]) -> bool:
 
 
 def _speed_violation(device: Device, lag: str, members: Sequence[Port]) -> Violation:
-    known = [port for port in members if port.speed_bps]
-    slow = min(known, key=lambda port: port.speed_bps or 0)
-    fast = max(known, key=lambda port: port.speed_bps or 0)
+    with_speed = [port for port in members if port.speed_bps]
+    slow = min(with_speed, key=lambda port: port.speed_bps or 0)
+    fast = max(with_speed, key=lambda port: port.speed_bps or 0)
     origin, other = (
         device.tables.origin("PORT", device.tables.row("PORT", port.name), "speed") for port in (slow, fast)
     )
@@ -129,7 +129,7 @@ def _speed_violation(device: Device, lag: str, members: Sequence[Port]) -> Viola
         note="flows are spread evenly: the slower member is congested, and pauses all senders, while others are idle",
         help="give all members one speed",
         elements=tuple(element(device, port.name) for port in members),
-        data={"lag": lag, "speeds_bps": [*sorted({port.speed_bps or 0 for port in known})]},
+        data={"lag": lag, "speeds_bps": [*sorted({port.speed_bps or 0 for port in with_speed})]},
         related=beside(origin, (other, "the faster member")),
         severity="warning",
         conclusive=False,

@@ -112,9 +112,9 @@ def _outliers(group: str, settings: Sequence[SwitchSetting], *, same_model: bool
             origin = same[0].setting.origin
             outlier = Outlier(group, tuple(same), tuple(usual), of, (subject,), same_model)
             # One profile that serves several speeds is one cause.
-            known = by_place.setdefault(origin, outlier)
-            if known is not outlier:
-                by_place[origin] = known._replace(subjects=(*known.subjects, subject))
+            first = by_place.setdefault(origin, outlier)
+            if first is not outlier:
+                by_place[origin] = first._replace(subjects=(*first.subjects, subject))
     yield from by_place.values()
 
 

@@ -65,6 +65,6 @@ def check(device: Device) -> Results:
 def _help(names: tuple[str, ...]) -> str:
     from lossless.formats.sonic.validate.schema import nearest_name, schema
 
-    known = {*schema().tables, *schema().others}
-    near = {name: nearest for name in names if (nearest := nearest_name(name, known))}
+    table_names = {*schema().tables, *schema().others}
+    near = {name: nearest for name in names if (nearest := nearest_name(name, table_names))}
     return "; ".join(f"{name}: did you mean {nearest}?" for name, nearest in near.items())

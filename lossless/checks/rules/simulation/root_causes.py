@@ -149,8 +149,8 @@ def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
     if row_of(profile) is None:
         needed = f"{format_bytes(short.needed_bytes)} hold what this traffic used, and a frame"
         return f"{needed}: take a shorter cable, or hardware whose rows give so much"
-    known = link_need(ports)
-    need = known.need if isinstance(known, LinkNeed) else None
+    demand = link_need(ports)
+    need = demand.need if isinstance(demand, LinkNeed) else None
     if need is not None and need.method != "floor" and need.headroom_bytes >= short.needed_bytes:
         return row_help(ports, profile, need) or f"set xoff to {need.headroom_bytes}"
     size = (profile.xon_bytes or 0) + short.needed_bytes
@@ -192,7 +192,7 @@ def _queue(run: SimulationFacts, spot: PortRef) -> Queue | None:
 
 
 def _is_vendors_own(ports: PortSet, profile: BufferProfile) -> bool:
-    known = link_need(ports)
-    if isinstance(known, MissingInput) or known.need is None or known.need.method == "floor":
+    demand = link_need(ports)
+    if isinstance(demand, MissingInput) or demand.need is None or demand.need.method == "floor":
         return False
-    return given_headroom(ports.switch, profile) >= known.need.headroom_bytes
+    return given_headroom(ports.switch, profile) >= demand.need.headroom_bytes

@@ -192,8 +192,8 @@ def _tight_headroom(run: SimulationFacts, cause: SimulationCause) -> Iterator[Ve
 
 def _tight_pools(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvidence]:
     on = {switch: _any_spot(run, switch) for switch, _ in run.pools}
-    known = [(switch, left, spot) for switch, left in run.pools if (spot := on[switch]) is not None]
-    for root, pools in _by_origin((root_causes.headroom_pool(run, pool[2]), pool) for pool in known):
+    pools_at = [(switch, left, spot) for switch, left in run.pools if (spot := on[switch]) is not None]
+    for root, pools in _by_origin((root_causes.headroom_pool(run, pool[2]), pool) for pool in pools_at):
         left = min(left for _, left, _ in pools)
         message = f"{format_bytes(max(0, left))} of the shared headroom were left at {pools[0][0]}"
         data: dict[str, Json] = {"pool_left_bytes": left}
@@ -238,7 +238,7 @@ def _evidence(
     data: dict[str, Json] | None = None,
 ) -> VerdictEvidence:
     """Return a violation; what hangs on a headroom that is the vendor's own is worth knowing, and no more (BUF002)."""
-    known = cause.verdict != "unsafe" and root.vendors_own
+    vendors_own = cause.verdict != "unsafe" and root.vendors_own
     violation = Violation(
         origin=root.origin,
         message=message,
@@ -246,7 +246,7 @@ def _evidence(
         help=fix,
         elements=tuple(map(str, spots)),
         data={"seeds": run.seeds, **(data or {})},
-        severity="info" if known else None,
+        severity="info" if vendors_own else None,
     )
     return VerdictEvidence(cause.verdict, violation, (root.origin, *root.rows))
 

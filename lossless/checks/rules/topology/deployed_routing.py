@@ -67,8 +67,8 @@ def unlike_above(routing: DeployedRouting) -> list[str]:
 def _may_leak(name: str, above: Iterable[str], routing: DeployedRouting) -> bool:
     own = routing.devices.get(name)
     asns = {device.asn for other in above if (device := routing.devices.get(other)) is not None}
-    known = asns - {None}
-    return own is not None and own.asn is not None and own.asn not in known and len(known) > 1
+    known_asns = asns - {None}
+    return own is not None and own.asn is not None and own.asn not in known_asns and len(known_asns) > 1
 
 
 def no_up_down_path(near: str, far: str) -> str:

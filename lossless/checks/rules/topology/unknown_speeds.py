@@ -20,9 +20,9 @@ def unknown_speeds(switch: Switch, names: Sequence[str]) -> Iterator[MissingInpu
         return
     for speed_bps in dict.fromkeys(demand.speed_bps for demand in switch.demand):
         if may_take(switch.profile, speed_bps):
-            known = ", ".join(map(format_rate, switch.profile.speeds_bps))
+            speeds = ", ".join(map(format_rate, switch.profile.speeds_bps))
             rate = format_rate(speed_bps)
             yield MissingInput(
-                f"whether a port of {switch.profile.name} takes {rate}: only {known} are known of it",
+                f"whether a port of {switch.profile.name} takes {rate}: only {speeds} are known of it",
                 len(names),
             )

@@ -89,14 +89,14 @@ def _odd_ones(watchdogs: Sequence[WatchdogRows]) -> Iterator[Violation]:
         yield _violation(by_action[action], by_action[usual])
 
 
-def _violation(odd: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> Violation:
-    action, usual = odd[0].watchdog.action, others[0].watchdog.action
+def _violation(different: Sequence[WatchdogRows], others: Sequence[WatchdogRows]) -> Violation:
+    action, usual = different[0].watchdog.action, others[0].watchdog.action
     ports = places(sets_of(others))
     return Violation(
-        origin=odd[0].at("action"),
+        origin=different[0].at("action"),
         message=f"action {action} here, {usual} on {ports} other port{'s' if ports > 1 else ''} of the switch",
         note="where the chip recovers by itself (DLR), orchagent refuses every row whose action is not the first one's",
         help=f"set the action to {usual} on all ports, or to {action}",
         data={"action": action, "usual": usual, "usual_ports": ports},
-        related=beside(odd[0].at("action"), (others[0].at("action"), f"action {usual}")),
-    ).on_ports(*sets_of(odd))
+        related=beside(different[0].at("action"), (others[0].at("action"), f"action {usual}")),
+    ).on_ports(*sets_of(different))

@@ -63,7 +63,7 @@ _JOBS = {
 def _options(subnet: Subnet, target: str) -> Deployment:
     keys = [setting.key for setting in subnet.options]
     after_restart = [
-        key for key in dict.fromkeys(keys) if (known := option(key)) is not None and known.restart
+        key for key in dict.fromkeys(keys) if (entry := option(key)) is not None and entry.restart
     ]
     why = "links stay up, and no path is found for new connections until the subnet is swept again: a standby first"
     if not after_restart:

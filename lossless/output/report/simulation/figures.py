@@ -210,5 +210,5 @@ def _means(times: Sequence[float], series: Sequence[Data]) -> tuple[list[float],
 
 
 def _mean(values: parts.Values) -> float | None:
-    known = parts.known(values)
-    return sum(known) / len(known) if known else None
+    numbers = parts.known(values)
+    return sum(numbers) / len(numbers) if numbers else None
