@@ -193,15 +193,12 @@ def _host(
         return None
     host = view.host_by_name.get(end.host)
     if host is None:
-        return TraceHost(end.host, end.host_port, None, None, None, None, None, None, None, None, ())
+        return TraceHost(end.host, end.host_port)
     qos = host.qos
     # Hosts with links come from an intent, which knows them throughout.
     priority = dict(certain(qos.dscp_to_priority)).get(dscp) if qos.trust == "dscp" else None
-    traffic_class, nccl_tc, paused = (
-        certain(qos.traffic_class),
-        certain(qos.nccl_tc),
-        certain(qos.pfc_priorities),
-    )
+    traffic_class, nccl_tc = certain(qos.traffic_class), certain(qos.nccl_tc)
+    paused = certain(qos.pfc_priorities)
     return TraceHost(
         host=end.host,
         port=end.host_port,

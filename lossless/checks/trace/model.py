@@ -85,15 +85,15 @@ class TracePriorityGroup(NamedTuple):
     """
 
     lookup: TraceLookup
-    profile: str | None
-    pool: str | None
-    generated: bool
-    lossless: bool | None
-    headroom_bytes: int | None
-    need_bytes: int | None
-    need_method: Method | None
-    reserved_bytes: int | None
-    unknown: str | None
+    profile: str | None = None
+    pool: str | None = None
+    generated: bool = False
+    lossless: bool | None = None
+    headroom_bytes: int | None = None
+    need_bytes: int | None = None
+    need_method: Method | None = None
+    reserved_bytes: int | None = None
+    unknown: str | None = None
 
 
 class TracePfcPort(NamedTuple):
@@ -118,12 +118,12 @@ class TracePfc(NamedTuple):
 class TraceWatchdog(NamedTuple):
     """What ends a storm of pauses at the egress queue. ``state`` None: the port has no PFC to watch."""
 
-    state: str | None
-    watched: bool | None
-    detection_ms: int | None
-    restoration_ms: int | None
-    action: str | None
-    poll_ms: int | None
+    state: str | None = None
+    watched: bool | None = None
+    detection_ms: int | None = None
+    restoration_ms: int | None = None
+    action: str | None = None
+    poll_ms: int | None = None
 
 
 class TraceQueue(NamedTuple):
@@ -138,24 +138,24 @@ class TraceQueue(NamedTuple):
 class TraceEcn(NamedTuple):
     """The curve of the egress queue for green packets. ``wred`` None: no profile is bound."""
 
-    wred: str | None
-    marks: bool
-    drops: bool
-    kmin_bytes: int | None
-    kmax_bytes: int | None
-    probability_percent: int | None
-    origin: Origin | None
+    wred: str | None = None
+    marks: bool = False
+    drops: bool = False
+    kmin_bytes: int | None = None
+    kmax_bytes: int | None = None
+    probability_percent: int | None = None
+    origin: Origin | None = None
 
 
 class TraceEgressBuffer(NamedTuple):
     """What backs the egress queue; one of the thresholds is set on a sound profile."""
 
-    profile: str | None
-    pool: str | None
-    reserved_bytes: int | None
-    dynamic_th: int | None
-    static_th_bytes: int | None
-    origin: Origin | None
+    profile: str | None = None
+    pool: str | None = None
+    reserved_bytes: int | None = None
+    dynamic_th: int | None = None
+    static_th_bytes: int | None = None
+    origin: Origin | None = None
 
 
 class TraceEgressDscp(NamedTuple):
@@ -199,15 +199,15 @@ class TraceHost(NamedTuple):
 
     host: str
     port: str | None
-    nic: str | None
-    traffic_class: int | None
-    sends_dscp: int | None
-    nccl_tc: int | None
-    nccl_dscp: int | None
-    trust: str | None
-    priority: int | None
-    pfc: bool | None
-    pfc_priorities: tuple[int, ...]
+    nic: str | None = None
+    traffic_class: int | None = None
+    sends_dscp: int | None = None
+    nccl_tc: int | None = None
+    nccl_dscp: int | None = None
+    trust: str | None = None
+    priority: int | None = None
+    pfc: bool | None = None
+    pfc_priorities: tuple[int, ...] = ()
     marks: tuple[TraceFinding, ...] = ()
 
 

@@ -23,7 +23,7 @@ from lossless.checks.trace.model import (
 )
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.qos import UNREADABLE, PortQos
+from lossless.model.fabric.qos import PRIORITIES, UNREADABLE, PortQos
 from lossless.model.fabric.view import single_port
 
 if TYPE_CHECKING:
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
         Queue,
     )
     from lossless.model.fabric.view import View
-
-_NUMBERS = range(8)
 
 
 class SwitchTransit(NamedTuple):
@@ -160,18 +158,7 @@ def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGr
 
 
 def _unbacked(lookup: TraceLookup, row: PriorityGroup | None, why: str) -> TracePriorityGroup:
-    return TracePriorityGroup(
-        lookup=lookup,
-        profile=None,
-        pool=None,
-        generated=bool(row and row.generated),
-        lossless=None,
-        headroom_bytes=None,
-        need_bytes=None,
-        need_method=None,
-        reserved_bytes=None,
-        unknown=why,
-    )
+    return TracePriorityGroup(lookup, generated=bool(row and row.generated), unknown=why)
 
 
 def _pfc(transit: SwitchTransit, group: int | None, queue: int | None) -> TracePfc:
@@ -199,7 +186,7 @@ def _direction(port: Port, priority: int | None) -> TracePfcPort:
 def _protection(transit: SwitchTransit, queue: int | None) -> TraceWatchdog:
     qos, poll_ms = transit.egress.qos, transit.switch.qos.poll.poll_ms
     if qos is None or not qos.pfc.priorities:
-        return TraceWatchdog(None, None, None, None, None, poll_ms)
+        return TraceWatchdog(poll_ms=poll_ms)
     mask, watchdog = qos.watchdog_mask, qos.watchdog
     return TraceWatchdog(
         state=protection(single_port(transit.switch, transit.egress, qos)),
@@ -224,13 +211,13 @@ def _queue(qos: PortQos | None, traffic_class: int | None) -> TraceQueue:
 
 
 def _queue_row(qos: PortQos | None, number: int | None) -> Queue | None:
-    return qos.queues[number] if qos and number is not None and number in _NUMBERS else None
+    return qos.queues[number] if qos and number is not None and number in PRIORITIES else None
 
 
 def _ecn(row: Queue | None) -> TraceEcn:
     wred = row.wred if row else None
     if wred is None:
-        return TraceEcn(None, False, False, None, None, None, None)
+        return TraceEcn()
     green = wred.green
     return TraceEcn(
         wred=wred.name,
@@ -246,7 +233,7 @@ def _ecn(row: Queue | None) -> TraceEcn:
 def _egress_buffer(row: Queue | None) -> TraceEgressBuffer:
     profile = row.buffer if row else None
     if profile is None:
-        return TraceEgressBuffer(None, None, None, None, None, None)
+        return TraceEgressBuffer()
     return TraceEgressBuffer(
         profile=profile.name,
         pool=_pool_name(profile),

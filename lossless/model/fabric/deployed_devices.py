@@ -48,15 +48,15 @@ class LinkEnd(NamedTuple):
     up: Maybe[bool]
     speed_bps: int | None
     mtu_bytes: Maybe[int]
-    fec: str | None
-    autoneg: bool
-    cable_m: int | None
-    cable_row: str
     pfc: tuple[int, ...] | None
     pfc_path: Path
-    remapped: tuple[int, ...]
-    uncovered: tuple[int, ...]
     lossless: bool
+    fec: str | None = None
+    autoneg: bool = False
+    cable_m: int | None = None
+    cable_row: str = ""
+    remapped: tuple[int, ...] = ()
+    uncovered: tuple[int, ...] = ()
     sent: Priorities = ()
     paused: Priorities = ()
     dscp_path: Path = ()

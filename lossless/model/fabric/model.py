@@ -71,6 +71,10 @@ class ClassSet(NamedTuple):
         """The lossless classes."""
         return tuple(c for c in self.classes if c.lossless)
 
+    def named(self, name: str | None) -> TrafficClass | None:
+        """Return the class of a name."""
+        return next((cls for cls in self.classes if cls.name == name), None)
+
     def of_dscp(self, dscp: int) -> TrafficClass | None:
         """Return the class of a DSCP; the ``rest`` class where no other names it."""
         rest = None

@@ -35,3 +35,9 @@ class Bridging(NamedTuple):
     arp_timeout_ms: int | None
     mac_aging_ms: int | None
     origin: Origin
+
+    @property
+    def forgets_too_soon(self) -> bool:
+        """Whether a silent host's port is known to be forgotten before its address."""
+        arp_ms, mac_ms = self.arp_timeout_ms, self.mac_aging_ms
+        return arp_ms is not None and mac_ms is not None and mac_ms < arp_ms

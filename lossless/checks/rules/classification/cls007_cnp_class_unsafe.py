@@ -119,7 +119,7 @@ def _declared(view: View, congestion: CongestionControl) -> Results:
         yield MissingInput("neither the intent nor the NIC profile says which DSCP CNPs carry")
         return
     cls = view.fabric.classes.of_dscp(dscp)
-    named = any(other.name == CNP_CLASS for other in view.fabric.classes.classes)
+    named = view.fabric.classes.named(CNP_CLASS) is not None
     if cls is None or (named and cls.name != CNP_CLASS):
         return
     if dscp not in cls.dscps:

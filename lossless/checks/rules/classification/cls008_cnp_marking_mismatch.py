@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a violation per DCQCN setting that contradicts the class of CNPs."""
     classes = view.fabric.classes
-    cnp_class = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
+    cnp_class = classes.named(CNP_CLASS)
     for host, names in view.host_kinds:
         dcqcn = host.dcqcn
         if dcqcn.enabled is False:

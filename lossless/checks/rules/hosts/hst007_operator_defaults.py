@@ -110,7 +110,7 @@ def _severity(host: HostQos, lossless: tuple[int, ...]) -> Severity | None:
 def _cnps(host: HostQos, classes: ClassSet, names: tuple[str, ...]) -> Iterator[Violation]:
     dscp = host.dcqcn.cnp_dscp
     cls = classes.of_dscp(dscp) if isinstance(dscp, int) else None
-    cnp_class = next((cls for cls in classes.classes if cls.name == CNP_CLASS), None)
+    cnp_class = classes.named(CNP_CLASS)
     if cls is None or (not cls.lossless if cnp_class is None else cls.name == cnp_class.name):
         return
     wanted = cnp_class.dscps[0] if cnp_class and cnp_class.dscps else 48

@@ -48,9 +48,8 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a violation per management network that shares the fabric in a class."""
-    by_name = {cls.name: cls for cls in view.fabric.classes.classes}
     for network in view.fabric.networks:
-        cls = by_name.get(network.class_name or "")
+        cls = view.fabric.classes.named(network.class_name)
         if cls is not None and not network.separate and manages(network):
             yield _violation(network, cls)
 

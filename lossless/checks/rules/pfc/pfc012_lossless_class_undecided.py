@@ -71,7 +71,7 @@ def check(view: View) -> Results:
 
 def _undecided(fabric: Fabric) -> Origin:
     """Return the class called rdma, where it would be said; else the classes."""
-    rdma = next((cls for cls in fabric.classes.classes if cls.name == "rdma"), None)
+    rdma = fabric.classes.named("rdma")
     if rdma is not None and rdma.origin.path != ("preset",):
         return rdma.origin.at("lossless")
     return Origin(fabric.sources[0], ("classes",), "key")

@@ -8,12 +8,12 @@ from weakref import WeakKeyDictionary
 from lossless.analysis.routing.channels import Wires, wires_of, without
 from lossless.analysis.routing.dependencies import RoutingQuestion, cycle_through_outside
 from lossless.analysis.routing.failures import FailureBudget, FailureOutcome, after_failures
-from lossless.checks.rules.base import Violation
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import joined, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import Failure
@@ -104,7 +104,18 @@ def _tierless(wires: Wires) -> bool:
     return any(wires.links[switch] and not wires.tiers[switch] for switch in inside)
 
 
-def flooded(routing: FabricRouting) -> FabricRouting:
+def flooding_results(
+    routing: FabricRouting, violation_of: Callable[[Sequence[CycleHop]], Violation]
+) -> Results:
+    """Yield the violation of the cycle that flooding closes, or what is not known and could close one."""
+    flood = _flooded(routing)
+    if flood.cycle:
+        yield violation_of(flood.cycle)
+    elif beyond := flood.beyond:
+        yield MissingInput(beyond)
+
+
+def _flooded(routing: FabricRouting) -> FabricRouting:
     """Return the fabric as it is where every leaf sends up what it floods."""
     wires, question = routing.wires, routing.question
     leaves = {

@@ -45,12 +45,14 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.topology.buffer_cycles import (
     cycle_violation,
-    flooded,
+    flooding_results,
     lossless_priorities,
     routing_of,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.model.fabric.routing import Bridging
     from lossless.model.fabric.view import View
@@ -63,16 +65,13 @@ def check(view: View) -> Results:
         return
     if bridging.arp_timeout_ms is None or bridging.mac_aging_ms is None:
         yield MissingInput("an intent does not say how long leaves know MAC addresses and their ports")
-    elif bridging.mac_aging_ms < bridging.arp_timeout_ms:
-        flood = flooded(routing)
-        if flood.cycle:
-            yield _violation(view, bridging, bridging.mac_aging_ms, bridging.arp_timeout_ms, flood.cycle)
-        elif beyond := flood.beyond:
-            yield MissingInput(beyond)
+    elif bridging.forgets_too_soon:
+        times_ms = bridging.mac_aging_ms, bridging.arp_timeout_ms
+        yield from flooding_results(routing, lambda cycle: _violation(view, bridging, *times_ms, cycle))
 
 
 def _violation(
-    view: View, bridging: Bridging, mac_ms: int, arp_ms: int, cycle: tuple[CycleHop, ...]
+    view: View, bridging: Bridging, mac_ms: int, arp_ms: int, cycle: Sequence[CycleHop]
 ) -> Violation:
     return cycle_violation(
         bridging.origin.at("mac_aging"),

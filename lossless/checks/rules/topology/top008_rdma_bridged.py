@@ -39,38 +39,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results
+from lossless.checks.rules.base import Results
 from lossless.checks.rules.topology.buffer_cycles import (
     cycle_violation,
-    flooded,
+    flooding_results,
     lossless_priorities,
     routing_of,
 )
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.routing import Bridging
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
     """Yield a violation where leaves flood lossless packets, unless their timers are to blame."""
     bridging, routing = view.fabric.bridging, routing_of(view)
-    if routing is None or bridging is None or not bridging.floods or _forgets_too_soon(bridging):
+    if routing is None or bridging is None or not bridging.floods or bridging.forgets_too_soon:
         return
-    flood = flooded(routing)
-    if flood.cycle:
-        yield cycle_violation(
-            bridging.origin.key(),
-            "leaves flood packets whose port they do not know, which can close a circle of buffers in "
-            f"{lossless_priorities(view)}",
-            flood.cycle,
-            "unknown_unicast: drop; or route at the leaves and leave bridging out",
-        )
-    elif beyond := flood.beyond:
-        yield MissingInput(beyond)
-
-
-def _forgets_too_soon(bridging: Bridging) -> bool:
-    """Return whether a silent host's port is forgotten before its address, which TOP007 reports."""
-    arp_ms, mac_ms = bridging.arp_timeout_ms, bridging.mac_aging_ms
-    return arp_ms is not None and mac_ms is not None and mac_ms < arp_ms
+    message = "leaves flood packets whose port they do not know, which can close a circle of buffers in "
+    message += lossless_priorities(view)
+    fix = "unknown_unicast: drop; or route at the leaves and leave bridging out"
+    yield from flooding_results(
+        routing, lambda cycle: cycle_violation(bridging.origin.key(), message, cycle, fix)
+    )
