@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from lossless.api import lint_documents
-from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.documentation import _docstring, rule_of
 from lossless.checks.rules.registry import RULES, code_of
 from tests.checks.rules.recorded import bad_examples
 from tests.checks.rules.snippets import BASES, Snippet, judge, read_text, snippets
@@ -63,3 +65,11 @@ def test_every_rule_is_documented_and_named_after_its_module(code: str) -> None:
     assert snippets(rule.documentation, "Bad")
     assert snippets(rule.documentation, "Good")
     assert rule.sources
+    assert (rule.to_data()["code"], rule.to_data()["sources"]) == (code, list(rule.sources))
+
+
+def test_documentation_is_read_from_the_file_where_python_leaves_docstrings_out() -> None:
+    module = import_module(RULES["BUF001"].module)
+    optimized = ModuleType(module.__name__)
+    optimized.__file__ = module.__file__
+    assert _docstring(optimized) == module.__doc__

@@ -104,7 +104,7 @@ def _violation(device: Device, tables: tuple[str, ...], ports: list[str]) -> Vio
 
 def _origin(device: Device, table: str, port: str) -> Origin:
     for key, row in device.tables.table(table).items():
-        if table == "CABLE_LENGTH" and port in row.fields:
+        if port in row.fields:
             return device.tables.origin(table, row, port)
         if key == port or key.startswith(f"{port}|") or f"|{port}|" in key:
             return device.tables.origin(table, row)
