@@ -11,7 +11,7 @@ import pytest
 
 from lossless.api import lint_documents
 from lossless.checks.rules.documentation import _docstring, rule_of
-from lossless.checks.rules.registry import RULES, code_of
+from lossless.checks.rules.registry import RULES, code_of, module_of
 from tests.checks.rules.recorded import bad_examples
 from tests.checks.rules.snippets import BASES, Snippet, judge, read_text, snippets
 
@@ -69,7 +69,7 @@ def test_every_rule_is_documented_and_named_after_its_module(code: str) -> None:
 
 
 def test_documentation_is_read_from_the_file_where_python_leaves_docstrings_out() -> None:
-    module = import_module(RULES["BUF001"].module)
+    module = import_module(module_of("BUF001"))
     optimized = ModuleType(module.__name__)
     optimized.__file__ = module.__file__
     assert _docstring(optimized) == module.__doc__
