@@ -83,28 +83,29 @@ def check(subnet: Subnet) -> Results:
     if isinstance(subnet.links, Unknown):
         yield NO_TOPOLOGY
         return
-    nodes, adapters = switches(subnet), hcas(subnet)
-    lacking: set[str] = set()
-    reported: set[tuple[str, Origin]] = set()
+    nodes = switches(subnet)
+    lacking = grouped(
+        ((name, link.origin), link)
+        for link in links(subnet)
+        for name in (link.a, link.b)
+        if name in nodes and link.rate.name not in nodes[name].profile.ports
+    )
+    for (name, _), of_place in lacking.items():
+        profile, origin = nodes[name].profile, nodes[name].hardware_origin
+        yield _violation(of_place[0], name, profile.product, tuple(profile.ports), origin)
+    yield from _adapters(subnet)
+    impossible = {name for name, _ in lacking}
+    for name, demand in grouped((demand.switch, demand) for demand in subnet.demand).items():
+        if name not in impossible and name in nodes:
+            yield from _ports(nodes[name], demand)
+
+
+def _adapters(subnet: Subnet) -> Iterator[Violation]:
+    adapters = hcas(subnet)
     for link in links(subnet):
-        for name in (link.a, link.b):
-            switch = nodes.get(name)
-            if (
-                switch is not None
-                and link.rate.name not in switch.profile.ports
-                and (name, link.origin) not in reported
-            ):
-                lacking.add(name)
-                reported.add((name, link.origin))
-                yield _violation(
-                    link, name, switch.profile.product, tuple(switch.profile.ports), switch.hardware_origin
-                )
         hca = adapters.get(link.b)
         if hca is not None and link.rate.name not in hca.profile.rates:
             yield _violation(link, hca.name, hca.profile.product, hca.profile.rates, hca.hardware_origin)
-    for name, demand in grouped((demand.switch, demand) for demand in subnet.demand).items():
-        if name not in lacking and name in nodes:
-            yield from _ports(nodes[name], demand)
 
 
 def _violation(

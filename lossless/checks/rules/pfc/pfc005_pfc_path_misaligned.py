@@ -147,11 +147,7 @@ def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
     if counted == paused:
         yield from _group(view, ports, counted)
         if counted != priority and view.fabric.declared and not _shared_with_lossy(qos, counted):
-            # sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b makes groups of the numbers in pfc_enable.
-            problem = f"TC {priority} is counted in PG {counted}, and the switch gives PG {priority} headroom besides"
-            yield _Fault(
-                problem, f"leave out pg, or make it {priority}", _group_origin(qos, priority), certain=False
-            )
+            yield _headroom_besides(qos, priority, counted)
     elif counted == priority and qos.pfc_to_pg is not None:
         problem = f"it pauses for PG {paused}, and TC {priority} is counted in PG {counted}"
         fix = f"map priority {priority} to PG {counted} in PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
@@ -159,6 +155,13 @@ def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
     else:
         problem = f"TC {priority} is counted in PG {counted}, and PG {paused} is the one that pauses"
         yield _Fault(problem, f"count TC {priority} in PG {paused}", _group_origin(qos, priority))
+
+
+def _headroom_besides(qos: PortQos, priority: int, counted: int) -> _Fault:
+    # sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b makes groups of the numbers in pfc_enable.
+    problem = f"TC {priority} is counted in PG {counted}, and the switch gives PG {priority} headroom besides"
+    fix = f"leave out pg, or make it {priority}"
+    return _Fault(problem, fix, _group_origin(qos, priority), certain=False)
 
 
 def _shared_with_lossy(qos: PortQos, number: int) -> bool:
