@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.registry import RULES
@@ -117,11 +118,7 @@ def key_of(code: str, origin: Origin, form: str, folder: str) -> BaselineKey:
 
 def counts_of(findings: Iterable[Finding], folder: str) -> dict[BaselineKey, int]:
     """Return how often each finding is there, by what identifies it in a baseline of a folder."""
-    counts: dict[BaselineKey, int] = {}
-    for finding in findings:
-        key = key_of(finding.code, finding.origin, finding.object_form, folder)
-        counts[key] = counts.get(key, 0) + 1
-    return counts
+    return Counter(key_of(each.code, each.origin, each.object_form, folder) for each in findings)
 
 
 def baseline_text(counts: Mapping[BaselineKey, int]) -> str:

@@ -11,6 +11,7 @@ from lossless.checks.lint.workers import check_file, check_in_processes, usable
 from lossless.formats.inputs.collect import is_json, load_configuration, merged, read
 from lossless.formats.inputs.devices import DeviceReader
 from lossless.formats.inputs.intents import declarations_of
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts
 
@@ -126,14 +127,11 @@ def _checked(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_C
 
 def _checked_in_processes(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_CheckedDevice]:
     work = check_in_processes(candidates, settings)
-    results: dict[str, tuple[DeviceResult, ...]] = {}
-    for result in work.results:
-        results[result.file] = (*results.get(result.file, ()), result)
-    problems: dict[str, tuple[Problem, ...]] = {}
+    results = grouped((result.file, result) for result in work.results)
+    problems = grouped((problem.file, problem) for problem in work.problems)
     of_hosts = frozenset(work.facts)
-    for problem in work.problems:
-        problems[problem.file] = (*problems.get(problem.file, ()), problem)
     for candidate in candidates:
         file = candidate.file
         facts = (candidate,) if candidate in of_hosts else ()
-        yield candidate, results.get(file, ()), work.excerpts.get(file), problems.get(file, ()), facts
+        of_file, unread = tuple(results.get(file, ())), tuple(problems.get(file, ()))
+        yield candidate, of_file, work.excerpts.get(file), unread, facts

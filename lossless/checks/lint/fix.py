@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.subnet_manager import edited_document, is_managers
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
 from lossless.ground.documents.changes import ValueChange
@@ -131,12 +132,9 @@ def _in_the_way(own: dict[str, list[ValueChange]], touched: dict[str, list[Value
 
 
 def _changes(finding: Finding) -> dict[str, list[ValueChange]]:
-    by_file: dict[str, list[ValueChange]] = {}
-    for edit in finding.fix:
-        by_file.setdefault(edit.origin.file, []).append(
-            ValueChange(edit.origin.path, edit.action, edit.value)
-        )
-    return by_file
+    return grouped(
+        (edit.origin.file, ValueChange(edit.origin.path, edit.action, edit.value)) for edit in finding.fix
+    )
 
 
 def _overlap(change: ValueChange, other: ValueChange) -> bool:

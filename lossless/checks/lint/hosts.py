@@ -10,6 +10,7 @@ from lossless.checks.rules.subjects import IntendedHost
 from lossless.formats.inputs.host_ports import ports_on_fabric, with_known_names
 from lossless.formats.inputs.hosts import hosts_of
 from lossless.ground.basics.findings import NotJudged
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.deployed_devices import DeployedDevices, DeviceSummary, LinkEnd
@@ -73,15 +74,10 @@ def _declaring(fabrics: Iterable[Fabric]) -> dict[str, tuple[Fabric, HostQos]]:
 def _intended(
     hosts: Iterable[HostInterfaces], declaring: Mapping[str, tuple[Fabric, HostQos]]
 ) -> Iterator[IntendedHost]:
-    identical: dict[tuple[int, int], IntendedHost] = {}
-    for host in hosts:
-        if host.host not in declaring:
-            continue
-        want = declaring[host.host][1]
-        key = (id(host.qos), id(want))
-        names = (*(identical[key].names if key in identical else ()), host.name)
-        identical[key] = IntendedHost(host.qos, want, names)
-    yield from identical.values()
+    pairs = ((host, declaring[host.host][1]) for host in hosts if host.host in declaring)
+    for identical in grouped(((id(host.qos), id(want)), (host, want)) for host, want in pairs).values():
+        host, want = identical[0]
+        yield IntendedHost(host.qos, want, tuple(host.name for host, _ in identical))
 
 
 def _views(
@@ -118,11 +114,9 @@ def _bare(classes: ClassSet) -> Fabric:
 
 def _facing(devices: DeployedDevices) -> dict[str, list[LinkEnd]]:
     """Return the ends of switches by the device at the other end."""
-    by_device: dict[str, list[LinkEnd]] = {}
-    for pair in devices.pairs:
-        by_device.setdefault(pair.near.switch, []).append(pair.far)
-        by_device.setdefault(pair.far.switch, []).append(pair.near)
-    return by_device
+    ends = ((pair.near, pair.far) for pair in devices.pairs)
+    both = (pair for near, far in ends for pair in ((near, far), (far, near)))
+    return grouped((near.switch, far) for near, far in both)
 
 
 def _classes(ends: Iterable[LinkEnd]) -> ClassSet:
@@ -147,10 +141,7 @@ def _summaries(
     declaring: Mapping[str, tuple[Fabric, HostQos]],
     switches: Sequence[DeviceSummary],
 ) -> Iterator[DeviceSummary]:
-    by_host: dict[str, list[HostInterfaces]] = {}
-    for host in hosts:
-        by_host.setdefault(host.host, []).append(host)
-    for name, of_host in by_host.items():
+    for name, of_host in grouped((host.host, host) for host in hosts).items():
         attached = [(host.qos, attachment) for host in of_host for attachment in host.attachments]
         alias = _alias(name, attached, switches)
         ends = tuple(

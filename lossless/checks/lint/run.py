@@ -94,7 +94,5 @@ def _order(finding: Finding) -> tuple[object, ...]:
 
 
 def _added_up(items: Iterable[NotJudged]) -> tuple[NotJudged, ...]:
-    times: dict[tuple[str, str], int] = {}
-    for item in items:
-        times[item.code, item.reason] = times.get((item.code, item.reason), 0) + item.times
-    return tuple(NotJudged(code, reason, n) for (code, reason), n in sorted(times.items()))
+    times = grouped(((item.code, item.reason), item.times) for item in items)
+    return tuple(NotJudged(code, reason, sum(each)) for (code, reason), each in sorted(times.items()))

@@ -5,10 +5,12 @@ A summary is small and plain, so that a thousand devices can be read apart and s
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.findings import Origin, Path
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import Tier
@@ -184,18 +186,14 @@ class DeployedDevices:
     @cached_property
     def by_name(self) -> dict[str, DeviceSummary]:
         """Devices by name; names that two files claim are left out, for nobody knows which is meant."""
-        times: dict[str, int] = {}
-        for summary in self.summaries:
-            times[summary.name] = times.get(summary.name, 0) + 1
+        times = Counter(summary.name for summary in self.summaries)
         return {summary.name: summary for summary in self.summaries if times[summary.name] == 1}
 
     @cached_property
     def by_type(self) -> dict[str, tuple[DeviceSummary, ...]]:
         """Devices by type, those with a type and a name of their own, and no intent to be compared with instead."""
-        by_type: dict[str, list[DeviceSummary]] = {}
-        for summary in self.by_name.values():
-            if summary.device_type and not summary.intended:
-                by_type.setdefault(summary.device_type, []).append(summary)
+        compared = (each for each in self.by_name.values() if each.device_type and not each.intended)
+        by_type = grouped((summary.device_type or "", summary) for summary in compared)
         return {device_type: tuple(members) for device_type, members in sorted(by_type.items())}
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 
@@ -59,10 +60,10 @@ class View:
     @cached_property
     def alike(self) -> tuple[tuple[Switch, tuple[str, ...]], ...]:
         """Switches that are alike in everything but their name: one of them, and the names of all."""
-        groups: dict[tuple[int, ...], list[Switch]] = {}
-        for switch in self.fabric.switches:
-            key = (id(switch.ports), id(switch.qos), id(switch.classes), id(switch.hwsku))
-            groups.setdefault(key, []).append(switch)
+        groups = grouped(
+            ((id(switch.ports), id(switch.qos), id(switch.classes), id(switch.hwsku)), switch)
+            for switch in self.fabric.switches
+        )
         return tuple((switches[0], tuple(s.name for s in switches)) for switches in groups.values())
 
     @cached_property
@@ -83,10 +84,7 @@ class View:
     @cached_property
     def units(self) -> dict[str, list[Switch]]:
         """The switches that a device is made of, one for each ASIC, by its name."""
-        switches_by_device: dict[str, list[Switch]] = {}
-        for switch in self.fabric.switches:
-            switches_by_device.setdefault(switch.device, []).append(switch)
-        return switches_by_device
+        return grouped((switch.device, switch) for switch in self.fabric.switches)
 
     @cached_property
     def host_by_name(self) -> dict[str, Host]:
@@ -96,19 +94,13 @@ class View:
     @cached_property
     def host_kinds(self) -> tuple[tuple[HostQos, tuple[str, ...]], ...]:
         """Hosts that are configured alike: their QoS, and their names."""
-        groups: dict[int, list[Host]] = {}
-        for host in self.fabric.hosts:
-            groups.setdefault(id(host.qos), []).append(host)
+        groups = grouped((id(host.qos), host) for host in self.fabric.hosts)
         return tuple((hosts[0].qos, tuple(h.name for h in hosts)) for hosts in groups.values())
 
     @cached_property
     def links_of(self) -> dict[str, list[Link]]:
         """Links by the name of either end."""
-        links_by_end: dict[str, list[Link]] = {}
-        for link in self.fabric.links:
-            links_by_end.setdefault(link.a, []).append(link)
-            links_by_end.setdefault(link.b, []).append(link)
-        return links_by_end
+        return grouped((end, link) for link in self.fabric.links for end in (link.a, link.b))
 
     def port(self, switch: str, name: str) -> Port | None:
         """Return a port of a switch, None where either is not known."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import RenderError
@@ -31,13 +32,13 @@ def host_notes(fabric: Fabric) -> tuple[str, ...]:
     """Return what of the hosts' settings no file sets, and why."""
     from lossless.formats.hosts.from_model.scripts import unset
 
-    left: dict[str, int] = {}
-    for host in fabric.hosts:
-        what = unset(host.qos)
-        if what is not None:
-            note = f"hosts with {host.qos.nic_name}: their files leave out {what}"
-            left[note] = left.get(note, 0) + 1
-    return tuple(f"{count} {note}" for note, count in sorted(left.items()))
+    left = Counter(
+        (host.qos.nic_name, what) for host in fabric.hosts if (what := unset(host.qos)) is not None
+    )
+    notes = (
+        (f"hosts with {nic}: their files leave out {what}", count) for (nic, what), count in left.items()
+    )
+    return tuple(f"{count} {note}" for note, count in sorted(notes))
 
 
 def host_files(fabric: Fabric) -> Iterator[PlannedFile]:
