@@ -305,6 +305,11 @@ def test_links_and_switches_fail_each_by_themselves() -> None:
     assert found is not None
     assert [strike.links for strike in found.failed] == [1]
     assert [name[:5] for strike in found.failed for name in strike.ends] == ["spine"]
+    # Where two links lead to each spine its failure is one, and that of a pair two.
+    pairs = sparse._replace(links=[dict.fromkeys(others, 2) for others in sparse.links])
+    found = after_failures(pairs, SHORTEST, FailureBudget(links=2, switches=1)).valley
+    assert found is not None
+    assert [len(strike.ends) for strike in found.failed] == [1]
 
 
 def test_where_no_so_few_links_join_two_switches_nothing_is_drawn_for_ever(

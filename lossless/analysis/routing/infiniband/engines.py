@@ -76,12 +76,13 @@ def detected_roots(graph: SubnetGraph) -> frozenset[int]:
                 if switch == destination
                 else min((hops[number] for number in graph.out[switch]), default=FAR)
             )
-            counts[least] += hcas[destination]
+            if least < FAR:
+                counts[least] += hcas[destination]
     return frozenset(
         switch
         for switch, counts in enumerate(far)
-        if sum(count > total * 0.9 for hops, count in counts.items() if hops < FAR) == 1
-        and sum(count > total * 0.05 for hops, count in counts.items() if hops < FAR) == 1
+        if any(count > total * 0.9 for count in counts.values())
+        and sum(count > total * 0.05 for count in counts.values()) == 1
     )
 
 

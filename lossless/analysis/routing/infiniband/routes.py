@@ -91,15 +91,16 @@ def _edges(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
     senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
     for column in range(len(routes.owners)):
         following = [table[column] for table in routes.tables]
-        walked = bytearray(len(graph.switches))
+        walked = set[int]()
         for sender in senders:
             switch, before = sender, None
             while (channel := following[switch]) >= 0:
                 if before is not None:
                     edges.add(before * size + channel)
-                if walked[switch]:
+                if switch in walked:
                     break
-                walked[switch], before, switch = 1, channel, ends[channel]
+                walked.add(switch)
+                before, switch = channel, ends[channel]
     return sorted(edges)
 
 
@@ -150,7 +151,7 @@ def _unlike(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
 def hop_texts(graph: SubnetGraph, hops: Sequence[ChannelHop]) -> tuple[str, ...]:
     """Return hops as a person can follow them: the switch, the port a packet leaves by, and where that leads."""
     texts = []
-    lanes = len({hop.lane for hop in hops}) > 1 or any(hop.lane for hop in hops)
+    lanes = any(hop.lane for hop in hops)
     for hop in hops:
         channel = graph.channels[hop.channel]
         near, far = graph.switches[channel.near].name, graph.switches[channel.far].name

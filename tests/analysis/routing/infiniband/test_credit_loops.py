@@ -70,8 +70,9 @@ def test_dor_on_a_torus_loops_exactly_where_a_side_is_five_or_longer(sides: list
 @settings(max_examples=30)
 @given(st.lists(st.integers(2, 6), min_size=2, max_size=3))
 def test_torus_2qos_with_its_lanes_has_no_credit_loop(sides: list[int]) -> None:
-    verdict = subnet_verdict(torus(tuple(sides), 1, "torus-2QoS", qos="TRUE"))
-    assert (verdict.state, verdict.engine) == ("free", "torus-2QoS")
+    for options in ({}, {"max_op_vls": "2"}):
+        verdict = subnet_verdict(torus(tuple(sides), 1, "torus-2QoS", qos="TRUE", **options))
+        assert (verdict.state, verdict.engine) == ("free", "torus-2QoS")
 
 
 @pytest.mark.parametrize("options", [{"qos": "TRUE", "max_op_vls": "1"}, {}])

@@ -20,7 +20,7 @@ from lossless.analysis.routing.infiniband.engines import (
 )
 from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, SubnetRoutes
 from lossless.model.fabric.infiniband.subnet import Subnet
-from tests.subnets import dragonfly, fat_tree, fat_tree_of_pods, torus
+from tests.subnets import Cabling, dragonfly, fat_tree, fat_tree_of_pods, torus
 
 SUBNETS = st.one_of(
     st.builds(fat_tree, st.integers(1, 5), st.integers(1, 4), st.integers(1, 3), cables=st.integers(1, 3)),
@@ -169,6 +169,37 @@ def test_between_roots_both_directions_lead_up() -> None:
     # Of two switches as far from the root the one with the smaller GUID is higher.
     higher, lower = sorted((1, 2), key=lambda switch: graph.guids[switch])
     assert ups == {(1, 0), (2, 0), (lower, higher)}
+
+
+@pytest.mark.parametrize(
+    ("at_hops", "is_root"),
+    [
+        # Of 20 HCAs 18 are nine tenths and 1 is a twentieth: it takes more than the first, and no more than the second.
+        ((0, 20), True),
+        ((0, 19, 1), True),
+        ((1, 19), True),
+        ((0, 18, 1, 1), False),
+        ((0, 18, 2), False),
+        ((2, 18), False),
+        ((20,), True),
+    ],
+)
+def test_a_root_has_more_than_nine_tenths_at_one_distance_and_a_twentieth_at_no_other(
+    at_hops: tuple[int, ...], is_root: bool
+) -> None:
+    chain = Cabling()
+    for hops, count in enumerate(at_hops):
+        chain.hosts(chain.switch(f"s{hops}"), count)
+    for hops in range(1, len(at_hops)):
+        chain.cable(f"s{hops - 1}", f"s{hops}")
+    assert (0 in detected_roots(graph_of(chain.subnet("fat-tree", None)))) == is_root
+
+
+def test_hcas_that_cannot_be_reached_are_at_no_distance() -> None:
+    apart = Cabling()
+    apart.hosts(apart.switch("s0"), 1)
+    apart.hosts(apart.switch("s1"), 19)
+    assert detected_roots(graph_of(apart.subnet("fat-tree", None))) == {1}
 
 
 def test_roots_are_switches_that_nearly_all_hcas_are_equally_far_from() -> None:
