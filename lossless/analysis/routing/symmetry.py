@@ -43,7 +43,6 @@ def few_of(wires: Wires, families: Iterable[Family], most: int, kept: Set[int] =
     surplus = {
         switch
         for family in families
-        if len(family) > most
         for block in [block for block in family if kept.isdisjoint(block)][most:]
         for switch in block
     }

@@ -7,6 +7,7 @@ from math import inf
 from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.routing.channels import without
@@ -295,8 +296,9 @@ def test_ends_that_stand_for_others_are_linked_as_those(wires: Wires) -> None:
         assert tiers == sorted((wires.tiers[one], wires.tiers[other]))
 
 
-def test_all_that_can_fail_in_a_regular_clos_is_of_five_kinds() -> None:
-    clos = three_tier(pods=5, leaves=4, spines=3, supers=2)
+@pytest.mark.parametrize("sides", [(5, 4, 3, 2), (2, 2, 2, 2)])
+def test_all_that_can_fail_in_a_regular_clos_is_of_five_kinds(sides: tuple[int, int, int, int]) -> None:
+    clos = three_tier(*sides)
     orbits = Orbits(clos)
     switches = {orbits.of((switch,)) for switch in range(len(clos.names))}
     pairs = {orbits.of((near, far)) for near, far, _ in clos.pairs()}

@@ -9,6 +9,7 @@ share no channel.
 from __future__ import annotations
 
 from array import array
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, Lanes, SubnetRoutes
@@ -79,13 +80,12 @@ def torus_levels(
     ]
 
     # The rest of a path is that of the switch it comes to: known once for each switch of a column.
-    last: tuple[int, dict[int, int]] = (-1, {})
+    @lru_cache(maxsize=1)
+    def known_of(_column: int) -> dict[int, int]:
+        return {}
 
     def level(hca: int, column: int) -> int:
-        nonlocal last
-        if last[0] != column:
-            last = (column, {})
-        known, switch = last[1], graph.attached[hca].switch
+        known, switch = known_of(column), graph.attached[hca].switch
         path: list[tuple[int, int]] = []
         while switch not in known:
             number = routes.tables[switch][column]
