@@ -207,6 +207,11 @@ class Switch(NamedTuple):
         """The namespace of its ASIC, empty where the device has but one."""
         return self.name.partition(":")[2]
 
+    @property
+    def names_neighbors(self) -> bool:
+        """Whether any port has a neighbor: where none has, nothing says which ports are wired."""
+        return any(port.neighbor is not None for port in self.ports)
+
 
 class PortDemand(NamedTuple):
     """How many ports of one speed an intent asks of a switch, and for what."""

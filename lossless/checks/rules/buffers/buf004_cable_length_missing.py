@@ -72,16 +72,12 @@ def check(view: View) -> Results:
 
 def _in_service(switch: Switch, port: Port) -> bool:
     """A port without a neighbour is not wired, where the file names neighbours at all."""
-    return port.admin_up is True and (port.neighbor is not None or not _names_neighbours(switch))
-
-
-def _names_neighbours(switch: Switch) -> bool:
-    return any(port.neighbor is not None for port in switch.ports)
+    return port.admin_up is True and (port.neighbor is not None or not switch.names_neighbors)
 
 
 def _violation(ports: PortSet) -> Violation:
     missing = [priority for priority in ports.qos.pfc.priorities if ports.qos.groups[priority] is None]
-    severity: Severity = "error" if _names_neighbours(ports.switch) else "warning"
+    severity: Severity = "error" if ports.switch.names_neighbors else "warning"
     left_over = _left_over(ports)
     with_groups: Severity = "warning" if left_over else "info"
     outcome = "so it gets no lossless group" if missing else "its lossless group is set by hand"

@@ -62,7 +62,7 @@ def check(device: Device) -> Results:
     missing = [port for ports in sets for port in ports.ports if port.admin_up is None]
     if not missing:
         return
-    wired = any(port.neighbor is not None for port in device.switch.ports)
+    wired = device.switch.names_neighbors
     up = sum(port.admin_up is True for ports in sets for port in ports.ports)
     if not wired and up < len(missing):
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
-from lossless.checks.rules.base import MissingInput
+from lossless.checks.rules.base import MissingInput, added_up
 from lossless.checks.rules.locations import below, places
 from lossless.ground.basics.grouping import grouped
 
@@ -46,10 +46,9 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
 def tightest(ranked: Iterable[tuple[tuple[int, float], Violation]]) -> Iterator[Violation]:
     """Yield one violation a place, the one of lowest rank, with the ports of all that share its cause."""
     for same in grouped((violation.origin, (rank, violation)) for rank, violation in ranked).values():
-        violations = [violation for _, violation in same]
-        worst = min(same, key=lambda pair: pair[0])[1]
-        elements = tuple(dict.fromkeys(name for violation in violations for name in violation.elements))
-        yield worst._replace(elements=elements, places=sum(violation.total for violation in violations))
+        _, worst = min(same, key=lambda pair: pair[0])
+        together = added_up([violation for _, violation in same])
+        yield worst._replace(elements=together.elements, places=together.total)
 
 
 def threshold_origin(view: View, wred: Wred, end: str) -> Origin:

@@ -86,7 +86,7 @@ def in_service(ports: PortSet) -> PortSet | None:
     A port without ``admin_status`` is down (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b); where the switch names
     its neighbors, so is one without.
     """
-    wired = any(port.neighbor for port in ports.switch.ports)
+    wired = ports.switch.names_neighbors
     serving = tuple(p for p in ports.ports if p.admin_up is not None and (p.neighbor or not wired))
     return ports._replace(ports=serving) if serving else None
 
