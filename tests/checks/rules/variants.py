@@ -85,6 +85,9 @@ _DEVICES = {
     "no DSCP map is bound": _each("PORT_QOS_MAP", dscp_to_tc_map=None),
     "queues have no map": _each("PORT_QOS_MAP", tc_to_queue_map=None, tc_to_pg_map=None),
     "thresholds are static": _each("BUFFER_PROFILE", dynamic_th=None, static_th="200000"),
+    "thresholds and pools are static": lambda data: _each("BUFFER_POOL", mode="static")(
+        _each("BUFFER_PROFILE", dynamic_th=None, static_th="200000")(data)
+    ),
     "profiles have no headroom": _each("BUFFER_PROFILE", xoff=None),
     "pools have no size": _each("BUFFER_POOL", size=None),
     "no scheduler is bound": _each("QUEUE", scheduler=None),
