@@ -114,7 +114,7 @@ def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> I
             ins.setdefault(far, []).append(channel)
         if near in bouncing and wires.tiers[far] > wires.tiers[near]:
             outs.setdefault(near, []).append(channel)
-    for switch in sorted(ins.keys() & outs.keys()):
+    for switch in sorted(ins):
         yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 0, int(bouncing[switch]))
         if not bouncing[switch] and any(bouncing.values()):
             yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 1, 1)

@@ -73,18 +73,19 @@ def test_links_beside_each_other_are_one_pair_and_hosts_are_left_out() -> None:
                 link("leaf1 1", "spine1 1"),
                 link("leaf1 2", "spine1 2"),
                 link("leaf2 1", "spine1 3"),
+                link("leaf2 2", "leaf1 3"),
                 link("leaf2 9", "gpu1 0", to_host=True),
             ),
         )
     )
     assert named(found) == {
-        "leaf1": {"spine1": 2},
-        "leaf2": {"spine1": 1},
+        "leaf1": {"spine1": 2, "leaf2": 1},
+        "leaf2": {"spine1": 1, "leaf1": 1},
         "spine1": {"leaf1": 2, "leaf2": 1},
     }
     assert list(found.tiers) == [1, 1, 2]
     assert list(found.attached) == [False, True, False]
-    assert list(found.pairs()) == [(0, 2, 2), (1, 2, 1)]
+    assert sorted(found.pairs()) == [(0, 1, 1), (0, 2, 2), (1, 2, 1)]
     assert [found.above(number) for number in range(3)] == [[2], [2], []]
     assert (found.outside, found.lossy) == (frozenset(), frozenset())
 

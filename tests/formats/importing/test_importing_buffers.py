@@ -134,6 +134,7 @@ def split(device: Config, cage: int, speed: str, *lanes: str) -> Config:
         (3, "400000", ("16,17,18,19", "20,21,22,23"), "Ethernet16: 2 x 400G"),
         # So the HWSKU has it; no product has such ports; nobody can tell which lanes these are.
         (1, "400000", ("0,1,2,3", "4,5,6,7"), None),
+        (3, "800000", ("16,17,18,19,20,21,22,23",), None),
         (2, "200000", ("8,9,10,11", "13,14,15"), None),
         (2, "200000", ("8,9,10,11", "12,13,14,x"), None),
         (2, "200000", ("8,9,10,11", "12,13,14,16"), None),
@@ -145,6 +146,24 @@ def test_a_cage_that_is_split_otherwise_than_its_hwsku_and_speed_say_is_declared
     found = lines(imported(split(base(), cage, speed, *lanes)), "breakout")
     hardware = f"profile: nvidia-sn5600, hwsku: ACS-SN5600, breakout: {{{declared}}}"
     assert found == ([f"leaf1: {{role: leaf, hardware: {{{hardware}}}}}"] if declared else [])
+
+
+def test_a_port_without_lanes_is_of_no_cage() -> None:
+    config = split(base(), 2, "200000", "8,9,10,11", "12,13,14,15")
+    del config["PORT"]["Ethernet12"]["lanes"]
+    assert lines(imported(config), "breakout") == []
+
+
+def test_ports_without_a_speed_have_each_that_of_their_own_in_the_hwsku() -> None:
+    whole = fabric(BROADCOM)
+    whole["topology"]["leaf_spine"]["hosts_per_leaf"] = 6
+    (file, *_) = deployed(whole)
+    data = json.loads(file.text.replace("Arista-7260CX3-C64", "Arista-7260CX3-D108C8"))
+    for row in data["PORT"].values():
+        del row["speed"]
+    found = lines(import_documents([load_text(json.dumps(data), file.file)]), "no speed")
+    speeds = {line.split('"')[1]: line.partition("links: 1 x ")[2].partition(",")[0] for line in found}
+    assert speeds == {f"leaf1:Ethernet{lane}": "50G" if lane < 48 else "100G" for lane in range(0, 64, 4)}
 
 
 def test_ports_of_two_speeds_in_one_cage_are_no_split() -> None:

@@ -167,9 +167,8 @@ def _with_own_ports(cables: list[FileCable]) -> Iterator[FileCable]:
 
 def _turned(cable: FileCable) -> FileCable:
     """Return a cable from its lower end to its upper, so that both ends tell of one cable in one way."""
-    if _key(cable.a) <= _key(cable.b):
-        return cable
-    return cable._replace(a=cable.b, b=cable.a)
+    a, b = sorted((cable.a, cable.b), key=_key)
+    return cable._replace(a=a, b=b)
 
 
 def _key(end: CableEnd) -> tuple[str, str]:

@@ -50,7 +50,8 @@ def names_of_intent(
         if key not in shared:
             specs = [port.spec for port in switch.ports if port.spec is not None]
             shared[key] = PortNames([*specs, *switch.unused])
-        ports[switch.device] = shared[key] if not switch.asic else ports.get(switch.device, shared[key])
+        if not switch.asic or switch.device not in ports:
+            ports[switch.device] = shared[key]
     named: dict[str, set[str]] = {}
     should = {}
     for cable in planned:

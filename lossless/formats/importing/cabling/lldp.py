@@ -86,9 +86,7 @@ def _of_list(text: str) -> Iterator[LldpNeighbor]:
         if port and fields.get("SysName"):
             # A port is told by what kind of name it is, and the name.
             _, _, name = fields.get("PortID", "").partition(" ")
-            yield LldpNeighbor(
-                port, fields["SysName"], _words(name.strip(), fields.get("PortDescr", "")), line
-            )
+            yield LldpNeighbor(port, fields["SysName"], _words(name.strip(), fields.get("PortDescr")), line)
         port, line, fields = begins[1], number, {}
 
 
@@ -107,9 +105,7 @@ def _of_table(text: str, file: str) -> Iterator[LldpNeighbor]:
             break
         cells = [line[a:b].strip() for a, b in zip(starts, [*starts[1:], None], strict=True)]
         if cells[0] and cells[1]:
-            yield LldpNeighbor(
-                cells[0], cells[1], _words(cells[2], cells[4] if len(cells) > 4 else ""), number
-            )
+            yield LldpNeighbor(cells[0], cells[1], _words(cells[2], *cells[4:]), number)
 
 
 def read_lldp_json(document: Document) -> tuple[LldpNeighbor, ...]:
@@ -179,9 +175,9 @@ def _object(value: Any) -> dict[str, Any]:
 def _text(value: Any) -> str:
     """Return a text, which json0 puts into a list of objects with a value."""
     first, _ = _first(value, ())
-    inner = first.get("value", "") if isinstance(first, dict) else first
+    inner = first.get("value") if isinstance(first, dict) else first
     return inner if isinstance(inner, str) else ""
 
 
-def _words(*words: str) -> tuple[str, ...]:
+def _words(*words: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word))

@@ -194,7 +194,8 @@ def _links(
         for what, value in (("speed", speed_bps), ("cable", cable_m)):
             if value is None:
                 lacking.setdefault((what, tier), []).append(cable)
-        if speed_bps and cable_m and _can_be_named(a, cable, problems):
+        if speed_bps and cable_m:
+            problems += _odd_port(a, cable)
             yield CablingLink(a, _without_odd_port(b), speed_bps, cable_m)
     problems += [_lacks(what, tier, lacking_cables) for (what, tier), lacking_cables in lacking.items()]
 
@@ -215,16 +216,15 @@ def _speed(cable: FileCable, speed_of: Mapping[CableEnd, int], problems: list[Pr
     return max(speeds, default=None)
 
 
-def _can_be_named(end: CableEnd, cable: FileCable, problems: list[Problem]) -> bool:
+def _odd_port(end: CableEnd, cable: FileCable) -> Iterator[Problem]:
+    """Yield why an intent cannot name the port of a switch as a file does."""
     if end.port is not None and _NO_PORT.fullmatch(end.port):
-        message = f"{_text(end)} is made of ports, and no port; write a line for each of its members"
-        problems.append(cable.place.problem(message))
-        return False
-    if end.port is None or PORT_NAME.fullmatch(end.port):
-        return True
-    message = f"{_text(end)}: no name that an intent can give a port of a switch; write it as SONiC calls it, Ethernet0"
-    problems.append(cable.place.problem(message))
-    return False
+        yield cable.place.problem(
+            f"{_text(end)} is made of ports, and no port; write a line for each of its members"
+        )
+    elif end.port is not None and not PORT_NAME.fullmatch(end.port):
+        message = "no name that an intent can give a port of a switch; write it as SONiC calls it, Ethernet0"
+        yield cable.place.problem(f"{_text(end)}: {message}")
 
 
 def _without_odd_port(end: CableEnd) -> CableEnd:

@@ -359,12 +359,18 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
         ["4:1: leaf1 Ethernet8 is joined to itself", "5:1: spine1 Ethernet8 is joined to itself"],
     ),
     "to-its-own-device": (
-        SHEET + "leaf1,Ethernet8,leaf1,Ethernet16,400G,3m\n",
-        ["4:1: leaf1 Ethernet16 and leaf1 Ethernet8: a link leads back to its own device"],
+        SHEET + "leaf1,Ethernet8,leaf1,Ethernet16,400G,3m\nleaf1,Ethernet24,leaf1,Ethernet32,400G,3m\n",
+        [
+            "4:1: leaf1 Ethernet16 and leaf1 Ethernet8: a link leads back to its own device",
+            "5:1: leaf1 Ethernet24 and leaf1 Ethernet32: a link leads back to its own device",
+        ],
     ),
     "two-hosts": (
-        SHEET + "gpu7,eth0,gpu8,eth0,400G,3m\n",
-        ["4:1: gpu8 eth0 and gpu7 eth0: a link of two hosts"],
+        SHEET + "gpu7,eth0,gpu8,eth0,400G,3m\ngpu5,eth0,gpu6,eth0,400G,3m\n",
+        [
+            "4:1: gpu8 eth0 and gpu7 eth0: a link of two hosts",
+            "5:1: gpu6 eth0 and gpu5 eth0: a link of two hosts",
+        ],
     ),
     "no-length": (
         SHEET + "leaf1,Ethernet8,gpu2,eth0,400G,\nleaf1,Ethernet16,gpu3,eth0,400G,\n",
@@ -427,6 +433,10 @@ FAULTS: dict[str, tuple[str, list[str]]] = {
             "4:1: leaf1 Ethernet0 is joined to gpu2 eth0 here, and to gpu1 eth0 in cables.csv:2",
             "5:1: 'fast' is not a rate; write it like 400G or 1.6T (units: M, G, T)",
         ],
+    ),
+    "columns-of-no-kind": (
+        "this,that,other,more,row 7\nleaf1,Ethernet0,gpu1,eth0,3m\n",
+        ["1:1: no column for a device, a port, b device, b port; found this, that, other, more, row 7"],
     ),
     "a-column-too-few": (
         "a device,a port,b device,length\nleaf1,Ethernet0,gpu1,3m\n",

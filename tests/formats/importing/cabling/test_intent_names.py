@@ -378,6 +378,10 @@ def test_what_two_files_tell_of_one_cable_is_one_cable() -> None:
             "host4, host5 and 7 more",
         ),
         (
+            {"cables_csv": "leaf1,Ethernet32,spine1,xe-0/0\n"},
+            "cables.csv:1:1: spine1 has no port called xe-0/0; write them as SONiC calls them, Ethernet0, or by alias",
+        ),
+        (
             {"cables_csv": "leaf1,xe-0/0/1,spine1,xe-0/0/2\n"},
             "cables.csv:1:1: leaf1 has no port called xe-0/0/1; write them as SONiC calls them, Ethernet0, or by alias",
         ),
