@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.measure import BARE, report, seconds
 from lossless.api import Report
-from lossless.ground.basics.findings import Finding, Origin, Related
+from lossless.ground.basics.findings import Finding, Origin, RelatedPlace
 from lossless.ground.documents import load_text
 from lossless.interfaces.cli.reports import rendered
 
@@ -67,7 +67,7 @@ def _findings() -> Iterator[Finding]:
     for number in range(FINDINGS):
         file, index = f"leaf{number % FILES}.json", number // FILES
         port, width = f"Ethernet{index}", 8 if number % 3 else 1
-        other = Related(Origin(file, ("PORT", port, "mtu")), "the other end of the link")
+        other = RelatedPlace(Origin(file, ("PORT", port, "mtu")), "the other end of the link")
         yield Finding(
             code="WD001",
             name="watchdog-missing",

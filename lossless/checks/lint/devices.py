@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.lint.run import Verdicts, run
 from lossless.formats.inputs.progress import reported
-from lossless.ground.basics.findings import NotJudged
+from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     verdicts = (
         run(view, rules_for("fabric", chosen=chosen), "config_db"),
         run(device, _rules_for(device, chosen), "config_db"),
-        Verdicts(not_judged=tuple(NotJudged("", note) for note in fabric.unread)),
+        Verdicts(not_judged=tuple(UncheckedRule("", note) for note in fabric.unread)),
     )
     summary = _summary(device) if settings.compared else None
     layout = document.part.layout if document.part else None

@@ -9,7 +9,7 @@ from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import IntendedHost
 from lossless.formats.inputs.host_ports import ports_on_fabric, with_known_names
 from lossless.formats.inputs.hosts import hosts_of
-from lossless.ground.basics.findings import NotJudged
+from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
@@ -49,7 +49,7 @@ def check_hosts(
     views = _views(hosts, declaring, fabrics, DeployedDevices((*switches, *summaries)))
     verdicts = [run(view, rules_for("hosts"), "intent") for view in views]
     verdicts += [run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)]
-    verdicts += [Verdicts(not_judged=(NotJudged("", _OTHER_PORT, others),))] if others else []
+    verdicts += [Verdicts(not_judged=(UncheckedRule("", _OTHER_PORT, others),))] if others else []
     verdicts.append(run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"))
     chosen = (each._replace(findings=tuple(filter(settings.is_chosen, each.findings))) for each in verdicts)
     return HostResult(tuple(chosen), read.problems, summaries)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lossless.checks.rules.base import MissingInput, Violation, added_up
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.precedence import replaced, resolve
-from lossless.ground.basics.findings import SEVERITIES, Finding, NotJudged
+from lossless.ground.basics.findings import SEVERITIES, Finding, UncheckedRule
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
@@ -28,14 +28,14 @@ class Verdicts(NamedTuple):
     """What rules say: findings, what could not be judged, and which findings of others they take the place of."""
 
     findings: tuple[Finding, ...] = ()
-    not_judged: tuple[NotJudged, ...] = ()
+    not_judged: tuple[UncheckedRule, ...] = ()
     superseded: frozenset[Replaced] = frozenset()
 
 
 def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
     """Return what rules find in what they are given; ``form`` says how the objects of its files are written."""
     findings: list[Finding] = []
-    not_judged: list[NotJudged] = []
+    not_judged: list[UncheckedRule] = []
     for rule in rules:
         yielded = list(rule.check(subject))
         violations = [item for item in yielded if isinstance(item, Violation)]
@@ -43,7 +43,7 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
             metadata = rule_of(rule.code)
             findings += (_finding(metadata, violation, form) for violation in _by_cause(violations))
         missing = (item for item in yielded if isinstance(item, MissingInput))
-        not_judged += (NotJudged(rule.code, item.reason, item.times) for item in missing)
+        not_judged += (UncheckedRule(rule.code, item.reason, item.times) for item in missing)
     return Verdicts(tuple(findings), _added_up(not_judged))
 
 
@@ -93,6 +93,6 @@ def _order(finding: Finding) -> tuple[object, ...]:
     return (finding.origin.file, severity, finding.code, path, finding.message)
 
 
-def _added_up(items: Iterable[NotJudged]) -> tuple[NotJudged, ...]:
+def _added_up(items: Iterable[UncheckedRule]) -> tuple[UncheckedRule, ...]:
     times = grouped(((item.code, item.reason), item.times) for item in items)
-    return tuple(NotJudged(code, reason, sum(each)) for (code, reason), each in sorted(times.items()))
+    return tuple(UncheckedRule(code, reason, sum(each)) for (code, reason), each in sorted(times.items()))

@@ -17,7 +17,7 @@ from lossless.ground.basics.findings import (
     Json,
     MissingInput as MissingInput,
     Origin,
-    Related,
+    RelatedPlace,
     Severity,
 )
 from lossless.ground.basics.grouping import grouped
@@ -43,7 +43,7 @@ class Violation(NamedTuple):
     elements: tuple[str, ...] = ()
     places: int | None = None
     data: Mapping[str, Json] = {}
-    related: tuple[Related, ...] = ()
+    related: tuple[RelatedPlace, ...] = ()
     severity: Severity | None = None
     confidence: Confidence | None = None
     conclusive: bool = True

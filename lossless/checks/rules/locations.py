@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,13 +20,13 @@ def below(origin: Origin, *keys: str) -> Origin:
     return origin if origin.mark == "key" or origin.path == ("preset",) else origin.at(*keys)
 
 
-def beside(here: Origin, *others: tuple[Origin | None, str]) -> tuple[Related, ...]:
+def beside(here: Origin, *others: tuple[Origin | None, str]) -> tuple[RelatedPlace, ...]:
     """Return the other places that have a part in a finding: not its own again, and none that nobody wrote."""
-    related: dict[Origin, Related] = {}
+    related: dict[Origin, RelatedPlace] = {}
     for origin, message in others:
         written = origin is not None and origin.path and origin.path != ("preset",)
         if origin is not None and written and origin.place != here.place:
-            related.setdefault(origin, Related(origin, message))
+            related.setdefault(origin, RelatedPlace(origin, message))
     return tuple(related.values())
 
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.findings import NotJudged
+from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ class ManagerFiles(NamedTuple):
         return tuple(problem for document in documents for problem in document.problems)
 
     @property
-    def not_judged(self) -> tuple[NotJudged, ...]:
+    def not_judged(self) -> tuple[UncheckedRule, ...]:
         """One a file that was read, and of whose subnet nothing else is known."""
-        return tuple(NotJudged("", _ALONE) for _ in self.alone)
+        return tuple(UncheckedRule("", _ALONE) for _ in self.alone)
 
 
 def is_managers(file: str) -> bool:

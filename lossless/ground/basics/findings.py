@@ -47,7 +47,7 @@ class Origin(NamedTuple):
         return Origin(self.file, self.path, "key")
 
 
-class Related(NamedTuple):
+class RelatedPlace(NamedTuple):
     """Another place that has to do with a finding, and why."""
 
     origin: Origin
@@ -92,7 +92,7 @@ class Finding(NamedTuple):
     note: str = ""
     help: str = ""
     url: str = ""
-    related: tuple[Related, ...] = ()
+    related: tuple[RelatedPlace, ...] = ()
     places: int = 1
     elements: tuple[str, ...] = ()
     data: Mapping[str, Json] = {}
@@ -121,8 +121,8 @@ class MissingInput(NamedTuple):
     times: int = 1
 
 
-class NotJudged(NamedTuple):
-    """What could not be judged because something is unknown; counted, never a finding.
+class UncheckedRule(NamedTuple):
+    """A rule that could not be checked because something is unknown, how often; counted, never a finding.
 
     ``code`` is that of the rule, empty where a value cannot be read and so no rule saw it.
     """

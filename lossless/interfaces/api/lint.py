@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import NotJudged
+from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Report
@@ -154,7 +154,7 @@ def _with_runs(
     verdicts = with_runs(result.verdicts, fabrics)
     subnets = sum(map(declares_subnet, documents))
     if subnets:
-        gap = NotJudged("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
+        gap = UncheckedRule("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
         verdicts = verdicts._replace(not_judged=(*verdicts.not_judged, gap))
     return result._replace(verdicts=verdicts)
 

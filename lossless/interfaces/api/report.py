@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, NotJudged
+    from lossless.ground.basics.findings import Finding, UncheckedRule
     from lossless.ground.documents.excerpts import DocumentView
 
 
@@ -26,7 +26,7 @@ class Report(NamedTuple):
 
     findings: tuple[Finding, ...]
     errors: tuple[Problem, ...]
-    not_judged: tuple[NotJudged, ...]
+    not_judged: tuple[UncheckedRule, ...]
     documents: Mapping[str, DocumentView]
     suppressed: int = 0
     baselined: int = 0

@@ -11,7 +11,7 @@ from lossless.ground.documents import load, load_text
 from tests.checks.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
-    from lossless.ground.basics.findings import Finding, NotJudged
+    from lossless.ground.basics.findings import Finding, UncheckedRule
     from lossless.ground.documents.document import Document
 
 Patch = dict[str, Any]
@@ -38,7 +38,7 @@ def only(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> F
     return findings[0]
 
 
-def gaps(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> list[NotJudged]:
+def gaps(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> list[UncheckedRule]:
     """Return what one rule could not judge."""
     report = lint_documents(documents, Options(rdma_dscps=rdma_dscps))
     return [gap for gap in report.not_judged if gap.code == code]

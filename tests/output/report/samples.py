@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.findings import Finding, NotJudged, Origin
+from lossless.ground.basics.findings import Finding, Origin, UncheckedRule
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 
@@ -64,7 +64,7 @@ class Sample(NamedTuple):
 
     findings: tuple[Finding, ...] = ()
     errors: tuple[Problem, ...] = ()
-    not_judged: tuple[NotJudged, ...] = ()
+    not_judged: tuple[UncheckedRule, ...] = ()
     documents: Mapping[str, Document] = MappingProxyType({})
     suppressed: int = 0
     baselined: int = 0

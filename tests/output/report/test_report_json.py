@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.findings import NotJudged, Origin, Related
+from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
 from lossless.output.report.lint.json_format import json_text
 from tests.output.report.contract import parsed
 from tests.output.report.samples import finding, on_switch, oversubscribed, sample
@@ -56,7 +56,7 @@ def test_other_places_and_the_intent_key_are_objects() -> None:
         "PORT",
         "Ethernet0",
         "mtu",
-        related=(Related(Origin("leaf1.json", ("PORT", "Ethernet4", "mtu")), "the other end"),),
+        related=(RelatedPlace(Origin("leaf1.json", ("PORT", "Ethernet4", "mtu")), "the other end"),),
         via=Origin("fabric.yaml", ("classes", "cnp", "dscp")),
     )
     (entry,) = parsed(json_text(sample(found)))["findings"]
@@ -83,7 +83,7 @@ def test_errors_and_counts() -> None:
     run = sample(
         on_switch("PORT", severity="warning"),
         errors=(Problem("b.yaml", 3, 4, "x"), Problem("./a.yaml", None, None, "no such file")),
-        not_judged=(NotJudged("CLS001", "no map", 3),),
+        not_judged=(UncheckedRule("CLS001", "no map", 3),),
         baselined=2,
     )
     report = parsed(json_text(run))

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 from pydantic import ValidationError
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.output.report.lint.sarif import MOST_RESULTS, sarif_text
 from tests.output.report.samples import Sample, finding, on_switch, oversubscribed, sample
 from tests.output.report.sarif import parsed
@@ -29,7 +29,9 @@ REPORTED = sample(
         places=64,
         elements=("leaf1:Ethernet0", "leaf1:Ethernet4"),
         data={"mtu_bytes": None},
-        related=(Related(Origin("leaf1.json", ("PORT", "Ethernet4", "mtu")), "the other end has {1500} B"),),
+        related=(
+            RelatedPlace(Origin("leaf1.json", ("PORT", "Ethernet4", "mtu")), "the other end has {1500} B"),
+        ),
         via=Origin("fabric.yaml", ("classes", "cnp", "dscp")),
     ),
     errors=(Problem("gone.yaml", None, None, "no such file"), Problem("b.json", 3, 4, "cut off")),
@@ -155,7 +157,7 @@ def test_as_many_findings_as_are_shown_are_within_every_limit_of_an_upload() -> 
 
 
 def test_a_result_has_no_more_places_than_are_shown() -> None:
-    related = tuple(Related(Origin("leaf1.json", ("PORT", str(n))), f"end {n}") for n in range(300))
+    related = tuple(RelatedPlace(Origin("leaf1.json", ("PORT", str(n))), f"end {n}") for n in range(300))
     (result,) = run_of(sample(on_switch("PORT", related=related)))["results"]
     assert len(result["locations"]) + len(result["relatedLocations"]) == 100
 

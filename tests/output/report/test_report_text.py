@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.findings import NotJudged, Origin, Related
+from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
 from lossless.ground.documents import load_text
 from lossless.output.report.lint.text import findings_text, not_judged_text, problems_text, summary_text
 from lossless.output.report.text_style import TextStyle
@@ -70,8 +70,8 @@ def test_a_row_is_shown_by_its_key_because_a_brace_says_nothing() -> None:
 
 def test_other_places_have_their_own_location() -> None:
     related = (
-        Related(Origin("leaf1.json", ("PORT", "Ethernet4", "mtu")), "the other end has 1,500 B"),
-        Related(Origin("gone.json", ("PORT",)), "and so has this"),
+        RelatedPlace(Origin("leaf1.json", ("PORT", "Ethernet4", "mtu")), "the other end has 1,500 B"),
+        RelatedPlace(Origin("gone.json", ("PORT",)), "and so has this"),
     )
     found = on_switch("PORT", "Ethernet0", "mtu", related=related)
     assert shown(found).splitlines()[-2:] == [
@@ -177,7 +177,7 @@ def test_the_summary_has_every_count() -> None:
         oversubscribed(),
         on_switch("PORT", severity="info"),
         errors=(Problem("a", None, None, "b"),),
-        not_judged=(NotJudged("CLS001", "no map", 3), NotJudged("WD001", "no speed")),
+        not_judged=(UncheckedRule("CLS001", "no map", 3), UncheckedRule("WD001", "no speed")),
         suppressed=5,
         baselined=6,
     )

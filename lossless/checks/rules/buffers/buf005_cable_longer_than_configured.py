@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.subjects import OTHER_HWSKU
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.units import format_bytes
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.hardware.buffer_names import is_pg_profile_name
@@ -105,7 +105,7 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
             "headroom_bytes": given,
             "need_bytes": link.need.headroom_bytes if link and link.need else None,
         },
-        related=(Related(intended.origin, f"the cable is {real_m} m long"),),
+        related=(RelatedPlace(intended.origin, f"the cable is {real_m} m long"),),
         severity=_severity(link, given),
     ).on_ports(ports)
 

@@ -71,7 +71,7 @@ from lossless.checks.rules.locations import element
 from lossless.formats.sonic.from_model.switch_tables import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
@@ -222,7 +222,7 @@ def _cable(have: Port, want: Port) -> Iterator[SwitchDifference]:
 
 def _violation(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> Violation:
     origin, declared = difference.origin, difference.declared
-    related = (Related(declared, "declared here"),) if declared.file != origin.file else ()
+    related = (RelatedPlace(declared, "declared here"),) if declared.file != origin.file else ()
     return Violation(
         origin=origin,
         message=difference.message,

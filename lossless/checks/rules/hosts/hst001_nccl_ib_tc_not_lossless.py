@@ -57,7 +57,7 @@ from lossless.checks.rules.classification.host_markings import (
     markings,
     marks_all_known,
 )
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.wording import number_ranges
 
 if TYPE_CHECKING:
@@ -98,5 +98,5 @@ def _violation(
         else f"set the driver's traffic_class, or NCCL_IB_TC={tos} (DSCP {lossless[0]})",
         elements=hosts,
         data={"dscps": [m.dscp for m in sources] or [0], "lossless_dscps": list(lossless)},
-        related=tuple(Related(m.origin, f"{m.name} {m.tos} is lossy too") for m in sources[1:]),
+        related=tuple(RelatedPlace(m.origin, f"{m.name} {m.tos} is lossy too") for m in sources[1:]),
     )

@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.host_markings import Marking, is_unit_slip, lossless_dscps, markings
-from lossless.ground.basics.findings import Edit, Related
+from lossless.ground.basics.findings import Edit, RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
@@ -97,7 +97,7 @@ def _violation(host: HostQos, wrong: Marking, right: Marking, hosts: tuple[str, 
         help=f"make {wrong.name} {right.tos} too, or leave it out",
         elements=hosts,
         data={"source": wrong.name, "tos": wrong.tos, "dscp": wrong.dscp, "lossless_dscp": right.dscp},
-        related=(Related(right.origin, f"{right.name} {right.tos}"),),
+        related=(RelatedPlace(right.origin, f"{right.name} {right.tos}"),),
         severity=None if declared else _severity(wrong, right),
         fix=(Edit(wrong.origin, "remove"),) if declared else (),
     )

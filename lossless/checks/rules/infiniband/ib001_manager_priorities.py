@@ -55,7 +55,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import master
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ def _compared(master_host: ManagerHost, other: ManagerHost) -> Iterator[Violatio
         help=f"give {master_host.node} the highest priority",
         elements=(str(other.node),),
         data={"master": str(master_host.node), "priority": ours, "other_priority": theirs},
-        related=(Related(master_host.origin, "the manager that is meant to be the master"),),
+        related=(RelatedPlace(master_host.origin, "the manager that is meant to be the master"),),
         severity="warning" if same else "error",
     )
 

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import switches
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -62,7 +62,7 @@ def check(subnet: Subnet) -> Results:
                 help="run the manager on a host, on UFM or on a managed switch",
                 elements=(switch.name,),
                 data={"product": switch.profile.product},
-                related=(Related(switch.hardware_origin, f"what chooses the {switch.profile.product}"),),
+                related=(RelatedPlace(switch.hardware_origin, f"what chooses the {switch.profile.product}"),),
             )
     if not subnet.managers and subnet.manager != "ufm":
         yield Violation(origin=subnet.origin, message="the subnet has no manager: no port gets a LID")

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import active_sharp, master
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
@@ -55,5 +55,5 @@ def check(subnet: Subnet) -> Results:
             help=f"run it on {master_host.node}",
             elements=(sharp.am_node,),
             data={"aggregation": sharp.am_node, "master": master_host.node},
-            related=(Related(master_host.origin, "the master subnet manager"),),
+            related=(RelatedPlace(master_host.origin, "the master subnet manager"),),
         )

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import active_sharp, hcas
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -61,5 +61,5 @@ def check(subnet: Subnet) -> Results:
                 message=f"{port.name} is the port of the subnet manager, and {port.host} takes part in SHARP",
                 help=f"run the manager elsewhere, or leave {port.host} out of SHARP",
                 elements=(port.name,),
-                related=(Related(sharp.origin, "who takes part in SHARP"),),
+                related=(RelatedPlace(sharp.origin, "who takes part in SHARP"),),
             )

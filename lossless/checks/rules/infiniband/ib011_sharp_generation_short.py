@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import active_sharp, switches
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -52,5 +52,5 @@ def check(subnet: Subnet) -> Results:
                 help="use newer switches, or ask for what these have",
                 elements=(switch.name,),
                 data={"needs": sharp.needs, "has": switch.profile.sharp, "product": switch.profile.product},
-                related=(Related(switch.hardware_origin, f"what chooses the {switch.profile.product}"),),
+                related=(RelatedPlace(switch.hardware_origin, f"what chooses the {switch.profile.product}"),),
             )

@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.partitions import at_index_0, keys_of_jobs
 from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, partitions
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
@@ -101,5 +101,5 @@ def _other(subnet: Subnet, setting: ManagerSetting | None, place: int, keys: set
             message=f"{stated} jobs use the partition at place {place}, which is not {wanted.name}",
             help=f"state NCCL_IB_PKEY={right}",
             data={"place": place, "right": right},
-            related=(Related(wanted.origin, "the partition that jobs are to use"),),
+            related=(RelatedPlace(wanted.origin, "the partition that jobs are to use"),),
         )

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import partitions
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def check(subnet: Subnet) -> Results:
                 message=f"{setting.key}={setting.text}, and jobs are to use {name}, which is SL {sl}",
                 help=f"state {setting.key}={sl}, or leave it out",
                 data={"stated": setting.text, "sl": sl},
-                related=(Related(origin, f"{name}, SL {sl}"),),
+                related=(RelatedPlace(origin, f"{name}, SL {sl}"),),
             )
 
 

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import OWN_ENGINE, TREE_ENGINES, active_sharp
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -60,5 +60,5 @@ def check(subnet: Subnet) -> Results:
         message=f"{engine or 'minhop, which opensm takes by itself,'} knows no tree for SHARP to follow",
         help="route by updn or ftree",
         data={"engine": engine},
-        related=() if here.place == sharp.origin.place else (Related(sharp.origin, "SHARP"),),
+        related=() if here.place == sharp.origin.place else (RelatedPlace(sharp.origin, "SHARP"),),
     )

@@ -36,7 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import joined
 
@@ -70,7 +70,7 @@ def _violation(prefix: int, subnets: list[Subnet]) -> Violation:
         help="state a prefix of its own for each",
         elements=tuple(subnet.name for subnet in subnets),
         data={"prefix": prefix},
-        related=tuple(Related(_stated(other), f"that of {other.name}") for other in others),
+        related=tuple(RelatedPlace(_stated(other), f"that of {other.name}") for other in others),
     )
 
 

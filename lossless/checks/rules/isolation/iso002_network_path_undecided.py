@@ -50,7 +50,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,5 +118,5 @@ def _violation(network: Network, prefix: str, origin: Origin, owner: tuple[Netwo
         message=f"{prefix} is network {network.name}'s, {_where(network)}, and network {first.name}'s, {_where(first)}",
         help="give the prefix to one of them",
         data={"prefix": prefix, "networks": [first.name, network.name]},
-        related=(Related(first_origin, f"the same prefix in network {first.name}"),),
+        related=(RelatedPlace(first_origin, f"the same prefix in network {first.name}"),),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,9 +35,9 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:_MANY]) + more
 
 
-def related(origin: Origin, message: str) -> tuple[Related, ...]:
+def related(origin: Origin, message: str) -> tuple[RelatedPlace, ...]:
     """Return another place as a finding has it."""
-    return (Related(origin, message),)
+    return (RelatedPlace(origin, message),)
 
 
 def port_of(view: View, cable: PlannedCable) -> tuple[Switch, Port] | None:

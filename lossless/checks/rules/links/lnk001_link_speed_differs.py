@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.units import format_rate
 
 if TYPE_CHECKING:
@@ -66,5 +66,5 @@ def _violation(links: Disagreement) -> Violation:
         help=f"set both ports to {slow}, or both to {fast}",
         elements=links.elements,
         data={"speeds_bps": [low.speed_bps, high.speed_bps]},
-        related=(Related(high.at("speed"), f"the end with {fast}"),),
+        related=(RelatedPlace(high.at("speed"), f"the end with {fast}"),),
     ).certain_if(links.mutual)

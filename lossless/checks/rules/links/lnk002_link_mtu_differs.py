@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
@@ -65,5 +65,5 @@ def _violation(links: Disagreement) -> Violation:
         help=f"set the MTU of both ports to {large}",
         elements=links.elements,
         data={"mtu_bytes": [small, large]},
-        related=(Related(high.origin.at("mtu"), f"the end with {large} B"),),
+        related=(RelatedPlace(high.origin.at("mtu"), f"the end with {large} B"),),
     )

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
@@ -66,5 +66,5 @@ def _violation(links: Disagreement) -> Violation:
         help="enter the length of the cable at both ends",
         elements=links.elements,
         data={"cable_m": [short.cable_m, long.cable_m]},
-        related=(Related(long.cable_origin, f"the end with {long.cable_m}m"),),
+        related=(RelatedPlace(long.cable_origin, f"the end with {long.cable_m}m"),),
     )

@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
@@ -69,5 +69,5 @@ def _violation(links: Disagreement) -> Violation:
         help=f'set "fec": "{strong.fec}" on both ports',
         elements=links.elements,
         data={"fec": [weak.fec, strong.fec]},
-        related=(Related(strong.origin.at("fec"), f"the end with {strong.fec}"),),
+        related=(RelatedPlace(strong.origin.at("fec"), f"the end with {strong.fec}"),),
     ).certain_if(links.mutual)

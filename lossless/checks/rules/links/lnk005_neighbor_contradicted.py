@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices
@@ -61,5 +61,5 @@ def _violation(pair: CabledPair) -> Violation:
         help="compare with LLDP and correct the row that is wrong",
         elements=(pair.name,),
         data={"named": far.name, "names": claimed},
-        related=(Related(far.neighbor_origin, "what the other end says"),),
+        related=(RelatedPlace(far.neighbor_origin, "what the other end says"),),
     )

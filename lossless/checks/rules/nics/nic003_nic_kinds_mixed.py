@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.nics.dcqcn_parameters import running
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
@@ -87,6 +87,6 @@ def _violation(kinds: Sequence[Sequence[HostDcqcn]]) -> Violation:
         help="keep them apart, or test flows between them under incast",
         elements=names,
         data={kind[0].host.nic_name: _hosts(kind) for kind in kinds},
-        related=tuple(Related(kind[0].host.nic_origin, kind[0].host.nic_name) for kind in others),
+        related=tuple(RelatedPlace(kind[0].host.nic_origin, kind[0].host.nic_name) for kind in others),
         severity=None if differing else "info",
     )

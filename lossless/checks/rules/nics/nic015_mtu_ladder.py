@@ -48,7 +48,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
-from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def attached(devices: DeployedDevices) -> Results:
         if isinstance(host_mtu, int) and isinstance(switch_mtu, int) and host_mtu > switch_mtu:
             violation = _too_large(link.host, host_mtu, switch_mtu, (link.name,))
             yield violation._replace(
-                related=(Related(link.switch.at("mtu"), f"{link.switch.name} takes {switch_mtu:,} B"),)
+                related=(RelatedPlace(link.switch.at("mtu"), f"{link.switch.name} takes {switch_mtu:,} B"),)
             )
 
 

@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, unread
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.wording import spell
@@ -134,7 +134,7 @@ def _link_violation(pairs: list[CabledPair]) -> Violation:
         help="give both ports the same pfc_enable",
         elements=tuple(pair.name for pair in pairs),
         data={"one_end": [*there], "other_end": [*here]},
-        related=(Related(long.pfc_origin, f"the end with {spell(there)}"),),
+        related=(RelatedPlace(long.pfc_origin, f"the end with {spell(there)}"),),
         # The port's own device says that it lacks these priorities; the other end makes it certain.
         conclusive=mutual and set(short.uncovered) <= set(there),
     ).certain_if(mutual)

@@ -43,7 +43,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
@@ -93,5 +93,5 @@ def _violation(pairs: list[CabledPair]) -> Violation:
             "near": [a for a, _ in astray.values()],
             "far": [b for _, b in astray.values()],
         },
-        related=(Related(far.dscp_origin(dscp), f"{far.switch} says {there}"),),
+        related=(RelatedPlace(far.dscp_origin(dscp), f"{far.switch} says {there}"),),
     ).certain_if(mutual)

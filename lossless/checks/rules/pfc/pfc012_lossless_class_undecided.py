@@ -40,7 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.findings import Origin, RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
@@ -57,7 +57,7 @@ def check(view: View) -> Results:
             origin=fabric.lossy_origin.key(),
             message=f"pfc is off, yet class {names} is lossless",
             help="take pfc: off away, or lossless: true",
-            related=tuple(Related(cls.origin, f"class {cls.name} is lossless") for cls in lossless),
+            related=tuple(RelatedPlace(cls.origin, f"class {cls.name} is lossless") for cls in lossless),
         )
     elif not lossless and fabric.lossy_origin is None:
         yield Violation(

@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.links.disagreements import Disagreement, disagreements
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
@@ -71,5 +71,5 @@ def _violation(links: Disagreement) -> Violation:
         help="give both ports the same pfc_encryption_mode",
         elements=links.elements,
         data={"modes": [_STRICT, _CLEAR]},
-        related=(Related(clear.origin, f"the end that sends pauses in clear ({_CLEAR})"),),
+        related=(RelatedPlace(clear.origin, f"the end that sends pauses in clear ({_CLEAR})"),),
     ).certain_if(links.mutual)

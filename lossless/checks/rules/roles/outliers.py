@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Violation
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
@@ -48,10 +48,10 @@ class Outlier(NamedTuple):
         return f"{len(self.usual)} of {self.of} switches of {self.group}"
 
     @property
-    def related(self) -> tuple[Related, ...]:
+    def related(self) -> tuple[RelatedPlace, ...]:
         """Where the usual value is written."""
         switch, setting = self.usual[0]
-        return (Related(setting.origin, f"{switch.name} says {setting.text}"),)
+        return (RelatedPlace(setting.origin, f"{switch.name} says {setting.text}"),)
 
 
 def outlier_violation(outlier: Outlier) -> Violation:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.formats.sonic.validate.checks import POLL
 from lossless.formats.sonic.validate.schema import nearest_name
-from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
@@ -36,7 +36,7 @@ class RefusalCause(NamedTuple):
 
     message: str
     problems: tuple[SchemaViolation, ...]
-    related: tuple[Related, ...] = ()
+    related: tuple[RelatedPlace, ...] = ()
     origin: Origin | None = None
     help: str = ""
     severity: Severity | None = None
@@ -88,7 +88,7 @@ def _at_poll(device: Device, cause: RefusalCause) -> RefusalCause:
     poll = Origin(device.tables.file, ("PFC_WD", "GLOBAL", POLL))
     if isinstance(rows, dict) and len(cause.problems) == len(rows.keys() - {"GLOBAL"}):
         return cause._replace(origin=poll)
-    return cause._replace(related=(Related(poll, "the poll interval"),))
+    return cause._replace(related=(RelatedPlace(poll, "the poll interval"),))
 
 
 def _references(device: Device, problems: Iterable[SchemaViolation]) -> Iterator[RefusalCause]:

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
@@ -113,7 +113,7 @@ def _excess(
         elements=names,
         data={"needed": needs, "available": has, "missing": missing},
         related=tuple(
-            Related(d.origin, f"{d.ports} x {format_rate(d.speed_bps)}")
+            RelatedPlace(d.origin, f"{d.ports} x {format_rate(d.speed_bps)}")
             for d in demands
             if d.origin != first_beyond.origin
         ),

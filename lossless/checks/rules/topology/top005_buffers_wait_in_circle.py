@@ -80,7 +80,7 @@ from lossless.checks.rules.topology.deployed_routing import (
     no_up_down_path,
     unknown_tiers,
 )
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -139,7 +139,7 @@ def _deployed_violation(routing: DeployedRouting, cycle: Sequence[CycleHop]) -> 
         "enable tunnel_qos_remap on both: 3 comes back in 2, and 4 in 6",
     )._replace(
         data={"links": _links(cycle), "failed": []},
-        related=tuple(Related(place, "it bounces too") for place in places[1:]),
+        related=tuple(RelatedPlace(place, "it bounces too") for place in places[1:]),
         confidence="medium",
     )
 
@@ -158,7 +158,7 @@ def _violation(view: View, routing: Routing, case: VerdictAfterFailures) -> Viol
         else "policy: up-down; or keep lossless classes off routes that go up again",
     )._replace(
         data={"links": _links(cycle), "failed": [*map(str, case.failed)]},
-        related=tuple(Related(bounce.origin, "it bounces too") for bounce in bouncing[1:]),
+        related=tuple(RelatedPlace(bounce.origin, "it bounces too") for bounce in bouncing[1:]),
         conclusive=False,
     )
 

@@ -57,7 +57,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,5 +109,5 @@ def _row_violation(rows: WatchdogRows) -> Violation:
         help=f"raise {' and '.join(f.partition('_')[0] for f in below)} to {2 * rows.poll_ms} ms, two polls; "
         f"{rows.poll_ms} ms is the least",
         data={**{f"{name}_ms": value for name, value in values.items()}, "poll_ms": rows.poll_ms},
-        related=(Related(rows.poll_origin, f"the poll interval is {rows.poll_ms} ms"),),
+        related=(RelatedPlace(rows.poll_origin, f"the poll interval is {rows.poll_ms} ms"),),
     ).on_ports(*rows.sets)

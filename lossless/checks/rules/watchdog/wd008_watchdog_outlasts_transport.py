@@ -53,7 +53,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.locations import below, places
 from lossless.checks.rules.watchdog.watchdog_rows import watched
-from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
@@ -104,7 +104,9 @@ def attached(devices: DeployedDevices) -> Results:
             yield _late(transport, dead_ms, patience_ns)._replace(
                 help=f"NCCL_IB_TIMEOUT={_timeout_for(transport, dead_ms)}, or a shorter restoration",
                 elements=(link.name,),
-                related=(Related(Origin(link.switch.file, ("PFC_WD", link.switch.port)), "the watchdog"),),
+                related=(
+                    RelatedPlace(Origin(link.switch.file, ("PFC_WD", link.switch.port)), "the watchdog"),
+                ),
             )
 
 
@@ -137,7 +139,7 @@ def _violation(rows: WatchdogRows, transport: Transport, dead_ms: int, patience_
         note=f"{rows.dead_sum}; {late.note}",
         help=(f"restoration of at most {in_time_ms} ms, or " if fixable else "")
         + f"ib_timeout {_timeout_for(transport, dead_ms)}",
-        related=(Related(at_transport, "how long the transport keeps trying"),) if fixable else (),
+        related=(RelatedPlace(at_transport, "how long the transport keeps trying"),) if fixable else (),
     ).on_ports(*rows.sets)
 
 

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.watchdog.watchdog_rows import watched
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
@@ -69,5 +69,5 @@ def _violation(
         # A host counts once for each watchdog that outlasts its jobs.
         places=len(names),
         data={"job_timeout_ms": timeout_ms, "dead_ms": dead_ms},
-        related=(Related(rows.watchdog.origin, "the watchdog"),),
+        related=(RelatedPlace(rows.watchdog.origin, "the watchdog"),),
     )

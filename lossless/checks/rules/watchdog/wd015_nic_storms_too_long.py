@@ -44,7 +44,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation, unread
 from lossless.checks.rules.hosts.attached_hosts import attached_hosts
 from lossless.checks.rules.watchdog.watchdog_rows import watched
-from lossless.ground.basics.findings import Origin, Related
+from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def attached(devices: DeployedDevices) -> Results:
                 stall_ms,
                 (link.name,),
                 f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms",
-                Related(where, "the watchdog of the port it hangs on"),
+                RelatedPlace(where, "the watchdog of the port it hangs on"),
             )
 
 
@@ -99,12 +99,12 @@ def _outlasting(
         return
     message = f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms"
     yield _violation(
-        host, stall_ms, names, message, Related(first.at("detection_time"), "the watchdog's detection")
+        host, stall_ms, names, message, RelatedPlace(first.at("detection_time"), "the watchdog's detection")
     )
 
 
 def _violation(
-    host: HostQos, stall_ms: int, names: tuple[str, ...], message: str, *related: Related
+    host: HostQos, stall_ms: int, names: tuple[str, ...], message: str, *related: RelatedPlace
 ) -> Violation:
     return Violation(
         origin=host.at("pfc_prevention"),

@@ -50,7 +50,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.findings import Related
+from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.tier import known_tier
 
@@ -108,7 +108,7 @@ def _violation(links: list[tuple[LinkEnd, LinkEnd]], longest_ms: int) -> Violati
         help=f"make detection on {upper.switch} {longest_ms} ms or more",
         elements=tuple(f"{low.name} - {high.name}" for low, high in links),
         data={"upper_ms": detection_ms, "lower_ms": longest_ms},
-        related=(Related(_origin(lower), f"the watchdog of {lower.switch}"),),
+        related=(RelatedPlace(_origin(lower), f"the watchdog of {lower.switch}"),),
     )
 
 

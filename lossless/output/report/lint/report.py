@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, NotJudged
+    from lossless.ground.basics.findings import Finding, UncheckedRule
     from lossless.ground.documents.excerpts import DocumentView
 
 
@@ -24,7 +24,7 @@ class LintReport(Protocol):
         """What could not be read."""
 
     @property
-    def not_judged(self) -> tuple[NotJudged, ...]:
+    def not_judged(self) -> tuple[UncheckedRule, ...]:
         """What was not checked, and why."""
 
     @property

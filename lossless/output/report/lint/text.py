@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, NotJudged, Origin, Span
+    from lossless.ground.basics.findings import Finding, Origin, Span, UncheckedRule
     from lossless.output.report.lint.locations import Locations
     from lossless.output.report.lint.report import LintReport
 
@@ -48,7 +48,7 @@ def problems_text(
         yield "\n".join(lines)
 
 
-def not_judged_text(gaps: Iterable[NotJudged]) -> Iterator[str]:
+def not_judged_text(gaps: Iterable[UncheckedRule]) -> Iterator[str]:
     """Yield a line for everything that was not checked, and why."""
     for gap in sorted(gaps):
         times = f" ({gap.times} times)" if gap.times > 1 else ""
