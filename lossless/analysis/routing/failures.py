@@ -10,6 +10,7 @@ failure of something whose paths have enough disjoint alternatives shows nothing
 
 from __future__ import annotations
 
+from collections import defaultdict
 from heapq import merge
 from random import Random
 from typing import TYPE_CHECKING
@@ -163,7 +164,7 @@ class _Cases:
     ) -> None:
         self.of, self.most, self.too_many = of, most, False
         self._question, self._work = question, 0
-        self._by_cost: list[dict[frozenset[Failure], FailureCase]] = [{} for _ in range(most + 1)]
+        self._by_cost = defaultdict[int, dict[frozenset[Failure], FailureCase]](dict)
         self._by_cost[0][frozenset()] = FailureCase((), wires)
 
     def __iter__(self) -> Iterator[FailureCase]:

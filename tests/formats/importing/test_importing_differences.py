@@ -184,8 +184,14 @@ KIND_OF: dict[str, tuple[tuple[Change, ...], set[tuple[str, str, str]]]] = {
         {("PFC_WD", "Ethernet0", "action"), ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH")},
     ),
     "profile list": (
-        (("BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet0", "", ABSENT),),
-        {("BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet0", "profile_list")},
+        (
+            ("BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet0", "", ABSENT),
+            ("BUFFER_PORT_EGRESS_PROFILE_LIST", "Ethernet4", "profile_list", "egress_lossy_profile"),
+        ),
+        {
+            ("BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet0", "profile_list"),
+            ("BUFFER_PORT_EGRESS_PROFILE_LIST", "Ethernet4", "profile_list"),
+        },
     ),
     "not bound": (
         (("SCHEDULER", "spare", "weight", "9"), ("BUFFER_PROFILE", "spare", "size", "9")),
