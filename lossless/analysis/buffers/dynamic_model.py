@@ -157,7 +157,7 @@ def _barefoot_headroom(switch: Switch) -> int:
 
 def _profile(port: Port, need: HeadroomNeed, pool: Pool, dynamic: DynamicBuffers) -> BufferProfile:
     return BufferProfile(
-        name=pg_profile_name(port.speed_bps or 0, port.cable.configured_m or 0),
+        name=pg_profile_name(port.speed_bps, port.cable.configured_m),
         pool=pool,
         reserved_bytes=need.reserved_bytes or 0,
         headroom_bytes=need.headroom_bytes,

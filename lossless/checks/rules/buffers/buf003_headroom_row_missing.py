@@ -118,7 +118,7 @@ def _deployed(ports: PortSet, cable_m: int) -> Results:
 
 
 def _by_hand(ports: PortSet, cable_m: int) -> str:
-    write = f"write the BUFFER_PROFILE {pg_profile_name(ports.speed_bps or 0, cable_m)}"
+    write = f"write the BUFFER_PROFILE {pg_profile_name(ports.speed_bps, cable_m)}"
     return f"{write}, or fit a shorter cable" if _lengths_of(ports) else f"{write}, or use a speed with rows"
 
 

@@ -192,8 +192,8 @@ def _violation(
 
 def _shown(profile: BufferProfile) -> str:
     exponent = profile.dynamic_th
-    if exponent is not None and exponent in DYNAMIC_TH:
+    if exponent is None:
+        return "no threshold" if profile.static_th_bytes is None else format_bytes(profile.static_th_bytes)
+    if exponent in DYNAMIC_TH:
         return f"alpha {2**exponent}" if exponent >= 0 else f"alpha 1/{2**-exponent}"
-    if exponent is not None:
-        return f"dynamic_th {exponent}"
-    return format_bytes(profile.static_th_bytes) if profile.static_th_bytes is not None else "no threshold"
+    return f"dynamic_th {exponent}"

@@ -76,7 +76,7 @@ def check(device: Device) -> Results:
 
 
 def _groups(switch: Switch, port: Port) -> Iterator[_DownPortGroup]:
-    own = pg_profile_name(port.speed_bps or 0, port.cable.configured_m or 0)
+    own = pg_profile_name(port.speed_bps, port.cable.configured_m)
     for group in port.qos.groups if port.qos else ():
         if group is None or group.buffer is None or not group.buffer.lossless or group.generated:
             continue

@@ -153,7 +153,7 @@ def _stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
 
 def _fresh_row(ports: PortSet, stale: Origin, need: HeadroomNeed) -> str:
     """Return how a port gets the headroom of its own speed and length; other ports may need the old profile."""
-    own = pg_profile_name(ports.speed_bps or 0, ports.cable.configured_m or 0)
+    own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
     row = "|".join(map(str, stale.path))
     if need.method == "vendor row":
         return f"remove {row} and reload: the switch then makes {own} of its row"
