@@ -6,9 +6,7 @@ a pass does for a thousand destinations is one operation on numbers of a thousan
 
 from __future__ import annotations
 
-from functools import reduce
 from itertools import accumulate
-from operator import or_
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
@@ -112,8 +110,7 @@ def _layered(
 ) -> tuple[list[dict[int, int]], list[int]]:
     """Walk from all destinations at once; return what each state finds at each distance, and by which moves."""
     tails, hops = moves.tails, [0] * len(moves.tails)
-    everything = reduce(or_, reached, 0)
-    missing = [everything ^ destination_bits for destination_bits in reached]
+    missing = [~destination_bits for destination_bits in reached]
     layer = {state: destination_bits for state, destination_bits in enumerate(reached) if destination_bits}
     layers = [layer]
     while layer:

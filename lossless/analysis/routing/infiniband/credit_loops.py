@@ -152,13 +152,11 @@ def _tree(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
     """Check ftree by all turns that it can take: any path up, then any path down."""
     roots = roots_of(subnet)
     if roots is None:
-        top = max((switch.tier or 0 for switch in graph.switches), default=0)
-        tiers = [top - (switch.tier or 0) for switch in graph.switches]
-        known = all(switch.tier is not None for switch in graph.switches)
+        tiers = [FAR if switch.tier is None else switch.tier for switch in graph.switches]
     else:
-        tiers, known = ranks_below(graph, roots), True
+        tiers = ranks_below(graph, roots)
     strict = all(abs(tiers[channel.near] - tiers[channel.far]) == 1 for channel in graph.channels)
-    if not (known and strict and FAR not in tiers):
+    if not strict or FAR in tiers:
         return CreditLoopVerdict(
             "unproven", "ftree", "the fabric is no strict tree, which ftree may refuse or route otherwise"
         )
