@@ -50,6 +50,22 @@ def _each(table: str, **fields: Any) -> Callable[[Data], Data]:
     }
 
 
+def _first_port(table: str, **fields: Any) -> Callable[[Data], Data]:
+    """Return what sets fields in the rows of the first port, and removes the rows where none are given."""
+
+    def changed(data: Data) -> Data:
+        rows = data.get(table, {})
+        own = {key for key in rows if key.partition("|")[0] == "Ethernet0"}
+        kept = {
+            key: merge(row, fields) if key in own else row
+            for key, row in rows.items()
+            if fields or key not in own
+        }
+        return {**data, table: kept}
+
+    return changed
+
+
 def _with(**patch: Any) -> Callable[[Data], Data]:
     return lambda data: merge(data, patch)
 
@@ -93,6 +109,15 @@ _DEVICES = {
     "no scheduler is bound": _each("QUEUE", scheduler=None),
     "no WRED profile is bound": _each("QUEUE", wred_profile=None),
     "the watchdog only alerts": _each("PFC_WD", action="alert"),
+    "the first port is down": _first_port("PORT", admin_status="down"),
+    "the first port has another speed": _first_port("PORT", speed="100000"),
+    "the first port has no PFC": _first_port("PORT_QOS_MAP", pfc_enable=None),
+    "the first port has PFC for another priority": _first_port("PORT_QOS_MAP", pfc_enable="4"),
+    "the first port has no DSCP map": _first_port("PORT_QOS_MAP", dscp_to_tc_map=None),
+    "the first port has no groups": _first_port("BUFFER_PG"),
+    "the queues of the first port have no buffer": _first_port("BUFFER_QUEUE"),
+    "the queues of the first port have no row": _first_port("QUEUE"),
+    "the first port has no watchdog": _first_port("PFC_WD"),
     "neighbors are unknown": _with(DEVICE_NEIGHBOR=None, DEVICE_NEIGHBOR_METADATA=None),
     "the switch computes buffers": _host(buffer_model="dynamic"),
     "the hardware is unknown": _host(hwsku="None", platform="none"),
