@@ -26,7 +26,7 @@ def shared_sizes(cells: Iterable[Cell]) -> list[tuple[int, int]]:
     for cell in cells:
         if cell.table == "BUFFER_POOL" and cell.field == "xoff" and cell.deployed and cell.rendered:
             claimed, deployed = whole_number(cell.rendered), whole_number(cell.deployed)
-            if claimed and deployed and claimed >= deployed > 0:
+            if claimed and deployed and claimed >= deployed:
                 sizes.append((claimed, deployed))
     return sizes
 

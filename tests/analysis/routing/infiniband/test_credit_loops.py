@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from lossless.analysis.routing.infiniband import routes as routing
 from lossless.analysis.routing.infiniband.channels import SubnetGraph, subnet_graph
 from lossless.analysis.routing.infiniband.credit_loops import (
     CreditLoopVerdict,
@@ -138,6 +139,17 @@ def test_the_first_hca_of_a_switch_speaks_for_the_others_unless_each_has_levels_
     )
     assert credit_loop(graph, routes, lanes) == ()
     assert len(credit_loop(graph, routes, lanes._replace(each_hca=True))) == 5
+
+
+@pytest.mark.parametrize("step", [1, 4])
+def test_routes_that_all_go_one_direction_round_a_ring_loop(step: int) -> None:
+    onward = {(channel.near, channel.far): number for number, channel in enumerate(RING.channels)}
+    tables = [
+        [routing.HERE if hca == near else onward[near, (near + step) % 5] for hca in range(5)]
+        for near in range(5)
+    ]
+    loop = credit_loop(RING, SubnetRoutes(tuple(tables), range(5)))
+    assert {hop.channel for hop in loop} == {onward[near, (near + step) % 5] for near in range(5)}
 
 
 def test_engines_with_one_lane_loop_whatever_is_said_of_lanes() -> None:
