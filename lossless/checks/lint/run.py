@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.checks.rules.base import MissingInput, Violation, added_up
-from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.precedence import replaced, resolve
 from lossless.ground.basics.findings import SEVERITIES, Finding, UncheckedRule
 from lossless.ground.basics.grouping import grouped
@@ -40,6 +39,8 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
         yielded = list(rule.check(subject))
         violations = [item for item in yielded if isinstance(item, Violation)]
         if violations:
+            from lossless.checks.rules.documentation import rule_of
+
             metadata = rule_of(rule.code)
             findings += (_finding(metadata, violation, form) for violation in _by_cause(violations))
         missing = (item for item in yielded if isinstance(item, MissingInput))

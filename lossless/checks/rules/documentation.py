@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Confidence, Fixable, Json, Severity
 
-_SOURCES = re.compile(r"^## Sources\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_SOURCES = r"(?ms)^## Sources\n(.*?)(?=^## |\Z)"
 
 
 class Rule(NamedTuple):
@@ -37,7 +37,7 @@ class Rule(NamedTuple):
     @property
     def sources(self) -> tuple[str, ...]:
         """The items of its section on sources."""
-        section = _SOURCES.search(self.documentation)
+        section = re.search(_SOURCES, self.documentation)
         items = re.split(r"^- ", section[1], flags=re.MULTILINE)[1:] if section else []
         return tuple(" ".join(item.split()) for item in items)
 

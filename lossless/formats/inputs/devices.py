@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.collect import located
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.formats.sonic.to_model.rewrites import rewrites
 from lossless.ground.basics.errors import Problem, ProfileError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -70,7 +69,11 @@ def deployed_fabric(
 
 def rewrites_of(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:
     """Return the maps by which ports of deployed devices write DSCP anew; no intent declares one."""
-    return {} if fabric.declared else rewrites(fabric, documents)
+    if fabric.declared:
+        return {}
+    from lossless.formats.sonic.to_model.rewrites import rewrites
+
+    return rewrites(fabric, documents)
 
 
 def _problems(document: Document, tables: Tables) -> tuple[Problem, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 
+@lru_cache(maxsize=4096)
 def natural_key(name: str) -> tuple[tuple[int, str], ...]:
     """Sort ``Ethernet8`` before ``Ethernet10``."""
     # Digits compare by length, then as text: equal to their value, and no text is too long for it.

@@ -15,7 +15,8 @@ from lossless.model.hardware.infiniband import (
     load_infiniband_switch,
 )
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
-from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
+from lossless.model.hardware.model import Hwsku, SwitchProfile
+from lossless.model.hardware.nic import NicProfile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -43,16 +43,20 @@ def report_text(
 
     Without ``source`` no line of a file is shown; ``brief`` leaves a line for each finding, and no counts.
     """
-    from lossless.output.report.lint.text import findings_text, problems_text
-
     gap = "" if brief else "\n"
-    for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
-        out(block + gap)
+    if report.findings:
+        from lossless.output.report.lint.text import findings_text
+
+        for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
+            out(block + gap)
     for block in () if brief else _changed(report, style_for(sys.stdout)):
         out(f"{block}\n")
-    style = style_for(sys.stderr).showing(source=source, brief=brief)
-    for block in problems_text(report.errors, _line_text(report, texts), style):
-        problem(block + gap)
+    if report.errors:
+        from lossless.output.report.lint.text import problems_text
+
+        style = style_for(sys.stderr).showing(source=source, brief=brief)
+        for block in problems_text(report.errors, _line_text(report, texts), style):
+            problem(block + gap)
     if not brief:
         _tell_counts(report, verbose=verbose)
 
@@ -184,7 +188,7 @@ def _tell_counts(report: Report, *, verbose: bool) -> None:
 
 
 def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]:
-    from lossless.output.report.lint.text import not_judged_text, summary_text
+    from lossless.output.report.lint.summary import not_judged_text, summary_text
 
     if verbose:
         yield from not_judged_text(report.not_judged)

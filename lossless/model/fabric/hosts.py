@@ -13,8 +13,7 @@ from lossless.ground.basics.known import UNKNOWN, Maybe, Unknown
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.model.hardware.model import NicProfile
-    from lossless.model.hardware.nic import Tool
+    from lossless.model.hardware.nic import NicProfile, Tool
 
 HostDoor = Literal["intent", "facts"]
 Tsa = Literal["strict", "ets", "vendor", "cbs"]

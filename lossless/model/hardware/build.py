@@ -6,16 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.units import parse_length, parse_rate
-from lossless.model.hardware.model import (
-    Asic,
-    AsicCages,
-    BufferDefaults,
-    Hwsku,
-    NicProfile,
-    SwitchProfile,
-    ZeroBuffers,
-)
-from lossless.model.hardware.nic import StallPrevention
+from lossless.model.hardware.model import Asic, AsicCages, BufferDefaults, Hwsku, SwitchProfile, ZeroBuffers
 from lossless.model.hardware.tables import (
     parse_cages,
     parse_dcqcn,
@@ -29,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.model.hardware.model import Cage, PortSpec
+    from lossless.model.hardware.nic import NicProfile
 
 Raw = dict[str, Any]
 
@@ -141,6 +133,8 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
         ProfileError: a table that does not fit.
         QuantityError: a rate that is none.
     """
+    from lossless.model.hardware.nic import NicProfile, StallPrevention
+
     dcqcn = raw.get("dcqcn")
     stall = raw.get("stall_prevention")
     return NicProfile(

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
-    from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
+    from lossless.model.hardware.model import Hwsku, SwitchProfile
+    from lossless.model.hardware.nic import NicProfile
 
     Folder = str | PathLike[str]
     FindHardware = Callable[[str, str | None], tuple[SwitchProfile, Hwsku] | None]

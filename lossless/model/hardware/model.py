@@ -22,7 +22,6 @@ from lossless.model.hardware.buffers import (
     ProfileDefaults as ProfileDefaults,
     ZeroBuffers as ZeroBuffers,
 )
-from lossless.model.hardware.nic import NicProfile as NicProfile
 
 _T = TypeVar("_T")
 Late: TypeAlias = _T | Callable[[], _T]

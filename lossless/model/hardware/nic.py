@@ -1,4 +1,4 @@
-"""What is known of network adapters; import :class:`NicProfile` from :mod:`lossless.model.hardware.model`."""
+"""What is known of network adapters."""
 
 from __future__ import annotations
 

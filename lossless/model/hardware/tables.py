@@ -20,12 +20,12 @@ from lossless.model.hardware.model import (
     ProfileDefaults,
     split,
 )
-from lossless.model.hardware.nic import Parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.model.hardware.model import PoolMode, PoolType
+    from lossless.model.hardware.nic import Parameter
 
 CAGE_COLUMNS = "cage lanes alias index modes"
 HEADROOM_COLUMNS = "speed cable reserved xon headroom threshold xon_offset"
@@ -175,6 +175,8 @@ def parse_dcqcn(table: str) -> dict[str, Parameter]:
     Raises:
         ProfileError: a row that does not fit.
     """
+    from lossless.model.hardware.nic import Parameter
+
     parameters = {}
     for name, default, unit, minimum, maximum, source, note in _rows(table, DCQCN_COLUMNS):
         bounds = _optional(minimum, "minimum"), _optional(maximum, "maximum")

@@ -52,3 +52,6 @@ def visible_char(char: str) -> str:
     if char.isprintable():
         return char
     return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+PLAIN = TextStyle()

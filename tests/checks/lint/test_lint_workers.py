@@ -16,7 +16,9 @@ from lossless.ground.basics.errors import LosslessError
 from lossless.ground.documents import load
 from lossless.ground.documents.excerpts import Excerpts, places
 from lossless.output.report.lint.json_format import json_text
-from lossless.output.report.lint.text import PLAIN, findings_text, summary_text
+from lossless.output.report.lint.summary import summary_text
+from lossless.output.report.lint.text import findings_text
+from lossless.output.report.text_style import PLAIN
 from tests.checks.rules.judging import patched
 from tests.checks.rules.snippets import BASES
 from tests.formats.sonic import shapes

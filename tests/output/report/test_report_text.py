@@ -5,7 +5,8 @@ from __future__ import annotations
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
 from lossless.ground.documents import load_text
-from lossless.output.report.lint.text import findings_text, not_judged_text, problems_text, summary_text
+from lossless.output.report.lint.summary import not_judged_text, summary_text
+from lossless.output.report.lint.text import findings_text, problems_text
 from lossless.output.report.text_style import TextStyle
 from tests.output.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
 

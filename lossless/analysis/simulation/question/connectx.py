@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.model.fabric import hosts
-    from lossless.model.hardware.model import NicProfile
+    from lossless.model.hardware.nic import NicProfile
 
 BYTE_RESET_UNIT = 64
 _FIXED_POINT = 1024

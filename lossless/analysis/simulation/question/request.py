@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.model.hardware.model import NicProfile
+    from lossless.model.hardware.nic import NicProfile
 
 Pattern = Literal["incast", "all-to-all", "ring", "tree", "permutation"]
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)

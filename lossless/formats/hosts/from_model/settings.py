@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.hardware.model import NicProfile
+    from lossless.model.hardware.nic import NicProfile
 
 INTERFACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,14}")
 RDMA_DEVICE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")

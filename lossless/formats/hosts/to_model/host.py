@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.formats.hosts.read.facts import HostFact
     from lossless.formats.hosts.read.facts_file import Facts
     from lossless.model.fabric.hosts import Dcqcn, HostQos
-    from lossless.model.hardware.model import NicProfile
+    from lossless.model.hardware.nic import NicProfile
 
 _WIRING = ("pci", "rdma_device")
 _PLAIN = {

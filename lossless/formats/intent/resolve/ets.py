@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.classes import TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.model.fabric.hosts import Tsa
-    from lossless.model.hardware.model import NicProfile
-    from lossless.model.hardware.nic import Tool
+    from lossless.model.hardware.nic import NicProfile, Tool
 
 _TCS = 8
 _WHOLE = 100

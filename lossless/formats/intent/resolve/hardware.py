@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from lossless.formats.intent.resolve.placement import CageSettings
     from lossless.formats.intent.wiring import SwitchChoice
     from lossless.ground.basics.findings import Origin
-    from lossless.model.hardware.model import Hwsku, NicProfile, SwitchProfile
+    from lossless.model.hardware.model import Hwsku, SwitchProfile
+    from lossless.model.hardware.nic import NicProfile
 
 
 class SwitchHardware(NamedTuple):

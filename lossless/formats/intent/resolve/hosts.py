@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
-    from lossless.model.hardware.model import NicProfile
-    from lossless.model.hardware.nic import Parameter, Tool
+    from lossless.model.hardware.nic import NicProfile, Parameter, Tool
 
 ECT0 = 0b10
 """ECN-capable transport in the two low bits of the ToS byte (RFC 3168, section 5)."""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.errors import Problem
-    from lossless.model.hardware.model import NicProfile
+    from lossless.model.hardware.nic import NicProfile
 
 NVIDIA = "mlx5"
 FOLDER = "kubernetes"

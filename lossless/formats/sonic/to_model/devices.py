@@ -247,7 +247,6 @@ def _length_m(text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-@lru_cache(maxsize=4096)
 def _classes(ports: Sequence[Port], rdma_dscps: tuple[int, ...], tables: Tables) -> ClassSet:
     origin = tables.origin("PORT_QOS_MAP")
     if rdma_dscps:

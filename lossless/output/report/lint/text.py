@@ -12,21 +12,18 @@ from typing import TYPE_CHECKING
 from lossless.output.report.lint.finding_text import details, headline, other_places
 from lossless.output.report.lint.locations import locate, shown_file, sort_problems
 from lossless.output.report.lint.source_excerpt import excerpt
-from lossless.output.report.lint.summary import counted, summarise
-from lossless.output.report.text_style import TextStyle, visible
+from lossless.output.report.text_style import PLAIN, TextStyle, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, Origin, Span, UncheckedRule
+    from lossless.ground.basics.findings import Finding, Origin, Span
     from lossless.output.report.lint.locations import Locations
     from lossless.output.report.lint.report import LintReport
 
     LineText = Callable[[str, int], str | None]
     """Gives a line of a file, None where there is no such text."""
-
-PLAIN = TextStyle()
 
 
 def findings_text(report: LintReport, style: TextStyle = PLAIN) -> Iterator[str]:
@@ -46,26 +43,6 @@ def problems_text(
         if style.source and problem.line is not None and problem.column is not None:
             lines += _word(problem.line, problem.column - 1, line_text(problem.file, problem.line), style)
         yield "\n".join(lines)
-
-
-def not_judged_text(gaps: Iterable[UncheckedRule]) -> Iterator[str]:
-    """Yield a line for everything that was not checked, and why."""
-    for gap in sorted(gaps):
-        times = f" ({gap.times} times)" if gap.times > 1 else ""
-        rule = f"{gap.code}: " if gap.code else ""
-        yield f"not judged: {rule}{visible(gap.reason)}{times}"
-
-
-def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
-    """Return the last line of a report: every count, also those that are zero."""
-    counts = summarise(report)
-    severities = ", ".join(
-        style.paint(counted(number, noun), noun if number else "plain")
-        for number, noun in ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
-    )
-    kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_judged} not judged"
-    problems = f"; {counted(len(report.errors), 'problem')} in the input" if report.errors else ""
-    return f"{severities} in {counted(counts.files, 'file')} ({kept}){problems}"
 
 
 def _finding(finding: Finding, locations: Locations, style: TextStyle) -> str:
