@@ -65,7 +65,7 @@ def _computed(switch: Switch) -> Switch:
         if need is not None and port.qos is not None:
             key = id(port.qos), need
             if key not in own:
-                own[key] = _with_profile(port.qos, _profile(port, need, pool, dynamic))
+                own[key] = _with_profiles(port.qos, _profile(port, need, pool, dynamic))
             port = port._replace(qos=own[key])
         ports.append(port)
     pools = tuple(pool if stock.name == pool.name else stock for stock in switch.qos.pools)
@@ -169,9 +169,20 @@ def _profile(port: Port, need: HeadroomNeed, pool: Pool, dynamic: DynamicBuffers
     )
 
 
-def _with_profile(qos: PortQos, profile: BufferProfile) -> PortQos:
+def _with_profiles(qos: PortQos, default: BufferProfile) -> PortQos:
     groups = tuple(
-        group._replace(buffer=profile) if group is not None and group.generated else group
+        group._replace(buffer=_with_threshold(default, group.override))
+        if group is not None and group.generated
+        else group
         for group in qos.groups
     )
     return qos._replace(groups=groups)
+
+
+def _with_threshold(default: BufferProfile, override: BufferProfile | None) -> BufferProfile:
+    """Return a computed profile with the threshold that its group states, the default one where it states none."""
+    if override is None:
+        return default
+    return default._replace(
+        dynamic_th=override.dynamic_th, static_th_bytes=override.static_th_bytes, origin=override.origin
+    )

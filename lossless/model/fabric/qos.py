@@ -247,12 +247,22 @@ class Queue(NamedTuple):
 
 
 class PriorityGroup(NamedTuple):
-    """One ingress priority group. ``generated``: the device writes the row itself from speed, cable and PFC."""
+    """One ingress priority group. ``generated``: the device computes its profile from speed, cable and PFC.
+
+    ``override`` is the profile that a group names for its threshold alone, with ``headroom_type`` dynamic: the
+    headroom is computed all the same. None: the default threshold.
+    """
 
     number: int
     buffer: BufferProfile | None
     generated: bool
     origin: Origin
+    override: BufferProfile | None = None
+
+    @property
+    def named(self) -> BufferProfile | None:
+        """The profile that the group is given or takes its threshold from, None where it has neither."""
+        return self.buffer or self.override
 
 
 class PortQos(NamedTuple):

@@ -198,6 +198,17 @@ def test_a_profile_is_named_for_its_speed_and_cable_and_has_the_default_threshol
     assert near.static_th_bytes is near.xon_offset_bytes is None
 
 
+def test_a_group_that_states_its_threshold_alone_has_the_headroom_of_the_others() -> None:
+    """A profile with headroom_type dynamic: the pool is no other, and only that group pauses at another level."""
+    override = profile(dynamic_th=2, headroom_bytes=None, reserved_bytes=0)
+    found, usual = computed(with_first_groups(override=override)), computed(plain())
+    assert lossless_pool(found) == lossless_pool(usual)
+    groups = [port.qos.groups[3] for port in (*found.ports[:2], usual.ports[0]) if port.qos is not None]
+    stated, other, before = (group.buffer for group in groups if group is not None and group.buffer)
+    assert (stated.headroom_bytes, stated.xon_bytes) == (before.headroom_bytes, before.xon_bytes)
+    assert (stated.dynamic_th, other.dynamic_th) == (2, before.dynamic_th)
+
+
 def test_ports_of_one_kind_share_what_is_computed_and_lossy_groups_keep_theirs() -> None:
     before, after = plain(), computed(plain())
     for old, new in zip(before.ports, after.ports, strict=True):

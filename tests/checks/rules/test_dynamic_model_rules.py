@@ -73,6 +73,30 @@ def test_what_is_rendered_draws_nothing_and_has_not_drifted(buffers: str) -> Non
     assert found == []
 
 
+THRESHOLD_ALONE: dict[str, Any] = {
+    "BUFFER_PROFILE": {
+        "my_th": {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "2", "headroom_type": "dynamic"}
+    },
+    "BUFFER_PG": {"Ethernet0|3": {"profile": "my_th"}},
+}
+"""A threshold of its own; the switch computes the headroom (sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b)."""
+
+
+def test_a_group_that_states_its_threshold_alone_has_headroom() -> None:
+    assert lint_documents([rendered("{model: dynamic}", **THRESHOLD_ALONE)]).errors == ()
+    assert drawn("PFC005", rendered("{model: dynamic}", **THRESHOLD_ALONE)) == []
+
+
+def test_a_profile_with_a_threshold_alone_has_no_headroom_in_the_traditional_model() -> None:
+    assert "has no headroom" in only("PFC005", patched("leaf.json", THRESHOLD_ALONE)).message
+
+
+def test_a_threshold_that_the_intent_does_not_state_has_drifted() -> None:
+    intent = load_text(f"{SHAPE}buffers: {{model: dynamic}}\n", "fabric.yaml")
+    found = drawn("CFG004", intent, rendered("{model: dynamic}", **THRESHOLD_ALONE))
+    assert [finding.message for finding in found] == ["PG 3: profile is my_th, the intent says none"]
+
+
 def test_a_device_that_is_told_another_model_than_declared_has_drifted() -> None:
     intent = load_text(f"{SHAPE}buffers: {{model: dynamic}}\n", "fabric.yaml")
     device = rendered("{model: traditional}")

@@ -190,8 +190,8 @@ def _group(
     if have is None:
         origin = nowhere._replace(path=("BUFFER_PG",), mark="key")
         yield SwitchDifference(origin, f"PG {number} has no row, the intent has buffers for it", want.origin)
-    elif have.buffer is not None or not have.generated:
-        yield from _bound(f"PG {number}: profile", have.buffer, want.buffer, have.origin, profile_fields)
+    elif have.named is not None or not have.generated:
+        yield from _bound(f"PG {number}: profile", have.named, want.named, have.origin, profile_fields)
 
 
 def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:

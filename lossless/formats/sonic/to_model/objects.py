@@ -62,6 +62,15 @@ class Objects:
         """BUFFER_PROFILE rows by name."""
         return {name: self._profile(name, row) for name, row in self.tables.table("BUFFER_PROFILE").items()}
 
+    @cached_property
+    def computed_profiles(self) -> frozenset[str]:
+        """Profiles that state a threshold alone: the dynamic model computes their headroom.
+
+        Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort).
+        """
+        rows = self.tables.table("BUFFER_PROFILE").items()
+        return frozenset(name for name, row in rows if row.fields.get("headroom_type") == "dynamic")
+
     def index_map(self, table: str, name: str) -> IndexMap | None:
         """Return the map of a name, None where there is none."""
         key = (table, name)

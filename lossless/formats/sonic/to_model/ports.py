@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import PORT_MAPS, NumberedKeys, RowOverlap, names_in, whole_number
+from lossless.formats.sonic.to_model.dynamic import COMPUTED
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import (
@@ -259,10 +260,7 @@ class QosReader:
     ) -> PriorityGroup | None:
         row = rows.groups.get(number)
         if row is not None:
-            computed = self._dynamic and row.reference("profile") in ("", "NULL")
-            objects = self._objects
-            profile = None if computed else objects.referred(row, "profile", objects.profiles)
-            return PriorityGroup(number, profile, computed, self._tables.origin("BUFFER_PG", row))
+            return self._written_group(number, row)
         if number not in pfc.priorities or self._dynamic:
             return None
         generated = self._generate(speed_bps, cable)
@@ -270,6 +268,14 @@ class QosReader:
             return None
         known = None if isinstance(generated, Unknown) else generated
         return PriorityGroup(number, known, generated=True, origin=pfc.origin)
+
+    def _written_group(self, number: int, row: ConfigRow) -> PriorityGroup:
+        objects, origin = self._objects, self._tables.origin("BUFFER_PG", row)
+        profile = objects.referred(row, "profile", objects.profiles)
+        if self._dynamic and row.reference("profile") in objects.computed_profiles:
+            return PriorityGroup(number, None, generated=True, origin=origin, override=profile)
+        computed = self._dynamic and row.reference("profile") in ("", COMPUTED)
+        return PriorityGroup(number, None if computed else profile, computed, origin)
 
 
 class _Contents:
