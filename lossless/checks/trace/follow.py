@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.trace.ends import TraceEnds, check_names, check_switch
 from lossless.checks.trace.findings import TracePacket, findings_on, findings_on_host, reference_to
+from lossless.checks.trace.losses import losses_of
 from lossless.checks.trace.model import Trace, TraceDifference, TraceHost, TracePathChoice, TracePfc
 from lossless.checks.trace.route import TraceRoute, TraceStep, find_route
 from lossless.checks.trace.stages import SwitchTransit, hop_of, transit_of
@@ -56,7 +57,7 @@ def trace(
     route = find_route(view, ends.find(source), ends.find(target), via)
     hops = _hops(view, route, dscp, rewrites or {})
     packet = _packet(view, hops, dscp)
-    hops = tuple(hop._replace(marks=findings_on(reference_to(view, hop), packet, findings)) for hop in hops)
+    hops = tuple(_verdict(view, hop, packet, findings) for hop in hops)
     traced = Trace(
         source=_spoken(route.source),
         target=_spoken(route.target),
@@ -134,6 +135,12 @@ def _numbers(stages: TraceStages) -> Iterable[int]:
     return (number for number in passed if number is not None)
 
 
+def _verdict(view: View, hop: TraceHop, packet: TracePacket, findings: Sequence[Finding]) -> TraceHop:
+    """Return a hop with what breaks the chain there: findings, and for a lossless packet what is not lossless."""
+    losses = losses_of(hop.stages) if packet.lossless else ()
+    return hop._replace(marks=findings_on(reference_to(view, hop), packet, findings), losses=losses)
+
+
 def _choice(
     view: View,
     route: TraceRoute,
@@ -151,8 +158,7 @@ def _choice(
         if step in route.steps or key in differences:
             continue
         there = hop_of(transit, here.stages.classification.dscp, rewrites, (None, None))
-        marks = findings_on(reference_to(view, there), packet, findings)
-        differences[key] = _difference(here, there._replace(marks=marks))
+        differences[key] = _difference(here, _verdict(view, there, packet, findings))
     unlike = tuple(each for each in differences.values() if each.stages or each.breaks)
     return TracePathChoice(route.equal, unlike[:_MOST_DIFFERENCES], route.up_down, route.detour)
 
@@ -167,6 +173,7 @@ def _difference(here: TraceHop, there: TraceHop) -> TraceDifference:
         egress=there.egress.port,
         stages=tuple(name for name, own, other in stages if _meaning(own) != _meaning(other)),
         breaks=tuple(dict.fromkeys(code for code in errors if code not in own_codes)),
+        losses=() if here.losses else tuple(loss.why for loss in there.losses),
     )
 
 

@@ -1,7 +1,7 @@
 """What a packet meets on its path, as plain values: two ends, hops, the stages of each, and what rules say there.
 
-TraceStages state facts, no verdicts. A finding stands in :class:`TraceFinding` at the stage it concerns; the chain
-breaks where one is an error.
+TraceStages state facts, no verdicts. A finding stands in :class:`TraceFinding` at the stage it concerns. The chain
+breaks where one is an error, and for a packet of a lossless class at each hop that is not lossless.
 """
 
 from __future__ import annotations
@@ -38,6 +38,13 @@ class TraceFinding(NamedTuple):
 
     stage: StageName
     finding: Finding
+
+
+class TraceLoss(NamedTuple):
+    """Why a packet of a lossless class can be dropped at a hop: a stage, and what it does or does not do."""
+
+    stage: StageName
+    why: str
 
 
 class TraceLookup(NamedTuple):
@@ -180,13 +187,14 @@ class TraceStages(NamedTuple):
 
 
 class TraceHop(NamedTuple):
-    """One switch: in at one port, out at another."""
+    """One switch: in at one port, out at another. ``losses`` are those of a packet of a lossless class."""
 
     switch: str
     ingress: TracePort
     egress: TracePort
     stages: TraceStages
     marks: tuple[TraceFinding, ...] = ()
+    losses: tuple[TraceLoss, ...] = ()
 
 
 class TraceHost(NamedTuple):
@@ -214,7 +222,8 @@ class TraceHost(NamedTuple):
 class TraceDifference(NamedTuple):
     """A switch on another path of the same length, where that differs from the hop of this path.
 
-    ``stages`` say something else there; ``breaks`` are the codes of errors there that this hop does not have.
+    ``stages`` say something else there; ``breaks`` are the codes of errors there that this hop does not have, and
+    ``losses`` why a packet of a lossless class can be dropped there where this hop is lossless.
     """
 
     switch: str
@@ -222,6 +231,7 @@ class TraceDifference(NamedTuple):
     egress: str
     stages: tuple[str, ...]
     breaks: tuple[str, ...]
+    losses: tuple[str, ...] = ()
 
 
 class TracePathChoice(NamedTuple):
@@ -266,6 +276,11 @@ class Trace(NamedTuple):
         """The findings that break the chain, each once."""
         errors = (mark.finding for _, mark in self.marks if mark.finding.severity == "error")
         return tuple({id(finding): finding for finding in errors}.values())
+
+    @property
+    def broken(self) -> bool:
+        """Whether the chain breaks anywhere: its verdict is that of its worst hop."""
+        return bool(self.breaks) or any(hop.losses for hop in self.hops)
 
 
 def _marks(trace: Trace) -> Iterator[tuple[str, TraceFinding]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.collect import collect, is_json, split
+from lossless.formats.inputs.collect import collect, is_json, search, split
+from lossless.formats.inputs.discover import seems_ours
 from lossless.formats.inputs.intents import intent_fabric, is_intent
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.records import NamedTuple
@@ -51,6 +52,14 @@ def documents_at(path: str | PathLike[str]) -> tuple[list[Document], list[Proble
     """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
     inside = os.path.join(path, "fabric.yaml")
     return collect([inside if os.path.isfile(inside) else path])
+
+
+def configurations_beside(path: str | PathLike[str]) -> tuple[str, ...]:
+    """Return the files of devices below a folder that stands for its fabric.yaml: they are not read for that."""
+    if not os.path.isfile(os.path.join(path, "fabric.yaml")):
+        return ()
+    candidates, _ = search([path])
+    return tuple(file for file, _ in candidates if is_json(file) and seems_ours(file))
 
 
 def intent_at(path: str | PathLike[str]) -> Document:

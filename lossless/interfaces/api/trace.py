@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 
 class TraceResult(NamedTuple):
-    """A trace, and the documents that its findings point into, by file name."""
+    """A trace, and the documents that its findings point into, by file name.
+
+    ``configurations_beside`` are files of devices that lie in the folder of the intent and are not followed.
+    """
 
     trace: Trace
     documents: Mapping[str, DocumentView]
+    configurations_beside: tuple[str, ...] = ()
 
 
 def trace(
@@ -44,7 +48,7 @@ def trace(
     from lossless.checks.trace import follow
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.devices import rewrites_of
-    from lossless.formats.inputs.fabrics import documents_at
+    from lossless.formats.inputs.fabrics import configurations_beside, documents_at
     from lossless.formats.inputs.intents import require_own_switches
     from lossless.interfaces.api.fabrics import load_fabrics
     from lossless.interfaces.api.lint import check
@@ -63,4 +67,4 @@ def trace(
         from lossless.ground.documents.layout import as_written
 
         path_trace = as_written(path_trace, result.layouts)
-    return TraceResult(path_trace, result.documents)
+    return TraceResult(path_trace, result.documents, configurations_beside(path))

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from lossless.ground.basics.wording import listed
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
-from lossless.interfaces.cli.terminal import out, style_for
+from lossless.interfaces.cli.terminal import out, problem, style_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @click.command("trace", short_help=COMMANDS["trace"])
@@ -32,20 +38,31 @@ def command(
 ) -> int:
     """Follow a packet hop by hop, and say where the chain breaks.
 
-    PATH is an intent, a config_db.json, or a folder of them. END is a host (host1, host1:port2) or a port of
-    a switch (leaf1:Ethernet0; Ethernet0 on a single device). Exit codes: 0 unbroken, 1 an error concerns the
-    packet, 2 not followed.
+    PATH is an intent, a config_db.json, or a folder of them; a folder that holds fabric.yaml stands for that
+    intent. END is a host (host1, host1:port2) or a port of a switch (leaf1:Ethernet0; Ethernet0 on a single
+    device). Exit codes: 0 unbroken, 1 an error concerns the packet or a hop drops packets of its lossless
+    class, 2 not followed.
     """
     from lossless import api
     from lossless.output.report.trace.data import json_text, trace_data
 
     options = api_options(rdma_dscps, profile_dirs)
     result = api.trace(path, source, target, dscp, via=via, options=options)
-    data = trace_data(*result)
+    data = trace_data(result.trace, result.documents)
+    if result.configurations_beside:
+        problem(_not_followed(path, result.configurations_beside))
     if output_format == "json":
         out(json_text(data))
     else:
         from lossless.output.report.trace.text import trace_text
 
         out(trace_text(data, style_for(sys.stdout)))
-    return FINDINGS if result.trace.breaks else OK
+    return FINDINGS if result.trace.broken else OK
+
+
+def _not_followed(path: str, configurations: Sequence[str]) -> str:
+    """Return what is followed where an intent and configurations lie beside each other."""
+    return (
+        f"follows the intent {Path(path, 'fabric.yaml')}, not the deployed configurations beside it "
+        f"({listed(configurations, 2)}); name their folder to follow them"
+    )

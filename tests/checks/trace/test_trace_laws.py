@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from hypothesis import assume, given, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from lossless.checks.trace.follow import trace
 from lossless.formats.sonic.read.tables import Tables
@@ -113,3 +113,44 @@ def test_hops_follow_each_other_by_a_link(data: Data, choice: st.DataObject) -> 
         assert after.ingress.peer == f"{before.switch}:{before.egress.port}"
     assert (found.hops[0].ingress.peer, found.hops[-1].egress.peer) == (found.source, found.target)
     assert len({hop.switch for hop in found.hops}) == len(found.hops)
+
+
+def lossless_dscps(fabric: Fabric) -> list[int]:
+    """Return the DSCPs of lossless classes, but for those in TC 0: that is where DSCPs without an entry go."""
+    return [
+        dscp for cls in fabric.classes.classes if cls.lossless and cls.priority for dscp in sorted(cls.dscps)
+    ]
+
+
+@settings(max_examples=20)
+@given(intents(renderable=True), st.data())
+def test_one_leaf_that_does_not_map_a_lossless_dscp_breaks_the_path_to_it_and_from_it(
+    data: Data, choice: st.DataObject
+) -> None:
+    """Half a migration: all other switches keep the class lossless."""
+    fabric = fabric_of(data)
+    assume(lossless_dscps(fabric) and all(switch.qos.tunnel is None for switch in fabric.switches))
+    source, target = ends(fabric, choice)
+    dscp = choice.draw(st.sampled_from(lossless_dscps(fabric)))
+    whole = followed(fabric, source, target, dscp)
+    assume(len(whole.hops) > 1)
+    tables = {switch.name: rendered(fabric, switch) for switch in fabric.switches}
+    last = whole.hops[-1].switch
+    for entries in tables[last]["DSCP_TO_TC_MAP"].values():
+        entries.pop(str(dscp), None)
+    files = [Tables(f"{name}.json", rows) for name, rows in tables.items()]
+    half = followed(read_fabric(files, switch_for_hwsku), source, target, dscp)
+    assert [bool(hop.losses) for hop in half.hops[:-1]] == [bool(hop.losses) for hop in whole.hops[:-1]]
+    assert half.hops[-1].losses
+    assert half.broken
+
+
+@given(intents(), st.data())
+def test_a_fabric_with_pfc_on_all_tiers_keeps_a_packet_of_a_lossless_class(
+    data: Data, choice: st.DataObject
+) -> None:
+    fabric = fabric_of(data)
+    assume(lossless_dscps(fabric) and "tiers" not in data.get("pfc", {}))
+    source, target = ends(fabric, choice)
+    found = followed(fabric, source, target, choice.draw(st.sampled_from(lossless_dscps(fabric))))
+    assert not any(hop.losses for hop in found.hops)

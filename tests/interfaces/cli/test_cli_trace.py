@@ -129,3 +129,34 @@ def test_both_ends_and_the_dscp_must_be_named(missing: str, cli: Cli) -> None:
     outcome = cli("trace", "fabric.yaml", *(part for pair in options.items() for part in pair))
     assert f"Missing option '{missing}'" in outcome.err
     assert (outcome.code, outcome.out) == (2, "")
+
+
+def test_an_intent_beside_configurations_is_followed_and_that_is_said(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(INTENT)
+    assert cli("trace", ".", *HOSTS, "--dscp", "26").err == ""
+    Path("configs").mkdir()
+    Path("configs/leaf1.json").write_text(LEAF)
+    assert cli("trace", ".", *HOSTS, "--dscp", "26").err == (
+        "follows the intent fabric.yaml, not the deployed configurations beside it (./configs/leaf1.json); "
+        "name their folder to follow them\n"
+    )
+    assert cli("trace", "fabric.yaml", *HOSTS, "--dscp", "26").err == ""
+    assert cli("trace", "configs", *OF_LEAF, "--dscp", "26").err == ""
+
+
+def test_a_hop_with_a_lossy_group_breaks_a_path_of_lossless_traffic(cli: Cli) -> None:
+    """The lossless class of this switch has DSCP 26; the far switch does not map it."""
+    Path("configs").mkdir()
+    near, far = json.loads(LEAF), json.loads(LEAF)
+    near["DEVICE_NEIGHBOR"] = {"Ethernet8": {"name": "leaf2", "port": "Ethernet8"}}
+    far["DEVICE_METADATA"]["localhost"]["hostname"] = "leaf2"
+    del far["DSCP_TO_TC_MAP"]["AZURE"]["26"]
+    Path("configs/leaf1.json").write_text(json.dumps(near))
+    Path("configs/leaf2.json").write_text(json.dumps(far))
+    outcome = cli("trace", "configs", "--from", "leaf1:Ethernet0", "--to", "leaf2:Ethernet0", "--dscp", "26")
+    assert (
+        "  headroom  none: there is no lossless group" in outcome.out or "the group is lossy" in outcome.out
+    )
+    assert "\n    X PG 0 is lossy\n" in outcome.out
+    assert "\nbroken: leaf2 (PG 0 is lossy, " in outcome.out
+    assert outcome.code == 1

@@ -36,6 +36,10 @@ class PacketTrace(Protocol):
     def marks(self) -> tuple[tuple[str, FindingMark], ...]:
         """All findings on the path."""
 
+    @property
+    def broken(self) -> bool:
+        """Whether the chain breaks anywhere."""
+
     def _asdict(self) -> dict[str, Any]: ...
 
 
@@ -47,7 +51,7 @@ def trace_data(trace: PacketTrace, documents: Mapping[str, DocumentView]) -> dic
     severities = [finding.severity for finding in findings]
     summary = {name: severities.count(name) for name in ("error", "warning", "info")}
     summary["elsewhere"] = fields.pop("elsewhere")
-    return {"version": VERSION, **fields, "summary": summary}
+    return {"version": VERSION, **fields, "broken": trace.broken, "summary": summary}
 
 
 def json_text(data: Mapping[str, Any]) -> str:

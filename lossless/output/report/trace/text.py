@@ -78,6 +78,8 @@ class _TraceWriter:
         width = max((len(line.what) for line in stages if line.by), default=0)
         for line in stages:
             lines += _row(line, width)
+            losses = (loss["why"] for loss in hop["losses"] if loss["stage"] == line.stage)
+            lines += (f"{_INDENT * 2}{self._style.paint('X', 'error')} {visible(why)}" for why in losses)
             lines += self._findings(hop["switch"], hop["marks"], line.stage)
         return "\n".join(lines)
 
@@ -122,8 +124,11 @@ class _TraceWriter:
             yield self._style.paint("broken", "error") + first.removeprefix("broken")
             yield from rest
         else:
-            yield "unbroken: no error on this path concerns this DSCP"
-            if any(difference["breaks"] for difference in self._trace["choice"]["differences"]):
+            yield _unbroken(self._trace)
+            if any(
+                difference["breaks"] or difference["losses"]
+                for difference in self._trace["choice"]["differences"]
+            ):
                 yield "other paths of its length are broken, see above"
         elsewhere = self._trace["summary"]["elsewhere"]
         if elsewhere:
@@ -161,8 +166,9 @@ def _unlike(difference: Data, met: set[str]) -> str:
     parts = []
     if difference["stages"]:
         parts.append("other " + ", ".join(_STAGE_WORDS.get(name, name) for name in difference["stages"]))
-    if difference["breaks"]:
-        parts.append("broken by " + ", ".join(difference["breaks"]))
+    breaks = [*difference["breaks"], *difference["losses"]]
+    if breaks:
+        parts.append("broken by " + ", ".join(breaks))
     ends = f"--from {switch}:{ingress} --to {switch}:{egress}"
     look = f"look with {ends if switch in met else f'--via {switch}'}"
     return f"{switch}, {ingress} to {egress}: {'; '.join([*parts, look])}"
@@ -187,9 +193,21 @@ def _broken(trace: Data) -> Iterator[str]:
     places = [trace["sender"], *trace["hops"], trace["receiver"]]
     for place in filter(None, places):
         errors = [mark["finding"] for mark in place["marks"] if mark["finding"]["severity"] == "error"]
-        if errors:
-            codes = ", ".join(dict.fromkeys(finding["code"] for finding in errors))
-            yield f"{visible(place.get('switch') or place['host'])} ({codes})"
+        codes = dict.fromkeys(finding["code"] for finding in errors)
+        reasons = [*codes, *(loss["why"] for loss in place.get("losses", ()))]
+        if reasons:
+            yield visible(f"{place.get('switch') or place['host']} ({', '.join(reasons)})")
+
+
+def _unbroken(trace: Data) -> str:
+    """Return the verdict where nothing breaks the chain: of a lossless packet, what is known of each hop."""
+    groups = {hop["switch"]: hop["stages"]["priority_group"]["lossless"] for hop in trace["hops"]}
+    untold = [switch for switch, lossless in groups.items() if lossless is None]
+    if trace["lossless"] and untold:
+        return visible(
+            f"no break found, but it is unknown whether the group is lossless at {', '.join(untold)}"
+        )
+    return "unbroken: no error on this path concerns this DSCP"
 
 
 def _row(line: StageLine, width: int) -> list[str]:

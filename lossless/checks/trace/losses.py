@@ -1,0 +1,27 @@
+"""Where a hop does not keep a packet of a lossless class: facts of its own stages, whatever rules say of the rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.trace.model import TraceLoss
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.trace.model import TraceStages
+
+
+def losses_of(stages: TraceStages) -> tuple[TraceLoss, ...]:
+    """Return why a packet of a lossless class can be dropped at a hop; what is unknown is no reason."""
+    return tuple(_losses(stages))
+
+
+def _losses(stages: TraceStages) -> Iterator[TraceLoss]:
+    group, pfc = stages.priority_group, stages.pfc
+    if group.lossless is False:
+        yield TraceLoss("priority_group", f"PG {group.lookup.target} is lossy")
+    if pfc.ingress.on is False:
+        yield TraceLoss("pfc", f"{pfc.ingress.port} sends no pauses of priority {pfc.ingress.priority}")
+    if pfc.egress.on is False:
+        yield TraceLoss("pfc", f"{pfc.egress.port} obeys no pauses of priority {pfc.egress.priority}")
