@@ -6,6 +6,8 @@ that the switch computes for the length it is told. On Barefoot chips pools have
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
@@ -145,8 +147,23 @@ def _pool(switch: Switch, loads: tuple[PortLoad, ...], dynamic: DynamicBuffers) 
     if lends and not shared:
         shared = lent_headroom(profile.asic, loads, dynamic.oversubscription or 1.0)
     room = nvidia_room(profile.asic, chip, loads, shared, lends=lends)
-    unsized = sum(pool.kind == "ingress" and pool.size_bytes is None for pool in switch.qos.pools)
-    return stock._replace(size_bytes=max(0, room // unsized), shared_headroom_bytes=shared or None)
+    size_bytes = max(0, math.ceil(room * _part(switch, stock)))
+    return stock._replace(size_bytes=size_bytes, shared_headroom_bytes=shared or None)
+
+
+def _part(switch: Switch, pool: Pool) -> Fraction:
+    """Return the part of the room that a pool without a size takes.
+
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b.
+    """
+    if pool.percent is not None:
+        return Fraction(pool.percent, 100)
+    unsized = sum(other.kind == "ingress" and other.size_bytes is None for other in switch.qos.pools)
+    return Fraction(1, min(unsized, _MOST_SHARERS))
+
+
+_MOST_SHARERS = 2
+"""Beside another ingress pool without a size a pool takes half, however many there are."""
 
 
 def _barefoot_headroom(switch: Switch) -> int:

@@ -169,7 +169,11 @@ class Wred(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """A buffer pool. ``size_bytes`` None: the device computes it (dynamic model), or it is missing."""
+    """A buffer pool. ``size_bytes`` None: the device computes it (dynamic model), or it is missing.
+
+    ``percent`` is the part a computed pool takes of what headroom and reserved buffer leave of the chip; None: an
+    equal share.
+    """
 
     name: str
     kind: Literal["ingress", "egress", "both"] | str
@@ -177,6 +181,7 @@ class Pool(NamedTuple):
     size_bytes: int | None
     shared_headroom_bytes: int | None
     origin: Origin
+    percent: int | None = None
 
     @property
     def total_bytes(self) -> int:

@@ -153,6 +153,19 @@ def test_a_pool_with_a_size_keeps_it() -> None:
     assert {profile.pool for profile in profiles(found).values()} == {lossless_pool(found)}
 
 
+@pytest.mark.parametrize("percent", [1, 20, 50, 100])
+def test_a_pool_takes_the_percentage_it_states_of_what_is_left(percent: int) -> None:
+    """buffer_pool_mellanox.lua @e6b0c5b; without one two ingress pools take half each."""
+    left = 2 * (lossless_pool(computed(plain())).size_bytes or 0)
+    found = lossless_pool(computed(with_pool("ingress_lossless_pool", percent=percent)))
+    assert found.size_bytes == pytest.approx(left * percent / 100, abs=1)
+
+
+def test_a_percentage_of_a_pool_with_a_size_counts_for_nothing() -> None:
+    found = computed(with_pool("ingress_lossless_pool", size_bytes=7_000_000, percent=20))
+    assert lossless_pool(found).size_bytes == 7_000_000
+
+
 def test_a_chip_that_headroom_fills_leaves_a_pool_of_nothing() -> None:
     small = computed(with_pool("egress_lossless_pool", size_bytes=1_000_000))
     assert lossless_pool(small).size_bytes == 0

@@ -292,7 +292,13 @@ def profile_fields(profile: BufferProfile) -> Fields:
 
 def _pool(pool: Pool) -> Fields:
     headroom = pool.shared_headroom_bytes or None
-    return {"type": pool.kind, "mode": pool.mode, "size": pool.size_bytes, "xoff": headroom}
+    return {
+        "type": pool.kind,
+        "mode": pool.mode,
+        "size": pool.size_bytes,
+        "percentage": pool.percent,
+        "xoff": headroom,
+    }
 
 
 def _watchdog(watchdog: Watchdog) -> Fields:

@@ -127,6 +127,7 @@ class Objects:
             size_bytes=number("BUFFER_POOL", row, "size"),
             shared_headroom_bytes=number("BUFFER_POOL", row, "xoff"),
             origin=self.tables.origin("BUFFER_POOL", row),
+            percent=number("BUFFER_POOL", row, "percentage"),
         )
 
     def _profile(self, name: str, row: ConfigRow) -> BufferProfile:
