@@ -174,6 +174,7 @@ _ROWS = (
     _row("IB039", "infiniband.ib039_subnet_prefix_shared", "subnets"),
     _row("IB040", "infiniband.ib040_leaf_oversubscribed", "subnet"),
     _row("IB041", "infiniband.ib041_policy_overrides_partition", "subnet"),
+    _row("IB042", "infiniband.ib042_partition_key_shared", "subnet"),
     _row("ISO001", "isolation.iso001_management_on_fabric", "intent"),
     _row("ISO002", "isolation.iso002_network_path_undecided", "intent"),
     _row("ISO003", "isolation.iso003_rdma_dscp_open", "intent"),

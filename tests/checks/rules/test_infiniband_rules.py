@@ -302,6 +302,28 @@ ib0_2=0x0002, rate=3, mtu=4, scope=2, defmember=full :
     assert only("IB012", *conf("lmc 0\n", storage)).message.endswith("Storage keeps nobody apart")
 
 
+@pytest.mark.parametrize("second", ["B=0x8010", "B=0x0010, ipoib", "B=0x10010"])
+def test_two_partitions_with_one_key_are_one(second: str) -> None:
+    file = f"Default=0x7fff : ALL, SELF=full ;\nA=0x0010 : {MEMBERS} ;\n{second} : 0x3=full, 0x4=full ;\n"
+    finding = only("IB042", *conf("lmc 0\n", file))
+    assert finding.data == {"pkey": 0x10, "partitions": ["A", "B"]}
+    assert finding.help == "give B a P_Key of its own, such as 0x0001"
+
+
+def test_a_partition_without_a_key_may_be_given_that_of_a_later_one() -> None:
+    default, other = "Default=0x7fff : ALL, SELF=full ;\n", "0x3=full, 0x4=full"
+    assert only("IB042", *conf("lmc 0\n", f"{default}A : {MEMBERS} ;\nB=1 : {other} ;\n")).data["pkey"] == 1
+    assert drawn("IB042", *conf("lmc 0\n", f"{default}B=1 : {other} ;\nA : {MEMBERS} ;\nC : 0x5 ;\n")) == []
+
+
+def test_a_partition_may_be_written_in_several_statements() -> None:
+    default = "Default=0x7fff : ALL, SELF=full ;\n"
+    assert drawn("IB042", *conf("lmc 0\n", f"{default}A=0x2 : {MEMBERS} ;\nA=0x2 : 0x3=full ;\n")) == []
+    assert drawn("IB042", *conf("lmc 0\n", f"{default}A=0x2 : {MEMBERS} ;\nA : 0x3=full ;\n")) == []
+    alike = f"{default}A=0x2, ipoib : {MEMBERS} ;\nB=0x2, ipoib, scope=5 : {MEMBERS} ;\n"
+    assert drawn("IB042", *conf("lmc 0\n", alike)) == []
+
+
 def test_a_group_may_not_be_faster_than_the_slowest_port() -> None:
     parts = {"compute": {"ipoib": True, "rate": "XDR"}}
     assert (

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, hosts_in, partitions
-from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
 
 
-def by_key(subnet: Subnet) -> dict[int | None, list[Partition]]:
+def by_key(subnet: Subnet) -> dict[int, list[Partition]]:
     """Return the partitions of the file by the low 15 bits of their keys: opensm joins those that are alike.
 
-    None: opensm chooses a key for those that state none, each its own.
+    One that states no key, or 0, is that of the same name, else it gets the lowest key that is free where it stands.
+
+    Source: linux-rdma/opensm opensm/osm_prtn.c @fa74b98 (osm_prtn_make_new, generate_pkey).
     """
-    return grouped((partition.base, partition) for partition in partitions(subnet) or ())
+    keys: dict[int, list[Partition]] = {}
+    names = {"Default": DEFAULT_PKEY}
+    for part in partitions(subnet) or ():
+        key = part.base or names.get(part.name) or _free(keys)
+        names.setdefault(part.name, key)
+        keys.setdefault(key, []).append(part)
+    return keys
+
+
+def _free(taken: Collection[int]) -> int:
+    return next(key for key in count(1) if key not in taken)
 
 
 def many(members: Sequence[Member]) -> bool:
