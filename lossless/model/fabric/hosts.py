@@ -195,6 +195,13 @@ class HostQos(NamedTuple):
     origins: KeyOrigins = ()
     tool: Tool | None = None
 
+    @property
+    def dcqcn_priorities(self) -> tuple[int, ...] | Unknown:
+        """The priorities that DCQCN runs on: those stated, else those with PFC; none where it is off."""
+        if self.dcqcn.enabled is False:
+            return ()
+        return self.pfc_priorities if self.dcqcn.priorities is None else self.dcqcn.priorities
+
     def at(self, *keys: str) -> Origin:
         """Return where a setting is written, by its keys under ``hosts`` of an intent: ``at("nccl", "ib_tc")``.
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.api import load_fabrics
 from lossless.checks.rules.nics.nic015_mtu_ladder import RDMA_HEADERS, rdma_mtu
+from lossless.formats.hosts.from_model.scripts import host_files
+from lossless.ground.basics.errors import RenderError
 from tests.checks.rules.judging import Patch, drawn, gaps, only, patched
 
 INTENT = "leaf-spine.yaml"
@@ -45,6 +49,21 @@ def topology(**devices: str | None) -> Patch:
 )
 def test_dcqcn_runs_on_every_lossless_priority(priorities: list[int] | None, expected: str | None) -> None:
     assert severity("NIC001", dcqcn(priorities=priorities)) == expected
+
+
+LOSSY = {"pfc": "off", "classes": {"rdma": {"lossless": False}}}
+
+
+@pytest.mark.parametrize(("priorities", "expected"), [(None, "error"), ([], "error"), ([3], None)])
+def test_dcqcn_without_a_lossless_class_needs_priorities_of_its_own(
+    priorities: list[int] | None, expected: str | None
+) -> None:
+    """Lint refuses what render refuses: hosts whose DCQCN would run on nothing."""
+    patch = {**LOSSY, **dcqcn(priorities=priorities)}
+    assert severity("NIC001", patch) == expected
+    (fabric,) = load_fabrics([patched(INTENT, patch)]).fabrics
+    with nullcontext() if expected is None else pytest.raises(RenderError, match="no priority"):
+        assert list(host_files(fabric.hosts[0].qos))
 
 
 def test_each_lossless_class_counts_for_dcqcn() -> None:

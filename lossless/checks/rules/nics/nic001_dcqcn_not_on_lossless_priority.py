@@ -1,12 +1,13 @@
-"""DCQCN must run on the priority of every lossless class.
+"""DCQCN must run on the priority of every lossless class, and on at least one.
 
 Severity: error
 
 ## What it does
 Compares the priorities that DCQCN runs on with those of the lossless classes: `congestion_control.dcqcn.priorities`
 of an intent, and of a host that was read both halves (`ecn/roce_rp/enable`, `ecn/roce_np/enable`) and the firmware's
-mask ROCE_CC_PRIO_MASK. Left out of an intent, DCQCN runs on those with PFC and nothing can differ. A priority beyond
-them does no harm. Where the intent is `pfc-only`, or no switch marks, nothing is asked of the hosts.
+mask ROCE_CC_PRIO_MASK. Left out of an intent, DCQCN runs on those with PFC and nothing can differ, unless no class
+has PFC: DCQCN is then on and runs on no priority, which `render` refuses. A priority beyond those of the lossless
+classes does no harm. Where the intent is `pfc-only`, or no switch marks, nothing is asked of the hosts.
 
 ## Why it breaks a lossless fabric
 The mask says for each priority whether the NIC answers ECN marks with CNPs and slows down for them. On a
@@ -49,7 +50,7 @@ congestion_control:
 ```
 
 ## Fix
-Leave `priorities` out, or name the priority of every lossless class.
+Leave `priorities` out, or name the priority of every lossless class. Without PFC, name the priorities of RDMA.
 
 ## Sources
 - NVIDIA DOCA 3.4.0 documentation, DCQCN CC parameters (ROCE_CC_PRIO_MASK enables DCQCN on a priority)
@@ -98,6 +99,7 @@ class _Half(NamedTuple):
 def check(view: View) -> Results:
     """Yield a violation per kind of host whose DCQCN leaves a lossless priority out."""
     lossless = tuple(sorted(cls.priority for cls in view.fabric.classes.lossless if cls.priority is not None))
+    yield from _on_none(view)
     for host, names in view.host_kinds if lossless and _marking(view) else ():
         dcqcn = host.dcqcn
         if dcqcn.enabled is False and host.door == "intent":
@@ -107,6 +109,21 @@ def check(view: View) -> Results:
             yield _violation(host, halves, lossless, names)
         elif UNKNOWN in (dcqcn.enabled, dcqcn.priorities):
             yield unread("the priorities DCQCN runs on", names)
+
+
+def _on_none(view: View) -> Results:
+    """Yield a violation per kind of declared host whose DCQCN is on without any priority to run on."""
+    for host, names in view.host_kinds:
+        declared_on = host.door == "intent" and host.dcqcn.enabled is True
+        if declared_on and host.dcqcn_priorities == () and not view.fabric.classes.lossless:
+            yield Violation(
+                origin=host.dcqcn.origin,
+                message="DCQCN is on and runs on no priority: no class is lossless",
+                note="without priorities of its own it runs on those with PFC; nobody would heed ECN marks",
+                help="set congestion_control.dcqcn.priorities to those of RDMA, or congestion_control: pfc-only",
+                elements=names,
+                data={"priorities": []},
+            )
 
 
 def attached(devices: DeployedDevices) -> Results:

@@ -71,11 +71,8 @@ def dcqcn_priorities(qos: HostQos) -> tuple[int, ...]:
     Raises:
         RenderError: it is on, and would run on none.
     """
-    if not certain(qos.dcqcn.enabled):
-        return ()
-    stated = certain(qos.dcqcn.priorities)
-    priorities = certain(qos.pfc_priorities) if stated is None else stated
-    if not priorities:
+    priorities = certain(qos.dcqcn_priorities)
+    if certain(qos.dcqcn.enabled) and not priorities:
         raise RenderError(
             f"{qos.nic_name}: DCQCN is on, yet it would run on no priority: "
             "none is lossless, and congestion_control.dcqcn.priorities names none"
