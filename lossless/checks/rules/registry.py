@@ -175,6 +175,8 @@ _ROWS = (
     _row("IB040", "infiniband.ib040_leaf_oversubscribed", "subnet"),
     _row("IB041", "infiniband.ib041_policy_overrides_partition", "subnet"),
     _row("IB042", "infiniband.ib042_partition_key_shared", "subnet"),
+    _row("IB043", "infiniband.ib043_job_host_outside_partition", "subnet"),
+    _row("IB044", "infiniband.ib044_both_members_full_only", "subnet"),
     _row("ISO001", "isolation.iso001_management_on_fabric", "intent"),
     _row("ISO002", "isolation.iso002_network_path_undecided", "intent"),
     _row("ISO003", "isolation.iso003_rdma_dscp_open", "intent"),

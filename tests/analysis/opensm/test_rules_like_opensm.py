@@ -12,8 +12,10 @@ from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import live, sweep
 from lossless.checks.rules.base import Violation
 from lossless.checks.rules.documentation import rule_of
+from lossless.checks.rules.infiniband.partitions import key_tables
 from lossless.checks.rules.infiniband.subnet_queries import vl_of
 from lossless.checks.rules.registry import load
+from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.subnet import ManagerSetting
@@ -106,6 +108,38 @@ def test_the_manager_is_a_limited_member_exactly_where_a_rule_says_so(
     first = re.search(r"^\s*0:\s+(0x[0-9a-f]{4})", table, re.MULTILINE)
     assert first is not None, table
     assert bool(drawn("IB025", *deployed)) == (first[1] == "0x7fff")
+
+
+MANAGER_FULL = "Default=0x7fff : ALL=limited, SELF=full ;\n"
+ALL_FULL = "Default=0x7fff : ALL=full ;\n"
+
+
+@pytest.mark.parametrize("both", ["FALSE", "TRUE"])
+@pytest.mark.parametrize(
+    "partitions",
+    [
+        MANAGER_FULL + "A=0x10 : {0}=full, {1}=full ;\nB=0x8010 : {2}=full, {3}=full ;\n",
+        MANAGER_FULL + "A : {0}=full, {1}=full ;\nB=1 : {2}=full ;\nC : {3} ;\nA : {3}=full ;\n",
+        MANAGER_FULL + "A=0x20 : {0}=full, {1}=full ;\nB=0x4000 : {0}=full, {1}=full, {2} ;\n",
+        MANAGER_FULL + "A=0x20, indx0 : {0}=full, {1}=both ;\nB=0x4000 : ALL_CAS=full ;\n",
+        MANAGER_FULL + "A=0x10 : {0}=both, {1}=both, {2}=limited ;\n",
+        ALL_FULL + "A=0x10 : {0}=both, {1}=both, {2}=limited ;\nB=0x4000 : {1}=full, {2}=full ;\n",
+        "A=0x10, defmember=full : {0}, {1} ;\n",
+    ],
+)
+def test_tables_of_keys_are_filled_as_rules_take_them_to_be(
+    tools: Tools, tmp_path: Path, partitions: str, both: str
+) -> None:
+    subnet = tree(allow_both_pkeys=both)
+    assert isinstance(subnet.hcas, tuple)
+    text = partitions.format(*(f"{hca.guid:#x}" for hca in subnet.hcas))
+    conf = written(subnet, tmp_path, partition_config_file=text)
+    expected = key_tables(subnet._replace(partitions=read_partitions(text, "partitions.conf")[1]))
+    with live(tools, ibsim_fabric(subnet), conf, tmp_path, manager_of(subnet)) as up:
+        said = {hca.name: up.ask("smpquery", "-G", "pkeys", f"{hca.guid:#x}", "1") for hca in subnet.hcas}
+    keys = {name: re.findall(r"0x[0-9a-f]{4}\b", of_hca) for name, of_hca in said.items()}
+    found = {name: tuple(int(key, 16) for key in of_hca if int(key, 16)) for name, of_hca in keys.items()}
+    assert found == expected
 
 
 @pytest.mark.parametrize("code", [1, 2, 3, 4])

@@ -357,5 +357,38 @@ def test_which_of_several_partitions_is_at_a_place_is_not_judged() -> None:
     assert len(gaps("IB013", intent())) == 1
 
 
+def test_limited_members_of_the_default_partition_have_another_key_first_where_both_are_allowed() -> None:
+    parts: dict[str, Any] = {"storage": {"members": {"limited": []}}}
+    both = {"options": {"allow_both_pkeys": "TRUE"}}
+    first, second = {"environment": {"NCCL_IB_PKEY": 0}}, {"environment": {"NCCL_IB_PKEY": 1}}
+    assert drawn("IB013", intent(partitions=parts, jobs=first, subnet_manager=both)) == []
+    finding = only("IB013", intent(partitions=parts, jobs=second, subnet_manager=both))
+    assert finding.data == {"place": 1, "right": 0}
+    opened = {**parts, "Default": {"members": {"full": ["SELF", "ALL"], "limited": []}}}
+    assert drawn("IB013", intent(partitions=opened, jobs=second, subnet_manager=both)) == []
+
+
+def test_hosts_of_jobs_are_full_members_of_their_partition() -> None:
+    tenants: dict[str, Any] = {
+        "compute": {"members": {"full": "host[1-4]"}},
+        "other": {"pkey": 0x20, "members": {"full": "host[5-8]"}},
+        "storage": {"members": {"limited": []}},
+    }
+    finding = only("IB043", intent(partitions=tenants))
+    assert finding.message.startswith("host5, host6, host7 and host8 are no members of compute")
+    assert drawn("IB013", intent(partitions=tenants)) == []
+    assert drawn("IB043", intent(partitions=tenants, jobs={"partition": None})) == []
+    half = {"compute": {"members": {"full": "host[1-7]", "limited": "host8"}}}
+    assert drawn("IB043", intent(partitions=half)) == []
+    assert drawn("IB043", intent()) == []
+
+
+def test_members_of_both_kinds_are_such_where_opensm_is_told_so() -> None:
+    default = "Default=0x7fff : ALL, SELF=full ;\n"
+    parts = f"{default}A=0x2, defmember=both : {MEMBERS}, 0x506b4b0300000003 ;\n"
+    assert only("IB044", *conf("lmc 0\n", parts)).elements == ("0x506b4b0300000003",)
+    assert drawn("IB044", *conf("allow_both_pkeys TRUE\n", parts)) == []
+
+
 def test_the_trees_and_levels_of_sharp_that_is_off_do_not_matter() -> None:
     assert drawn("IB010", intent(sharp="off")) == drawn("IB011", intent(sharp="off")) == []

@@ -3,8 +3,9 @@
 Severity: error
 
 ## What it does
-Compares NCCL_IB_PKEY with the number of partitions that the job's hosts are in, and with the partition that jobs
-are to use. Place 0 is the default partition, or the one with `indx0`.
+Compares NCCL_IB_PKEY with the tables of the job's hosts, and with the partition that jobs are to use. Place 0 is the
+default partition, or the one with `indx0`. With `allow_both_pkeys` it is the default partition for its full members
+alone: opensm puts another key there for the limited ones.
 
 ## Why it breaks a lossless fabric
 A place that is empty fails the queue pair; place 0 puts the job into the default partition, whose level of service
@@ -36,7 +37,8 @@ partition.
 ## Sources
 - NVIDIA/nccl src/transport/net_ib.cc @02aedae (pkey_index = NCCL_IB_PKEY)
 - opensm 3.3.23 on a simulated fabric, run: place 0 is 0xffff, with `indx0` the partition's; the order of the others
-  is not that of the file
+  is not that of the file; with `allow_both_pkeys TRUE` a port that is a limited member of the default partition and a
+  full one of 0x0010 has 0x8010 at place 0 and 0x7fff at place 1
 """
 
 from __future__ import annotations
@@ -44,13 +46,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.infiniband.partitions import at_index_0, keys_of_jobs
-from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, partitions
+from lossless.checks.rules.infiniband.partitions import BASE, FULL_MEMBER, tables_of_jobs, wanted_key
+from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, is_on, partitions
 from lossless.ground.basics.findings import RelatedPlace
+from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
+    from collections.abc import Sequence
+
+    from lossless.model.fabric.infiniband.subnet import Job, ManagerSetting, Subnet
 
 
 def check(subnet: Subnet) -> Results:
@@ -66,40 +71,54 @@ def check(subnet: Subnet) -> Results:
     if partitions(subnet) is None:
         yield NO_PARTITIONS
         return
-    keys = keys_of_jobs(subnet)
     place = 0 if setting is None else c_number(setting.text)
-    if setting is not None and (place is None or not 0 <= place < len(keys)):
-        yield _no_place(setting, keys)
-    elif job.partition is not None and place is not None:
-        yield from _other(subnet, setting, place, keys)
+    for table, ports in tables_of_jobs(subnet).items():
+        if setting is not None and (place is None or not 0 <= place < len(table)):
+            yield _no_place(setting, table, ports)
+        elif job.partition is not None and place is not None:
+            yield from _other(subnet, job, setting, place, table, ports)
 
 
-def _no_place(setting: ManagerSetting, keys: set[int]) -> Violation:
+def _no_place(setting: ManagerSetting, table: Sequence[int], ports: Sequence[str]) -> Violation:
     return Violation(
         origin=setting.origin,
-        message=f"NCCL_IB_PKEY={setting.text} is no place in the tables of the hosts: they have {len(keys)}, from 0",
+        message=f"NCCL_IB_PKEY={setting.text} is no place in the tables of the hosts: they have {len(table)}, from 0",
         note="it is an index, not a P_Key",
-        help=f"state a place of 0 to {len(keys) - 1}",
-        data={"places": len(keys)},
+        help=f"state a place of 0 to {len(table) - 1}",
+        elements=tuple(ports),
+        data={"places": len(table)},
     )
 
 
-def _other(subnet: Subnet, setting: ManagerSetting | None, place: int, keys: set[int]) -> Results:
-    wanted = next(
-        (part for part in partitions(subnet) or () if subnet.job and part.name == subnet.job.partition), None
-    )
-    if wanted is None or wanted.base is None:
+def _other(
+    subnet: Subnet,
+    job: Job,
+    setting: ManagerSetting | None,
+    place: int,
+    table: Sequence[int],
+    ports: Sequence[str],
+) -> Results:
+    part, key = wanted_key(subnet)
+    places = {key_there: at for at, key_there in enumerate(table) if key_there & BASE == key}
+    if part is None or not places:
         return
-    first = at_index_0(subnet)
-    if place and len(keys) > 2:
+    right = places[max(places)]
+    if len({key_there & BASE for key_there in table}) > 2 and (place or not _is_fixed(subnet, table)):
         yield MissingInput("which of several partitions opensm puts at which place")
-    elif (place == 0) != (wanted.base == first):
-        right = 0 if wanted.base == first else 1
+    elif place != right:
         stated = f"NCCL_IB_PKEY={setting.text}" if setting else "without NCCL_IB_PKEY"
         yield Violation(
-            origin=setting.origin if setting else subnet.job.origin if subnet.job else subnet.origin,
-            message=f"{stated} jobs use the partition at place {place}, which is not {wanted.name}",
+            origin=setting.origin if setting else job.origin,
+            message=f"{stated} jobs use the partition at place {place}, which is not {part.name}",
+            note=f"the tables of their hosts hold {', '.join(f'{key_there:#06x}' for key_there in table)}",
             help=f"state NCCL_IB_PKEY={right}",
+            elements=tuple(ports),
             data={"place": place, "right": right},
-            related=(RelatedPlace(wanted.origin, "the partition that jobs are to use"),),
+            related=(RelatedPlace(part.origin, "the partition that jobs are to use"),),
         )
+
+
+def _is_fixed(subnet: Subnet, table: Sequence[int]) -> bool:
+    """Return whether place 0 holds the same key whatever stood in the port before."""
+    asked = any(part.index0 and part.base == table[0] & BASE for part in partitions(subnet) or ())
+    return asked or table[0] == DEFAULT_PKEY | FULL_MEMBER or not is_on(subnet, "allow_both_pkeys")

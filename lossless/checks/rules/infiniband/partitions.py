@@ -5,13 +5,19 @@ from __future__ import annotations
 from itertools import count
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, hosts_in, partitions
+from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, is_on, master, partitions
+from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from lossless.model.fabric.infiniband.subnet import Member, Partition, Subnet
+    from lossless.model.fabric.infiniband.subnet import Member, Membership, Partition, Subnet
+
+FULL_MEMBER = 0x8000
+"""The bit of a P_Key that makes a port a full member."""
+BASE = 0x7FFF
+"""The bits that tell partitions apart."""
 
 
 def by_key(subnet: Subnet) -> dict[int, list[Partition]]:
@@ -44,18 +50,63 @@ def is_of_hosts(member: Member) -> bool:
     return member.word in (None, "ALL", "ALL_CAS")
 
 
-def at_index_0(subnet: Subnet) -> int:
-    """Return the key at the first place of a port's table: the default one, or that which asks for it."""
-    asking = (part.base for part in partitions(subnet) or () if part.index0 and part.base is not None)
-    return next(asking, DEFAULT_PKEY)
+def key_tables(subnet: Subnet) -> dict[str, tuple[int, ...]]:
+    """Return the P_Keys of every HCA by its name, in the order in which opensm fills the table of a port that is new.
+
+    That is the order of the bytes of the keys, low byte first. Before them stands the key that asks for place 0, else
+    the default one; the default one of a limited member does not where ``allow_both_pkeys`` is on.
+
+    Source: linux-rdma/opensm opensm/osm_pkey_mgr.c, opensm/osm_prtn_config.c @fa74b98; tests compare it with runs.
+    """
+    both = is_on(subnet, "allow_both_pkeys")
+    held, first = _memberships(subnet)
+    return {hca: _table(of_hca, first.get(hca), both=both) for hca, of_hca in held.items()}
 
 
-def keys_of_jobs(subnet: Subnet) -> set[int]:
-    """Return the keys that compute hosts have in their tables: of all partitions, where hosts are not known."""
+def _memberships(subnet: Subnet) -> tuple[dict[str, dict[int, Membership]], dict[str, int]]:
+    """Return what each HCA is in each partition, by its key, and the key that asks for place 0."""
+    # Where there is a file, all are limited members of the default partition, but for the manager.
+    start: Membership = "limited" if partitions(subnet) else "full"
+    held: dict[str, dict[int, Membership]] = {hca: {DEFAULT_PKEY: start} for hca in hcas(subnet)}
+    by_guid = {hca.guid: name for name, hca in hcas(subnet).items()}
+    manager = master(subnet)
+    own = manager.hca if manager is not None else None
+    if own in held:
+        held[own][DEFAULT_PKEY] = "full"
+    first: dict[str, int] = {}
+    for key, parts in by_key(subnet).items():
+        for part, member in ((owner, member) for owner in parts for member in owner.members):
+            named = own if member.word == "SELF" else member.hca or by_guid.get(member.guid)
+            for hca in held if member.word in ("ALL", "ALL_CAS") else (named,):
+                if hca in held:
+                    held[hca][key] = member.membership
+                    first.update({hca: key} if part.index0 else {})
+    return held, first
+
+
+def _table(held: Mapping[int, Membership], first: int | None, *, both: bool) -> tuple[int, ...]:
+    bits = {"limited": (0,), "full": (FULL_MEMBER,), "both": (0, FULL_MEMBER) if both else (FULL_MEMBER,)}
+    keys = [key | bit for key in sorted(held, key=_low_byte_first) for bit in bits[held[key]]]
+    if first is not None:
+        asking = first | bits[held[first]][0]
+    else:
+        asking = DEFAULT_PKEY | (FULL_MEMBER if both else bits[held[DEFAULT_PKEY]][-1])
+    return tuple(sorted(keys, key=lambda key: key != asking))
+
+
+def _low_byte_first(key: int) -> bytes:
+    return key.to_bytes(2, "little")
+
+
+def tables_of_jobs(subnet: Subnet) -> dict[tuple[int, ...], list[str]]:
+    """Return the tables of compute hosts, each with the HCAs that have it."""
     computing = {host.name for host in hosts(subnet).values() if host.role == "compute"}
-    keys = {DEFAULT_PKEY}
-    for part in partitions(subnet) or ():
-        reached = not hcas(subnet) or bool(computing & hosts_in(subnet, part))
-        if part.base is not None and reached:
-            keys.add(part.base)
-    return keys
+    tables, ports = key_tables(subnet), hcas(subnet)
+    return grouped((table, hca) for hca, table in tables.items() if ports[hca].host in computing)
+
+
+def wanted_key(subnet: Subnet) -> tuple[Partition | None, int | None]:
+    """Return the partition that jobs are to use, and its key; None where none is stated."""
+    name = subnet.job.partition if subnet.job else None
+    found = ((part, key) for key, parts in by_key(subnet).items() for part in parts if part.name == name)
+    return next(found, (None, None))

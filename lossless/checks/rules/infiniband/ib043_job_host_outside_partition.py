@@ -1,0 +1,90 @@
+"""Every host of a job must be a member of the partition that jobs use.
+
+Severity: error
+
+## What it does
+Compares the partition that jobs are to use with the P_Keys of the compute hosts. A host that is no member, and two or
+more hosts that are limited members, are errors.
+
+## Why it breaks a lossless fabric
+NCCL_IB_PKEY is a place in the host's own table: on a host that is not a member the same place holds the key of another
+partition, or none. Its queue pairs fail, or its traffic is in another tenant's partition, on that one's service level.
+Limited members reach full members alone: two of them cannot talk.
+
+## Bad
+```yaml intent base=infiniband
+partitions:
+  compute: {members: {full: "host[1-4]"}}   # <- here
+```
+
+```yaml intent base=infiniband
+partitions:
+  compute: {members: {full: "host[1-4]", limited: "host[5-8]"}}   # <- here
+```
+
+## Good
+```yaml intent base=infiniband
+partitions: {compute: {members: {full: "host[1-8]"}}}
+```
+
+## Fix
+Make all compute hosts full members, or leave `jobs.partition` out and state the place with each tenant's jobs.
+
+## Sources
+- opensm 3.3.23 on a simulated fabric, run: a member of 0x0010 alone and one of 0x0020 alone both have the key of their
+  partition at place 1
+- linux-rdma/opensm doc/partition-config.txt @0149b13 (limited members)
+- NVIDIA/nccl src/transport/net_ib.cc @02aedae (pkey_index = NCCL_IB_PKEY)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.infiniband.partitions import BASE, FULL_MEMBER, tables_of_jobs, wanted_key
+from lossless.checks.rules.infiniband.subnet_queries import hcas
+from lossless.ground.basics.findings import RelatedPlace
+from lossless.ground.basics.wording import joined
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.infiniband.subnet import Partition, Subnet
+
+
+def check(subnet: Subnet) -> Results:
+    """Yield a violation where hosts are no members of the partition of jobs, and where several are limited ones."""
+    part, key = wanted_key(subnet)
+    if part is None or key is None:
+        return
+    tables = tables_of_jobs(subnet)
+    outside = [hca for table, of_table in tables.items() if key not in map(_base, table) for hca in of_table]
+    full = key | FULL_MEMBER
+    limited = [
+        hca for table, of_table in tables.items() if key in table and full not in table for hca in of_table
+    ]
+    if outside:
+        yield _violation(subnet, part, outside, "no")
+    if len(limited) > 1:
+        yield _violation(subnet, part, limited, "limited")
+
+
+def _base(key: int) -> int:
+    return key & BASE
+
+
+def _violation(subnet: Subnet, part: Partition, ports: list[str], kind: str) -> Violation:
+    names = list(dict.fromkeys(hcas(subnet)[port].host for port in ports))
+    are, members = ("is", "member") if len(names) == 1 else ("are", "members")
+    assert subnet.job is not None
+    return Violation(
+        origin=part.origin,
+        message=f"{joined(names, 4)} {are} {kind} {members} of {part.name}, the partition of jobs",
+        note="NCCL_IB_PKEY selects another partition there, or none"
+        if kind == "no"
+        else "limited members cannot talk to each other",
+        help="make them full members, or leave jobs.partition out",
+        elements=tuple(ports),
+        places=1,
+        data={"partition": part.name, "members": kind},
+        related=(RelatedPlace(subnet.job.origin, "what jobs are told"),),
+    )
