@@ -11,10 +11,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
-from lossless.analysis.buffers.headroom.cases import shares_headroom
-from lossless.analysis.buffers.headroom.port import dynamic_headroom
+from lossless.analysis.buffers.headroom.port import computed_headroom, shares_headroom
 from lossless.analysis.buffers.pools import PortLoad, lent_headroom, nvidia_room
-from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import single_port
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
@@ -55,7 +54,7 @@ def _computed(switch: Switch) -> Switch:
     dynamic = switch.qos.dynamic
     if switch.qos.buffer_model != "dynamic" or dynamic is None or dynamic.default_dynamic_th is None:
         return switch
-    needs = [_need(switch, port, dynamic) if _generated(port) else None for port in switch.ports]
+    needs = [_need(switch, port) if _generated(port) else None for port in switch.ports]
     loads = [_load(port, need) for port, need in zip(switch.ports, needs, strict=True) if _in_service(port)]
     known = tuple(load for load in loads if load is not None)
     pool = _pool(switch, known, dynamic) if len(known) == len(loads) else None
@@ -83,15 +82,9 @@ def _generated(port: Port) -> bool:
     return any(group is not None and group.generated for group in groups)
 
 
-def _need(switch: Switch, port: Port, dynamic: DynamicBuffers) -> HeadroomNeed | None:
-    if port.qos is None or dynamic.lossless_mtu_bytes is None or dynamic.small_packet_percent is None:
-        return None
-    alone = single_port(switch, port, port.qos)
-    pattern = dynamic.lossless_mtu_bytes, dynamic.small_packet_percent
-    try:
-        return dynamic_headroom(alone, *pattern, shared_headroom=shares_headroom(switch))
-    except QuantityError:
-        return None
+def _need(switch: Switch, port: Port) -> HeadroomNeed | None:
+    need = computed_headroom(single_port(switch, port, port.qos)) if port.qos is not None else None
+    return None if isinstance(need, MissingInput) else need
 
 
 def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:

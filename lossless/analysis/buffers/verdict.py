@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
 from lossless.analysis.buffers.headroom.formulas import Method
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
@@ -20,6 +21,7 @@ from lossless.analysis.buffers.storm_protection import Protection, protection
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.qos import BufferProfile
-    from lossless.model.fabric.view import PortSet, View
+    from lossless.model.fabric.view import PortSet
 
 BufferVerdict = Literal["unsafe", "on the edge", "safe", "not judged"]
 BUFFER_VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe", "not judged")
@@ -149,8 +151,11 @@ class _Part(NamedTuple):
 def fabric_verdict(view: View) -> FabricVerdict:
     """Return the verdict over every lossless port set and priority of a fabric.
 
-    A fabric without a port that has PFC is not checked: there is nothing lossless in it.
+    A fabric without a port that has PFC is not checked: there is nothing lossless in it. Where switches compute their
+    buffers, those are checked.
     """
+    computed = with_computed_buffers(view.fabric)
+    view = view if computed is view.fabric else View(computed)
     lines: list[PortVerdict] = []
     pools: list[PoolVerdict] = []
     missing: list[str] = []

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
+from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
+from lossless.analysis.buffers.headroom.port import computed_headroom
+from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.model.fabric.view import View
 from lossless.model.hardware.load import load_switch
 from tests.analysis.buffers.made import profile
@@ -209,6 +212,30 @@ def test_a_profile_is_named_for_its_speed_and_cable_and_has_the_default_threshol
     assert (near.name, near.dynamic_th) == ("pg_lossless_400000_3m_profile", -2)
     assert (far.name, far.dynamic_th) == ("pg_lossless_800000_30m_profile", -2)
     assert near.static_th_bytes is near.xon_offset_bytes is None
+
+
+@pytest.mark.parametrize(
+    "buffers",
+    [{"model": "dynamic"}, {"model": "dynamic", "headroom_oversubscription": 2}],
+    ids=["headroom of its own", "shared headroom"],
+)
+def test_closed_forms_know_the_headroom_that_the_switch_computes(buffers: dict[str, Any]) -> None:
+    view = View(declared({"buffers": buffers}).fabric)
+    verdict = fabric_verdict(view)
+    assert (verdict.overall, verdict.not_judged) == ("safe", ())
+    needs = {(ports.speed_bps, ports.cable.known_m): computed_headroom(ports) for ports in view.lossless_sets}
+    for line in verdict.lines:
+        need = needs[line.speed_bps, line.cable_m]
+        assert isinstance(need, HeadroomNeed)
+        assert line.headroom is not None
+        assert line.headroom.given_bytes == line.headroom.need_bytes == need.headroom_bytes
+
+
+def test_a_headroom_computed_for_a_shorter_cable_is_unsafe() -> None:
+    first = plain().ports[0]
+    found = computed(with_first_port(cable=first.cable._replace(configured_m=3, real_m=30)))
+    verdict = fabric_verdict(View(declared(DYNAMIC).fabric._replace(switches=(found,))))
+    assert verdict.overall == "unsafe"
 
 
 def test_a_group_that_states_its_threshold_alone_has_the_headroom_of_the_others() -> None:

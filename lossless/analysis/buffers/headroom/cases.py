@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.methods import HeadroomCase, SourcedValue
 from lossless.analysis.buffers.headroom.port import (
     computes_as_before,
-    lends_headroom,
     link_of,
     row_pattern,
+    shares_headroom,
     unknown_hwsku,
 )
 from lossless.ground.basics.findings import MissingInput
@@ -90,11 +90,6 @@ def port_case(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -
         gearbox_ns=_or(stated.gearbox_ns, _gearbox(switch.profile)),
         older_formula=computes_as_before(switch),
     )
-
-
-def shares_headroom(switch: Switch) -> bool:
-    """Return whether lossless groups of a switch share headroom."""
-    return any(lends_headroom(switch, pool) for pool in switch.qos.pools)
 
 
 def _or(stated: int | None, known: SourcedValue) -> SourcedValue:

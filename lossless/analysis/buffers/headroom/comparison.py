@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.analysis.buffers.headroom.cases import link_case, port_case, shares_headroom
+from lossless.analysis.buffers.headroom.cases import link_case, port_case
 from lossless.analysis.buffers.headroom.formulas import cable_plus_mtu_bytes
 from lossless.analysis.buffers.headroom.methods import HeadroomCase, MethodResult, answers, silent
-from lossless.analysis.buffers.headroom.port import dynamic_headroom, given_headroom, lossless_profile
-from lossless.ground.basics.errors import QuantityError
+from lossless.analysis.buffers.headroom.port import computed_headroom, given_headroom, lossless_profile
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 
@@ -143,7 +142,7 @@ def _compared(
 def _configured(ports: PortSet, priority: int) -> ConfiguredHeadroom | NoHeadroom | MissingInput:
     profile = lossless_profile(ports, priority)
     if isinstance(profile, MissingInput):
-        return _computed(ports, profile) if ports.switch.qos.buffer_model == "dynamic" else profile
+        return _computed(ports) if ports.switch.qos.buffer_model == "dynamic" else profile
     if profile is None:
         return _absent(ports, priority)
     return ConfiguredHeadroom(
@@ -164,18 +163,9 @@ def _absent(ports: PortSet, priority: int) -> NoHeadroom:
     return NoHeadroom(none_at_0 if ports.cable.configured_m == 0 else "there is no lossless group")
 
 
-def _computed(ports: PortSet, why: MissingInput) -> ConfiguredHeadroom | MissingInput:
-    """Return what the dynamic buffer model makes of the configured length and of what it is told."""
-    dynamic = ports.switch.qos.dynamic
-    if dynamic is None or dynamic.lossless_mtu_bytes is None or dynamic.small_packet_percent is None:
-        return MissingInput(f"{why.reason}, from a LOSSLESS_TRAFFIC_PATTERN that is not in the file")
-    shared = shares_headroom(ports.switch)
-    pattern = dynamic.lossless_mtu_bytes, dynamic.small_packet_percent
-    try:
-        need = dynamic_headroom(ports, *pattern, shared_headroom=shared)
-    except QuantityError as error:
-        return MissingInput(f"{why.reason}, from what has no meaning: {error}")
-    if need is None:
-        return why
+def _computed(ports: PortSet) -> ConfiguredHeadroom | MissingInput:
+    need = computed_headroom(ports)
+    if isinstance(need, MissingInput):
+        return need
     stated = need.headroom_bytes
     return ConfiguredHeadroom("", "switch", stated, stated, need.xon_bytes, need.reserved_bytes)

@@ -27,6 +27,7 @@ from lossless.analysis.buffers.headroom.formulas import (
     pause_response_bytes,
     vendor_row_headroom,
 )
+from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
@@ -100,7 +101,10 @@ def link_need(ports: PortSet) -> LinkNeed | MissingInput:
         cable_bytes=cable_floor_bytes(speed_bps, cable_m),
         frame_bytes=cable_plus_mtu_bytes(speed_bps, cable_m, mtu_bytes),
         floor=floor,
-        need=_row(ports, cable_m) or _formula(ports, cable_m, mtu_bytes) or floor,
+        need=_computed_at(ports, cable_m)
+        or _row(ports, cable_m)
+        or _formula(ports, cable_m, mtu_bytes)
+        or floor,
     )
 
 
@@ -115,7 +119,7 @@ def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingIn
     if group.buffer is not None:
         return group.buffer if group.buffer.lossless else None
     if ports.switch.qos.buffer_model == "dynamic":
-        return MissingInput("in the dynamic buffer model the switch computes headroom itself")
+        return MissingInput(_COMPUTED)
     if not group.generated:
         return MissingInput("the profile of the priority group is not in the file")
     if ports.speed_bps is None:
@@ -130,6 +134,11 @@ def lends_headroom(switch: Switch, pool: Pool) -> bool:
     """
     dynamic = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
     return bool(pool.shared_headroom_bytes or (dynamic is not None and dynamic.oversubscription))
+
+
+def shares_headroom(switch: Switch) -> bool:
+    """Return whether lossless groups of a switch share headroom."""
+    return any(lends_headroom(switch, pool) for pool in switch.qos.pools)
 
 
 def given_headroom(switch: Switch, profile: BufferProfile) -> int:
@@ -161,6 +170,22 @@ def unbacked_bytes(switch: Switch, profile: BufferProfile) -> int:
         return 0
     short = (profile.xon_bytes or 0) + profile.xoff_bytes - profile.reserved_bytes
     return short if short > SIZE_SLACK_BYTES else 0
+
+
+def computed_headroom(ports: PortSet) -> HeadroomNeed | MissingInput:
+    """Return what the dynamic buffer model makes of the configured length and of what it is told."""
+    dynamic = ports.switch.qos.dynamic
+    if dynamic is None or dynamic.lossless_mtu_bytes is None or dynamic.small_packet_percent is None:
+        return MissingInput(f"{_COMPUTED}, from a LOSSLESS_TRAFFIC_PATTERN that is not in the file")
+    pattern = dynamic.lossless_mtu_bytes, dynamic.small_packet_percent
+    try:
+        need = dynamic_headroom(ports, *pattern, shared_headroom=shares_headroom(ports.switch))
+    except QuantityError as error:
+        return MissingInput(f"{_COMPUTED}, from what has no meaning: {error}")
+    return MissingInput(_COMPUTED) if need is None else need
+
+
+_COMPUTED = "in the dynamic buffer model the switch computes headroom itself"
 
 
 def dynamic_headroom(
@@ -210,6 +235,15 @@ def port_mtu(ports: PortSet) -> int | None:
     """Return the largest MTU of some ports in bytes, None where none is known."""
     known = [port.mtu_bytes for port in ports.ports if isinstance(port.mtu_bytes, int)]
     return max(known, default=None)
+
+
+def _computed_at(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
+    """Return what a switch that computes headroom itself would give these ports at a length, else None."""
+    groups = [ports.qos.groups[priority] for priority in ports.qos.pfc.priorities]
+    if ports.switch.qos.buffer_model != "dynamic" or not any(group and group.generated for group in groups):
+        return None
+    need = computed_headroom(ports._replace(cable=ports.cable._replace(configured_m=cable_m)))
+    return None if isinstance(need, MissingInput) else need
 
 
 def _row(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
