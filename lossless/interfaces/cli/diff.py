@@ -102,3 +102,5 @@ def _print_update(drift: Drift) -> None:
         )
     else:
         problem("a patch brings it there, and no port goes down")
+    if update.harms:
+        problem(f"but lossless traffic is harmed: {'; '.join(update.harms)}")

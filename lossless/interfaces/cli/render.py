@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles
@@ -99,6 +100,10 @@ def _plans(result: RenderResult) -> list[str]:
     if patched:
         ports = f"; on {hit} of them it takes ports down on the way" if hit else "; no port goes down"
         lines.append(f"a patch brings {len(patched)} of {len(result.plans)} switches there{ports}")
+    harmed = grouped((plan.harms, plan.device) for plan in patched if plan.harms)
+    lines += (
+        f"{listed(devices)}: lossless traffic is harmed: {'; '.join(why)}" for why, devices in harmed.items()
+    )
     return lines
 
 

@@ -24,7 +24,7 @@ _RELOAD = "config reload -y"
 _SAVE = "config save -y"
 _RESTARTS = "config reload stops SONiC's services and starts them anew: every port goes down"
 
-COMPLETE = Deployment(STARTUP, (_RELOAD,), hitless=False, why=_RESTARTS)
+COMPLETE = Deployment(STARTUP, (_RELOAD,), hitless=False, why=_RESTARTS, ports_stay_up=False)
 QOS_ALONE = Deployment(
     QOS,
     (f"config load -y {QOS}", _SAVE),
@@ -102,14 +102,19 @@ def asic_deployment(asic: str, *, complete: bool) -> Deployment:
 
 def patch_deployment(update: Update) -> Deployment:
     """Return how a patch that the updater admits is applied."""
-    return Deployment(PATCH, (f"config apply-patch {PATCH}", _SAVE), update.hitless, _updater_says(update))
+    return _updated(PATCH, f"config apply-patch {PATCH}", update)
 
 
 def rollback_deployment(back: Update | None) -> Deployment:
     """Return how a switch gets its old file again; ``back`` is the update to it, None where there is none."""
     if back is None or back.refusals:
-        return Deployment(ROLLBACK, (f"cp {ROLLBACK} {STARTUP}", _RELOAD), hitless=False, why=_RESTARTS)
-    return Deployment(ROLLBACK, (f"config replace {ROLLBACK}", _SAVE), back.hitless, _updater_says(back))
+        return COMPLETE._replace(target=ROLLBACK, apply=(f"cp {ROLLBACK} {STARTUP}", _RELOAD))
+    return _updated(ROLLBACK, f"config replace {ROLLBACK}", back)
+
+
+def _updated(target: str, command: str, update: Update) -> Deployment:
+    why = "; ".join((_updater_says(update), *update.harms))
+    return Deployment(target, (command, _SAVE), update.hitless, why, ports_stay_up=not update.ports_down)
 
 
 def _updater_says(update: Update) -> str:

@@ -60,7 +60,7 @@ def change_of(switch: Switch, there: Update) -> UpdatePlan:
         return UpdatePlan(switch.name, "nothing")
     if there.refusals:
         return UpdatePlan(switch.name, "reload", why=tuple(reasons(there.refusals)))
-    return UpdatePlan(switch.name, "patch", there.ports_down)
+    return UpdatePlan(switch.name, "patch", there.ports_down, harms=there.harms)
 
 
 def reasons(refusals: Sequence[UpdateRefusal]) -> Iterator[str]:

@@ -65,8 +65,10 @@ def _entry(entry: ManifestEntry) -> dict[str, Any]:
         "mode": f"{entry.mode:04o}",
     }
     if entry.deployment is not None:
-        target, apply, hitless, why = entry.deployment
-        data |= {"target": target, "apply": apply, "hitless": hitless, "why": why}
+        target, apply, hitless, why, ports_stay_up = entry.deployment
+        # What hits nothing takes no port down.
+        stay_up = ports_stay_up if ports_stay_up is not None else hitless or None
+        data |= {"target": target, "apply": apply, "hitless": hitless, "ports_stay_up": stay_up, "why": why}
     return data
 
 
@@ -76,6 +78,7 @@ def _change(change: UpdatePlan) -> dict[str, Any]:
         "how": change.how,
         "ports_down": change.ports_down,
         "why": change.why,
+        "harms": change.harms,
     }
 
 

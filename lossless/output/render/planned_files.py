@@ -14,13 +14,15 @@ EXTRAS: tuple[Extra, ...] = ("qos", "patch", "rollback")
 class Deployment(NamedTuple):
     """How a file is brought onto its device: where it goes, what is run there, and whether traffic is hit.
 
-    ``hitless``: no port and no service is taken down; None where that is not known. ``why`` is the reason for it.
+    ``hitless``: no port and no service is taken down, and no lossless traffic harmed; None where that is not known.
+    ``why`` is the reason for it. ``ports_stay_up`` is the first half alone, None where only ``hitless`` says it.
     """
 
     target: str
     apply: tuple[str, ...]
     hitless: bool | None
     why: str
+    ports_stay_up: bool | None = None
 
 
 class PlannedFile(NamedTuple):
@@ -40,12 +42,14 @@ class UpdatePlan(NamedTuple):
     """What it takes to bring a running switch to what is rendered, and why no less.
 
     ``ports_down`` are the ports that a patch takes down meanwhile. ``why`` names the rows that need a reload.
+    ``harms`` says what a patch does to lossless traffic.
     """
 
     device: str
     how: Literal["nothing", "patch", "reload"]
     ports_down: tuple[str, ...] = ()
     why: tuple[str, ...] = ()
+    harms: tuple[str, ...] = ()
 
 
 class DeviceFiles(NamedTuple):

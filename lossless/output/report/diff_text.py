@@ -197,7 +197,13 @@ def drift_json(
         "file": file,
         "intent": intent,
         "drift": drift,
-        "change": change and {"how": change.how, "ports_down": change.ports_down, "why": change.why},
+        "change": change
+        and {
+            "how": change.how,
+            "ports_down": change.ports_down,
+            "why": change.why,
+            "harms": change.harms,
+        },
         "patch": patch,
         "errors": list(problems),
     }

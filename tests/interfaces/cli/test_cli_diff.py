@@ -158,7 +158,7 @@ def test_json_has_every_field_and_the_patch(cli: Cli, running: Data) -> None:
                 "after": "819200",
             },
         ],
-        "change": {"how": "patch", "ports_down": ["Ethernet8"], "why": []},
+        "change": {"how": "patch", "ports_down": ["Ethernet8"], "why": [], "harms": []},
         "patch": [
             {
                 "op": "replace",

@@ -59,12 +59,13 @@ def test_a_patch_brings_the_running_file_to_the_rendered_one(fabric: Fabric, ren
     assert set(by_name) == {"config_db.json", "patch.json", "rollback.json", "qos.json", "qos-deletes.json"}
     patch = jsonpatch.JsonPatch.from_string(by_name["patch.json"].text)
     assert patch.apply(running) == json.loads(by_name["config_db.json"].text) == rendered
-    assert made.change == ("leaf1", "patch", (), ())
+    assert made.change == ("leaf1", "patch", (), (), ())
     assert by_name["patch.json"].deployment == (
         "/etc/sonic/lossless-patch.json",
         ("config apply-patch /etc/sonic/lossless-patch.json", "config save -y"),
         True,
         "the config updater takes no port and no service down",
+        True,
     )
 
 
@@ -75,6 +76,26 @@ def test_a_patch_that_changes_rows_of_ports_is_not_hitless(fabric: Fabric, rende
         False,
         "the config updater takes ports down while it changes their rows: Ethernet0",
     )
+
+
+def test_a_patch_that_moves_a_lossless_dscp_takes_no_port_down_and_harms_traffic(
+    fabric: Fabric, rendered: Data
+) -> None:
+    """Senders still mark DSCP 24, which the switch runs as lossless until the patch is applied."""
+    entries = {**rendered["DSCP_TO_TC_MAP"]["AZURE"], "24": "3", "26": "0"}
+    made, by_name = files(fabric, changed(rendered, "DSCP_TO_TC_MAP", "AZURE", to=entries))
+    lost = "DSCP 24 is lossless on priority 3, and becomes lossy"
+    assert made.change == ("leaf1", "patch", (), (), (lost,))
+    deployment = by_name["patch.json"].deployment
+    assert (deployment.hitless, deployment.ports_stay_up) == (False, True)
+    assert deployment.why == f"the config updater takes no port and no service down; {lost}"
+
+
+def test_a_patch_of_a_lossy_dscp_harms_nothing(fabric: Fabric, rendered: Data) -> None:
+    entries = {**rendered["DSCP_TO_TC_MAP"]["AZURE"], "10": "1"}
+    made, by_name = files(fabric, changed(rendered, "DSCP_TO_TC_MAP", "AZURE", to=entries))
+    assert made.change == ("leaf1", "patch", (), (), ())
+    assert by_name["patch.json"].deployment.hitless is True
 
 
 def test_where_the_updater_refuses_there_is_no_patch_and_the_reason_is_told(
@@ -99,7 +120,7 @@ def test_where_the_updater_refuses_there_is_no_patch_and_the_reason_is_told(
 
 def test_a_switch_that_runs_what_is_rendered_needs_nothing(fabric: Fabric, rendered: Data) -> None:
     made, by_name = files(fabric, rendered)
-    assert made.change == ("leaf1", "nothing", (), ())
+    assert made.change == ("leaf1", "nothing", (), (), ())
     assert "patch.json" not in by_name
 
 
@@ -223,7 +244,17 @@ def test_the_manifest_says_of_every_file_where_it_goes_and_what_that_does(tmp_pa
     assert listed | {MANIFEST} == set(snapshot(tmp_path))
     for entry in manifest["files"]:
         assert entry["path"].startswith(entry["device"] + "/")
-        assert set(entry) == {"path", "device", "sha256", "mode", "target", "apply", "hitless", "why"}
+        assert set(entry) == {
+            "path",
+            "device",
+            "sha256",
+            "mode",
+            "target",
+            "apply",
+            "hitless",
+            "ports_stay_up",
+            "why",
+        }
         assert entry["target"].startswith("/")
     (complete,) = [entry for entry in manifest["files"] if entry["path"] == "leaf1/config_db.json"]
     assert complete["target"] == "/etc/sonic/config_db.json"

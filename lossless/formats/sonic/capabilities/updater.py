@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.changes.patch import Operation, operations
+from lossless.formats.sonic.changes.traffic import harms
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.records import NamedTuple
 
@@ -33,17 +34,19 @@ class UpdateRefusal(NamedTuple):
 class Update(NamedTuple):
     """How one running configuration becomes another: the steps, what is refused of them, ports taken down.
 
-    ``ports_down`` are ports that are up, and that the updater takes down while it changes their rows.
+    ``ports_down`` are ports that are up, and that the updater takes down while it changes their rows. ``harms`` says
+    what the change does to lossless traffic, whether or not a port goes down.
     """
 
     operations: tuple[Operation, ...]
     refusals: tuple[UpdateRefusal, ...]
     ports_down: tuple[str, ...]
+    harms: tuple[str, ...] = ()
 
     @property
     def hitless(self) -> bool:
-        """Whether a patch does it, with no port taken down."""
-        return not self.refusals and not self.ports_down
+        """Whether a patch does it, with no port taken down and no lossless traffic harmed."""
+        return not self.refusals and not self.ports_down and not self.harms
 
 
 class _UpdaterRules(NamedTuple):
@@ -61,7 +64,7 @@ def update(running: Mapping[str, Any], target: Mapping[str, Any], release: str |
     steps = operations(running, target)
     seen = [step for step in steps if not _respells(step, running)]
     refused = [*_refusals(seen, running, release, hwsku), *(_by_models(target) if seen else ())]
-    return Update(steps, tuple(refused), _ports_down(seen, running))
+    return Update(steps, tuple(refused), _ports_down(seen, running), harms(running, target) if seen else ())
 
 
 def release_of(running: Mapping[str, Any]) -> str | None:
