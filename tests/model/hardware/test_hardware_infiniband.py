@@ -41,8 +41,8 @@ def user_switch(folder: Path, old: str = "", new: str = "") -> Path:
     [
         ("nvidia-qm8700", {"HDR": 40, "HDR100": 80}, True, 2),
         ("nvidia-qm8790", {"HDR": 40, "HDR100": 80}, False, 2),
-        ("nvidia-qm9700", {"EDR": 64, "HDR": 64, "NDR": 64, "NDR200": 128}, True, 3),
-        ("nvidia-qm9790", {"EDR": 64, "HDR": 64, "NDR": 64, "NDR200": 128}, False, 3),
+        ("nvidia-qm9700", {"EDR": 64, "HDR": 64, "HDR100": 128, "NDR": 64, "NDR200": 128}, True, 3),
+        ("nvidia-qm9790", {"EDR": 64, "HDR": 64, "HDR100": 128, "NDR": 64, "NDR200": 128}, False, 3),
         ("nvidia-q3400", {"XDR": 144}, True, 4),
     ],
 )
