@@ -39,6 +39,23 @@ def test_a_managed_switch_can_run_the_manager() -> None:
     assert drawn("IB007", intent(subnet_manager={"hosts": hosts}, sharp="off")) == []
 
 
+# --- links
+
+
+@pytest.mark.parametrize("switch", ["nvidia-qm9700", "nvidia-qm9790"])
+def test_a_switch_of_ndr_has_four_ports_of_hdr100_a_cage(switch: str) -> None:
+    plain: dict[str, Any] = {"hardware": {"switch": switch, "hca": "connectx-6"}, "sharp": "off"}
+    plain |= {"partitions": {"storage": None}}
+    tree = {"host_links": "1 x HDR100", "uplinks": "4 x NDR", "hosts_per_leaf": 112}
+    managers = {"hosts": [{"on": "host1", "priority": 10}, {"on": "host2", "priority": 5, "standby": True}]}
+    shape = {"hosts": None, "fat_tree": tree, "oversubscription": 4}
+    assert drawn("IB006", intent(topology=shape, subnet_manager=managers, **plain)) == []
+    full = {**shape, "fat_tree": {**tree, "hosts_per_leaf": 113}}
+    assert (
+        only("IB006", intent(topology=full, subnet_manager=managers, **plain)).data["have"]["HDR100"] == 128
+    )
+
+
 # --- routing
 
 
@@ -180,6 +197,20 @@ def test_entries_beyond_the_sixteenth_are_dropped() -> None:
 
 def test_tables_of_lanes_are_nothing_while_qos_is_off() -> None:
     assert said(*conf("qos FALSE\nqos_sl2vl 0,1\n")) == {"IB028": "error"}
+
+
+@pytest.mark.parametrize("folder", ["/etc/opensm", "/etc/rdma", "/usr/local/etc/opensm"])
+def test_the_file_of_a_policy_that_opensm_writes_by_itself_is_no_statement(folder: str) -> None:
+    assert said(*conf(f"qos FALSE\nqos_policy_file {folder}/qos-policy.conf\n")) == {}
+    assert said(*conf(f"qos FALSE\nqos_policy_file {folder}/ours.conf\n")) == {"IB028": "error"}
+
+
+def test_a_command_line_may_turn_on_what_a_file_says_nothing_of() -> None:
+    finding = only("IB028", *conf("qos_high_limit 4\n"))
+    assert (finding.severity, finding.note) == (
+        "warning",
+        "every packet is on SL 0 and VL 0, unless opensm is started with --qos",
+    )
 
 
 def test_a_misspelled_qos_is_one_finding_and_not_three() -> None:

@@ -5,7 +5,9 @@ Fix: unsafe
 
 ## What it does
 Looks for partitions with a service level, for declared levels, and for tables of VLs and a policy file that are
-stated while `qos` is not `TRUE`. What opensm writes into a file by itself, its defaults, is no statement.
+stated while `qos` is not `TRUE`. What opensm writes into a file by itself, its defaults, is no statement: of a file
+only the name counts, since distributions differ in the folder. A deployed file that says nothing of `qos` is a warning:
+the command line may turn it on.
 
 ## Why it breaks a lossless fabric
 Without QoS opensm writes no SL2VL and no arbitration table and gives every partition SL 0: storage, management and
@@ -34,6 +36,7 @@ Write `qos TRUE`, or take out what needs it.
 
 ## Sources
 - linux-rdma/opensm opensm/osm_qos.c @0292ae2 (osm_qos_setup returns where qos is off)
+- linux-rdma/opensm opensm/main.c @fa74b98 (`--qos` sets the option of the file to true)
 - linux-rdma/opensm opensm/osm_prtn_config.c @048c66e (partition_create: SL 0 where qos is off)
 """
 
@@ -62,15 +65,17 @@ def check(subnet: Subnet) -> Results:
     if not lost:
         return
     setting, names = subnet.option("qos"), list(dict.fromkeys(name for name, _ in lost))
+    untold = setting is None and subnet.door == "opensm"
     yield Violation(
         origin=setting.origin if setting else lost[0][1],
         message=f"QoS is off: {joined(names, 4)} {'has' if len(names) == 1 else 'have'} no effect",
-        note="every packet is on SL 0 and VL 0",
+        note="every packet is on SL 0 and VL 0" + (", unless opensm is started with --qos" if untold else ""),
         help="write qos TRUE",
         elements=tuple(names),
         places=1,
         data={"lost": list(names)},
         fix=set_to(setting, "TRUE") if setting else (),
+        severity="warning" if untold else None,
     )
 
 
@@ -88,4 +93,8 @@ def _lost(subnet: Subnet) -> list[tuple[str, Origin]]:
 
 def _is_stated(setting: ManagerSetting) -> bool:
     entry = option(setting.key) if setting.key.startswith(_PREFIX) and not setting.derived else None
-    return entry is not None and taken(entry, setting.text).value != taken(entry, entry.default or "").value
+    if entry is None or entry.default is None:
+        return entry is not None
+    if entry.kind == "file":
+        return setting.text.rpartition("/")[2] != entry.default.rpartition("/")[2]
+    return taken(entry, setting.text).value != taken(entry, entry.default).value
