@@ -74,7 +74,11 @@ def _computed(switch: Switch) -> Switch:
 
 
 def _in_service(port: Port) -> bool:
-    return port.placed and port.qos is not None and port.admin_up is not False
+    """Return whether a port takes buffer: one without a row of its own does where it is up.
+
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (admin_up_port).
+    """
+    return port.placed and (port.admin_up is True or (port.qos is not None and port.admin_up is not False))
 
 
 def _generated(port: Port) -> bool:
@@ -89,9 +93,7 @@ def _need(switch: Switch, port: Port) -> HeadroomNeed | None:
 
 def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
     """Return what a port takes from the buffer, None where its lossless groups are not known."""
-    if port.qos is None:
-        return None
-    groups = [group for group in port.qos.groups if group is not None]
+    groups = [group for group in port.qos.groups if group is not None] if port.qos is not None else []
     lossless = sum(_is_lossless(group) for group in groups)
     if (lossless and need is None) or any(group.buffer is None and not group.generated for group in groups):
         return None
@@ -100,7 +102,9 @@ def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
         lanes=port.lanes or 1,
         lossless_groups=lossless,
         lossy_groups=len(groups) - lossless,
-        egress_reserved_bytes=sum(profile.reserved_bytes for profile in port.qos.profile_lists[1]),
+        egress_reserved_bytes=sum(profile.reserved_bytes for profile in port.qos.profile_lists[1])
+        if port.qos is not None
+        else 0,
     )
 
 

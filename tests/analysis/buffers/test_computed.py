@@ -184,6 +184,18 @@ def test_a_port_that_is_down_reserves_nothing() -> None:
     assert sizes[0] - sizes[1] == pytest.approx(freed / 2, abs=1)
 
 
+@pytest.mark.parametrize(("lanes", "taken_bytes"), [(4, 29_696), (8, 48_128)])
+@pytest.mark.parametrize(("admin_up", "times"), [(True, 33), (False, 0), (None, 0)])
+def test_ports_that_are_up_and_carry_nothing_take_buffer_too(
+    lanes: int, taken_bytes: int, admin_up: bool | None, times: int
+) -> None:
+    """buffer_pool_mellanox.lua @e6b0c5b: a lossy group and 10 KiB to mirror; two pools share the rest."""
+    idle = plain().ports[0]._replace(qos=None, lanes=lanes, admin_up=admin_up)
+    found = computed(plain(ports=(*plain().ports, *[idle] * 33)))
+    sizes = [lossless_pool(switch).size_bytes or 0 for switch in (computed(plain()), found)]
+    assert sizes[0] - sizes[1] == pytest.approx(times * taken_bytes / 2, abs=1)
+
+
 def test_a_port_without_lossless_groups_needs_none() -> None:
     qos = plain().ports[0].qos
     assert qos is not None
