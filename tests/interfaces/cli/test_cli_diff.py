@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,13 @@ def test_drift_is_told_in_words_alike_rows_in_one_line(cli: Cli, running: Data) 
         f"leaf1 differs from {INTENT} in 7 rows",
         "no patch: the change needs a reload",
         "  WRED_PROFILE|AZURE_LOSSLESS|weight: the updater of 202411 does not admit removing this field",
+        "  QUEUE|Ethernet0|6|scheduler, QUEUE|Ethernet4|6|scheduler, QUEUE|Ethernet8|6|scheduler, "
+        "QUEUE|Ethernet12|6|scheduler and 44 more: the updater checks the whole current configuration by SONiC's "
+        "models, which refuse it: 'scheduler.cnp' is named, and SCHEDULER has no such row",
+        "  QUEUE|Ethernet8|7|scheduler: the updater checks the whole current configuration by SONiC's models, "
+        "which refuse it: 'old' is named, and SCHEDULER has no such row",
+        "  WRED_PROFILE|AZURE_LOSSLESS|weight: the updater checks the whole current configuration by SONiC's models, "
+        "which refuse it: has no field weight",
     ]
 
 
@@ -88,11 +96,38 @@ def test_the_same_on_many_rows_is_one_line(cli: Cli, running: Data) -> None:
     )
 
 
-def test_an_old_spelling_is_no_drift_and_the_patch_mends_it(cli: Cli, running: Data, rendered: Data) -> None:
+def brackets(running: Data) -> None:
     for fields in running["BUFFER_PG"].values():
         fields["profile"] = f"[BUFFER_PROFILE|{fields['profile']}]"
+
+
+def joined_keys(running: Data) -> None:
     running["QUEUE"]["Ethernet0,Ethernet4|3"] = running["QUEUE"].pop("Ethernet0|3")
     del running["QUEUE"]["Ethernet4|3"]
+
+
+@pytest.mark.parametrize(
+    ("spell", "why"),
+    [
+        (brackets, "rows are named in brackets, the form of before 202111"),
+        (joined_keys, "the key names several ports at once"),
+    ],
+)
+def test_an_old_spelling_is_no_drift_and_no_patch_mends_it(
+    cli: Cli, running: Data, spell: Callable[[Data], None], why: str
+) -> None:
+    """The updater loads the current configuration into SONiC's models before it orders its steps."""
+    spell(running)
+    outcome = cli("diff", write(running), INTENT, "--patch", "patch.json")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "are only spelled in an old form\nno patch: the change needs a reload\n" in outcome.err
+    assert outcome.err.endswith(f"whole current configuration by SONiC's models, which refuse it: {why}\n")
+    assert not Path("patch.json").exists()
+
+
+def test_a_number_that_is_no_text_is_no_drift_and_the_patch_mends_it(
+    cli: Cli, running: Data, rendered: Data
+) -> None:
     running["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"] = 600
     outcome = cli("diff", write(running), INTENT, "--patch", "patch.json")
     assert (outcome.code, outcome.out) == (0, "")

@@ -19,6 +19,8 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from lossless.formats.sonic.validate.rows import RowFlaw
+
 NEWEST = "master"
 """The release whose builds carry no number that the updater could compare."""
 
@@ -63,7 +65,7 @@ def update(running: Mapping[str, Any], target: Mapping[str, Any], release: str |
     """Return how ``running`` becomes ``target``; ``release`` is None where the device's is not known."""
     steps = operations(running, target)
     seen = [step for step in steps if not _respells(step, running)]
-    refused = [*_refusals(seen, running, release, hwsku), *(_by_models(target) if seen else ())]
+    refused = [*_refusals(seen, running, release, hwsku), *(_by_models(running, target) if seen else ())]
     return Update(steps, tuple(refused), _ports_down(seen, running), harms(running, target) if seen else ())
 
 
@@ -74,14 +76,32 @@ def release_of(running: Mapping[str, Any]) -> str | None:
     return schema().release(_at(running, ("VERSIONS", "DATABASE", "VERSION")))
 
 
-def _by_models(target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
-    """Yield what SONiC's models refuse of the whole configuration: the updater asks them before it starts."""
+def _by_models(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
+    """Yield what SONiC's models refuse of either whole configuration.
+
+    The updater asks them of the result before it starts, and loads the current configuration into them to find what
+    refers to what while it puts its steps in order (sonic-utilities generic_config_updater, gu_common.py,
+    PathAddressing.find_ref_paths).
+    """
     from lossless.formats.sonic.validate.conformity import validate
 
-    for problem in validate(target).problems:
-        if problem.flaw.sure:
-            why = f"the updater checks the whole file by SONiC's models, which refuse it: {problem.flaw.message}"
-            yield UpdateRefusal("check", problem.path, why)
+    refused = {
+        (problem.path, _refused_by_models(problem.flaw)): whole
+        for whole, tables in (("current configuration", running), ("file", target))
+        for problem in validate(tables).problems
+        if problem.flaw.sure
+    }
+    for (path, message), whole in refused.items():
+        why = f"the updater checks the whole {whole} by SONiC's models, which refuse it: {message}"
+        yield UpdateRefusal("check", path, why)
+
+
+def _refused_by_models(flaw: RowFlaw) -> str:
+    if not flaw.reference:
+        return flaw.message
+    if flaw.value.startswith("["):
+        return "rows are named in brackets, the form of before 202111"
+    return f"{flaw.value!r} is named, and {flaw.reference[0]} has no such row"
 
 
 def releases() -> tuple[str, ...]:
