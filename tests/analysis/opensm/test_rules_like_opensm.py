@@ -16,12 +16,15 @@ from lossless.checks.rules.infiniband.partitions import key_tables
 from lossless.checks.rules.infiniband.subnet_queries import vl_of
 from lossless.checks.rules.registry import load
 from lossless.formats.infiniband.read.partitions import read_partitions
+from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.subnet import ManagerSetting
+from lossless.model.fabric.infiniband.torus_lanes import torus_lanes
 from tests.checks.rules.judging import drawn
 from tests.checks.rules.snippets import read_text
 from tests.subnets import HERE, dragonfly, fat_tree, torus
+from tests.torus_file import torus_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -152,3 +155,35 @@ def test_lanes_are_folded_as_rules_take_them_to_be(tools: Tools, tmp_path: Path,
     assert row is not None, said
     lanes = [int(cell) for cell in row[1].split("|")]
     assert [15 if vl_of(subnet, sl) is None else vl_of(subnet, sl) for sl in range(16)] == lanes
+
+
+@pytest.mark.parametrize(("code", "vls"), [(2, 2), (3, 4), (4, 8)])
+def test_torus_2qos_uses_the_lanes_that_rules_take_it_to_use(
+    tools: Tools, tmp_path: Path, code: int, vls: int
+) -> None:
+    made = with_derived_guids(torus((4, 3), 1, "torus-2QoS"))
+    given = {"qos": "TRUE", "max_op_vls": str(code)}
+    settings = (*made.options, *(ManagerSetting(key, text, HERE) for key, text in given.items()))
+    subnet = made._replace(options=settings, qos=qos_of(settings, (), HERE))
+    assert not isinstance(subnet.switches, Unknown)
+    assert not isinstance(subnet.hcas, Unknown)
+    assert not isinstance(subnet.links, Unknown)
+    conf = written(subnet, tmp_path, torus_config="\n".join([*torus_lines(subnet), ""]))
+    guids = {switch.name: switch.guid for switch in subnet.switches}
+    with live(tools, ibsim_fabric(subnet), conf, tmp_path, manager_of(subnet)) as up:
+        at_host = up.ask("smpquery", "-G", "sl2vl", f"{subnet.hcas[0].guid:#x}", "1")
+        between = [
+            up.ask("smpquery", "-G", "sl2vl", f"{guids[link.a]:#x}", str(link.a_port))
+            for link in subnet.links
+            if not link.to_hca
+        ]
+    for sl in (0, 8):
+        assert lanes_of(at_host, sl) == torus_lanes("ca", vls, sl)
+        assert set().union(*(lanes_of(said, sl) for said in between)) == torus_lanes("swe", vls, sl)
+
+
+def lanes_of(table: str, first: int) -> set[int]:
+    """Return the lanes of eight service levels in the rows that smpquery prints, one a port of entry."""
+    rows = re.findall(r"ports: in.*?: \|(.*)\|", table)
+    assert rows, table
+    return {int(cell) for row in rows for cell in row.split("|")[first : first + 8]}

@@ -99,6 +99,30 @@ def test_engines_for_any_topology_fit_a_torus(engine: str) -> None:
     assert drawn("IB002", torus(5, 5, engine=engine)) == []
 
 
+@pytest.mark.parametrize(
+    ("tables", "lacking"),
+    [
+        ("qos_vlarb_high 0:64\nqos_vlarb_low 0:64\n", {"swe": [1, 2, 3]}),
+        ("qos_vlarb_low 0:64,1:0,2:4,3:4\n", {"swe": [1]}),
+        ("qos_vlarb_high 1:64,2:4,3:4\nqos_vlarb_low 1:64\n", {"ca": [0], "swe": [0]}),
+        ("qos_vlarb_high 0:64\nqos_vlarb_low 0:64\nqos_swe_vlarb_low 0:4,1:4,2:4,3:4\n", {}),
+        ("", {}),
+    ],
+)
+def test_every_lane_of_torus_2qos_needs_a_weight(tables: str, lacking: dict[str, list[int]]) -> None:
+    text = f"routing_engine torus-2QoS\nqos TRUE\nmax_op_vls 4\n{tables}"
+    found = {finding.data["ports"]: finding.data["lanes"] for finding in drawn("IB027", *conf(text))}
+    assert found == lacking
+
+
+@pytest.mark.parametrize("vls", [2, 4, 8])
+def test_what_an_intent_says_of_a_torus_serves_its_lanes(vls: int) -> None:
+    levels = {
+        "levels": {"training": {"sl": 1, "vl": 1, "high": 64}, "storage": {"sl": 8, "vl": 0, "low": 32}}
+    }
+    assert drawn("IB027", torus(4, 3, engine="torus-2QoS", qos={"vls": vls, **levels})) == []
+
+
 def test_what_nvidias_manager_takes_by_itself_is_not_judged() -> None:
     document = intent(flavour="nvidia", subnet_manager={"routing": None})
     assert drawn("IB002", document) == drawn("IB037", document) == []

@@ -72,6 +72,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     switches,
     written,
 )
+from lossless.model.fabric.infiniband.torus_lanes import SECOND_LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,8 +87,6 @@ SPARE_VLS = 4
 """Lanes with which torus-2QoS goes round a switch that failed without a circle: osm_torus.c @9b50961."""
 LEVEL_VLS = 8
 """Lanes with which torus-2QoS has two levels of service: osm_torus.c @9b50961."""
-SECOND_LEVEL = 8
-"""The bit of an SL that means the second level of torus-2QoS: torus-2QoS(8)."""
 _OFF_NOTES = {
     "torus-2QoS": "opensm logs ERR 4E44, passes torus-2QoS over and routes by the next engine, else by minhop",
     "lash": "lash says that all is configured, and all its paths are on VL 0",

@@ -4,7 +4,8 @@ Severity: error
 
 ## What it does
 Follows the service levels that partitions and declared levels use through the SL2VL table to their lane, and looks
-whether the lane has a weight in one of the arbitration tables.
+whether the lane has a weight in one of the arbitration tables. torus-2QoS writes the SL2VL tables itself: VL 0 to 3
+between switches and VL 0 at hosts, and with SL 8 and up VL 4 to 7 and VL 1; each of them needs a weight.
 
 ## Why it breaks a lossless fabric
 A level whose entry is 15 has no lane: each of its packets is thrown away. A lane without weight is sent nothing, or
@@ -36,6 +37,7 @@ Give each level a lane of 0 to 14, and each lane in use a weight above 0 in one 
 
 ## Sources
 - opensm(8), of opensm 3.3.23, QOS CONFIGURATION (15 in an SL2VL table drops the packet)
+- linux-rdma/opensm opensm/osm_torus.c @fa74b98 (sl2vl_entry), torus-2QoS(8)
 - InfiniBand specification 1.2.1, 7.6.9 (a weight of 0 is an entry that is skipped)
 """
 
@@ -46,6 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
     ARBITRATION_TABLES,
+    DROPPED,
     folding,
     is_on,
     operational_vls,
@@ -55,8 +58,13 @@ from lossless.checks.rules.infiniband.subnet_queries import (
 )
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.wording import joined
+from lossless.model.fabric.infiniband.qos_options import weights_of
+from lossless.model.fabric.infiniband.torus_lanes import TORUS_ENGINE, TORUS_PORTS, torus_lanes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.infiniband.subnet import Subnet
 
@@ -64,6 +72,9 @@ if TYPE_CHECKING:
 def check(subnet: Subnet) -> Results:
     """Yield a violation per service level in use that has no lane, or one without weight."""
     if not is_on(subnet, "qos"):
+        return
+    if subnet.routing.engine == TORUS_ENGINE:
+        yield from _torus(subnet)
         return
     if any(subnet.option(f"qos_{kind}_{table}") for kind in ("ca", "swe") for table in ARBITRATION_TABLES):
         yield MissingInput("arbitration tables of their own for some ports")
@@ -75,6 +86,36 @@ def check(subnet: Subnet) -> Results:
             yield _dropped(subnet, sl, users)
         elif served is not None and vl not in served:
             yield _starved(subnet, sl, vl, users)
+
+
+def _torus(subnet: Subnet) -> Iterator[Violation]:
+    count, levels = operational_vls(subnet), set(_in_use(subnet)) or {0}
+    for kind in TORUS_PORTS if count else ():
+        used = frozenset().union(*(torus_lanes(kind, count or 1, sl) for sl in levels))
+        if lacking := sorted(used - _weighted(subnet, kind)):
+            yield _without_weight(subnet, kind, lacking)
+
+
+def _weighted(subnet: Subnet, kind: str) -> set[int]:
+    """Return the lanes with a weight at ports of a kind: by its own tables, else those for all, else opensm's."""
+    served = set()
+    for table, default in (("high", "0:4"), ("low", ",".join(f"{vl}:4" for vl in range(1, DROPPED)))):
+        options = (subnet.option(f"qos_{kind}_vlarb_{table}"), subnet.option(f"qos_vlarb_{table}"))
+        text = next((option.text for option in options if option and option.text != "(null)"), default)
+        served |= {entry.vl for entry in weights_of(text) or () if entry.weight}
+    return served
+
+
+def _without_weight(subnet: Subnet, kind: str, lacking: list[int]) -> Violation:
+    keys = [f"qos_{kind}_vlarb_low", f"qos_{kind}_vlarb_high", "qos_vlarb_low", "qos_vlarb_high"]
+    where, vls = "between switches" if kind == "swe" else "at hosts", f"VL {joined(map(str, lacking))}"
+    return Violation(
+        origin=written(subnet, *keys, "routing_engine"),
+        message=f"torus-2QoS uses {vls} {where}, without weight in either table",
+        note="it writes the SL2VL tables itself: the paths on these lanes are served last or never",
+        help=f"state qos_{kind}_vlarb_high or qos_{kind}_vlarb_low with a weight above 0 for {vls}",
+        data={"ports": kind, "lanes": [*lacking]},
+    )
 
 
 def _in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:

@@ -32,14 +32,14 @@ def qos_of(options: Iterable[ManagerSetting], levels: tuple[ServiceLevel, ...], 
         max_op_vls=number(texts.get("max_op_vls")),
         max_vls=number(texts.get("qos_max_vls")),
         high_limit=number(texts.get("qos_high_limit")),
-        high=_weights(texts.get("qos_vlarb_high")),
-        low=_weights(texts.get("qos_vlarb_low")),
+        high=weights_of(texts.get("qos_vlarb_high")),
+        low=weights_of(texts.get("qos_vlarb_low")),
         sl2vl=_vls(texts.get("qos_sl2vl")),
         origin=origin,
     )
 
 
-def _weights(text: str | None) -> tuple[Weight, ...] | None:
+def weights_of(text: str | None) -> tuple[Weight, ...] | None:
     """Return the entries of an arbitration table, ``0:64,1:32``; None where it is none or one is no pair of numbers."""
     if text is None:
         return None

@@ -321,3 +321,58 @@ def test_each_direction_of_a_torus_has_the_same_ports_at_every_switch_whoever_ha
         (2, 1): {(13, 15)},
         (2, -1): {(17, 19)},
     }
+
+
+TORUS_OF_LANES = """\
+lossless: v1
+fabric: torus
+transport: infiniband
+flavour: upstream
+hardware: {switch: nvidia-qm8700, hca: connectx-6}
+topology: {torus: {sides: [4, 3], links: 2 x HDR, hosts_per_switch: 2, host_links: 1 x HDR}}
+subnet_manager:
+  manager: opensm
+  hosts: [{on: host1, priority: 15}]
+  routing: {engine: torus-2QoS, fallback: off}
+qos:
+  vls: 8
+  levels: {jobs: {sl: 0, vl: 0, high: 64, low: 32}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("levels", "vls", "tables"),
+    [
+        (
+            "",
+            8,
+            {
+                "swe_high": "0:64,1:64,2:64,3:64",
+                "swe_low": "0:32,1:32,2:32,3:32",
+                "ca_high": "0:64",
+                "ca_low": "0:32",
+            },
+        ),
+        (
+            ", storage: {sl: 8, vl: 1, low: 16}",
+            8,
+            {
+                "swe_high": "0:64,1:64,2:64,3:64",
+                "swe_low": "0:32,1:32,2:32,3:32,4:16,5:16,6:16,7:16",
+                "ca_high": "0:64",
+                "ca_low": "0:32,1:16",
+            },
+        ),
+        ("", 2, {"swe_high": "0:64,1:64", "swe_low": "0:32,1:32", "ca_high": "0:64", "ca_low": "0:32"}),
+    ],
+)
+def test_torus_2qos_has_a_weight_on_every_lane_it_uses(levels: str, vls: int, tables: dict[str, str]) -> None:
+    text = spoilt(TORUS_OF_LANES, ("low: 32}", f"low: 32}}{levels}"))
+    options = options_of(subnet_of(spoilt(text, ("vls: 8", f"vls: {vls}"))))
+    of_kind = {
+        f"{kind}_{table}": options[f"qos_{kind}_vlarb_{table}"]
+        for kind in ("swe", "ca")
+        for table in ("high", "low")
+    }
+    assert of_kind == tables
+    assert not {"qos_vlarb_high", "qos_vlarb_low"} & set(options)

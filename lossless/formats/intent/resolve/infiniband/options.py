@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import InputError
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, ServiceLevel
+from lossless.model.fabric.infiniband.torus_lanes import TORUS_ENGINE, TORUS_PORTS, torus_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,7 +79,7 @@ def _qos(loaded: LoadedSubnet, qos: SubnetQos) -> Iterator[ManagerSetting]:
         yield ManagerSetting("qos_high_limit", str(qos.high_limit), loaded.origin("qos", "high_limit"), True)
     levels = loaded.origin("qos", "levels")
     for table in ("high", "low"):
-        yield from _arbitration(qos, table, levels)
+        yield from (_torus_arbitration if _is_torus(loaded) else _arbitration)(qos, table, levels)
     yield ManagerSetting("qos_sl2vl", ",".join(map(str, _sl2vl(qos))), levels, True)
 
 
@@ -88,6 +89,25 @@ def _arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[Manager
     entries = [f"{vl}:{weight}" for vl, weight in weights if weight is not None]
     if entries:
         yield ManagerSetting(f"qos_vlarb_{table}", ",".join(entries), origin, True)
+
+
+def _is_torus(loaded: LoadedSubnet) -> bool:
+    routing = loaded.intent.subnet_manager.routing
+    return routing is not None and routing.engine[:1] == (TORUS_ENGINE,)
+
+
+def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[ManagerSetting]:
+    """Yield the arbitration tables of both kinds of ports, which torus-2QoS gives lanes of its own choice."""
+    levels = [(level.sl, getattr(level, table)) for level in qos.levels.values()]
+    stated = [(sl, weight) for sl, weight in levels if weight is not None]
+    for kind in TORUS_PORTS:
+        lanes = {sl: torus_lanes(kind, qos.vls or DROP, sl) for sl, _ in stated}
+        entries = {
+            vl: max(w for sl, w in stated if vl in lanes[sl]) for vl in sorted(set().union(*lanes.values()))
+        }
+        if entries:
+            text = ",".join(f"{vl}:{weight}" for vl, weight in entries.items())
+            yield ManagerSetting(f"qos_{kind}_vlarb_{table}", text, origin, True)
 
 
 def _sl2vl(qos: SubnetQos) -> list[int]:
