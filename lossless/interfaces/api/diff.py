@@ -68,12 +68,30 @@ def diff(
     from lossless.output.render.drift import drift_of
 
     document = intent_at(intent)
+    _require_one_file(config_db)
     running = device_in(load(config_db))
     report, fabric = sound_fabric(document, options)
     if fabric is None:
         return Drift(device or "", running.file, document.file, (), 0, None, None, (), report)
     switch = _switch(fabric, running, device)
     return Drift(switch.name, running.file, document.file, *drift_of(switch, running), report)
+
+
+def _require_one_file(config_db: str | PathLike[str]) -> None:
+    """Refuse a folder, whose files are those of several switches.
+
+    Raises:
+        InputError: it is one; the message names a file in it, where there is one.
+    """
+    from pathlib import Path
+
+    folder = Path(config_db)
+    if not folder.is_dir():
+        return
+    below = next(iter(sorted((*folder.glob("*.json"), *folder.glob("*/config_db.json")))), None)
+    example = below or folder / "leaf1" / "config_db.json"
+    message = f"a folder; diff compares one switch at a time: name its config_db.json, such as {example}"
+    raise InputError([Problem(str(config_db), None, None, message)])
 
 
 def _switch(fabric: Fabric, running: Document, device: str | None) -> Switch:

@@ -303,3 +303,14 @@ def test_a_patch_that_cannot_be_written_is_said(cli: Cli, running: Data) -> None
         outcome.err.splitlines()[-1]
         == "lossless: gone/patch.json: cannot be written: No such file or directory"
     )
+
+
+def test_a_folder_is_answered_with_the_file_that_is_expected(cli: Cli, running: Data) -> None:
+    Path("configs/leaf1").mkdir(parents=True)
+    Path("configs/leaf1/config_db.json").write_text(json.dumps(running))
+    outcome = cli("diff", "configs", INTENT)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err == (
+        "configs: a folder; diff compares one switch at a time: "
+        "name its config_db.json, such as configs/leaf1/config_db.json\n"
+    )
