@@ -16,7 +16,7 @@ from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
 from lossless.analysis.buffers.headroom.formulas import Method
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
-from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
+from lossless.analysis.buffers.headroom.sums import HeadroomSum, claim_beyond_limit, headroom_sums
 from lossless.analysis.buffers.storm_protection import Protection, protection
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
@@ -202,7 +202,7 @@ def _line(sets: Sequence[PortSet], ports: PortSet, priority: int) -> PortVerdict
     if isinstance(marks, MissingInput):
         missing.append(f"XOFF against ECN: {marks.reason}")
     watchdog = protection(ports)
-    parts = [part for part in (headroom, _storm(watchdog)) if isinstance(part, _Part)]
+    parts = [part for part in (headroom, _storm(watchdog), _port_claim(ports)) if isinstance(part, _Part)]
     known = marks if isinstance(marks, EcnMarking) else None
     return PortVerdict(
         # A missing headroom weighs more than a watchdog that runs: half a verdict is none.
@@ -232,6 +232,14 @@ def _storm(watchdog: Protection) -> _Part:
     if watchdog == "running":
         return _Part("safe", "")
     return _Part("unsafe", f"nothing ends a pause storm: watchdog {watchdog}")
+
+
+def _port_claim(ports: PortSet) -> _Part:
+    claim = claim_beyond_limit(ports)
+    if claim is None:
+        return _Part("safe", "")
+    claimed, limit = format_bytes(claim.claimed_bytes), format_bytes(claim.limit_bytes)
+    return _Part("unsafe", f"{claimed} of shared headroom at {_where(ports)}; the chip lends a port {limit}")
 
 
 def _headroom(ports: PortSet, priority: int) -> tuple[HeadroomCheck | None, _Part | MissingInput]:

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.api import lint_documents
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
+from lossless.model.fabric.view import View
 from lossless.output.render.switches import switch_file
 from tests.checks.rules.judging import drawn, only, patched
 from tests.formats.intent.intent_texts import SHAPE
@@ -95,6 +97,51 @@ def test_a_threshold_that_the_intent_does_not_state_has_drifted() -> None:
     intent = load_text(f"{SHAPE}buffers: {{model: dynamic}}\n", "fabric.yaml")
     found = drawn("CFG004", intent, rendered("{model: dynamic}", **THRESHOLD_ALONE))
     assert [finding.message for finding in found] == ["PG 3: profile is my_th, the intent says none"]
+
+
+LONG_LINKS = """\
+lossless: v1
+fabric: dci
+transport: rocev2
+preset: nvidia
+hardware: {switch: nvidia-sn4700, nic: connectx-7}
+buffers: %s
+topology:
+  leaf_spine:
+    {leaves: 2, spines: 1, hosts_per_leaf: 2, host_links: 1 x 400G, uplinks: 2 x 400G, cables: {host: 3m, uplink: %s}}
+"""
+
+
+SHARED = "{model: dynamic, headroom_oversubscription: 2}"
+
+
+def long_links(buffers: str, uplink: str) -> Document:
+    """Return the intent of a fabric whose uplinks have 8 lanes."""
+    return load_text(LONG_LINKS % (buffers, uplink), "fabric.yaml")
+
+
+def port_limits(buffers: str, uplink: str) -> list[str]:
+    found = drawn("BUF007", long_links(buffers, uplink))
+    return [finding.message for finding in found if finding.severity == "error"]
+
+
+def test_a_port_cannot_claim_more_shared_headroom_than_the_chip_lends_it() -> None:
+    """buffer_check_headroom_mellanox.lua @e6b0c5b refuses both uplinks: (8192 + 2 * 20) cells of 144 B."""
+    assert port_limits(SHARED, "800m") == [
+        "the lossless groups of a port can claim 1,417,216 B of the shared headroom pool, the chip lends a port "
+        "1,185,408 B"
+    ]
+    assert port_limits(SHARED, "300m") == []
+
+
+def test_a_group_with_headroom_of_its_own_claims_nothing_of_a_shared_pool() -> None:
+    assert port_limits("{model: dynamic}", "800m") == []
+
+
+@pytest.mark.parametrize(("uplink", "overall"), [("300m", "safe"), ("800m", "unsafe")])
+def test_closed_forms_call_a_port_beyond_that_limit_unsafe(uplink: str, overall: str) -> None:
+    fabric = resolve(load_intent(long_links(SHARED, uplink)))
+    assert fabric_verdict(View(fabric)).overall == overall
 
 
 def test_a_device_that_is_told_another_model_than_declared_has_drifted() -> None:

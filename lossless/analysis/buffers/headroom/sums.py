@@ -6,7 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
-from lossless.analysis.buffers.headroom.port import is_nvidia, lossless_profile
+from lossless.analysis.buffers.headroom.port import (
+    computed_headroom,
+    is_nvidia,
+    lossless_profile,
+    shares_headroom,
+)
 from lossless.analysis.buffers.pools import PRIVATE_HEADROOM_BYTES
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
@@ -113,6 +118,41 @@ def _nvidia_claim(claims: Sequence[_Claim]) -> int:
 def _beyond_reserved(profile: BufferProfile) -> int:
     headroom = profile.xoff_bytes
     return min(headroom, max(0, (profile.xon_bytes or 0) + headroom - profile.reserved_bytes))
+
+
+class PortClaim(NamedTuple):
+    """What the groups of one port can claim of the shared headroom pool, and the most that the chip lends a port."""
+
+    claimed_bytes: int
+    limit_bytes: int
+
+
+_MOST_LENT_CELLS, _RESERVED_CELLS = 8192, 20
+"""What each Spectrum chip lends one port, and what it reserves for it, twice with 8 lanes: ``port_max_shp`` and
+``port_reserved_shp`` of sonic-buildimage platform/mellanox/asic_table.j2 @086b03b."""
+
+
+def claim_beyond_limit(ports: PortSet) -> PortClaim | None:
+    """Return what the groups of each of these ports claim, where the dynamic model refuses so much, else None.
+
+    Source: sonic-swss cfgmgr/buffer_check_headroom_mellanox.lua @e6b0c5b.
+    """
+    switch = ports.switch
+    cell_bytes = switch.profile.asic.cell_bytes if switch.profile and is_nvidia(switch) else None
+    if cell_bytes is None or switch.qos.buffer_model != "dynamic" or not shares_headroom(switch):
+        return None
+    lanes = max((port.lanes or 1 for port in ports.ports), default=1)
+    reserved_cells = _RESERVED_CELLS * (2 if lanes == 8 else 1)
+    claim = PortClaim(sum(_group_claims(ports)), (_MOST_LENT_CELLS + reserved_cells) * cell_bytes)
+    return claim if claim.claimed_bytes > claim.limit_bytes else None
+
+
+def _group_claims(ports: PortSet) -> Iterator[int]:
+    for group in filter(None, ports.qos.groups):
+        given = group.buffer or (computed_headroom(ports) if group.generated else None)
+        if given is not None and not isinstance(given, MissingInput):
+            held = (given.xon_bytes or 0) + (given.headroom_bytes or 0) - (given.reserved_bytes or 0)
+            yield max(0, held)
 
 
 class ReservedSum(NamedTuple):

@@ -6,7 +6,8 @@ Severity: warning
 Adds up the headroom that the lossless groups of a switch can claim at once. Where they draw on a shared
 headroom pool (`BUFFER_POOL` `xoff`), the sum is compared with it: beyond a declared
 `headroom_oversubscription` it is a warning, without one it is only worth knowing, because many fabrics
-oversubscribe headroom on purpose. Headroom that leaves nothing of the chip to share is an error.
+oversubscribe headroom on purpose. Headroom that leaves nothing of the chip to share is an error. So is, in the
+dynamic buffer model of NVIDIA chips, a port whose groups claim more of the shared pool than the chip lends one port.
 
 ## Why it breaks a lossless fabric
 Oversubscribed headroom is a bet that not all groups pause at once. An incast over a whole row loses the
@@ -37,6 +38,8 @@ ratio is meant, state `buffers.headroom_oversubscription` in the intent.
 
 ## Sources
 - sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d
+- sonic-swss cfgmgr/buffer_check_headroom_mellanox.lua @e6b0c5b; sonic-buildimage platform/mellanox/asic_table.j2
+  @086b03b (port_max_shp, port_reserved_shp)
 - Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (oversubscribed headroom pools)
 """
 
@@ -46,22 +49,26 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import by_switch
-from lossless.analysis.buffers.headroom.sums import HeadroomSum, headroom_sums
+from lossless.analysis.buffers.headroom.sums import HeadroomSum, PortClaim, claim_beyond_limit, headroom_sums
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Json, Severity
-    from lossless.model.fabric.view import View
+    from lossless.model.fabric.view import PortSet, View
 
 _ROUNDING = 1.001
 """Pools are whole bytes and cells; a ratio this close to the declared one is the declared one."""
 
 
 def check(view: View) -> Results:
-    """Yield a violation per pool whose headroom does not fit, or fits only by a bet that nobody declared."""
+    """Yield a violation per pool or kind of port whose headroom does not fit, or fits only by an undeclared bet."""
     for sets in by_switch(view):
+        for ports in sets:
+            claim = claim_beyond_limit(ports)
+            if claim is not None:
+                yield _port_violation(ports, claim)
         sums = headroom_sums(sets)
         if isinstance(sums, MissingInput):
             yield MissingInput(sums.reason, places(sets))
@@ -71,6 +78,19 @@ def check(view: View) -> Results:
             if violation is not None:
                 total = demand.groups * len(demand.switches)
                 yield violation.on_ports(*sets)._replace(places=total, data=_data(demand))
+
+
+def _port_violation(ports: PortSet, claim: PortClaim) -> Violation:
+    return Violation(
+        origin=ports.cable.origin,
+        message=f"the lossless groups of a port can claim {format_bytes(claim.claimed_bytes)} of the shared headroom "
+        f"pool, the chip lends a port {format_bytes(claim.limit_bytes)}",
+        note="the dynamic buffer model refuses these groups, and the port has no headroom",
+        help="use a shorter cable or fewer lossless classes, or let each group hold its own headroom: no "
+        "over_subscribe_ratio and no xoff on the pool",
+        data={"claimed_bytes": claim.claimed_bytes, "limit_bytes": claim.limit_bytes},
+        severity="error",
+    ).on_ports(ports)
 
 
 def _violation(demand: HeadroomSum, declared: bool) -> Violation | None:
