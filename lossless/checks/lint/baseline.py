@@ -1,6 +1,7 @@
-"""A baseline: recorded findings of a repository, by file, object and code, never by line.
+"""A baseline: recorded findings of a repository, by file, object, code and value, never by line.
 
-One entry a line, sorted, so that two branches that fix different findings can be merged.
+It hides what it recorded and nothing else: another value, a graver severity or one more port or device is a new
+finding. One entry a line, sorted, so that two branches that fix different findings can be merged.
 """
 
 from __future__ import annotations
@@ -8,40 +9,57 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.subjects import StaleBaselineEntry
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.findings import SEVERITIES, Origin
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.checks.lint.coverage import RunCoverage
-    from lossless.ground.basics.findings import Finding
+    from lossless.ground.basics.findings import Finding, Severity
     from lossless.ground.documents.document import Document
 
-VERSION = 1
+VERSION = 2
 _TEXTS = ("file", "object", "code")
 
 
 class BaselineKey(NamedTuple):
-    """What identifies a finding in a baseline; ``file`` is relative to the baseline's folder."""
+    """What identifies a finding in a baseline; ``file`` is relative to the baseline's folder.
+
+    ``value`` is what the rule measured, as JSON: the ``data`` of the finding, its message where it has none.
+    """
 
     file: str
     object: str
     code: str
+    value: str = "{}"
+
+
+class BaselineEntry(NamedTuple):
+    """One recorded finding: how grave it was, and on what it showed, how often; places without a name are under ""."""
+
+    severity: Severity
+    elements: Mapping[str, int]
+
+
+Entries = dict[BaselineKey, BaselineEntry]
 
 
 class Baseline(NamedTuple):
-    """A baseline as read: how often each finding is known, and as which entry it stands there."""
+    """A baseline as read: what it records, and the number of each entry in the file."""
 
     file: str
     folder: str
     document: Document | None
-    counts: Mapping[BaselineKey, int]
+    entries: Mapping[BaselineKey, BaselineEntry]
     places: Mapping[BaselineKey, int]
     problems: tuple[Problem, ...] = ()
 
@@ -57,13 +75,19 @@ def read_baseline(file: str) -> Baseline:
     except InputError as error:
         return Baseline(file, folder, None, {}, {}, tuple(map(_with_help, error.problems)))
     problems: list[Problem] = []
-    counts: dict[BaselineKey, int] = {}
+    entries: Entries = {}
     places: dict[BaselineKey, int] = {}
-    for number, key, count in _entries(document, problems):
+    for number, key, entry in _entries(document, problems):
         # A merge can leave the same entry twice.
-        counts[key] = max(count, counts.get(key, 0))
+        entries[key] = _united(entries.get(key, entry), entry)
         places.setdefault(key, number)
-    return Baseline(file, folder, document, counts, places, tuple(problems))
+    return Baseline(file, folder, document, entries, places, tuple(problems))
+
+
+def _united(first: BaselineEntry, second: BaselineEntry) -> BaselineEntry:
+    """Return an entry that stands twice: the gravest severity, each element as often as one of them has it."""
+    severity = min(first.severity, second.severity, key=SEVERITIES.index)
+    return BaselineEntry(severity, Counter(first.elements) | Counter(second.elements))
 
 
 def _with_help(problem: Problem) -> Problem:
@@ -71,7 +95,7 @@ def _with_help(problem: Problem) -> Problem:
     return problem._replace(message="no such file; lossless baseline writes it") if is_missing else problem
 
 
-def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int, BaselineKey, int]]:
+def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int, BaselineKey, BaselineEntry]]:
     def note(message: str, *path: str | int) -> None:
         span = document.locate(path)
         problems.append(Problem(document.file, span.line, span.column, message))
@@ -91,16 +115,22 @@ def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int,
         if fault:
             note(fault, "findings", number)
         else:
-            yield number, BaselineKey(*(entry[name] for name in _TEXTS)), entry["count"]
+            key = BaselineKey(entry["file"], entry["object"], entry["code"], _json(entry.get("value", {})))
+            elements = Counter({**Counter(entry.get("on", ())), "": entry.get("count", 0)})
+            yield number, key, BaselineEntry(entry["severity"], +elements)
 
 
 def _fault(entry: Any) -> str:
     """Return what is wrong with an entry, nothing where it is sound."""
     if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in _TEXTS):
         return "an entry needs file, object and code, each a text"
-    count = entry.get("count")
-    if type(count) is not int or count < 1:
-        return "an entry needs a count of 1 or more"
+    if entry.get("severity") not in SEVERITIES:
+        return f"an entry needs a severity, one of {', '.join(SEVERITIES)}"
+    count, elements = entry.get("count", 0), entry.get("on", [])
+    if not isinstance(elements, list) or not all(isinstance(name, str) and name for name in elements):
+        return "on is a list of names"
+    if type(count) is not int or count < (not elements):
+        return "an entry needs a count of 1 or more, or a list of names in on"
     if entry["code"] not in RULES:
         from lossless.checks.rules.selectors import unknown
         from lossless.ground.basics.nearest import nearest
@@ -109,23 +139,71 @@ def _fault(entry: Any) -> str:
     return ""
 
 
-def key_of(code: str, origin: Origin, form: str, folder: str) -> BaselineKey:
+def key_of(finding: Finding, folder: str) -> BaselineKey:
     """Return what identifies a finding in a baseline of a folder."""
+    file, name, code = _object_of(finding.code, finding.origin, finding.object_form, folder)
+    return BaselineKey(file, name, code, measured(finding))
+
+
+def measured(finding: Finding) -> str:
+    """Return what a rule measured, as JSON: the data of the finding, its message where it has none."""
+    return _json(finding.data or {"message": finding.message})
+
+
+def _object_of(code: str, origin: Origin, form: str, folder: str) -> tuple[str, str, str]:
     name = os.path.relpath(os.path.abspath(origin.file), folder).replace(os.sep, "/")
     separator = "|" if form == "config_db" else "."
-    return BaselineKey(name, separator.join(map(str, origin.path)), code)
+    return name, separator.join(map(str, origin.path)), code
 
 
-def counts_of(findings: Iterable[Finding], folder: str) -> dict[BaselineKey, int]:
-    """Return how often each finding is there, by what identifies it in a baseline of a folder."""
-    return Counter(key_of(each.code, each.origin, each.object_form, folder) for each in findings)
+def _json(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
-def baseline_text(counts: Mapping[BaselineKey, int]) -> str:
+def elements_of(finding: Finding) -> Counter[str]:
+    """Return on what a finding shows, how often; places that it does not name are under ""."""
+    unnamed = max(finding.places, 1) - len(finding.elements)
+    return +Counter({**Counter(finding.elements), "": max(unnamed, not finding.elements)})
+
+
+def part_of(finding: Finding, elements: Counter[str]) -> Finding | None:
+    """Return a finding on some of its elements, None where there are none."""
+    if elements == elements_of(finding):
+        return finding
+    named = tuple(name for name in finding.elements if name in elements)
+    return finding._replace(elements=named, places=elements.total()) if elements else None
+
+
+def entries_of(findings: Iterable[Finding], folder: str) -> Entries:
+    """Return the entries of findings in a baseline of a folder."""
+    entries: Entries = {}
+    for finding in findings:
+        added_to(entries, key_of(finding, folder), BaselineEntry(finding.severity, elements_of(finding)))
+    return entries
+
+
+def added_to(entries: Entries, key: BaselineKey, more: BaselineEntry) -> None:
+    """Add to what an entry records; what is graver now takes the place of what was recorded."""
+    entry = entries.get(key)
+    if entry is None or SEVERITIES.index(more.severity) < SEVERITIES.index(entry.severity):
+        entries[key] = more
+    else:
+        entries[key] = entry._replace(elements=Counter(entry.elements) + Counter(more.elements))
+
+
+def baseline_text(entries: Mapping[BaselineKey, BaselineEntry]) -> str:
     """Return the text of a baseline: the same for the same findings, in whatever order they came."""
-    lines = [json.dumps({**key._asdict(), "count": count}) for key, count in sorted(counts.items())]
+    lines = [json.dumps(_line(key, entry)) for key, entry in sorted(entries.items(), key=itemgetter(0))]
     body = ",\n".join(lines)
     return f'{{"version": {VERSION}, "findings": [\n{body}\n]}}\n' if lines else _EMPTY
+
+
+def _line(key: BaselineKey, entry: BaselineEntry) -> dict[str, object]:
+    elements = Counter(entry.elements)
+    count = elements.pop("", 0)
+    names = sorted(elements.elements(), key=natural_key)
+    line = {**key._asdict(), "severity": entry.severity, "value": json.loads(key.value)}
+    return {**line, **({"on": names} if names else {}), **({"count": count} if count else {})}
 
 
 _EMPTY = f'{{"version": {VERSION}, "findings": [\n]}}\n'
@@ -136,17 +214,34 @@ class BaselineAccount:
 
     def __init__(self, baseline: Baseline) -> None:
         self.baseline = baseline
-        self._left = dict(baseline.counts)
+        self._left = {key: Counter(entry.elements) for key, entry in baseline.entries.items()}
+        self._of_object = grouped((key[:3], key) for key in baseline.entries)
+        self._of_value = grouped(((key.file, key.code, key.value), key) for key in baseline.entries)
 
-    def takes(self, code: str, origin: Origin, form: str) -> bool:
-        """Return whether a finding is known; as often as it is listed, not once more."""
-        key = key_of(code, origin, form, self.baseline.folder)
-        left = self._left.get(key, 0)
-        if left:
-            self._left[key] = left - 1
-        return left > 0
+    def unknown_part(self, finding: Finding) -> Finding | None:
+        """Return what is not recorded of a finding: all of it, the places that are new, or None.
 
-    def stale(self, coverage: RunCoverage) -> dict[BaselineKey, int]:
+        What is recorded hides as many places as are listed, not one more. A finding stands at the first of its places,
+        so that one more may move it: places by name are known wherever it stands.
+        """
+        own = key_of(finding, self.baseline.folder)
+        new = elements_of(finding)
+        for key in sorted(self._of_value.get((own.file, own.code, own.value), ()), key=own.__ne__):
+            known = self._left[key] & new
+            if key != own:
+                known.pop("", None)
+            self._left[key] -= known
+            recorded = self.baseline.entries[key].severity
+            if SEVERITIES.index(finding.severity) >= SEVERITIES.index(recorded):
+                new = new - known
+        return part_of(finding, new)
+
+    def saw(self, code: str, origin: Origin, form: str) -> None:
+        """Note that a finding is there, though another one is shown in its place: its entries are not stale."""
+        for key in self._of_object.get(_object_of(code, origin, form, self.baseline.folder), ()):
+            self._left[key].clear()
+
+    def stale(self, coverage: RunCoverage) -> dict[BaselineKey, Mapping[str, int]]:
         """Return what is listed and not found any more, and how often, where the run can tell."""
         return {key: left for key, left in self._left.items() if left and self._is_gone(key, coverage)}
 
@@ -161,4 +256,4 @@ class BaselineAccount:
         stale = self.stale(coverage)
         for key in sorted(stale, key=self.baseline.places.__getitem__):
             place = ("findings", self.baseline.places[key])
-            yield StaleBaselineEntry(Origin(self.baseline.file, place), *key, stale[key])
+            yield StaleBaselineEntry(Origin(self.baseline.file, place), key.file, key.object, key.code)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.layout import PartLayout
     from lossless.model.fabric.deployed_devices import DeviceSummary
+    from lossless.model.fabric.model import ClassSet, Fabric
 
 
 class DeviceResult(NamedTuple):
@@ -55,8 +56,11 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     tables, problems, fabric = reader.read(document)
     if fabric is None:
         return DeviceResult(document.file, Verdicts(), problems, None)
+    intended = settings.intended.get(fabric.switches[0].name)
+    if intended is not None:
+        fabric = _of_classes(fabric, intended.classes)
     view = View(fabric)
-    device = Device(tables, view, settings.intended.get(fabric.switches[0].name))
+    device = Device(tables, view, intended)
     chosen = settings.chosen(document.file)
     verdicts = (
         run(view, rules_for("fabric", chosen=chosen), "config_db"),
@@ -66,6 +70,12 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     summary = _summary(device) if settings.compared else None
     layout = document.part.layout if document.part else None
     return DeviceResult(document.file, _joined(verdicts), problems, summary, document.name, layout)
+
+
+def _of_classes(fabric: Fabric, classes: ClassSet) -> Fabric:
+    """Return the fabric of a device with the classes that its intent declares, in place of those its own maps show."""
+    switches = tuple(switch._replace(classes=classes) for switch in fabric.switches)
+    return fabric._replace(classes=classes, switches=switches)
 
 
 def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:

@@ -80,11 +80,13 @@ class _Filter:
 
     def filtered(self) -> FilterResult:
         verdicts = self._result.verdicts
-        left = [each for each in verdicts.findings if self._is_chosen(each) and self._is_left(each)]
+        # A baseline records the severity that was shown.
+        chosen = map(self._graded, filter(self._is_chosen, verdicts.findings))
+        left = [part for part in map(self._left_of, chosen) if part is not None]
         for code, origin in verdicts.superseded:
             self._saw(code, origin)
-        left += filter(self._is_chosen, self._about_suppressions())
-        findings = in_order(map(self._graded, left))
+        left += map(self._graded, filter(self._is_chosen, self._about_suppressions()))
+        findings = in_order(left)
         problems = (*self._lookup.problems(), *self._problems)
         return FilterResult(
             findings,
@@ -115,14 +117,15 @@ class _Filter:
         chosen = self._lookup.chosen(finding.origin.file)
         return chosen is None or finding.code in chosen
 
-    def _is_left(self, finding: Finding) -> bool:
+    def _left_of(self, finding: Finding) -> Finding | None:
+        """Return a finding where nothing accepts it: all of it, or the part that no baseline knows."""
         suppressed = self._ledger.accepts(finding)
         account = self._account(finding.origin.file)
         # What is suppressed is still there: its entry in a baseline is not stale.
-        baselined = account is not None and account.takes(finding.code, finding.origin, finding.object_form)
+        left = finding if account is None else account.unknown_part(finding)
         self._suppressed += suppressed
-        self._baselined += baselined and not suppressed
-        return not (suppressed or baselined)
+        self._baselined += left is None and not suppressed
+        return None if suppressed else left
 
     def _saw(self, code: str, origin: Origin) -> None:
         """Count a finding whose place another one has taken: it is neither shown nor gone."""
@@ -130,7 +133,7 @@ class _Filter:
         self._ledger.saw(code, origin, form)
         account = self._account(origin.file)
         if account is not None:
-            account.takes(code, origin, form)
+            account.saw(code, origin, form)
 
     def _account(self, file: str) -> BaselineAccount | None:
         """Return the baseline that knows the findings of a file."""

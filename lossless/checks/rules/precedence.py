@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+from lossless.ground.basics.findings import SEVERITIES
 
-    from lossless.ground.basics.findings import Finding, Origin, Path
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.ground.basics.findings import Finding, Origin, Path, Severity
+
+    Place = tuple[str, Path]
 
 SUPERSEDES: dict[str, tuple[str, ...]] = {
     "ECN012": ("ECN004", "ECN005"),
@@ -55,12 +59,24 @@ def replaced(findings: Iterable[Finding]) -> frozenset[Replaced]:
 def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> list[Finding]:
     """Return findings without those that others replace, and with those lessened that others say more of."""
     remaining = [finding for finding in findings if (finding.code, finding.origin) not in superseded]
-    graver = {
-        finding.origin.place
-        for finding in remaining
-        if not finding.code.startswith(RESTATES) and finding.severity != "info"
-    }
-    return [_lessened(finding, graver) for finding in _once(remaining)]
+    others = [finding for finding in remaining if not finding.code.startswith(RESTATES)]
+    at = _worst((finding.origin.place, finding.severity) for finding in others)
+    rows = _worst((_row(finding.origin.place), finding.severity) for finding in others)
+    # Drift is of a whole row, what traffic suffers often of one field of it.
+    return [_lessened(f, {**at, **rows} if f.code == "CFG004" else at) for f in _once(remaining)]
+
+
+def _row(place: Place) -> Place:
+    """Return the row of a table that a place is in."""
+    file, path = place
+    return file, path[:2]
+
+
+def _worst(severities: Iterable[tuple[Place, Severity]]) -> dict[Place, Severity]:
+    worst: dict[Place, Severity] = {}
+    for place, severity in severities:
+        worst[place] = min(worst.get(place, severity), severity, key=SEVERITIES.index)
+    return worst
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -74,7 +90,10 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
             yield finding
 
 
-def _lessened(finding: Finding, graver: set[tuple[str, Path]]) -> Finding:
-    if finding.code.startswith(RESTATES) and finding.origin.place in graver:
-        return finding._replace(severity="info")
-    return finding
+def _lessened(finding: Finding, worst: Mapping[Place, Severity]) -> Finding:
+    """Return a finding as information where another rule says no less of the same place."""
+    if not finding.code.startswith(RESTATES):
+        return finding
+    other = worst.get(finding.origin.place, "info")
+    is_said = SEVERITIES.index(other) <= SEVERITIES.index(finding.severity)
+    return finding._replace(severity="info") if is_said else finding

@@ -104,13 +104,12 @@ class ExpiredSuppression(NamedTuple):
 
 
 class StaleBaselineEntry(NamedTuple):
-    """An entry of a baseline that is not found any more, all or some of the times it counts."""
+    """An entry of a baseline that is not found any more, in all or some of its places."""
 
     origin: Origin
     file: str
     object: str
     code: str
-    times: int
 
 
 class SuppressionReview(NamedTuple):

@@ -11,10 +11,10 @@ from lossless.interfaces.api.lint import filtered_run, run_at
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.checks.lint.baseline import BaselineKey
+    from lossless.checks.lint.baseline import BaselineKey, Entries
 
 BASELINE = "lossless-baseline.json"
 """The baseline in the current folder, where no configuration names another."""
@@ -52,7 +52,7 @@ def baseline(
         InputError: the baseline that is there cannot be read, or there is none to prune.
         RenderError: it cannot be written.
     """
-    from lossless.checks.lint.baseline import baseline_text, counts_of
+    from lossless.checks.lint.baseline import baseline_text, entries_of
     from lossless.ground.documents.atomic import write_all
 
     configured = configured_baseline(options)
@@ -63,14 +63,14 @@ def baseline(
     account = filtered.accounts.get(file)
     stale = {} if account is None else account.stale(filtered.coverage)
     new = [finding for finding in filtered.findings if not finding.code.startswith(_SUPPRESSION_RULES)]
-    added = {} if prune else counts_of(new, os.path.dirname(os.path.abspath(file)))
+    added = {} if prune else entries_of(new, os.path.dirname(os.path.abspath(file)))
     after = _changed(before, stale, added)
     errors = (*run.result.errors, *filtered.problems)
     if not errors and (after != before or not os.path.exists(file)):
         write_all({file: baseline_text(after)})
     is_configured = configured is not None and os.path.abspath(configured) == os.path.abspath(file)
     return BaselineResult(
-        file, sum(after.values()), sum(added.values()), sum(stale.values()), errors, is_configured
+        file, len(after), len(after.keys() - before), len(before.keys() - after), errors, is_configured
     )
 
 
@@ -86,7 +86,7 @@ def configured_baseline(options: Options) -> str | None:
     return shown_path(os.path.join(configuration.folder, configuration.baseline))
 
 
-def _present(file: str, *, needed: bool) -> dict[BaselineKey, int]:
+def _present(file: str, *, needed: bool) -> Entries:
     """Return what a baseline lists; nothing where there is none and none is needed."""
     from lossless.checks.lint.baseline import read_baseline
 
@@ -95,11 +95,18 @@ def _present(file: str, *, needed: bool) -> dict[BaselineKey, int]:
     present = read_baseline(file)
     if present.problems:
         raise InputError(present.problems)
-    return dict(present.counts)
+    return dict(present.entries)
 
 
-def _changed(
-    before: dict[BaselineKey, int], less: dict[BaselineKey, int], more: dict[BaselineKey, int]
-) -> dict[BaselineKey, int]:
-    counts = {key: before.get(key, 0) - less.get(key, 0) + more.get(key, 0) for key in (*before, *more)}
-    return {key: count for key, count in counts.items() if count}
+def _changed(before: Entries, stale: Mapping[BaselineKey, Mapping[str, int]], added: Entries) -> Entries:
+    from collections import Counter
+
+    from lossless.checks.lint.baseline import added_to
+
+    after = {
+        key: entry._replace(elements=Counter(entry.elements) - Counter(stale.get(key, {})))
+        for key, entry in before.items()
+    }
+    for key, entry in added.items():
+        added_to(after, key, entry)
+    return {key: entry for key, entry in after.items() if entry.elements}

@@ -37,8 +37,9 @@ def lint_since(
 ) -> Report:
     """Lint files as they are and as they were, by the configuration of today; report what was not there then.
 
-    A finding is the same where rule, file and object are, or rule, file and message; one that is graver now counts
-    as added. ``revision`` with three dots behind it is where the work since forked off, as git has it.
+    A finding is the same where rule, file and object are, or rule, file and message. One that is graver now, or of
+    another value, counts as added, and so do the places that have come to the others it shows on. ``revision`` with
+    three dots behind it is where the work since forked off, as git has it.
 
     Raises:
         LosslessError: no repository, no such revision, or a path outside of the repository.
@@ -93,15 +94,15 @@ def _compared(
 ) -> tuple[list[Finding], tuple[RemainingFinding, ...], list[Finding]]:
     """Return what is new, what was there, and what is gone; pairs by object come before pairs by message."""
     left: list[RemainingFinding] = []
-    graver: list[Finding] = []
+    worse: list[Finding] = []
     added, gone = list(now), list(then)
     for key in (_by_object, _by_message):
         added, gone, pairs = _paired(added, gone, key)
-        graver += [finding for finding, was in pairs if _is_graver(finding, was)]
-        left += [
-            RemainingFinding(finding, was.places) for finding, was in pairs if not _is_graver(finding, was)
-        ]
-    return [*added, *graver], tuple(left), gone
+        for finding, was in pairs:
+            new, known = _parts(finding, was)
+            worse += filter(None, [new])
+            left += [RemainingFinding(known, was.places)] if known else []
+    return [*added, *worse], tuple(left), gone
 
 
 def _paired(
@@ -128,8 +129,15 @@ def _by_message(finding: Finding) -> Key:
     return (finding.code, finding.origin.file, finding.message)
 
 
-def _is_graver(now: Finding, then: Finding) -> bool:
-    return SEVERITIES.index(now.severity) < SEVERITIES.index(then.severity)
+def _parts(now: Finding, then: Finding) -> tuple[Finding | None, Finding | None]:
+    """Return what is new of a finding, and what was there: by severity, value and places."""
+    from lossless.checks.lint.baseline import elements_of, measured, part_of
+
+    is_graver = SEVERITIES.index(now.severity) < SEVERITIES.index(then.severity)
+    if is_graver or measured(now) != measured(then):
+        return now, None
+    elements, before = elements_of(now), elements_of(then)
+    return part_of(now, elements - before), part_of(now, elements & before)
 
 
 def _margins(

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, strategies as st
 
 from lossless.api import Options, Report, lint_documents
-from lossless.checks.lint.baseline import baseline_text, counts_of, read_baseline
+from lossless.checks.lint.baseline import baseline_text, entries_of, read_baseline
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import EVERY, codes_of, families
@@ -109,9 +109,9 @@ def test_what_is_known_is_exactly_what_was_found(data: st.DataObject, number: in
     options = Options(rdma_dscps=cases("json config_db")[number].rdma_dscps)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "known.json"
-        file.write_text(baseline_text(counts_of(known, folder)))
+        file.write_text(baseline_text(entries_of(known, folder)))
         after = lint_documents(documents, options._replace(baseline=str(file)))
-        assert baseline_text(read_baseline(str(file)).counts) == file.read_text()
+        assert baseline_text(read_baseline(str(file)).entries) == file.read_text()
     assert after.baselined == len(known)
     assert len(after.findings) == len(before.findings) - len(known)
     assert said(after) <= said(before)
@@ -121,8 +121,8 @@ def test_what_is_known_is_exactly_what_was_found(data: st.DataObject, number: in
 def test_the_order_of_findings_does_not_matter(data: st.DataObject, number: int) -> None:
     findings: tuple[Finding, ...] = judged("json config_db", number)[1].findings
     shuffled = data.draw(st.permutations(findings))
-    text = baseline_text(counts_of(findings, "/repository"))
-    assert baseline_text(counts_of(shuffled, "/repository")) == text
+    text = baseline_text(entries_of(findings, "/repository"))
+    assert baseline_text(entries_of(shuffled, "/repository")) == text
     entries = [line for line in text.splitlines() if line.startswith('{"file"')]
-    assert len(entries) == len(counts_of(findings, "/repository"))
-    assert json.loads(text)["version"] == 1
+    assert len(entries) == len(entries_of(findings, "/repository"))
+    assert json.loads(text)["version"] == 2

@@ -85,6 +85,18 @@ class TestRendered:
         )
 
 
+def test_rdma_that_a_switch_sends_to_a_lossy_class_is_an_error_by_what_its_intent_declares() -> None:
+    """Nothing on the switch itself says that DSCP 26 is RDMA: without PFC on it, its maps are as good as others."""
+    stray = leaf({"DSCP_TO_TC_MAP": {"AZURE": {"26": "1"}}})
+    found = {finding.code: finding for finding in lint_documents([stray, intent()]).findings}
+    assert {code: finding.severity for code, finding in found.items()} == {
+        "CLS001": "error",
+        "CFG004": "info",
+    }
+    assert "26" in found["CLS001"].help
+    assert all(finding.severity != "error" for finding in lint_documents([stray]).findings)
+
+
 def said(tables: Any, data: Any) -> set[tuple[str, str]]:
     documents = [document_of(data), load_text(json.dumps(tables), "device.json")]
     return {(found.code, found.message) for found in lint_documents(documents).findings}

@@ -53,12 +53,20 @@ lossless-baseline.json: 2 findings known (2 new, 0 gone)
 lint knows it by baseline = "lossless-baseline.json" in lossless.toml, or by --baseline lossless-baseline.json
 """),
     )
-    assert BASELINE.read_text() == snapshot("""\
-{"version": 1, "findings": [
-{"file": "configs/tor1.json", "object": "PORT_QOS_MAP|Ethernet4|pfc_enable", "code": "WD001", "count": 1},
-{"file": "fabric.yaml", "object": "topology.leaf_spine.uplinks", "code": "TOP001", "count": 1}
-]}
-""")
+    head, watchdog, oversubscribed, foot = BASELINE.read_text().splitlines()
+    assert (head, foot) == ('{"version": 2, "findings": [', "]}")
+    entry = json.loads(watchdog.removesuffix(","))
+    assert list(entry) == ["file", "object", "code", "value", "severity", "on"]
+    assert entry["on"] == ["tor1:Ethernet4"]
+    assert entry["value"]["message"].startswith("PFC is on and the port has no PFC_WD row")
+    assert json.loads(oversubscribed) == {
+        "file": "fabric.yaml",
+        "object": "topology.leaf_spine.uplinks",
+        "code": "TOP001",
+        "severity": "error",
+        "value": {"down_bps": 3_200 * 10**9, "up_bps": 1_600 * 10**9, "ratio": 2.0},
+        "on": ["leaf1", "leaf2"],
+    }
 
 
 def test_what_is_known_is_counted_and_not_shown(known: Cli) -> None:
@@ -86,6 +94,39 @@ def test_one_more_finding_is_shown(known: Cli) -> None:
     assert set(codes(known)) == {"BUF002"}
 
 
+def test_a_worse_value_and_one_more_port_are_shown(cli: Cli) -> None:
+    """131,424 B are known to be short of what vendors reserve; 20,000 B are far below the floor."""
+    short = leaf_with("BUFFER_PROFILE", "pg_lossless_400000_5m_profile", xoff="131424")
+    Path("leaf1.json").write_text(short)
+    cli("baseline")
+    assert codes(cli, "--baseline", str(BASELINE)) == []
+    Path("leaf1.json").write_text(short.replace('"131424"', '"20000"'))
+    assert "BUF002" in codes(cli, "--baseline", str(BASELINE))
+    tables = json.loads(short)
+    del tables["PFC_WD"]["Ethernet4"]
+    Path("leaf1.json").write_text(json.dumps(tables))
+    cli("baseline")
+    del tables["PFC_WD"]["Ethernet0"]
+    Path("leaf1.json").write_text(json.dumps(tables))
+    findings = report(cli, "--baseline", str(BASELINE))["findings"]
+    assert [finding["elements"] for finding in findings if finding["code"] == "WD001"] == [
+        ["leaf1:Ethernet0"]
+    ]
+
+
+def test_the_severity_that_counts_is_the_one_that_is_configured(site: Cli) -> None:
+    configured = 'baseline = "lossless-baseline.json"\n[severity]\nTOP001 = "{}"\n'
+    Path("lossless.toml").write_text(configured.format("warning"))
+    site("baseline")
+    assert codes(site) == []
+    Path("lossless.toml").write_text(configured.format("error"))
+    assert codes(site) == ["TOP001"]
+    assert site("baseline").err.startswith("lossless-baseline.json: 2 findings known (0 new, 0 gone)\n")
+    assert codes(site) == []
+    (entry,) = (e for e in json.loads(BASELINE.read_text())["findings"] if e["code"] == "TOP001")
+    assert (entry["severity"], entry["on"]) == ("error", ["leaf1", "leaf2"])
+
+
 def test_what_is_mended_is_stale_and_pruned(known: Cli) -> None:
     Path("fabric.yaml").write_text(intent_with("uplinks: 2 x 800G", "uplinks: 2 x 800G"))
     code, out, _ = known("lint")
@@ -93,8 +134,8 @@ def test_what_is_mended_is_stale_and_pruned(known: Cli) -> None:
     assert out == snapshot("""\
 lossless-baseline.json:3:1: SUP003 baseline-stale: 1 finding of this baseline is not found any more [warning]
   |
-3 | {"file": "fabric.yaml", "object": "topology.leaf_spine.uplinks", "code": "TOP001", "count": 1}
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+3 | {"file": "fabric.yaml", "object": "topology.leaf_spine.uplinks", "code": "TOP001", "value": {"down_bps": 32000000...
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   = on: fabric.yaml topology.leaf_spine.uplinks TOP001
   = help: lossless baseline --prune removes what is mended
 
@@ -180,21 +221,21 @@ def test_nothing_is_written_where_something_cannot_be_read(known: Cli) -> None:
     [
         ("{", "lossless-baseline.json:1:2: the file ends too early; is it cut off?"),
         (
-            '{"version": 2}',
+            '{"version": 1}',
             "lossless-baseline.json:1:13: not a baseline of this version; "
-            "expected version 1, as lossless baseline writes",
+            "expected version 2, as lossless baseline writes",
         ),
-        ('{"version": 1, "findings": 3}', "lossless-baseline.json:1:28: findings is no list"),
+        ('{"version": 2, "findings": 3}', "lossless-baseline.json:1:28: findings is no list"),
         (
-            '{"version": 1, "findings": [{"file": "a"}]}',
+            '{"version": 2, "findings": [{"file": "a"}]}',
             "lossless-baseline.json:1:29: an entry needs file, object and code, each a text",
         ),
         (
-            '{"version": 1, "findings": [{"file": "a", "object": "b", "code": "WD001", "count": 0}]}',
-            "lossless-baseline.json:1:29: an entry needs a count of 1 or more",
+            '{"version": 2, "findings": [{"file": "a", "object": "b", "code": "WD001", "severity": "error"}]}',
+            "lossless-baseline.json:1:29: an entry needs a count of 1 or more, or a list of names in on",
         ),
         (
-            '{"version": 1, "findings": [{"file": "a", "object": "b", "code": "WD0", "count": 1}]}',
+            '{"version": 2, "findings": [{"file": "a", "object": "b", "code": "WD0", "severity": "info", "count": 1}]}',
             "lossless-baseline.json:1:29: no rule 'WD0'; did you mean WD?",
         ),
         ("<<<<<<< HEAD\n{}", "lossless-baseline.json:1:1: expected a value"),

@@ -9,7 +9,11 @@ groups and buffer profiles. Each row that differs is one finding, on however man
 profiles do not matter, what they say does; rows that the intent has no use for are worth knowing. A file without any
 QoS is a base for rendering and no drift; a switch of another HWSKU differs in that alone. What other rules report of
 the same rows is left to them: a missing watchdog, a lossless queue that marks nothing, a cable that is configured too
-short, PFC on ports that the intent does not use.
+short, PFC on ports that the intent does not use. The classes of the switch are those that its intent declares.
+
+Drift that leaves a lossless class without protection is an error: a DSCP, traffic class or priority that is mapped to
+a lossy one, a priority without PFC or watchdog, a lossless queue or priority group without its row or headroom. Rows
+that the intent has no use for are information; all else is a warning.
 
 ## Why it breaks a lossless fabric
 The intent was judged, and found sound. What runs is something else, from a change by hand in some night or from a
@@ -159,7 +163,8 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Switch
         yield SwitchDifference(poll.origin, message, wanted.origin)
     if want.qos.global_dscp_map is not None:
         nowhere = device.tables.origin("PORT_QOS_MAP").key()
-        yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere)
+        lossless = [cls.priority for cls in want.classes.lossless if cls.priority is not None]
+        yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere, lossless)
     if want.qos.tunnel is not None and have.qos.tunnel is not None:
         yield from of_tunnel(have.qos.tunnel, want.qos.tunnel)
     if want.qos.dynamic is not None:
@@ -230,5 +235,5 @@ def _violation(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> 
         elements=elements,
         data={"object": "|".join(map(str, origin.path))},
         related=related,
-        severity="info" if difference.extra else None,
+        severity=difference.severity,
     )

@@ -24,9 +24,9 @@ from lossless.model.fabric.qos import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from lossless.ground.basics.findings import Origin
+    from lossless.ground.basics.findings import Origin, Severity
     from lossless.model.fabric.qos import PortQos, PriorityGroup, PriorityMask, Queue, TunnelMaps
 
 Value = str | int | bool | None
@@ -37,12 +37,15 @@ _WEIGHED = frozenset({"DWRR", "WRR"})
 
 
 class SwitchDifference(NamedTuple):
-    """One subject that differs: where it is on the device, the message, and where it was declared."""
+    """One subject that differs: where it is on the device, the message, and where it was declared.
+
+    ``severity`` follows what traffic suffers from it, None where the rule's own holds.
+    """
 
     origin: Origin
     message: str
     declared: Origin
-    extra: bool = False
+    severity: Severity | None = None
 
 
 class MapField(NamedTuple):
@@ -81,9 +84,12 @@ def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iter
     Unless speed and cable are the declared ones, groups that the switch makes from them are not compared.
     """
     if have.trust_dot1p and not want.trust_dot1p:
-        yield SwitchDifference(have.origin, "dot1p_to_tc_map is bound: the intent trusts DSCP", want.origin)
+        message = "dot1p_to_tc_map is bound: the intent trusts DSCP"
+        yield SwitchDifference(have.origin, message, want.origin, _grave(want.pfc.priorities))
+    lossless = want.pfc.priorities
     for field in MAPS:
-        yield from of_map(field, getattr(have, field.attribute), getattr(want, field.attribute), have.origin)
+        maps = getattr(have, field.attribute), getattr(want, field.attribute)
+        yield from of_map(field, *maps, have.origin, lossless)
     yield from _mask("pfc_enable", have.pfc, want.pfc)
     # Where the watchdog has no row, or watches nothing, its own rules say so.
     if have.watchdog_mask is not None and have.watchdog_mask.priorities and want.watchdog_mask is not None:
@@ -97,10 +103,15 @@ def of_port(name: str, have: PortQos, want: PortQos, *, same_link: bool) -> Iter
 
 
 def of_map(
-    field: MapField, have: IndexMap | None, want: IndexMap | None, unbound: Origin
+    field: MapField,
+    have: IndexMap | None,
+    want: IndexMap | None,
+    unbound: Origin,
+    lossless: Sequence[int] = (),
 ) -> Iterator[SwitchDifference]:
     """Yield where a map leads elsewhere than the declared one; ``unbound`` is to blame where there is none.
 
+    What is led out of the ``lossless`` numbers is not protected by any pause.
     What the intent gives no entry is of no consequence; what cannot be read is reported elsewhere.
     """
     if want is None:
@@ -119,7 +130,14 @@ def of_map(
     ]
     name = f"{field.table} {have.name}" if have else f"no {field.table} is in force"
     origin = _map_origin(have, [index for indexes in sources.values() for index in indexes], unbound)
-    yield SwitchDifference(origin, f"{name}: {listed(texts, _SHOWN, '; ')}", want.origin)
+    left_out = [target for configured, target in sources if target in lossless and configured not in lossless]
+    message = f"{name}: {listed(texts, _SHOWN, '; ')}"
+    yield SwitchDifference(origin, message, want.origin, _grave(left_out))
+
+
+def _grave(lossless: Collection[int]) -> Severity | None:
+    """Return the severity of a difference that leaves these lossless priorities without protection."""
+    return "error" if lossless else None
 
 
 def _target(index_map: IndexMap | None, index: int, *, same: bool) -> int:
@@ -137,7 +155,8 @@ def _map_origin(have: IndexMap | None, indexes: Sequence[int], unbound: Origin) 
 def _mask(field: str, have: PriorityMask, want: PriorityMask) -> Iterator[SwitchDifference]:
     if have.priorities != want.priorities:
         message = f"{field} is {_numbers(have.priorities)}, the intent says {_numbers(want.priorities)}"
-        yield SwitchDifference(have.origin, message, want.origin)
+        missing = {*want.priorities}.difference(have.priorities)
+        yield SwitchDifference(have.origin, message, want.origin, _grave(missing))
 
 
 def _queues(have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:
@@ -151,14 +170,15 @@ def _queues(have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:
     if extra:
         numbers = _numbers([queue.number for queue in extra])
         yield SwitchDifference(
-            extra[0].origin, f"queue {numbers}: the intent has no such rows", want.origin, extra=True
+            extra[0].origin, f"queue {numbers}: the intent has no such rows", want.origin, "info"
         )
 
 
 def _queue(have: Queue | None, want: Queue, nowhere: Origin, *, lossless: bool) -> Iterator[SwitchDifference]:
     if have is None:
         origin = nowhere._replace(path=("QUEUE",), mark="key")
-        yield SwitchDifference(origin, f"queue {want.number} has no row, the intent serves it", want.origin)
+        message = f"queue {want.number} has no row, the intent serves it"
+        yield SwitchDifference(origin, message, want.origin, "error" if lossless else None)
         return
     prefix = f"queue {want.number}"
     yield from _bound(f"{prefix}: scheduler", have.scheduler, want.scheduler, have.origin, _scheduler)
@@ -180,7 +200,7 @@ def _groups(have: PortQos, want: PortQos, *, same_link: bool) -> Iterator[Switch
     if extra:
         numbers = _numbers([group.number for group in extra])
         yield SwitchDifference(
-            extra[0].origin, f"PG {numbers}: the intent has no such rows", want.origin, extra=True
+            extra[0].origin, f"PG {numbers}: the intent has no such rows", want.origin, "info"
         )
 
 
@@ -189,9 +209,18 @@ def _group(
 ) -> Iterator[SwitchDifference]:
     if have is None:
         origin = nowhere._replace(path=("BUFFER_PG",), mark="key")
-        yield SwitchDifference(origin, f"PG {number} has no row, the intent has buffers for it", want.origin)
+        message = f"PG {number} has no row, the intent has buffers for it"
+        yield SwitchDifference(origin, message, want.origin, "error" if _lossless(want) else None)
     elif have.named is not None or not have.generated:
-        yield from _bound(f"PG {number}: profile", have.named, want.named, have.origin, profile_fields)
+        differences = _bound(f"PG {number}: profile", have.named, want.named, have.origin, profile_fields)
+        lost = _lossless(want) and not _lossless(have) and have.override is None
+        yield from (
+            difference._replace(severity="error") if lost else difference for difference in differences
+        )
+
+
+def _lossless(group: PriorityGroup) -> bool:
+    return group.buffer is not None and group.buffer.lossless
 
 
 def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:

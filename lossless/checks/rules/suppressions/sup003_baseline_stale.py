@@ -12,14 +12,14 @@ An entry that is left behind keeps back the same mistake when it is made again. 
 
 ## Bad
 ```json baseline base=none beside=leaf-spine.yaml
-{"version": 1, "findings": [
-{"file": "gone.json", "object": "PORT|Ethernet0|mtu", "code": "LNK002", "count": 1}   // <- here
+{"version": 2, "findings": [
+{"file": "gone.json", "object": "PORT|Ethernet0|mtu", "code": "LNK002", "severity": "warning", "count": 1}   // <- here
 ]}
 ```
 
 ## Good
 ```json baseline base=none beside=leaf-spine.yaml
-{"version": 1, "findings": []}
+{"version": 2, "findings": []}
 ```
 
 ## Fix
@@ -27,7 +27,7 @@ An entry that is left behind keeps back the same mistake when it is made again. 
 
 ## Sources
 - eslint/eslint docs/src/use/suppressions.md @0d0d5f1 (suppressions that do not occur any more are an error, and pruned)
-- arithmetic: entries less findings, by file, object and code
+- arithmetic: entries less findings, by file, object, code, value and places
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 def check(review: SuppressionReview) -> Results:
     """Yield a violation per baseline with entries that are not found any more, at the first of them."""
     for entries in grouped((entry.origin.file, entry) for entry in review.stale).values():
-        times = sum(entry.times for entry in entries)
+        times = len(entries)
         verb = "is not found any more" if times == 1 else "are not found any more"
         yield Violation(
             origin=entries[0].origin,
