@@ -13,7 +13,6 @@ from lossless.analysis.opensm.run import live
 from lossless.analysis.opensm.tools import find_program
 from lossless.api import check_with_opensm
 from lossless.output.render.infiniband.files import files_of
-from tests.analysis.opensm.test_run import Stopwatch
 from tests.analysis.opensm.test_traps import intent_with, subnet_of, torus
 from tests.paths import ROOT
 
@@ -72,13 +71,11 @@ def test_opensm_accepts_what_is_rendered_of_a_generated_subnet(
     assert set(found.written) <= set(effective)
 
 
-def test_a_subnet_of_a_thousand_hosts_is_judged_within_five_seconds(tools: Tools, tmp_path: Path) -> None:
+def test_a_subnet_of_a_thousand_hosts_is_judged(tools: Tools, tmp_path: Path) -> None:
     del tools
     path = tmp_path / "fabric.yaml"
     path.write_text(intent_with(tree(32, 32)).text, encoding="utf-8")
-    stopwatch = Stopwatch()
     found = check_with_opensm(path)
-    assert stopwatch.seconds() < 5
     assert isinstance(found.subnet.hcas, tuple)
     assert len(found.subnet.hcas) > 1024
     assert found.verdict.complaints == ()
