@@ -188,6 +188,17 @@ def test_a_cable_longer_than_any_row_is_one_finding_for_both_tiers() -> None:
     assert codes(spine_leaf(cables={"uplink": "500m"})) == {"BUF003"}
 
 
+@pytest.mark.parametrize("hwsku", ["Arista-7060X6-64PE-O128S2", "Arista-7060X6-64PE-256x200G"])
+def test_no_hwsku_is_proposed_that_lacks_the_rows_of_other_ports_of_the_switch(hwsku: str) -> None:
+    """O128S2 has rows at 400G and not at 200G, 256x200G the other way round: each would propose the other."""
+    leaf = {"profile": "arista-7060x6-64pe", "hwsku": hwsku}
+    shape = {"leaf_spine": {"host_links": "2 x 200G", "uplinks": "2 x 400G"}}
+    patch = {"hardware": {"leaf": leaf, "spine": leaf}, "topology": shape}
+    helps = [found.help for found in drawn("BUF003", patched("leaf-spine.yaml", patch))]
+    assert helps
+    assert set(helps) == {"choose another switch: no HWSKU of this one has rows for all of 200G and 400G"}
+
+
 def test_the_next_longer_row_covers_a_real_length() -> None:
     assert codes(spine_leaf(cables={"uplink": "300m"})) == set()
     assert codes(spine_leaf(cables={"uplink": "41m"})) == set()

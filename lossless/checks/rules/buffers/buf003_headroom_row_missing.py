@@ -50,7 +50,7 @@ topology:
 
 ## Fix
 Configure the next longer row, never a shorter one; or write a BUFFER_PROFILE and a BUFFER_PG row with
-headroom for the real length; or choose a HWSKU that has the row.
+headroom for the real length; or choose a HWSKU that has the row, and those of the other ports of the switch.
 
 ## Sources
 - sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b
@@ -62,6 +62,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.ground.basics.wording import joined
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 from lossless.model.hardware.capacity import backs_headroom
 
@@ -77,28 +78,45 @@ def check(view: View) -> Results:
     """Yield a violation per set of ports whose speed and length the HWSKU has no row for."""
     for ports in view.lossless_sets:
         if view.fabric.declared:
-            yield from _declared(ports)
+            yield from _declared(view, ports)
         elif ports.switch.qos.buffer_model == "traditional" and ports.cable.configured_m:
             yield from _deployed(ports, ports.cable.configured_m)
 
 
-def _declared(ports: PortSet) -> Iterator[Violation]:
+def _declared(view: View, ports: PortSet) -> Iterator[Violation]:
     hwsku, real_m = ports.switch.hwsku, ports.cable.real_m
     if hwsku is None or not isinstance(real_m, int) or ports.cable.configured_m is not None:
         return
     # A port that the switch does not have is another fault, and fixing that one ends both.
     if not any(port.placed for port in ports.ports):
         return
-    others = [
-        other.name
-        for other in (ports.switch.profile.hwskus if ports.switch.profile else ())
-        if other.row_covering(ports.speed_bps, real_m)
-        and any(backs_headroom(other, defaults) for defaults in other.buffers)
-    ]
+    alike = [each for each in view.lossless_sets if set(each.switches).intersection(ports.switches)]
+    others = [other.name for other in _with_row(ports) if all(_covers(other, each) for each in alike)]
     choose = f"choose a HWSKU with such a row: {', '.join(others[:3])}" if others else "choose another switch"
+    if not others and any(_with_row(ports)):
+        rates = dict.fromkeys(each.rate for each in sorted(alike, key=lambda each: each.speed_bps or 0))
+        choose += f": no HWSKU of this one has rows for all of {joined(rates)}"
     longest = max(_lengths(hwsku, ports.speed_bps), default=0)
     help_text = f"keep the cable within {longest} m, or {choose}" if longest else choose
     yield _violation(ports, hwsku, real_m, help_text)
+
+
+def _with_row(ports: PortSet) -> list[Hwsku]:
+    """Return the HWSKUs of a switch that have a row for a set of its ports."""
+    return [
+        other
+        for other in (ports.switch.profile.hwskus if ports.switch.profile else ())
+        if _covers(other, ports)
+    ]
+
+
+def _covers(hwsku: Hwsku, ports: PortSet) -> bool:
+    """Return whether a HWSKU has a row for the speed and the cable of ports, and buffers to back it."""
+    real_m = ports.cable.real_m
+    if ports.speed_bps is None or not isinstance(real_m, int):
+        return True
+    backed = any(backs_headroom(hwsku, defaults) for defaults in hwsku.buffers)
+    return backed and hwsku.row_covering(ports.speed_bps, real_m) is not None
 
 
 def _deployed(ports: PortSet, cable_m: int) -> Results:
