@@ -264,6 +264,14 @@ def test_classes_are_those_of_dscps_and_pauses_where_no_queue_is_served() -> Non
     assert {name: cls["priority"] for name, cls in classes.items()} == {"default": 0, "rdma": 3, "cnp": 6}
 
 
+def test_a_port_that_alone_has_a_watchdog_is_outvoted_and_counted() -> None:
+    rows = {key: row for key, row in base()["PFC_WD"].items() if key in ("GLOBAL", "Ethernet0")}
+    found = imported(base() | {"PFC_WD": rows})
+    assert intent(found)["pfc"] == {"watchdog": "off"}
+    assert "# no port has a watchdog" not in lines(found, "watchdog")
+    assert lines(found, "# watchdog") == ["# watchdog: 2 of 3 ports have it so, 1 differ"]
+
+
 def test_only_devices_with_a_watchdog_have_a_say_in_how_often_it_polls() -> None:
     poll = {"GLOBAL": {"POLL_INTERVAL": "200"}}
     without = named(base(), "leaf3") | {"PFC_WD": poll}

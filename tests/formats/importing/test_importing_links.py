@@ -174,3 +174,24 @@ def test_names_of_neighbours_cannot_break_the_document(tmp_path: Path) -> None:
     found = links(patched(base(), DEVICE_NEIGHBOR=odd), tmp_path)
     assert found[0].startswith('- {a: "leaf1:Ethernet0", b: a---b----')
     assert any('b: "null:on"' in line for line in found)
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        "device7, Ethernet0, spine1, Ethernet8, 3m",
+        "leaf1, port1, gpu1, port2, 3m",
+        "# device, port, device, port",
+    ],
+)
+def test_only_words_for_all_four_columns_make_a_heading(first: str) -> None:
+    """Devices and ports may be called what a heading calls them."""
+    claims = read_cabling(f"{first}\nleaf9, Ethernet0, gpu1, eth0, 3m\n", "cables.csv")
+    assert len(claims) == (1 if first.startswith("#") else 2)
+    assert read_cabling("Device A,Port A,Device B,Port B\n", "cables.csv") == ()
+
+
+def test_a_neighbor_that_does_not_say_its_name_is_none() -> None:
+    heard = "Interface:    Ethernet0, via: LLDP\n  SysName:  gpu1\n  PortID:  ifname eth0\n"
+    silent = "Interface:    Ethernet4, via: LLDP\n  PortID:  mac 00:11:22:33:44:55\n"
+    assert [neighbor.name for neighbor in read_lldp(heard + silent, "leaf1.txt")] == ["gpu1"]

@@ -62,6 +62,7 @@ def test_one_leaf_is_this_intent() -> None:
     [
         (1, "leaf1"),
         (5, "leaf1, leaf2, leaf3, leaf4, leaf5"),
+        (6, "leaf1, leaf2, leaf3, leaf4, leaf5 and 1 more"),
         (7, "leaf1, leaf2, leaf3, leaf4, leaf5 and 2 more"),
     ],
 )
