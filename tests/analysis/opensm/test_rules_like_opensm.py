@@ -17,10 +17,10 @@ from lossless.checks.rules.infiniband.subnet_queries import vl_of
 from lossless.checks.rules.registry import load
 from lossless.formats.infiniband.read.partitions import read_partitions
 from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.engine_lanes import torus_lanes
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.subnet import ManagerSetting
-from lossless.model.fabric.infiniband.torus_lanes import torus_lanes
 from tests.checks.rules.judging import drawn
 from tests.checks.rules.snippets import read_text
 from tests.subnets import HERE, dragonfly, fat_tree, torus

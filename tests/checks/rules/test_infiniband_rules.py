@@ -123,6 +123,16 @@ def test_what_an_intent_says_of_a_torus_serves_its_lanes(vls: int) -> None:
     assert drawn("IB027", torus(4, 3, engine="torus-2QoS", qos={"vls": vls, **levels})) == []
 
 
+@pytest.mark.parametrize("engine", ["lash", "dfsssp", "nue"])
+def test_an_engine_of_lanes_finds_each_behind_the_level_of_its_number(engine: str) -> None:
+    document = torus(4, 3, engine=engine, qos={"vls": 8})
+    assert drawn("IB004", document) == drawn("IB027", document) == []
+    text = f"routing_engine {engine}\nnue_max_num_vls 0\nqos TRUE\nmax_op_vls 3\nqos_sl2vl "
+    assert only("IB004", *conf(text + ",".join(["0"] * 16) + "\n")).data["lanes"] == 1
+    assert drawn("IB004", *conf(text + ",".join(map(str, range(15))) + ",7\n")) == []
+    assert drawn("IB004", *conf(text.replace("qos_sl2vl ", ""))) == []
+
+
 def test_what_nvidias_manager_takes_by_itself_is_not_judged() -> None:
     document = intent(flavour="nvidia", subnet_manager={"routing": None})
     assert drawn("IB002", document) == drawn("IB037", document) == []

@@ -5,7 +5,8 @@ Severity: error
 ## What it does
 Compares the lanes that the routing engine and the declared levels need with those that are operational: by
 `max_op_vls`, a code, and by the switches, where the number of their lanes is known. Engines that part paths by
-lanes also need `qos TRUE`. Says where `qos_max_vls` promises more lanes than there are.
+lanes also need `qos TRUE`, and lash, dfsssp and nue a `qos_sl2vl` that gives each SL the VL of its number. Says
+where `qos_max_vls` promises more lanes than there are.
 
 torus-2QoS needs two lanes to keep its circles apart, four to do so while a switch is down, and eight for two levels
 of service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a circle, an
@@ -70,9 +71,10 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     partitions,
     shape,
     switches,
+    vl_of,
     written,
 )
-from lossless.model.fabric.infiniband.torus_lanes import SECOND_LEVEL
+from lossless.model.fabric.infiniband.engine_lanes import SECOND_LEVEL, SL_IS_LANE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,6 +144,26 @@ def _of_engine(subnet: Subnet, count: int) -> Iterator[Violation]:
     elif engine in LAYERED_ENGINES and count < 2 and topology is not None and topology.kind == "torus":
         note = "lanes beyond are folded onto those below, and the paths they kept apart are on one"
         yield _few(subnet, count, f"{engine} needs several lanes on a torus", note)
+    elif engine in SL_IS_LANE and (topology is None or topology.kind != "fat-tree"):
+        most = number(subnet, "nue_max_num_vls") if engine == "nue" else 0
+        yield from _joined(subnet, min(count, most or count))
+
+
+def _joined(subnet: Subnet, count: int) -> Iterator[Violation]:
+    """Yield a violation where the table puts paths on one lane that the engine has parted."""
+    lanes = {vl_of(subnet, sl) for sl in range(count)}
+    if len(lanes) < count:
+        engine = subnet.routing.engine
+        yield Violation(
+            origin=written(subnet, "qos_sl2vl", "routing_engine"),
+            message=f"{engine} parts its paths by SL 0 to {count - 1}, and qos_sl2vl puts them on {len(lanes)} "
+            f"of {count} lanes",
+            note="paths on one lane can wait for one another in a circle",
+            help=f"map each of SL 0 to {count - 1} to the VL of its number",
+            data={"engine": engine, "lanes": len(lanes)},
+            # Of files alone nobody knows the topology: on a fat tree no path closes a circle.
+            severity="warning" if shape(subnet) is None else None,
+        )
 
 
 def _of_torus(subnet: Subnet, count: int) -> Iterator[Violation]:

@@ -59,8 +59,8 @@ from lossless.checks.rules.infiniband.subnet_queries import (
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import joined
+from lossless.model.fabric.infiniband.engine_lanes import TORUS_ENGINE, TORUS_PORTS, torus_lanes
 from lossless.model.fabric.infiniband.qos_options import weights_of
-from lossless.model.fabric.infiniband.torus_lanes import TORUS_ENGINE, TORUS_PORTS, torus_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -376,3 +376,11 @@ def test_torus_2qos_has_a_weight_on_every_lane_it_uses(levels: str, vls: int, ta
     }
     assert of_kind == tables
     assert not {"qos_vlarb_high", "qos_vlarb_low"} & set(options)
+
+
+@pytest.mark.parametrize("engine", ["lash", "dfsssp", "nue"])
+def test_an_engine_of_lanes_has_all_of_them(engine: str) -> None:
+    options = options_of(subnet_of(spoilt(TORUS_OF_LANES, ("torus-2QoS", engine))))
+    assert options["qos_sl2vl"] == "0,1,2,3,4,5,6,7,0,0,0,0,0,0,0,0"
+    assert options["qos_vlarb_high"] == ",".join(f"{vl}:64" for vl in range(8))
+    assert options["qos_vlarb_low"] == ",".join(f"{vl}:32" for vl in range(8))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import InputError
+from lossless.model.fabric.infiniband.engine_lanes import SL_IS_LANE, TORUS_ENGINE, TORUS_PORTS, torus_lanes
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, ServiceLevel
-from lossless.model.fabric.infiniband.torus_lanes import TORUS_ENGINE, TORUS_PORTS, torus_lanes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,21 +79,36 @@ def _qos(loaded: LoadedSubnet, qos: SubnetQos) -> Iterator[ManagerSetting]:
         yield ManagerSetting("qos_high_limit", str(qos.high_limit), loaded.origin("qos", "high_limit"), True)
     levels = loaded.origin("qos", "levels")
     for table in ("high", "low"):
-        yield from (_torus_arbitration if _is_torus(loaded) else _arbitration)(qos, table, levels)
-    yield ManagerSetting("qos_sl2vl", ",".join(map(str, _sl2vl(qos))), levels, True)
+        if _engine(loaded) == TORUS_ENGINE:
+            yield from _torus_arbitration(qos, table, levels)
+        else:
+            yield from _arbitration(qos, table, levels, _layers(loaded, qos))
+    yield ManagerSetting("qos_sl2vl", ",".join(map(str, _sl2vl(qos, _layers(loaded, qos)))), levels, True)
 
 
-def _arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[ManagerSetting]:
-    """Yield an arbitration table, where a level has a weight in it; else opensm's own stands."""
-    weights = ((level.vl, getattr(level, table)) for level in qos.levels.values())
-    entries = [f"{vl}:{weight}" for vl, weight in weights if weight is not None]
+def _arbitration(qos: SubnetQos, table: str, origin: Origin, layers: int) -> Iterator[ManagerSetting]:
+    """Yield an arbitration table, where a level has a weight in it; else opensm's own stands.
+
+    A lane of the engine that no level names has the largest of the weights.
+    """
+    weights = [(level.vl, getattr(level, table)) for level in qos.levels.values()]
+    stated = [(vl, weight) for vl, weight in weights if weight is not None]
+    named = {vl for vl, _ in weights}
+    most = max((weight for _, weight in stated), default=0)
+    unnamed = [(vl, most) for vl in range(layers) if vl not in named] if stated else []
+    entries = [f"{vl}:{weight}" for vl, weight in (*stated, *unnamed)]
     if entries:
         yield ManagerSetting(f"qos_vlarb_{table}", ",".join(entries), origin, True)
 
 
-def _is_torus(loaded: LoadedSubnet) -> bool:
+def _engine(loaded: LoadedSubnet) -> str | None:
     routing = loaded.intent.subnet_manager.routing
-    return routing is not None and routing.engine[:1] == (TORUS_ENGINE,)
+    return routing.engine[0] if routing is not None and routing.engine else None
+
+
+def _layers(loaded: LoadedSubnet, qos: SubnetQos) -> int:
+    """Return how many lanes the engine parts its paths by, of which each is the VL of the SL of its number."""
+    return qos.vls or DROP if _engine(loaded) in SL_IS_LANE else 0
 
 
 def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[ManagerSetting]:
@@ -110,8 +125,11 @@ def _torus_arbitration(qos: SubnetQos, table: str, origin: Origin) -> Iterator[M
             yield ManagerSetting(f"qos_{kind}_vlarb_{table}", text, origin, True)
 
 
-def _sl2vl(qos: SubnetQos) -> list[int]:
-    """Return the VL of every SL: those that no level names use that of ``rest``, else of SL 0, else are dropped."""
+def _sl2vl(qos: SubnetQos, layers: int) -> list[int]:
+    """Return the VL of every SL: those that no level names use that of ``rest``, else of SL 0, else are dropped.
+
+    Where the engine parts its paths by lanes, it gives each path the SL of its lane, and those have their own VL.
+    """
     by_sl = {level.sl: level.vl for level in qos.levels.values()}
     rest = qos.levels[qos.rest].vl if qos.rest is not None else by_sl.get(0, DROP)
-    return [by_sl.get(sl, rest) for sl in range(SL_COUNT)]
+    return [by_sl.get(sl, sl if sl < layers else rest) for sl in range(SL_COUNT)]

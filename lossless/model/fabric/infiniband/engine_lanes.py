@@ -1,4 +1,5 @@
-"""Which lanes torus-2QoS uses: it writes the SL2VL tables itself, and `qos_sl2vl` means nothing to it.
+"""Which lanes engines use. torus-2QoS writes the SL2VL tables itself, and `qos_sl2vl` means nothing to it; lash, dfsssp
+and nue give each path the SL of its lane, and the table must give each SL the VL of its number.
 
 Source: linux-rdma/opensm opensm/osm_torus.c @fa74b98 (sl2vl_entry); torus-2QoS(8), QUALITY OF SERVICE CONFIGURATION.
 """
@@ -8,6 +9,8 @@ from __future__ import annotations
 from typing import Literal
 
 TORUS_ENGINE = "torus-2QoS"
+SL_IS_LANE = ("lash", "dfsssp", "nue")
+"""Engines that answer with the number of a path's lane for its SL."""
 TORUS_PORTS: tuple[Literal["ca", "swe"], ...] = ("ca", "swe")
 """Kinds of ports with lanes of their own: hosts, and ports of switches, as keys of arbitration tables have them."""
 SECOND_LEVEL = 8
