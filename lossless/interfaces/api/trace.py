@@ -45,6 +45,7 @@ def trace(
         InputError: the intent or a configuration cannot be read, or there is not exactly one fabric.
         LosslessError: no such host, switch or port, no DSCP, or no path.
     """
+    from lossless.analysis.buffers.dynamic_model import with_computed_buffers
     from lossless.checks.trace import follow
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.devices import rewrites_of
@@ -61,7 +62,7 @@ def trace(
     require_own_switches(fabrics)
     result = check(Inputs(tuple(documents)), options)
     findings, rewrites = result.verdicts.findings, rewrites_of(fabrics[0], documents)
-    view = View(fabrics[0])
+    view = View(with_computed_buffers(fabrics[0]))
     path_trace = follow.trace(view, source, target, dscp, via=via, findings=findings, rewrites=rewrites)
     if result.layouts:
         from lossless.ground.documents.layout import as_written

@@ -60,6 +60,13 @@ def test_json_is_the_sweep_as_plain_data(swept: Cli) -> None:
     assert sweep["rows"][-1]["verdict"] == "unsafe"
 
 
+def test_thresholds_of_switches_that_compute_their_buffers_are_swept(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(f"{INTENT}buffers: {{model: dynamic}}\n")
+    outcome = cli("sweep", "fabric.yaml", *SHORT, "--vary", "dynamic_th=-8,0", "--format", "json")
+    (sweep,) = json.loads(outcome.out)["sweeps"]
+    assert (outcome.code, sweep["settings"]) == (0, 2)
+
+
 def test_csv_has_a_line_a_setting_the_best_first(swept: Cli) -> None:
     rows = list(csv.DictReader(swept(*TWO, "--format", "csv").out.splitlines()))
     (sweep,) = json.loads(swept(*TWO, "--format", "json").out)["sweeps"]

@@ -23,6 +23,13 @@ def test_a_sound_intent_is_unbroken(cli: Cli) -> None:
     assert (outcome.code, outcome.err) == (0, "")
 
 
+def test_headroom_that_a_switch_computes_is_known(cli: Cli) -> None:
+    Path("fabric.yaml").write_text(f"{INTENT}buffers: {{model: dynamic}}\n")
+    outcome = cli("trace", ".", *HOSTS, "--dscp", "26")
+    assert "headroom  227,328 B, needed 227,328 B (mellanox formula)" in outcome.out
+    assert outcome.out.endswith("\nunbroken: no error on this path concerns this DSCP\n")
+
+
 def test_a_broken_switch_is_1_for_what_it_breaks_and_0_for_the_rest(cli: Cli) -> None:
     Path("config_db.json").write_text(leaf_with("PFC_WD", "Ethernet8", action=None))
     outcome = cli("trace", "config_db.json", *PORTS, "--dscp", "26")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.simulation.question.request import Limits, SimulationRequest
 from lossless.analysis.simulation.study.answer import checked_scenario, compile_for, parts, why_not
 from lossless.ground.basics.errors import ScenarioError
@@ -39,7 +40,9 @@ def sweep_fabrics(
     from lossless.analysis.simulation.study.sweep import sweep
 
     grid, request = checked(grid), request or SimulationRequest(limits=Limits(seeds=1))
-    scenarios = [_scenario(part, request) for fabric in fabrics for part in parts(View(fabric))]
+    scenarios = [
+        _scenario(part, request) for fabric in fabrics for part in parts(View(with_computed_buffers(fabric)))
+    ]
     compile_for(request)
     return tuple(
         sweep(scenario, grid, request.limits, horizon_ns, executor, request.progress)
