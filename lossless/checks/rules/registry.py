@@ -177,6 +177,7 @@ _ROWS = (
     _row("IB042", "infiniband.ib042_partition_key_shared", "subnet"),
     _row("IB043", "infiniband.ib043_job_host_outside_partition", "subnet"),
     _row("IB044", "infiniband.ib044_both_members_full_only", "subnet"),
+    _row("IB045", "infiniband.ib045_policy_names_nothing", "subnet"),
     _row("ISO001", "isolation.iso001_management_on_fabric", "intent"),
     _row("ISO002", "isolation.iso002_network_path_undecided", "intent"),
     _row("ISO003", "isolation.iso003_rdma_dscp_open", "intent"),

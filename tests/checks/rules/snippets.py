@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 BASES = Path(__file__).parent / "bases"
 _KINDS = (
-    "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|csv cabling"
+    "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|conf qos-policy"
+    "|csv cabling"
 )
 _FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")

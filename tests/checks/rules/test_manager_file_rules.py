@@ -12,6 +12,7 @@ from lossless.checks.rules.registry import codes_for
 from lossless.model.fabric.infiniband.options import known_keys, option, options
 from tests.checks.rules.infiniband import MEMBERS, conf, intent, managed, said
 from tests.checks.rules.judging import drawn, gaps, only, patched
+from tests.checks.rules.snippets import read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,27 @@ def test_a_partition_whose_level_nobody_declares_gets_that_of_the_policy() -> No
     finding = only("IB041", document)
     assert finding.message == "partition storage states SL 5, and the policy gives its paths SL 0"
     assert drawn("IB041", intent()) == []
+
+
+@pytest.mark.parametrize(
+    ("level", "key", "severities"),
+    [
+        ("training", "0x0002", []),
+        ("Trainnig", "0x8002", ["error"]),
+        ("Training", "0x0004", ["warning"]),
+        ("Training", "0x0001-0x0003", []),
+    ],
+)
+def test_what_a_policy_names_is_there(level: str, key: str, severities: list[str]) -> None:
+    levels = "".join(
+        f"qos-level\nname: {name}\nsl: {sl}\nend-qos-level\n"
+        for name, sl in (("DEFAULT", 0), ("Training", 3))
+    )
+    rule = f"qos-match-rule\npkey: {key}\nqos-level-name: {level}\nend-qos-match-rule\n"
+    text = f"qos-levels\n{levels}end-qos-levels\nqos-match-rules\n{rule}end-qos-match-rules\n"
+    deployed = conf("qos TRUE\n", "Default=0x7fff : ALL, SELF=full ;\nA=0x2 : ALL=full ;\n")
+    found = drawn("IB045", *deployed, read_text(text, "qos-policy.conf"))
+    assert [finding.severity for finding in found] == severities
 
 
 def test_a_file_without_partitions_opens_the_subnet() -> None:

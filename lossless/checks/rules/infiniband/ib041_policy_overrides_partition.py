@@ -36,6 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.infiniband.partitions import holds_key
 from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions
 from lossless.checks.rules.locations import beside
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT, policy_of
@@ -81,10 +82,10 @@ def _given(policy: QosPolicy, key: int) -> tuple[int | None, Origin]:
     """Return the level that a path with a key gets, and what says so."""
     levels = {level.text("name").upper(): level for level in policy.levels}
     for rule in policy.rules:
-        if _holds(rule.text("pkey"), key) or rule.line("pkey") is None:
+        if holds_key(rule.text("pkey"), key) or rule.line("pkey") is None:
             return _sl_of(levels.get(rule.text("qos-level-name").upper())), rule.origin
     for ulp in policy.ulps:
-        if ulp.match == "any, pkey" and _holds(ulp.numbers, key):
+        if ulp.match == "any, pkey" and holds_key(ulp.numbers, key):
             return ulp.sl, ulp.origin
     for ulp in policy.ulps:
         if ulp.match == "default":
@@ -95,13 +96,3 @@ def _given(policy: QosPolicy, key: int) -> tuple[int | None, Origin]:
 
 def _sl_of(level: PolicyBlock | None) -> int | None:
     return None if level is None else c_number(level.text("sl"))
-
-
-def _holds(ranges: str, key: int) -> bool:
-    """Return whether a key, without its membership, is one of ``0x0002, 0x0010-0x0020``."""
-    for part in filter(None, (part.strip() for part in ranges.split(","))):
-        low, _, high = (end.strip() for end in part.partition("-"))
-        first, last = c_number(low), c_number(high or low)
-        if first is not None and last is not None and first & 0x7FFF <= key <= last & 0x7FFF:
-            return True
-    return False

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.infiniband.subnet_queries import hcas, hosts, is_on, master, partitions
 from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
+from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -110,3 +111,13 @@ def wanted_key(subnet: Subnet) -> tuple[Partition | None, int | None]:
     name = subnet.job.partition if subnet.job else None
     found = ((part, key) for key, parts in by_key(subnet).items() for part in parts if part.name == name)
     return next(found, (None, None))
+
+
+def holds_key(ranges: str, key: int) -> bool:
+    """Return whether a key, without its membership, is one of ``0x0002, 0x0010-0x0020``."""
+    for part in filter(None, (part.strip() for part in ranges.split(","))):
+        low, _, high = (end.strip() for end in part.partition("-"))
+        first, last = c_number(low), c_number(high or low)
+        if first is not None and last is not None and first & 0x7FFF <= key <= last & 0x7FFF:
+            return True
+    return False
