@@ -185,7 +185,7 @@ def test_the_guide_shows_what_diff_prints(
     tables = json.loads(leaf.read_text())
     tables["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"]["dynamic_th"] = "3"
     tables["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "0"
-    tables["QUEUE"]["Ethernet8|7"] = {"scheduler": "scheduler.old"}
+    tables["QUEUE"]["Ethernet8|7"] = {"scheduler": "scheduler.cnp"}
     for port in range(4, 44, 4):
         tables["CABLE_LENGTH"]["AZURE"][f"Ethernet{port}"] = "40m"
     leaf.write_text(json.dumps(tables, indent=4))
