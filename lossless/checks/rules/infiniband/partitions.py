@@ -109,8 +109,8 @@ def tables_of_jobs(subnet: Subnet) -> dict[tuple[int, ...], list[str]]:
 def wanted_key(subnet: Subnet) -> tuple[Partition | None, int | None]:
     """Return the partition that jobs are to use, and its key; None where none is stated."""
     name = subnet.job.partition if subnet.job else None
-    found = ((part, key) for key, parts in by_key(subnet).items() for part in parts if part.name == name)
-    return next(found, (None, None))
+    named = ((part, key) for key, parts in by_key(subnet).items() for part in parts if part.name == name)
+    return next(named, (None, None))
 
 
 def holds_key(ranges: str, key: int) -> bool:

@@ -81,7 +81,7 @@ def _by_models(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterato
 
     The updater asks them of the result before it starts, and loads the current configuration into them to find what
     refers to what while it puts its steps in order (sonic-utilities generic_config_updater, gu_common.py,
-    PathAddressing.find_ref_paths).
+    PathAddressing.find_ref_paths @691b1bb).
     """
     from lossless.formats.sonic.validate.conformity import validate
 
