@@ -12,8 +12,11 @@ from lossless.formats.inputs.intents import BY_TRANSPORT
 from lossless.formats.intent.load import TRANSPORTS
 from tests.conftest import ROOT
 from tests.formats.intent.intent_texts import spoilt
-from tests.formats.intent.subnet_texts import TREE
+from tests.formats.intent.subnet_texts import TREE as PARSED
 from tests.interfaces.cli.conftest import Cli
+
+TREE = PARSED.replace("partition: storage, environment: {NCCL_IB_PKEY: 1}", "environment: {NCCL_IB_PKEY: 0}")
+"""Jobs run in the default partition: not all hosts are members of the other."""
 
 EXAMPLE = ROOT / "examples" / "infiniband-256-ndr"
 NO_FABRIC = (

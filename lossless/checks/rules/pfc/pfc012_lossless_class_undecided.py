@@ -12,6 +12,7 @@ watchdog, in which every other rule has nothing to find. RDMA then drops at the 
 
 ## Bad
 ```yaml intent base=leaf-spine
+congestion_control: {dcqcn: {priorities: [3]}}
 classes:
   rdma:
     lossless: false   # <- here
@@ -24,6 +25,7 @@ pfc: off   # <- here
 ## Good
 ```yaml intent base=leaf-spine
 pfc: off
+congestion_control: {dcqcn: {priorities: [3]}}
 classes:
   rdma: {lossless: false}
 ```
