@@ -102,7 +102,7 @@ def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int,
 
     if document.data.get("version") != VERSION:
         note(
-            f"not a baseline of this version; expected version {VERSION}, as lossless baseline writes",
+            f"not a baseline of version {VERSION}; delete the file, and lossless baseline writes it anew",
             "version",
         )
         return
@@ -154,6 +154,11 @@ def _object_of(code: str, origin: Origin, form: str, folder: str) -> tuple[str, 
     name = os.path.relpath(os.path.abspath(origin.file), folder).replace(os.sep, "/")
     separator = "|" if form == "config_db" else "."
     return name, separator.join(map(str, origin.path)), code
+
+
+def _wherever(key: BaselineKey) -> tuple[str, str, str]:
+    """Return what identifies a finding at whichever of its places it stands."""
+    return key.file, key.code, key.value
 
 
 def _json(value: object) -> str:
@@ -216,7 +221,11 @@ class BaselineAccount:
         self.baseline = baseline
         self._left = {key: Counter(entry.elements) for key, entry in baseline.entries.items()}
         self._of_object = grouped((key[:3], key) for key in baseline.entries)
-        self._of_value = grouped(((key.file, key.code, key.value), key) for key in baseline.entries)
+        self._of_place = grouped(
+            ((*_wherever(key), name), key)
+            for key, entry in baseline.entries.items()
+            for name in entry.elements
+        )
 
     def unknown_part(self, finding: Finding) -> Finding | None:
         """Return what is not recorded of a finding: all of it, the places that are new, or None.
@@ -225,16 +234,21 @@ class BaselineAccount:
         so that one more may move it: places by name are known wherever it stands.
         """
         own = key_of(finding, self.baseline.folder)
-        new = elements_of(finding)
-        for key in sorted(self._of_value.get((own.file, own.code, own.value), ()), key=own.__ne__):
-            known = self._left[key] & new
-            if key != own:
-                known.pop("", None)
-            self._left[key] -= known
-            recorded = self.baseline.entries[key].severity
-            if SEVERITIES.index(finding.severity) >= SEVERITIES.index(recorded):
-                new = new - known
-        return part_of(finding, new)
+        new = self._not_in(own, finding, elements_of(finding))
+        for name in filter(None, tuple(new)):
+            for key in self._of_place.get((*_wherever(own), name), ()):
+                new[name] = self._not_in(key, finding, Counter({name: new[name]}))[name]
+        return part_of(finding, +new)
+
+    def _not_in(self, key: BaselineKey, finding: Finding, elements: Counter[str]) -> Counter[str]:
+        """Count places of a finding against an entry; return those that it does not hide."""
+        entry = self.baseline.entries.get(key)
+        if entry is None:
+            return elements
+        known = self._left[key] & elements
+        self._left[key] -= known
+        is_graver = SEVERITIES.index(finding.severity) < SEVERITIES.index(entry.severity)
+        return elements if is_graver else elements - known
 
     def saw(self, code: str, origin: Origin, form: str) -> None:
         """Note that a finding is there, though another one is shown in its place: its entries are not stale."""

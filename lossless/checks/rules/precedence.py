@@ -61,9 +61,9 @@ def resolve(findings: Sequence[Finding], superseded: frozenset[Replaced]) -> lis
     remaining = [finding for finding in findings if (finding.code, finding.origin) not in superseded]
     others = [finding for finding in remaining if not finding.code.startswith(RESTATES)]
     at = _worst((finding.origin.place, finding.severity) for finding in others)
-    rows = _worst((_row(finding.origin.place), finding.severity) for finding in others)
     # Drift is of a whole row, what traffic suffers often of one field of it.
-    return [_lessened(f, {**at, **rows} if f.code == "CFG004" else at) for f in _once(remaining)]
+    in_row = {**at, **_worst((_row(finding.origin.place), finding.severity) for finding in others)}
+    return [_lessened(finding, in_row if finding.code == "CFG004" else at) for finding in _once(remaining)]
 
 
 def _row(place: Place) -> Place:

@@ -202,6 +202,11 @@ class HostQos(NamedTuple):
             return ()
         return self.pfc_priorities if self.dcqcn.priorities is None else self.dcqcn.priorities
 
+    @property
+    def dcqcn_without_priority(self) -> bool:
+        """Whether DCQCN is declared to be on, and has no priority to run on."""
+        return self.door == "intent" and self.dcqcn.enabled is True and self.dcqcn_priorities == ()
+
     def at(self, *keys: str) -> Origin:
         """Return where a setting is written, by its keys under ``hosts`` of an intent: ``at("nccl", "ib_tc")``.
 

@@ -81,7 +81,7 @@ def test_a_baseline_of_another_version_or_without_entries_knows_nothing(tmp_path
     for document, message in (
         (
             {"version": 1, "findings": [SOUND]},
-            "not a baseline of this version; expected version 2, as lossless baseline writes",
+            "not a baseline of version 2; delete the file, and lossless baseline writes it anew",
         ),
         ({"version": 2, "findings": SOUND}, "findings is no list"),
     ):

@@ -307,7 +307,15 @@ def test_firmware_that_speaks_dcbx_is_a_matter_of_pfc() -> None:
     ("patch", "expected", "origin"),
     [
         ({}, None, None),
-        ({"classes": {"rdma": {"lossless": None}}}, "warning", ("classes", "rdma", "lossless")),
+        ({"classes": {"rdma": {"lossless": None}}}, "error", ("classes", "rdma", "lossless")),
+        (
+            {
+                "classes": {"rdma": {"lossless": None}},
+                "congestion_control": {"dcqcn": {"priorities": [3]}},
+            },
+            "warning",
+            ("classes", "rdma", "lossless"),
+        ),
         ({"pfc": "off"}, "error", ("pfc",)),
         ({"pfc": "off", "classes": {"rdma": {"lossless": False}}}, None, None),
     ],
@@ -315,6 +323,14 @@ def test_firmware_that_speaks_dcbx_is_a_matter_of_pfc() -> None:
 def test_somebody_decided_what_is_lossless(patch: Patch, expected: str | None, origin: object) -> None:
     found = drawn("PFC012", patched(INTENT, patch))
     assert [(f.severity, f.origin.path) for f in found] == ([(expected, origin)] if expected else [])
+
+
+def test_a_forgotten_lossless_is_one_error_and_idle_dcqcn_on_a_lossy_fabric_another() -> None:
+    """Render refuses both: DCQCN has no priority. Who forgot the class is told that, and not of DCQCN besides."""
+    forgotten = patched(INTENT, {"classes": {"rdma": {"lossless": None}}})
+    assert (len(drawn("PFC012", forgotten)), drawn("NIC001", forgotten)) == (1, [])
+    on_purpose = patched(INTENT, {"pfc": "off", "classes": {"rdma": {"lossless": False}}})
+    assert (drawn("PFC012", on_purpose), len(drawn("NIC001", on_purpose))) == ([], 1)
 
 
 def test_pfc_off_is_not_a_missing_watchdog_as_well() -> None:

@@ -222,8 +222,8 @@ def test_nothing_is_written_where_something_cannot_be_read(known: Cli) -> None:
         ("{", "lossless-baseline.json:1:2: the file ends too early; is it cut off?"),
         (
             '{"version": 1}',
-            "lossless-baseline.json:1:13: not a baseline of this version; "
-            "expected version 2, as lossless baseline writes",
+            "lossless-baseline.json:1:13: not a baseline of version 2; "
+            "delete the file, and lossless baseline writes it anew",
         ),
         ('{"version": 2, "findings": 3}', "lossless-baseline.json:1:28: findings is no list"),
         (

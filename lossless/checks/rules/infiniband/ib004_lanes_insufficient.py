@@ -158,7 +158,7 @@ def _joined(subnet: Subnet, count: int) -> Iterator[Violation]:
             origin=written(subnet, "qos_sl2vl", "routing_engine"),
             message=f"{engine} parts its paths by SL 0 to {count - 1}, and qos_sl2vl puts them on {len(lanes)} "
             f"of {count} lanes",
-            note="paths on one lane can wait for one another in a circle",
+            note="paths that share a lane can form a credit loop",
             help=f"map each of SL 0 to {count - 1} to the VL of its number",
             data={"engine": engine, "lanes": len(lanes)},
             # Of files alone nobody knows the topology: on a fat tree no path closes a circle.

@@ -113,9 +113,9 @@ def check(view: View) -> Results:
 
 def _on_none(view: View) -> Results:
     """Yield a violation per kind of declared host whose DCQCN is on without any priority to run on."""
-    for host, names in view.host_kinds:
-        declared_on = host.door == "intent" and host.dcqcn.enabled is True
-        if declared_on and host.dcqcn_priorities == () and not view.fabric.classes.lossless:
+    # Where nobody has decided that no class is lossless, that is the cause: PFC012 reports it.
+    for host, names in view.host_kinds if view.fabric.lossy_origin is not None else ():
+        if host.dcqcn_without_priority and not view.fabric.classes.lossless:
             yield Violation(
                 origin=host.dcqcn.origin,
                 message="DCQCN is on and runs on no priority: no class is lossless",

@@ -3,8 +3,8 @@
 Severity: error
 
 ## What it does
-Warns where no class has `lossless: true` and nothing says that this is meant, and is an error where `pfc: off`
-says so and a class is lossless after all.
+Warns where no class has `lossless: true` and nothing says that this is meant; it is an error where DCQCN is on and so
+has no priority to run on, which `render` refuses, and where `pfc: off` is stated and a class is lossless after all.
 
 ## Why it breaks a lossless fabric
 A class is lossy unless it says otherwise: a forgotten `lossless: true` gives a fabric without PFC, headroom or
@@ -12,7 +12,6 @@ watchdog, in which every other rule has nothing to find. RDMA then drops at the 
 
 ## Bad
 ```yaml intent base=leaf-spine
-congestion_control: {dcqcn: {priorities: [3]}}
 classes:
   rdma:
     lossless: false   # <- here
@@ -62,11 +61,13 @@ def check(view: View) -> Results:
             related=tuple(RelatedPlace(cls.origin, f"class {cls.name} is lossless") for cls in lossless),
         )
     elif not lossless and fabric.lossy_origin is None:
+        idle = any(host.dcqcn_without_priority for host, _ in view.host_kinds)
         yield Violation(
             origin=_undecided(fabric),
             message="no class is lossless: no PFC, no headroom, and RDMA is dropped under congestion",
+            note="DCQCN has no priority to run on either: NICs cannot be configured so" if idle else "",
             help="write lossless: true in the class of RDMA; if the fabric is lossy on purpose, state pfc: off",
-            severity="warning",
+            severity=None if idle else "warning",
             conclusive=False,
         )
 
