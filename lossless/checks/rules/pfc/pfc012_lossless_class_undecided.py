@@ -65,7 +65,7 @@ def check(view: View) -> Results:
         yield Violation(
             origin=_undecided(fabric),
             message="no class is lossless: no PFC, no headroom, and RDMA is dropped under congestion",
-            note="DCQCN has no priority to run on either: NICs cannot be configured so" if idle else "",
+            note="DCQCN then has no priority to run on, and render refuses that" if idle else "",
             help="write lossless: true in the class of RDMA; if the fabric is lossy on purpose, state pfc: off",
             severity=None if idle else "warning",
             conclusive=False,
