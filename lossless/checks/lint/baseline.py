@@ -116,7 +116,7 @@ def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int,
             note(fault, "findings", number)
         else:
             key = BaselineKey(entry["file"], entry["object"], entry["code"], _json(entry.get("value", {})))
-            elements = Counter({**Counter(entry.get("on", ())), "": entry.get("count", 0)})
+            elements = Counter({**Counter(entry.get("on")), "": entry.get("count", 0)})
             yield number, key, BaselineEntry(entry["severity"], +elements)
 
 

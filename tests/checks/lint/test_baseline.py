@@ -15,6 +15,7 @@ from lossless.checks.lint.baseline import (
     BaselineEntry,
     BaselineKey,
     baseline_text,
+    elements_of,
     entries_of,
     key_of,
     read_baseline,
@@ -54,6 +55,7 @@ def messages(baseline: Baseline) -> list[str]:
         *(({**SOUND, name: 7}, NEEDS_TEXTS) for name in ("file", "object", "code")),
         *(({key: SOUND[key] for key in SOUND if key != name}, NEEDS_TEXTS) for name in ("file", "object")),
         *(({**SOUND, "count": count}, NEEDS_COUNT) for count in (0, -1, "1", 1.0, True, None)),
+        ({key: SOUND[key] for key in SOUND if key != "count"}, NEEDS_COUNT),
         ({**SOUND, "on": ["Ethernet0"], "count": -1}, NEEDS_COUNT),
         *(({**SOUND, "on": names}, "on is a list of names") for names in ("Ethernet0", [4], [""])),
         ({**SOUND, "severity": "grave"}, "an entry needs a severity, one of error, warning, info"),
@@ -74,6 +76,14 @@ def test_an_entry_that_is_there_twice_counts_as_its_largest(
     baseline = read(tmp_path_factory.getbasetemp(), *({**SOUND, "count": count} for count in counts))
     assert baseline.entries == {LEAF1: BaselineEntry("error", {"": max(counts)})}
     assert baseline.places == {LEAF1: 0}
+
+
+def test_an_entry_that_is_there_twice_has_its_gravest_severity_and_all_its_places(tmp_path: Path) -> None:
+    info = {**SOUND, "severity": "info", "count": 0, "on": ["Ethernet0", "Ethernet4"]}
+    error = {**SOUND, "severity": "error", "count": 2, "on": ["Ethernet0"]}
+    united = BaselineEntry("error", {"": 2, "Ethernet0": 1, "Ethernet4": 1})
+    for entries in ([info, error], [error, info]):
+        assert read(tmp_path, *entries).entries == {LEAF1: united}
 
 
 def test_a_baseline_of_another_version_or_without_entries_knows_nothing(tmp_path: Path) -> None:
@@ -172,6 +182,48 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
     entries = entries_of(findings, str(tmp_path))
     (tmp_path / "known.json").write_text(baseline_text(entries))
     assert read_baseline(str(tmp_path / "known.json")).entries == entries
+
+
+def test_findings_of_one_row_are_one_entry_of_all_their_places_at_the_gravest_severity() -> None:
+    leaf1, leaf2, graver = (
+        finding("leaf1:Ethernet0", severity="warning"),
+        finding("leaf2:Ethernet0", severity="warning"),
+        finding("leaf3:Ethernet0"),
+    )
+    (both,) = entries_of([leaf1, leaf2], SITE).values()
+    assert both == BaselineEntry("warning", {"leaf1:Ethernet0": 1, "leaf2:Ethernet0": 1})
+    (gravest,) = entries_of([leaf1, graver], SITE).values()
+    assert gravest == BaselineEntry("error", {"leaf3:Ethernet0": 1})
+
+
+def test_places_that_a_finding_does_not_name_are_counted() -> None:
+    assert elements_of(finding()) == {"": 1}
+    assert elements_of(finding("leaf1:Ethernet0")) == {"leaf1:Ethernet0": 1}
+    assert elements_of(finding("leaf1:Ethernet0")._replace(places=4)) == {"leaf1:Ethernet0": 1, "": 3}
+
+
+@given(st.permutations(range(4)))
+def test_a_baseline_is_the_same_text_whatever_the_order_of_findings_and_of_what_they_measured(
+    order: list[int],
+) -> None:
+    files = [f"leaf{number}.json" for number in range(4)]
+    fields = {f"field{number}": number for number in range(4)}
+    found = [
+        finding(severity=severity)._replace(origin=Origin(f"{SITE}/{file}", ("PORT",)), data=fields)
+        for file, severity in zip(files, [*SEVERITIES, "error"], strict=True)
+    ]
+    shuffled = [found[index]._replace(data={f"field{number}": number for number in order}) for index in order]
+    assert baseline_text(entries_of(shuffled, SITE)) == baseline_text(entries_of(found, SITE))
+
+
+def test_a_finding_that_another_one_is_shown_in_place_of_is_not_stale() -> None:
+    entries = entries_of([finding(xoff=1), finding(xoff=2)], SITE)
+    known = BaselineAccount(Baseline("known.json", SITE, None, entries, dict.fromkeys(entries, 0)))
+    judged = NOTHING._replace(files=frozenset({f"{SITE}/leaf1.json"}))
+    known.saw("WD002", LEAF1_PORT, "config_db")
+    assert set(known.stale(judged)) == set(entries)
+    known.saw("WD001", LEAF1_PORT, "config_db")
+    assert known.stale(judged) == {}
 
 
 def test_an_entry_is_stale_where_its_rule_has_judged_its_file(tmp_path: Path) -> None:
