@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from lossless.analysis.topology.adjacency import above, grid, grid_name, part
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import LINK_TIERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -64,6 +65,12 @@ class WiringPlan(NamedTuple):
 
     nodes: tuple[PlanNode, ...]
     bundles: tuple[LinkBundle, ...]
+
+    @property
+    def link_tiers(self) -> tuple[LinkTier, ...]:
+        """The kinds of links that there are, those next to hosts first."""
+        there = {bundle.tier for bundle in self.bundles}
+        return tuple(tier for tier in LINK_TIERS if tier in there)
 
 
 class LinkKind(NamedTuple):

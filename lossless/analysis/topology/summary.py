@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import LinkTier
+from lossless.model.fabric.tier import LINK_TIERS, LinkTier
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -107,12 +107,11 @@ def _links(plan: WiringPlan) -> tuple[LinkGroup, ...]:
     for bundle in plan.bundles:
         key = (bundle.tier, _ends(role_of[bundle.a], role_of[bundle.b]), bundle.speed_bps, bundle.cable_m)
         links_of[key] = links_of.get(key, 0) + bundle.links
-    order = get_args(LinkTier)
     groups = [
         LinkGroup(tier, roles, links, speed_bps, cable_m)
         for (tier, roles, speed_bps, cable_m), links in links_of.items()
     ]
-    return tuple(sorted(groups, key=lambda group: (order.index(group.tier), group)))
+    return tuple(sorted(groups, key=lambda group: (LINK_TIERS.index(group.tier), group)))
 
 
 _HEIGHTS = {"host": 0, "leaf": 1, "switch": 1, "spine": 2, "super-spine": 3}

@@ -226,6 +226,7 @@ _ROWS = (
     _row("PFC013", "pfc.pfc013_macsec_drops_pauses", "devices"),
     _row("PFC014", "pfc.pfc014_lag_members_differ", "device", needs="PORTCHANNEL_MEMBER"),
     _row("PFC016", "pfc.pfc016_map_unbound", "device"),
+    _row("PFC017", "pfc.pfc017_tier_without_pfc", "intent"),
     _row("SCH001", "scheduling.sch001_lossless_share_too_small", "fabric"),
     _row("SCH003", "scheduling.sch003_class_without_share", "intent"),
     _row("SCH004", "scheduling.sch004_bulk_class_strict", "fabric"),

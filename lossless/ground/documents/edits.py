@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def edited(document: Document, changes: Sequence[ValueChange]) -> str | None:
     """Return the text of a document with some changes; None where it cannot say just that."""
-    wanted = list(dict.fromkeys(changes))
+    wanted = list({(change.path, change.action, repr(change.value)): change for change in changes}.values())
     expected = changed(document.data, wanted)
     if expected is None:
         return None

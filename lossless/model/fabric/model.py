@@ -12,7 +12,7 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TunnelMaps
-from lossless.model.fabric.tier import Tier
+from lossless.model.fabric.tier import LinkTier, Tier
 
 if TYPE_CHECKING:
     from lossless.model.fabric.cluster import Cluster, Failures
@@ -318,11 +318,12 @@ class Fabric(NamedTuple):
     """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged.
 
     ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
-    are the links that an intent says have PFC, None where it does not say. ``cluster`` are the GPUs behind the hosts,
-    ``failures`` what it must bear, None where it was read from devices. ``routing`` and ``bridging`` are None where an
-    intent says nothing of them. ``kubernetes`` is what an operator of NICs is told where hosts are nodes of a cluster.
-    ``managed`` is what is known of a fabric that a cloud runs: it has no switches and hosts of its own then. ``beyond``
-    are the links to devices that are configured elsewhere, which ``links`` leaves out.
+    are the links that an intent says have PFC, None where it does not say; ``link_tiers`` are all kinds of links in
+    it. ``cluster`` are the GPUs behind the hosts, ``failures`` what it must bear, None where it was read from devices.
+    ``routing`` and ``bridging`` are None where an intent says nothing of them. ``kubernetes`` is what an operator of
+    NICs is told where hosts are nodes of a cluster. ``managed`` is what is known of a fabric that a cloud runs: it has
+    no switches and hosts of its own then. ``beyond`` are the links to devices that are configured elsewhere, which
+    ``links`` leaves out.
     """
 
     name: str
@@ -339,7 +340,8 @@ class Fabric(NamedTuple):
     repeated_keys: tuple[RepeatedKey, ...] = ()
     telemetry: Telemetry | None = None
     lossy_origin: Origin | None = None
-    pfc_tiers: tuple[str, ...] | None = None
+    pfc_tiers: tuple[LinkTier, ...] | None = None
+    link_tiers: tuple[LinkTier, ...] = ()
     cluster: Cluster | None = None
     failures: Failures | None = None
     routing: Routing | None = None

@@ -20,6 +20,7 @@ SWITCH_ROLES = tuple(role for role in ROLES if role != "host")
 LinkTier = Literal["hosts", "uplinks", "spine_uplinks", "links", "local_links", "global_links"]
 """Which links: those to hosts, those that go up from a leaf, those that go up from a spine; between switches without
 a tier, those of a torus, within a group and between groups."""
+LINK_TIERS: tuple[LinkTier, ...] = get_args(LinkTier)
 
 
 class Tier(IntEnum):

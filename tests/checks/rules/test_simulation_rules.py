@@ -20,6 +20,7 @@ from lossless.analysis.simulation.question.request import MISSING_NUMBA, Limits,
 from lossless.analysis.simulation.study import survey
 from lossless.analysis.simulation.study.answer import answer
 from lossless.checks.lint import simulation as traffic
+from lossless.checks.lint.fix import fixed_documents
 from lossless.checks.rules.base import Violation
 from lossless.checks.rules.simulation import (
     run_violations as outcome,
@@ -27,6 +28,7 @@ from lossless.checks.rules.simulation import (
     sim002_simulated_edge,
 )
 from lossless.checks.rules.subjects import SimulationRun
+from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import (
     HOST_PORTS,
     HOST_PROFILE,
@@ -45,7 +47,6 @@ from tests.paths import ROOT
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.document import Document
-    from lossless.model.fabric.view import View
 
 LOW: Patch = {
     "BUFFER_PROFILE": {
@@ -426,3 +427,39 @@ def test_every_device_is_run(tmp_path: Path) -> None:
     report = api.lint([tmp_path], api.Options(simulate=True))
     assert drawn(report) == [("SIM001", "error")] * 40
     assert len({finding.origin.file for finding in report.findings if finding.code == "SIM001"}) == 40
+
+
+# --- links without PFC ---
+
+
+def pods(**more: Any) -> Document:
+    """Return two pods under super-spines, without congestion control."""
+    shape = {"pods": 2, "leaves_per_pod": 2, "spines_per_pod": 2, "super_spines": 2, "hosts_per_leaf": 4,
+             "host_links": "2 x 400G", "uplinks": "2 x 800G", "spine_uplinks": "2 x 800G",
+             "cables": {"host": "3m", "uplink": "30m", "spine_uplink": "300m"}}  # fmt: skip
+    hardware = {"leaf": "nvidia-sn5600", "spine": "nvidia-sn5600", "super-spine": "nvidia-sn5600"}
+    topology = {"leaf_spine": None, "three_tier": shape}
+    return patched("leaf-spine.yaml", {**PFC_ONLY, "hardware": hardware, "topology": topology, **more})
+
+
+def test_what_links_without_pfc_drop_is_an_error_where_the_intent_leaves_them_out() -> None:
+    finding = only(linted(pods(pfc={"tiers": ["hosts", "uplinks"]})), "SIM001")
+    assert (finding.severity, finding.origin.path) == ("error", ("pfc", "tiers"))
+    assert finding.message.endswith("its link has no PFC, so the port does not pause what arrives")
+    assert "PFC017" in finding.help
+
+
+@pytest.mark.parametrize("code", ["PFC008", "PFC017"])
+def test_what_the_rules_on_tiers_advise_draws_no_new_finding_and_drops_nothing(code: str) -> None:
+    document = pods() if code == "PFC008" else pods(pfc={"tiers": ["hosts", "uplinks"]})
+    before = linted(document)
+    advised = fixed_documents([document], lambda edited: linted(*edited).findings, unsafe=True)
+    assert [finding.code for finding in advised.findings] == [code]
+    after = linted(*advised.documents)
+    assert {f.code for f in after.findings} <= {f.code for f in before.findings} - {code, "SIM001"}
+
+
+def test_the_advice_of_a_run_names_the_tiers_where_links_without_pfc_drop() -> None:
+    view = View(api.load_fabrics([pods(pfc={"tiers": ["hosts", "uplinks"]})]).fabrics[0])
+    (verdict,) = answer(view, SimulationRequest()).runs
+    assert verdict.changes[0].startswith("name the links that drop in pfc.tiers")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from lossless.api import Report, lint_documents
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
 from lossless.output.render.switches import switch_file
+from tests.checks.rules.fabrics import fabric, listed
 from tests.checks.rules.linted import drawn, intent, only
 from tools.example_base import base_of
 
@@ -37,6 +40,52 @@ def pfc(**stated: Any) -> Data:
     return {**PODS, "pfc": stated}
 
 
+class TestTiersWithoutPfc:
+    """PFC017."""
+
+    @pytest.mark.parametrize(
+        ("tiers", "without", "switches"),
+        [
+            (["hosts", "uplinks"], ["spine_uplinks"], 6),
+            (["hosts"], ["uplinks", "spine_uplinks"], 10),
+            (["uplinks", "spine_uplinks"], ["hosts"], 4),
+        ],
+    )
+    def test_switches_that_take_in_traffic_without_pausing_it_can_drop_it(
+        self, tiers: list[str], without: list[str], switches: int
+    ) -> None:
+        found = only(intent(pfc(tiers=tiers)), "PFC017")
+        assert (found.severity, found.places, found.origin.path) == ("warning", switches, ("pfc", "tiers"))
+        assert found.data["without_pfc"] == without
+        assert found.help == "state pfc.tiers: [hosts, uplinks, spine_uplinks]"
+
+    @pytest.mark.parametrize("stated", [{}, {"tiers": ["hosts", "uplinks", "spine_uplinks"]}])
+    def test_with_pfc_on_all_links_none_can(self, stated: Data) -> None:
+        assert drawn(intent(pfc(**stated)), "PFC017") == []
+
+    @pytest.mark.parametrize(("second", "lossy"), [("1 x 800G", False), ("1 x 400G", True)])
+    def test_a_switch_of_two_links_drops_only_towards_the_slower(self, second: str, lossy: bool) -> None:
+        """Nothing else leaves by either link, and nothing pauses them."""
+        hosts = [f"leaf{n} gpu{n}{m} 1 x 400G 3m" for n in (1, 2) for m in (1, 2)]
+        links = ["leaf1 spine1 1 x 800G 30m", f"leaf2 spine1 {second} 30m", *hosts]
+        data = listed(links, pfc={"tiers": ["hosts"]})
+        (found,) = drawn(lint_documents([load_text(json.dumps(data), "fabric.yaml")]), "PFC017")
+        assert ("spine1" in found.elements) is lossy
+
+    def test_where_pfc_would_close_a_cycle_it_is_not_proposed(self) -> None:
+        torus = {"sides": [4, 4], "links": "2 x 400G", "hosts_per_switch": 4, "host_links": "1 x 400G",
+                 "cables": {"host": "3m", "link": "10m"}}  # fmt: skip
+        data = fabric({"torus": torus, "routing": {"policy": "shortest-path"}}, pfc={"tiers": ["hosts"]})
+        report = lint_documents([load_text(json.dumps(data), "fabric.yaml")])
+        found = only(report, "PFC017")
+        assert "TOP005" in found.help
+        assert found.fix == ()
+
+    def test_a_class_that_is_not_lossless_can_do_without(self) -> None:
+        lossy = {**PODS, "pfc": "off", "classes": {"rdma": {"lossless": False, "ecn": None}}}
+        assert drawn(intent(lossy), "PFC017") == []
+
+
 class TestSuperSpines:
     """PFC008."""
 
@@ -48,6 +97,10 @@ class TestSuperSpines:
         assert found.message == (
             "super-spines pause priority 3, over cables of up to 300 m, and pfc.tiers does not say that they should"
         )
+
+    def test_its_advice_is_to_state_all_links_as_without_the_top_packets_can_be_lost(self) -> None:
+        (edit,) = only(intent(PODS), "PFC008").fix
+        assert (edit.origin.path, edit.value) == (("pfc", "tiers"), ["hosts", "uplinks", "spine_uplinks"])
 
     def test_somebody_decided_either_way(self) -> None:
         for tiers in (["hosts", "uplinks"], ["hosts", "uplinks", "spine_uplinks"]):

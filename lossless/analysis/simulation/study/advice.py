@@ -81,11 +81,17 @@ def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
         free = study(unbounded(results.scenario), limits)
     for use, profile in reversed(kinds.values()):
         if not profile.lossless:
-            yield f"give {profile.name} an xoff, or groups of the class another profile: it has no headroom"
+            yield _headroom_at_all(_port(view, use.place), profile)
             continue
         used = _used_by(view, free, profile)
         if used + frame > profile.xoff_bytes:
             yield _raised(view, use.place, profile, used, frame)
+
+
+def _headroom_at_all(port: Port | None, profile: BufferProfile) -> str:
+    if port is not None and port.pfc_unwanted:
+        return "name the links that drop in pfc.tiers (PFC017): nothing pauses what arrives on them"
+    return f"give {profile.name} an xoff, or groups of the class another profile: it has no headroom"
 
 
 def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, frame: int) -> str:

@@ -1,6 +1,7 @@
 """PFC at super-spines wants to be stated.
 
 Severity: warning
+Fix: unsafe
 
 ## What it does
 Looks for super-spines whose ports pause, in an intent that does not say which links have PFC. Switches that join
@@ -47,7 +48,9 @@ topology:
 ```
 
 ## Fix
-State `pfc: {tiers: [hosts, uplinks]}` to keep pauses within pods, or add `spine_uplinks` where they are wanted.
+State `pfc: {tiers: [hosts, uplinks, spine_uplinks]}` where they are wanted. Leaving `spine_uplinks` out keeps pauses
+within pods, and packets between pods can then be lost ([PFC017](PFC017.md)): that is right only where lossless traffic
+stays within pods. The edit is unsafe since it states a decision that is the operator's.
 
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 6.1 (ToR first, then podset, then spine)
@@ -59,6 +62,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.ground.basics.findings import Edit, Origin
 from lossless.ground.basics.wording import spell
 from lossless.model.fabric.tier import Tier
 
@@ -72,10 +76,10 @@ def check(view: View) -> Results:
         return
     top = [ports for ports in view.lossless_sets if ports.switch.tier is Tier.SUPER_SPINE]
     if top:
-        yield _violation(top)
+        yield _violation(view, top)
 
 
-def _violation(top: list[PortSet]) -> Violation:
+def _violation(view: View, top: list[PortSet]) -> Violation:
     first = top[0]
     switches = dict.fromkeys(name for ports in top for name in ports.switches)
     lengths = [ports.cable.known_m for ports in top if ports.cable.known_m is not None]
@@ -85,7 +89,9 @@ def _violation(top: list[PortSet]) -> Violation:
         origin=first.ports[0].origin.key(),
         message=f"super-spines pause {priorities}{cables}, and pfc.tiers does not say that they should",
         note="a pause there reaches every pod",
-        help="state pfc.tiers: [hosts, uplinks] to keep pauses within pods, or with spine_uplinks to have them there",
+        help=f"state pfc.tiers: [{', '.join(view.fabric.link_tiers)}]; without spine_uplinks packets between pods "
+        "can be lost",
         elements=tuple(switches),
         data={"longest_cable_m": max(lengths, default=None)},
+        fix=(Edit(Origin(first.ports[0].origin.file, ("pfc", "tiers")), "add", [*view.fabric.link_tiers]),),
     )

@@ -29,11 +29,14 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import BufferProfile, PortQos, Queue, Watchdog
 
 
+_PFC_THERE = "name the links of this port in pfc.tiers (PFC017)"
+
+
 class RootCause(NamedTuple):
     """Where something is decided. ``rows`` have a part in it: an error in one of them is the same cause.
 
     ``profile`` is the buffer profile behind it. ``vendors_own``: it is what the vendor ships, or more. ``is_pool``: it
-    is the size of the pool.
+    is the size of the pool. ``is_unpaused``: an intent wants no PFC on such links.
     """
 
     origin: Origin
@@ -41,10 +44,14 @@ class RootCause(NamedTuple):
     profile: BufferProfile | None = None
     vendors_own: bool = False
     is_pool: bool = False
+    is_unpaused: bool = False
 
 
 def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return what decides the headroom of the class at a port: the hardware, where its own rows are the headroom."""
+    """Return what decides the headroom of the class at a port.
+
+    That is the hardware where its own rows are the headroom, and the intent where it wants no PFC on such links.
+    """
     ports, profile = _port(run, spot), _profile(run, spot)
     if ports is None or profile is None:
         return the_class(run)
@@ -52,6 +59,8 @@ def headroom(run: SimulationFacts, spot: PortRef) -> RootCause:
         profile.origin,
         *(group.origin for group in ports.qos.groups if group and group.buffer is profile),
     )
+    if ports.ports[0].pfc_unwanted:
+        return RootCause(ports.qos.pfc.origin, rows, profile, is_unpaused=True)
     if not profile.lossless:
         return RootCause(profile.origin, rows, profile)
     if _is_vendors_own(ports, profile) and row_of(profile) is None:
@@ -146,6 +155,8 @@ def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
     ports, profile = _port(run, short.spot), _profile(run, short.spot)
     if ports is None or profile is None or short.needed_bytes is None:
         return ""
+    if ports.ports[0].pfc_unwanted:
+        return _PFC_THERE
     if row_of(profile) is None:
         needed = f"{format_bytes(short.needed_bytes)} hold what this traffic used, and a frame"
         return f"{needed}: take a shorter cable, or hardware whose rows give so much"

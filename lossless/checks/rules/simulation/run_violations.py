@@ -114,8 +114,10 @@ def _of_headroom(
     run: SimulationFacts, cause: SimulationCause, dropping: Sequence[HeadroomUse]
 ) -> Iterator[VerdictEvidence]:
     for root, shorts in _by_root_cause(run, dropping, root_causes.headroom):
-        why = f"its headroom of {format_bytes(shorts[0].given_bytes)} runs out"
-        message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}{_response_times(run)}"
+        why = f"its headroom of {format_bytes(shorts[0].given_bytes)} runs out{_response_times(run)}"
+        if root.is_unpaused:
+            why = "its link has no PFC, so the port does not pause what arrives"
+        message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: {why}"
         yield _of_shorts(run, cause, root, message, shorts, fix=_headroom_fix(run, shorts))
 
 

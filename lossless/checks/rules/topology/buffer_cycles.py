@@ -76,6 +76,12 @@ def routing_of(view: View) -> FabricRouting | None:
     return _BY_VIEW[view]
 
 
+def closes_cycle_if_all_pause(view: View) -> bool:
+    """Return whether a cycle would close if all kinds of links had PFC."""
+    routing = _routing_of(view.fabric._replace(pfc_tiers=None))
+    return routing is not None and bool(routing.cycle)
+
+
 def _routing_of(fabric: Fabric) -> FabricRouting | None:
     if not fabric.classes.lossless or fabric.lossy_origin is not None:
         return None

@@ -61,7 +61,7 @@ SONIC: dict[str, dict[str, KeyDoc]] = {
     "Pfc": {
         "tiers": KeyDoc(
             "Which links pause: `hosts`, `uplinks` (of leaves), `spine_uplinks`, `links` (of a torus), `local_links` "
-            "and `global_links` (of groups). Left out: all.",
+            "and `global_links` (of groups). On others lossless packets can be dropped. Left out: all.",
             (["hosts", "uplinks"],),
         ),
         "asymmetric": KeyDoc(

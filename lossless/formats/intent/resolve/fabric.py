@@ -100,6 +100,7 @@ class _FabricResolver:
             telemetry=self._telemetry(),
             lossy_origin=None if self.loaded.intent.pfc else self.loaded.origin("pfc"),
             pfc_tiers=self.loaded.intent.pfc.tiers if self.loaded.intent.pfc else None,
+            link_tiers=self.plan.link_tiers,
             cluster=cluster(self.loaded),
             failures=self._failures,
             routing=routing(self.loaded, self.plan),

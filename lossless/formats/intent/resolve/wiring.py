@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
 from lossless.formats.intent.problems import in_file_order
@@ -12,7 +12,7 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
-from lossless.model.fabric.tier import ROLES, LinkTier, link_tier
+from lossless.model.fabric.tier import ROLES, link_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,11 +43,11 @@ def _plan(loaded: LoadedIntent) -> WiringPlan:
 
 def _tiers_without_links(loaded: LoadedIntent, wiring: WiringPlan) -> Iterator[Problem]:
     """Yield the tiers that PFC is wanted on and that no link is of."""
-    there = {bundle.tier for bundle in wiring.bundles}
+    there = wiring.link_tiers
     stated = loaded.intent.pfc.tiers if loaded.intent.pfc else None
     for index, tier in enumerate(stated or ()):
         if tier not in there:
-            known = ", ".join(name for name in get_args(LinkTier) if name in there) or "no links at all"
+            known = ", ".join(there) or "no links at all"
             message = f"pfc.tiers.{index}: no link of this fabric is one of {tier}; there are {known}"
             yield loaded.problem(loaded.origin("pfc", "tiers", index), message)
 

@@ -73,9 +73,11 @@ def test_only_links_of_the_stated_tiers_pause_at_both_ends(tiers: str) -> None:
 
 
 @pytest.mark.parametrize("tiers", CASES)
-def test_a_fabric_with_pfc_on_some_tiers_draws_no_finding(tiers: str) -> None:
+def test_of_a_fabric_with_pfc_on_some_tiers_lint_says_no_more_than_that_others_lack_it(tiers: str) -> None:
     report = lint_documents([load_text(with_pfc(THREE, f"tiers: [{tiers}]"), "fabric.yaml")])
-    assert (report.findings, report.errors) == ((), ())
+    whole = tiers == "hosts, uplinks, spine_uplinks"
+    assert [finding.code for finding in report.findings] == ([] if whole else ["PFC017"])
+    assert report.errors == ()
 
 
 def test_a_port_without_pfc_keeps_its_lossless_queue_and_has_no_headroom() -> None:
@@ -168,7 +170,9 @@ def test_capacity_of_spines_is_counted_in_a_fabric_of_pods() -> None:
 
 
 def test_an_oversubscribed_spine_is_reported_as_a_leaf_is() -> None:
-    text = with_pfc(spoilt(THREE, ("spine_uplinks: 2 x", "spine_uplinks: 1 x")), "tiers: [hosts, uplinks]")
+    text = with_pfc(
+        spoilt(THREE, ("spine_uplinks: 2 x", "spine_uplinks: 1 x")), "tiers: [hosts, uplinks, spine_uplinks]"
+    )
     (found,) = lint_documents([load_text(text, "fabric.yaml")]).findings
     assert (found.code, found.origin.path) == ("TOP001", ("topology", "three_tier", "spine_uplinks"))
     assert found.message == "spine uplinks carry 1.6 Tb/s for 3.2 Tb/s of links to leaves, 2:1"
