@@ -5,6 +5,8 @@
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
 # make docs    write the generated documentation anew
 # make mutants  deliberate faults in five packages, which their own tests must notice (slow)
+# make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
+# make laws    the laws between commands, for ten minutes on fabrics that are drawn anew
 # make lock    write the locked requirements anew from pyproject.toml
 
 PYTHON ?= python3
@@ -12,7 +14,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check bench corpus mutants docs lock clean
+.PHONY: demo test check bench corpus mutants mutations laws docs lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -44,6 +46,12 @@ corpus: $(VENV)/dev.stamp
 
 mutants: $(VENV)/dev.stamp
 	nice $(BIN)/python tools/mutants.py
+
+mutations: $(VENV)/dev.stamp
+	nice $(BIN)/python tools/changed_fields.py --packets
+
+laws: $(VENV)/dev.stamp
+	$(BIN)/python tools/laws.py
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py docs/rules

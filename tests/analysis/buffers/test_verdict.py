@@ -161,6 +161,12 @@ def test_an_old_file_without_a_mask_is_filled_in_by_the_switch() -> None:
     assert line(newer, 800).watchdog == "mask empty"
 
 
+def test_counters_that_a_file_does_not_speak_of_are_switched_on_by_the_device() -> None:
+    """``config reload`` lays the file over init_cfg.json, which enables them (sonic-buildimage @086b03b)."""
+    for group in (None, {"FLEX_COUNTER_STATUS": None, "POLL_INTERVAL": "200"}):
+        assert line(leaf(FLEX_COUNTER_TABLE={"PFCWD": group}), 800).watchdog == "running"
+
+
 def test_an_intent_without_a_watchdog_is_unsafe() -> None:
     assert judged("leaf-spine.yaml", {"pfc": {"watchdog": "off"}}).overall == "unsafe"
 

@@ -6,6 +6,7 @@ import json
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from lossless.api import Options, lint_documents
@@ -16,6 +17,8 @@ from tests.strategies import document_of, fabric_of, intents
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
+
+pytestmark = pytest.mark.laws
 
 
 def rows_with_errors(*documents: Document, rdma_dscps: tuple[int, ...] = ()) -> set[tuple[str, Path]]:

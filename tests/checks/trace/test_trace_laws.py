@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from lossless.checks.trace.follow import trace
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 Data = dict[str, Any]
+pytestmark = pytest.mark.laws
 
 
 def ends(fabric: Fabric, choice: st.DataObject) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.api import lint_documents
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 Data = dict[str, Any]
+pytestmark = pytest.mark.laws
 
 
 def deployed(data: Data) -> list[Document]:

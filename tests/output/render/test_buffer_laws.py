@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, strategies as st
 
 from lossless.formats.sonic.capabilities.releases import release_problems, releases
@@ -15,6 +16,7 @@ from tests.output.render.test_render_laws import _other, _values, declared, rend
 from tests.strategies import fabric_of, intents
 
 Data = dict[str, Any]
+pytestmark = pytest.mark.laws
 
 
 @st.composite

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import assume, given, strategies as st
 
 from lossless.formats.intent.resolve.layout import MONITORED
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
 
 Data = dict[str, Any]
+pytestmark = pytest.mark.laws
 
 
 def rendered(fabric: Fabric, switch: Switch) -> Data:

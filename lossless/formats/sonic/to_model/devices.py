@@ -217,6 +217,7 @@ class _DeviceReader:
             counters=tuple(
                 (group, row.fields.get("FLEX_COUNTER_STATUS") == "enable")
                 for group, row in sorted(self.tables.table("FLEX_COUNTER_TABLE").items())
+                if "FLEX_COUNTER_STATUS" in row.fields
             ),
             global_dscp_map=self._global_dscp_map(),
             database_version=version.fields.get("VERSION") if version else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, strategies as st
 
 from lossless.api import lint_documents
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric, Port, Switch
 
 Data = dict[str, Any]
+pytestmark = pytest.mark.laws
 
 
 def known(value: Any) -> Any:
