@@ -10,6 +10,7 @@ from lossless.analysis.topology.bisection import bisection
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import Tier, known_tier
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -74,7 +75,7 @@ def placement(fabric: Fabric, gpus: int | None = None) -> GpuPlacement:
             f"{count:,} GPUs are more than the {MOST_GPUS:,} that are counted one by one; name fewer"
         )
     domain, inside_bps = _domain(fabric, count)
-    lanes, same_leaf = _leaves(links, per_host, count)
+    lanes, same_leaf = _leaves(list(islice(_ports(fabric, per_host), count)))
     if len(lanes) > 1:
         assumed += (
             f"a GPU sends an equal part over each of its {len(lanes)} NICs, to the same NIC of others",
@@ -110,14 +111,11 @@ def _domain(fabric: Fabric, gpus: int) -> tuple[int, int | None]:
     return min(joined.domain_gpus, gpus), joined.rate_bps
 
 
-def _leaves(
-    links: Mapping[str, Sequence[Link]], per_host: int, gpus: int
-) -> tuple[tuple[list[str], ...], bool]:
+def _leaves(links_of_gpu: Sequence[Sequence[Link]]) -> tuple[tuple[list[str], ...], bool]:
     """Return the switch of each GPU, and whether each has all its NIC ports on one.
 
     Where not, and all have as many ports of one rate, it is the switch of each first port, of each second, and so on.
     """
-    links_of_gpu = list(islice(_ports(links, per_host), gpus))
     if all(len({link.a for link in own}) == 1 for own in links_of_gpu):
         return ([own[0].a for own in links_of_gpu],), True
     if (
@@ -128,17 +126,21 @@ def _leaves(
     return tuple([own[lane].a for own in links_of_gpu] for lane in range(len(links_of_gpu[0]))), False
 
 
-def _ports(links: Mapping[str, Sequence[Link]], per_host: int) -> Iterator[Sequence[Link]]:
-    """Yield the links of each GPU: its share of those of its host, or the one that it shares with others."""
-    for own in links.values():
+def _ports(fabric: Fabric, per_host: int) -> Iterator[Sequence[Link]]:
+    """Yield the links of each GPU: its share of those of its host, or the one that it shares with others.
+
+    They are in the order of planes, so that the same place in two GPUs is the same plane.
+    """
+    plane_of = View(fabric).plane_of
+    for own in _host_links(fabric).values():
         for gpu in range(per_host):
             first, end = gpu * len(own) // per_host, -(-(gpu + 1) * len(own) // per_host)
-            yield own[first : max(first + 1, end)]
+            yield sorted(own[first : max(first + 1, end)], key=lambda link: plane_of[link.a])
 
 
 def nic_ports(fabric: Fabric, where: GpuPlacement) -> list[tuple[str, ...]]:
     """Return the NIC ports of each GPU that takes part, each as ``host1:port1``."""
-    owned = islice(_ports(_host_links(fabric), where.per_host), where.gpus)
+    owned = islice(_ports(fabric, where.per_host), where.gpus)
     return [tuple(f"{link.b}:{link.b_port}" for link in own) for own in owned]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.grouping import grouped
@@ -101,6 +102,24 @@ class View:
     def links_of(self) -> dict[str, list[Link]]:
         """Links by the name of either end."""
         return grouped((end, link) for link in self.fabric.links for end in (link.a, link.b))
+
+    @cached_property
+    def plane_of(self) -> dict[str, int]:
+        """The plane of each switch, and of each device outside: what is in two planes no link joins."""
+        near: dict[str, set[str]] = {switch.name: set() for switch in self.fabric.switches}
+        units = ((switch.name, switch.device) for switch in self.fabric.switches)
+        links = ((link.a, link.b) for link in self.fabric.links if not link.to_host)
+        beyond = ((link.switch, link.far) for link in self.fabric.beyond if not link.to_host)
+        for a, b in chain(units, links, beyond):
+            near.setdefault(a, set()).add(b)
+            near.setdefault(b, set()).add(a)
+        plane_of: dict[str, int] = {}
+        for number, first in enumerate(near):
+            reached = [] if first in plane_of else [first]
+            for name in reached:
+                plane_of[name] = number
+                reached += near[name] - plane_of.keys() - {*reached}
+        return plane_of
 
     def port(self, switch: str, name: str) -> Port | None:
         """Return a port of a switch, None where either is not known."""

@@ -207,6 +207,59 @@ def test_a_question_across_a_cut_fabric_is_refused_before_it_runs() -> None:
         put(declared(), failed=uplinks)
 
 
+def dual_plane(*apart: str) -> View:
+    """Return two planes of two leaves under a spine; of three hosts port 1 is in plane 1, port 2 in plane 2.
+
+    ``apart`` are hosts with both ports in plane 2.
+    """
+    leaves = {f"leaf{plane}{n}": {"role": "leaf"} for plane in (1, 2) for n in (1, 2)}
+    spines = {f"spine{plane}": {"role": "spine"} for plane in (1, 2)}
+    hosts = {name: {"role": "host"} for name in ("h1", "h2", "h3", *apart)}
+    up = [{"a": leaf, "b": f"spine{leaf[4]}", "links": "2 x 800G", "cable": "30m"} for leaf in leaves]
+    down = [
+        {
+            "a": f"leaf{2 if host in apart else plane}{1 + at % 2}",
+            "b": host,
+            "links": "1 x 400G",
+            "cable": "3m",
+        }
+        for at, host in enumerate(hosts)
+        for plane in (1, 2)
+    ]
+    topology = {"leaf_spine": None, "devices": {**leaves, **spines, **hosts}, "links": [*up, *down]}
+    return declared({"topology": topology})
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("target", ["h1:port1", "h2:port2"])
+def test_in_disjoint_planes_every_nic_port_sends_within_its_own(pattern: Pattern, target: str) -> None:
+    found = put(dual_plane(), pattern=pattern, target=target)
+    instance = instantiate(found, 1)
+    ends = [(instance.names[flow.path[0]], instance.names[flow.path[-1]]) for flow in instance.network.flows]
+    assert all(source[-1] == goal[-1] for source, goal in ends)
+    planes = {source[-1] for source, _ in ends}
+    assert planes == ({target[-1]} if pattern == "incast" else {"1", "2"})
+    flows = instance.network.flows
+    assert all(flows[at].path[-1] == flow.path[0] for flow in flows for at in flow.after)
+    assert any(text.startswith("2 planes that no link joins") for text in found.assumed) == (
+        pattern != "incast"
+    )
+
+
+def test_a_host_with_no_port_in_the_plane_of_the_target_is_an_error() -> None:
+    with pytest.raises(ScenarioError, match=r"^no path leads from h4:port1 to h1:port1$"):
+        put(dual_plane("h4"))
+
+
+def test_a_plane_that_a_failure_cuts_is_no_plane_of_its_own() -> None:
+    view = dual_plane()
+    cut = tuple(
+        f"{link.a}:{link.a_port}" for link in view.fabric.links if (link.a, link.b) == ("leaf12", "spine1")
+    )
+    with pytest.raises(ScenarioError, match=r"^no path leads from h2:port1 to h1:port1$"):
+        put(view, failed=cut)
+
+
 def test_a_leaf_without_uplinks_that_exist_is_not_judged() -> None:
     """Forty leaves with two uplinks each to one spine of 64 ports: eight leaves get none."""
     shape = leaf_spine(leaves=40, spines=1, uplinks="2 x 800G", hosts_per_leaf=1)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.analysis.workloads.estimate import Estimate, estimate
+from lossless.analysis.workloads.placement import nic_ports, placement
 from lossless.analysis.workloads.workload import Workload
 from lossless.ground.basics.errors import ScenarioError
 from tests.checks.rules.linted import intent_view
@@ -233,6 +234,16 @@ def test_a_gpu_on_two_planes_sends_half_over_each() -> None:
     found = estimate(fabric(listed(wires) | gpus(1)), Workload(size_bytes=G))
     assert times_ms(found) == {"host links": 15.0, "leaf": 7.5, "half": 7.5}
     assert "a GPU sends an equal part over each of its 2 NICs, to the same NIC of others" in found.assumed
+
+
+def test_nics_of_two_gpus_are_paired_by_plane_however_they_are_cabled() -> None:
+    wires = [("leaf1", "host1", "1 x 400G"), ("leaf2", "host1", "1 x 400G"), ("leaf2", "host2", "1 x 400G"),
+             ("leaf1", "host2", "1 x 400G")]  # fmt: skip
+    planes = fabric(listed(wires) | gpus(1))
+    leaf_of = {f"{link.b}:{link.b_port}": link.a for link in planes.links}
+    ports = nic_ports(planes, placement(planes))
+    assert [[leaf_of[name] for name in own] for own in ports] == [["leaf1", "leaf2"]] * 2
+    assert ports[1] == ("host2:port2", "host2:port1")
 
 
 def test_gradients_of_70_billion_parameters_over_64_hosts_with_a_nic_for_each_gpu() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import Hold, Physics, SimCable, SimFlow, SimNetwork, SlowHost
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
-from lossless.analysis.simulation.question.workloads import Transfer, transfers_of
+from lossless.analysis.simulation.question.workloads import Transfer, transfers_in_planes
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import known_tier
 
@@ -69,7 +69,9 @@ def _job(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
     """Return what the question says moves, else one step of its pattern."""
     question = scenario.question
     if not question.moves:
-        return transfers_of(question.pattern, scenario.nics, scenario.target, question.size_bytes, rng)
+        return transfers_in_planes(
+            question.pattern, scenario.planes, scenario.target, question.size_bytes, rng
+        )
     node_of = {scenario.topology.names[nic]: nic for nic in scenario.nics}
     return tuple(
         Transfer(node_of[move.source], node_of[move.target], move.size_bytes) for move in question.moves
@@ -91,7 +93,7 @@ def _storage(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
     if not share:
         return ()
     size = max(1, round(scenario.question.size_bytes * share / (1 - share)))
-    return transfers_of("permutation", scenario.nics, scenario.target, size, rng)
+    return transfers_in_planes("permutation", scenario.planes, scenario.target, size, rng)
 
 
 def _flow(

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.formulas import PAUSE_QUANTA, pause_response_bytes
 from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Port, Switch
@@ -39,6 +40,7 @@ class SimTopology(NamedTuple):
 
     ``host_of`` is None for a NIC of which the fabric says nothing. ``left_out`` counts links for which a switch has no
     port, or whose port says nothing of QoS, and ports without a link that state no length or a length of 0.
+    ``plane_of`` numbers the planes of switches: what is in two was never meant to be joined.
     """
 
     names: tuple[str, ...]
@@ -48,10 +50,15 @@ class SimTopology(NamedTuple):
     wires_of: dict[int, list[int]]
     left_out: int
     declared: bool
+    plane_of: dict[int, int]
 
     def leaf(self, nic: int) -> int:
         """Return the switch that a NIC is attached to."""
         return self.wires[self.wires_of[nic][0]].a
+
+    def by_plane(self, nics: Iterable[int]) -> list[list[int]]:
+        """Return NIC ports by the plane they are in, each in the order given."""
+        return list(grouped((self.plane_of[self.leaf(nic)], nic) for nic in nics).values())
 
     @property
     def nics(self) -> tuple[int, ...]:
@@ -83,6 +90,7 @@ def sim_topology(view: View, failed: frozenset[tuple[str, str]] = frozenset()) -
         builder.wires_of,
         builder.left_out,
         view.fabric.declared,
+        {node: view.plane_of[switch.name] for node, switch in builder.switch_of.items()},
     )
 
 

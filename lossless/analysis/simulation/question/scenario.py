@@ -64,6 +64,11 @@ class Scenario(NamedTuple):
         return next(filter(None, self.dcqcn_of.values()), None)
 
     @property
+    def planes(self) -> list[list[int]]:
+        """The NICs that take part, by the plane of the fabric they are in."""
+        return self.topology.by_plane(self.nics)
+
+    @property
     def watchdogs(self) -> tuple[SimWatchdog, ...]:
         """The watchdogs of its switches."""
         return tuple(switch.watchdog for switch in self.switches.values() if switch.watchdog is not None)
@@ -237,27 +242,50 @@ def _nics(
 ) -> tuple[int, ...] | MissingInput:
     """Return who takes part, in the order of the fabric; where not all do, those of each switch in turn.
 
-    Switches read from devices without a link between them are fabrics of their own; what an intent declares is one.
+    Switches read from devices without a link between them are fabrics of their own; what an intent declares is one,
+    or several planes: an incast stays in that of its target, other patterns are in all planes that hosts share.
     """
     if question.moves:
         return _moving(built, question)
     most = question.nics or (MOST_SENDERS + 1 if question.pattern == "incast" else MOST_PEERS)
     by_switch: dict[int, list[int]] = {}
-    for nic in built.nics:
-        if nic == target:
-            continue
-        if routes.reaches(nic, target):
-            by_switch.setdefault(built.leaf(nic), []).append(nic)
-        elif built.declared:
-            no_path = f"no path leads from {built.names[nic]} to {built.names[target]}"
-            if built.left_out:
-                return MissingInput(f"{no_path}: {built.left_out} links have no port on a switch")
-            raise ScenarioError(no_path)
+    for plane in _planes(built, question, target):
+        first = target if target in plane else plane[0]
+        for nic in plane:
+            if nic == target:
+                continue
+            if routes.reaches(nic, first):
+                by_switch.setdefault(built.leaf(nic), []).append(nic)
+            elif built.declared:
+                return _no_path(built, nic, first)
     if not by_switch:
         return MissingInput(f"no other NIC reaches {built.names[target]}")
     turns = max(map(len, by_switch.values()))
     in_turn = [nics[turn] for turn in range(turns) for nics in by_switch.values() if turn < len(nics)]
-    return tuple(sorted((target, *in_turn[: most - 1])))
+    chosen = built.by_plane(sorted((target, *in_turn[: most - 1])))
+    return tuple(sorted(nic for plane in chosen if len(plane) > 1 for nic in plane))
+
+
+def _planes(built: SimTopology, question: Question, target: int) -> list[list[int]]:
+    """Return the NIC ports of the planes that traffic is in; a host in none of the target's cannot be sent to."""
+    planes = built.by_plane(built.nics)
+    own = next(plane for plane in planes if target in plane)
+    hosts = {_host(built, nic) for nic in own}
+    apart = next((nic for nic in built.nics if _host(built, nic) not in hosts), None)
+    if apart is not None and built.declared:
+        return [[target, apart]]
+    return [own] if question.pattern == "incast" else planes
+
+
+def _host(built: SimTopology, nic: int) -> str:
+    return built.names[nic].partition(":")[0]
+
+
+def _no_path(built: SimTopology, nic: int, target: int) -> MissingInput:
+    no_path = f"no path leads from {built.names[nic]} to {built.names[target]}"
+    if built.left_out:
+        return MissingInput(f"{no_path}: {built.left_out} links have no port on a switch")
+    raise ScenarioError(no_path)
 
 
 def _moving(built: SimTopology, question: Question) -> tuple[int, ...] | MissingInput:
@@ -346,6 +374,8 @@ def _assumed(
     if built.left_out:
         many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
         yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
+    if (planes := len(built.by_plane(nics))) > 1:
+        yield f"{planes} planes that no link joins: each NIC port sends within its own"
     yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
     if len(nics) < len(built.nics):
         where = "" if question.moves else ", spread over all switches"

@@ -11,7 +11,7 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lossless.analysis.simulation.question.request import Pattern
 
@@ -23,6 +23,18 @@ class Transfer(NamedTuple):
     target: int
     size_bytes: int
     after: tuple[int, ...] = ()
+
+
+def transfers_in_planes(
+    pattern: Pattern, planes: Iterable[Sequence[int]], target: int, size_bytes: int, rng: random.Random
+) -> tuple[Transfer, ...]:
+    """Return one step of a pattern in each of some planes; NIC ports of different planes send each other nothing."""
+    transfers: list[Transfer] = []
+    for nics in planes:
+        before = len(transfers)
+        step = transfers_of(pattern, nics, target, size_bytes, rng)
+        transfers += [one._replace(after=tuple(at + before for at in one.after)) for one in step]
+    return tuple(transfers)
 
 
 def transfers_of(
