@@ -28,6 +28,7 @@ NOT_CARRIED: dict[str, str] = {
     "Port.lag": "PORTCHANNEL_MEMBER belongs to the device's own provisioning; QoS rows are those of its members",
     "Port.spec": "lanes and aliases are the PORT row's; their number is compared",
     "Switch.unused": "ports without a link have no rows of their own; those that give their buffer back are ports",
+    "Switch.idle": "whether a port without a link is up is for PORT to say",
     "Switch.release": "VERSIONS belongs to the device",
     "SwitchQos.headroom_oversubscription": "only what comes of it is configured: the size of the shared headroom, "
     "and in the dynamic model the ratio the device divides by",

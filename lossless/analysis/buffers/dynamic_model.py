@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
 from lossless.analysis.buffers.headroom.port import computed_headroom, shares_headroom
-from lossless.analysis.buffers.pools import PortLoad, lent_headroom, nvidia_room
+from lossless.analysis.buffers.pools import NO_HEADROOM, PortLoad, idle_load, lent_headroom, nvidia_room
 from lossless.ground.basics.findings import MissingInput
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import single_port
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
-from lossless.model.hardware.model import HeadroomRow
 
 if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.model.fabric.model import Fabric, Port, Switch
     from lossless.model.fabric.qos import DynamicBuffers, Pool, PortQos, PriorityGroup
+    from lossless.model.hardware.model import HeadroomRow
 
 _BAREFOOT_LOSSLESS_BYTES = 43_067_728
 _BAREFOOT_GROUPS, _BAREFOOT_CELLS, _BAREFOOT_PART = 2, 400, 0.7
@@ -56,8 +56,9 @@ def _computed(switch: Switch) -> Switch:
         return switch
     needs = [_need(switch, port) if _generated(port) else None for port in switch.ports]
     loads = [_load(port, need) for port, need in zip(switch.ports, needs, strict=True) if _in_service(port)]
-    known = tuple(load for load in loads if load is not None)
-    pool = _pool(switch, known, dynamic) if len(known) == len(loads) else None
+    known = [load for load in loads if load is not None]
+    loaded = (*known, *map(idle_load, switch.idle))
+    pool = _pool(switch, loaded, dynamic) if len(known) == len(loads) else None
     if pool is None:
         return switch
     own: dict[tuple[int, HeadroomNeed], PortQos] = {}
@@ -109,15 +110,15 @@ def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
 
 
 def _row(port: Port, need: HeadroomNeed | None) -> HeadroomRow:
-    """Return a need as the row of a table that would give it; of nothing where there are no lossless groups."""
-    return HeadroomRow(
+    """Return a need as the row of a table that would give it."""
+    if need is None:
+        return NO_HEADROOM
+    return NO_HEADROOM._replace(
         speed_bps=port.speed_bps or 0,
         cable_m=port.cable.configured_m or 0,
-        reserved_bytes=need.reserved_bytes or 0 if need else 0,
-        xon_bytes=need.xon_bytes or 0 if need else 0,
-        headroom_bytes=need.headroom_bytes if need else 0,
-        threshold=0,
-        xon_offset_bytes=None,
+        reserved_bytes=need.reserved_bytes or 0,
+        xon_bytes=need.xon_bytes or 0,
+        headroom_bytes=need.headroom_bytes,
     )
 
 

@@ -1,4 +1,4 @@
-"""Buffer pools computed for the ports in use, so that they leave the headroom those ports need.
+"""Buffer pools computed for the ports that are up, so that they leave what those ports need.
 
 Pool sizes depend on headroom and are never copied across topologies. What a chip can give is the size of its
 ``egress_lossless_pool``, which on SONiC spans the whole buffer (sonic-swss cfgmgr/buffer_pool_mellanox.lua
@@ -14,12 +14,13 @@ from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import Pool, includes_headroom
 from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL, INGRESS_LOSSLESS_POOL
+from lossless.model.hardware.model import HeadroomRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Origin
-    from lossless.model.hardware.model import Asic, BufferDefaults, HeadroomRow
+    from lossless.model.hardware.model import Asic, BufferDefaults, PortSpec
 
 _KIB = 1024
 PRIVATE_HEADROOM_BYTES = 10 * _KIB
@@ -31,13 +32,33 @@ _LEAST_SHARED_HEADROOM_BYTES = 640 * _KIB
 
 
 class PortLoad(NamedTuple):
-    """What one port in use takes from the buffer."""
+    """What one port that is up takes from the buffer."""
 
     row: HeadroomRow
     lanes: int
     lossless_groups: int
     lossy_groups: int
     egress_reserved_bytes: int
+
+
+NO_HEADROOM = HeadroomRow(
+    speed_bps=0,
+    cable_m=0,
+    reserved_bytes=0,
+    xon_bytes=0,
+    headroom_bytes=0,
+    threshold=0,
+    xon_offset_bytes=None,
+)
+"""The row of a port without lossless groups."""
+
+
+def idle_load(spec: PortSpec) -> PortLoad:
+    """Return what a port takes that is up and has no rows of its own.
+
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (admin_up_port).
+    """
+    return PortLoad(NO_HEADROOM, len(spec.lanes), lossless_groups=0, lossy_groups=0, egress_reserved_bytes=0)
 
 
 def plan_pools(
@@ -47,7 +68,7 @@ def plan_pools(
     oversubscription: float | None,
     origin: Origin,
 ) -> tuple[Pool, ...]:
-    """Return the pools that remain once every port in use has its headroom.
+    """Return the pools that remain once every port that is up has what it takes.
 
     ``oversubscription`` divides the shared headroom pool, where the HWSKU has one: 1.0 holds the headroom of
     all groups at once. Where none is stated it is 1.0, unless that took more than half of the chip; then the

@@ -178,7 +178,8 @@ class Switch(NamedTuple):
     where the file of a deployed switch does not tell it. ``device_type`` is the operator's own word, the type of a
     deployed switch in DEVICE_METADATA: it groups switches and names them in messages, and is never asked for the tier.
 
-    ``unused`` are the ports that no link of an intent uses: they stay down and have no QoS of their own.
+    ``unused`` are the ports that no link of an intent uses: they have no QoS of their own. ``idle`` are those of them
+    that it does not say are down: they take buffer wherever they are up.
     ``release`` is the SONiC release that an intent states, None where it states none; a deployed switch has
     ``SwitchQos.database_version``.
     """
@@ -195,6 +196,7 @@ class Switch(NamedTuple):
     origin: Origin
     release: str | None = None
     unused: tuple[PortSpec, ...] = ()
+    idle: tuple[PortSpec, ...] = ()
     device_type: str | None = None
 
     @property

@@ -85,7 +85,7 @@ def test_a_switch_has_the_pool_cells_and_watchdog_that_were_resolved_for_it() ->
         for pool in switch.qos.pools
         if pool.name == "ingress_lossless_pool" and pool.size_bytes is not None
     }
-    assert pools == {"leaf1": 69_988_864, "leaf2": 69_988_864, "spine1": 74_936_832, "spine2": 74_936_832}
+    assert pools == {"leaf1": 69_203_968, "leaf2": 69_203_968, "spine1": 73_766_912, "spine2": 73_766_912}
     for name, pool_bytes in pools.items():
         assert memory(found, name) == SimSwitch(158_229_504, pool_bytes, None, 192, watchdog)
 
@@ -205,10 +205,10 @@ def test_the_scheduler_arrives() -> None:
 
 
 def test_an_egress_limit_arrives() -> None:
-    """A lossy queue with dynamic_th 3 may take 8/9 of its pool, 76,734,976 B."""
+    """A lossy queue with dynamic_th 3 may take 8/9 of its pool, 75,372,544 B."""
     queues = {f"{port}|3": {"profile": "q_lossy_profile"} for port in PORTS}
     found = put(deployed({"BUFFER_QUEUE": queues}))
-    assert end_at(found, "leaf1", "Ethernet0").queues[0].limit_bytes == 76_734_976 * 8 // 9
+    assert end_at(found, "leaf1", "Ethernet0").queues[0].limit_bytes == 75_372_544 * 8 // 9
 
 
 def watchdog_of(patch: Patch) -> SimWatchdog | None:

@@ -56,8 +56,8 @@ imported 1 device to fabric.yaml
 rendered again: 229 of 233 fields the same (98.3 %), 80 of 84 rows, 15 of 17 tables; 0 fields are added
 what differs:
   fields  devices  kind       why
-  3       1        pool size  sizes of pools are computed for the ports in use, never copied
-          BUFFER_POOL|egress_lossy_pool|size: 78000000, rendered 78421504
+  3       1        pool size  sizes of pools are computed for the ports that are up, never copied
+          BUFFER_POOL|egress_lossy_pool|size: 78000000, rendered 76914688
   1       1        colours    one curve is declared for all colours; on the device yellow or red differ
           WRED_PROFILE|AZURE_LOSSLESS|red_max_threshold: 9000000, rendered 3276800
 """),

@@ -54,7 +54,8 @@ SONIC: dict[str, dict[str, KeyDoc]] = {
             ("single",),
         ),
         "unused_ports": KeyDoc(
-            "`reclaim` says that ports without a link are down, and gives their buffer back. Left out: keep.",
+            "`reclaim` says that ports without a link are down, and gives their buffer back. Left out: keep, and "
+            "pools leave room for what such ports take while they are up.",
             ("reclaim",),
         ),
     },

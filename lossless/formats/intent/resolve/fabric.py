@@ -170,6 +170,7 @@ class _FabricResolver:
             qos=layout.qos,
             origin=node.origin,
             unused=layout.unused,
+            idle=layout.idle,
             release=self.loaded.intent.sonic.release_of(node.name, node.role),
         )
 

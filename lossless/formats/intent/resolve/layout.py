@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pools import PortLoad, plan_pools
+from lossless.analysis.buffers.pools import PortLoad, idle_load, plan_pools
 from lossless.formats.intent.resolve.buffers import (
     buffer_defaults,
     buffer_model,
@@ -70,21 +70,23 @@ MONITORED = (
 class SwitchLayout(NamedTuple):
     """The ports of one kind of switch, in the order asked for, and what holds for the whole switch.
 
-    ``unused`` are the ports that no link has got.
+    ``unused`` are the ports that no link has got, ``idle`` those of them that may be up.
     """
 
     ports: tuple[Port, ...]
     demand: tuple[PortDemand, ...]
     qos: SwitchQos
     unused: tuple[PortSpec, ...]
+    idle: tuple[PortSpec, ...]
 
 
 class _PortInputs(NamedTuple):
-    """What each use of a switch gets: a port, a row of headroom, and its policy for classes."""
+    """What each use of a switch gets: a port, a row of headroom, and its policy for classes; ports without a use."""
 
     placed: Sequence[PortSpec | None]
     rows: Sequence[HeadroomRow | None]
     policies: Sequence[PortPolicy]
+    idle: Sequence[PortSpec]
 
 
 class LayoutBuilder:
@@ -114,16 +116,16 @@ class LayoutBuilder:
         placed = place(self._loaded, kind, placement)
         rows = [_row(kind, use, model) for use in kind.uses]
         policies = self._policies_of(kind)
-        pools = self._pools(kind, defaults, _PortInputs(placed, rows, policies), model)
+        unused, zero = tuple(placement.unused()), zero_buffers(self._loaded, kind)
+        idle = tuple(spec for spec in unused if zero is None and spec.name not in kind.cages.down)
+        pools = self._pools(kind, defaults, _PortInputs(placed, rows, policies, idle), model)
         shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in pools}, model)
         ports = tuple(map(shaper.port, kind.uses, placed, rows, policies, range(1, len(placed) + 1)))
-        unused = tuple(placement.unused())
         qos = self._switch_qos(kind, pools, model, policies)
-        zero = zero_buffers(self._loaded, kind)
         if zero is not None:
             down = reclaimed(zero, unused, ports, qos, self._loaded.origin("buffers", "unused_ports"))
             ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
-        return SwitchLayout(ports, demand(kind.uses), qos, unused)
+        return SwitchLayout(ports, demand(kind.uses), qos, unused, idle)
 
     def _policies_of(self, kind: SwitchKind) -> list[PortPolicy]:
         """Return the policy of each port."""
@@ -144,12 +146,13 @@ class LayoutBuilder:
             return dynamic_pools(defaults, self._loaded.origin("buffers", "model"))
         egress = defaults.profile(EGRESS_LOSSY_PROFILE)
         counts = [self._group_counts(policy) for policy in inputs.policies]
-        loads = tuple(
+        used = (
             PortLoad(row, len(spec.lanes), lossless, lossy, egress.reserved_bytes if egress else 0)
             for spec, row, (lossless, lossy) in zip(inputs.placed, inputs.rows, counts, strict=True)
             if spec and row
         )
         ratio = self._intent.buffers.headroom_oversubscription
+        loads = (*used, *map(idle_load, inputs.idle))
         return plan_pools(kind.profile.asic, defaults, loads, ratio, self._loaded.origin("topology"))
 
     def _group_counts(self, policy: PortPolicy) -> tuple[int, int]:

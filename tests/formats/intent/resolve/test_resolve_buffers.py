@@ -187,14 +187,25 @@ class TestUnusedPorts:
             ["egress_lossless_zero_profile", "egress_lossy_zero_profile"],
         ]
 
-    def test_ports_in_use_and_their_pools_stay_as_they_are(self) -> None:
+    def test_pools_grow_by_what_ports_take_that_are_up_and_carry_nothing(self) -> None:
+        """buffer_pool_mellanox.lua @e6b0c5b: a group for management and 10 KiB of mirror headroom for each port."""
         kept, reclaimed = leaf("{}"), leaf("{unused_ports: reclaim}")
-        assert tuple(port for port in reclaimed.ports if port.admin_up) == kept.ports
-        assert {
-            name: pool for name, pool in pools(reclaimed).items() if name != "ingress_zero_pool"
-        } == pools(kept)
-        zero = pools(reclaimed)["ingress_zero_pool"]
+        assert (kept.idle, reclaimed.idle) == (kept.unused, ())
+        kept_pools, grown = pools(kept), pools(reclaimed)
+        eight_lanes = sum(len(spec.lanes) == 8 for spec in kept.unused)
+        taken = eight_lanes * (37 + 10) + (len(kept.unused) - eight_lanes) * (19 + 10)
+        for name in ("ingress_lossless_pool", "ingress_lossy_pool", "egress_lossy_pool"):
+            assert (grown[name].size_bytes or 0) - (kept_pools[name].size_bytes or 0) == taken * 1024 // 2
+        assert grown["egress_lossless_pool"] == kept_pools["egress_lossless_pool"]
+        zero = grown["ingress_zero_pool"]
         assert (zero.kind, zero.mode, zero.size_bytes) == ("ingress", "static", 0)
+
+    def test_ports_that_an_intent_keeps_down_take_nothing(self) -> None:
+        down = SHAPE.replace("leaf: nvidia-sn5600", "leaf: {profile: nvidia-sn5600, down: [Ethernet504]}")
+        without, with_it = leaf("{}", down), leaf("{}")
+        assert {spec.name for spec in set(with_it.idle) - set(without.idle)} == {"Ethernet504"}
+        sizes = [pools(switch)["ingress_lossless_pool"].size_bytes or 0 for switch in (without, with_it)]
+        assert sizes[0] - sizes[1] == (37 + 10) * 1024 // 2
 
     def test_with_a_single_pool_nothing_names_the_other(self) -> None:
         switch = leaf("{unused_ports: reclaim, pools: single}")
