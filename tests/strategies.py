@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from lossless.ground.documents.document import Document
-    from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.model import Fabric, Switch
 
 Data = dict[str, Any]
 Draw = st.DrawFn
@@ -328,6 +328,33 @@ def extras(draw: Draw, class_names: Sequence[str], nic: str) -> Data:
         "buffers": st.fixed_dictionaries({"headroom_oversubscription": st.sampled_from([1, 1.5, 2])}),
     }
     return draw(st.fixed_dictionaries({}, optional=sections))
+
+
+@st.composite
+def with_class_buffers(draw: Draw, data: Data) -> Data:
+    """Draw what an intent states of the buffers of its lossless classes; all of them agree, as one profile must."""
+    policy = draw(class_buffers(sorted(fabric_of(data).switches, key=lambda switch: switch.name)))
+    by_class = data.get("classes", {})
+    lossless = [name for name, cls in loaded_of(data).intent.classes.items() if cls.lossless]
+    stated = {name: {**by_class.get(name, {}), "buffer": policy} for name in lossless} if policy else {}
+    return {**data, "classes": {**by_class, **stated}} if stated else data
+
+
+@st.composite
+def class_buffers(draw: Draw, switches: Sequence[Switch]) -> Data:
+    """Draw buffers of a class with exceptions by speed, tier and device."""
+    values = st.fixed_dictionaries({}, optional={"dynamic_th": st.integers(-8, 7)})
+    speeds = st.dictionaries(st.sampled_from(["100G", "200 Gb/s", "400G"]), values, min_size=1, max_size=2)
+    layer = st.tuples(values, st.fixed_dictionaries({}, optional={"by_speed": speeds})).map(_joined)
+    tiers = st.dictionaries(st.sampled_from(["leaf", "spine", "switch"]), layer, min_size=1)
+    names = st.sampled_from(sorted({switch.device for switch in switches}))
+    devices = st.dictionaries(names, layer, min_size=1, max_size=2)
+    exceptions = st.fixed_dictionaries({}, optional={"by_tier": tiers, "by_device": devices})
+    return _joined(draw(st.tuples(layer, exceptions)))
+
+
+def _joined(parts: tuple[Data, Data]) -> Data:
+    return {**parts[0], **parts[1]}
 
 
 def topologies(leaf: Product, spine: Product, nic: str) -> st.SearchStrategy[Data]:

@@ -26,6 +26,9 @@ from lossless.formats.intent.base import (
     refused,
     shown,
 )
+from lossless.formats.intent.class_buffers import ClassBuffers
+from lossless.formats.intent.ranks import TIER_PATTERN, TierName
+from lossless.formats.intent.wiring import NAME, Name
 
 CLASS_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$"
 ClassName = Annotated[str, Field(pattern=CLASS_NAME)]
@@ -64,15 +67,41 @@ class EcnIntent(Model):
         return self
 
 
-class EcnPolicy(Model):
-    """ECN of a class: one curve for all links, or one per link speed."""
+class EcnBySpeed(Model):
+    """ECN of a class on some switches: one curve for all links, or one per link speed."""
 
     all_speeds: EcnIntent | None = None
     by_speed: dict[Rate, EcnIntent] = Field(default_factory=dict, min_length=1)
 
-    def curve(self, speed_bps: int) -> EcnIntent | None:
-        """Return the curve for links of one speed."""
-        return self.by_speed.get(speed_bps, self.all_speeds)
+    @property
+    def values(self) -> EcnIntent | None:
+        """The curve for links of all other speeds."""
+        return self.all_speeds
+
+
+def _layer(value: object) -> object:
+    """Return a curve and its exceptions as the models keep them: the curve apart."""
+    if not isinstance(value, dict) or not value:
+        raise refused(f"expected a mapping, found {shown(value)}")
+    curve = {key: entry for key, entry in value.items() if key not in _EXCEPTIONS}
+    others = {key: entry for key, entry in value.items() if key in _EXCEPTIONS}
+    return {"all_speeds": curve or None, **others}
+
+
+_EXCEPTIONS = ("by_speed", "by_tier", "by_device")
+_EcnLayer = Annotated[EcnBySpeed, BeforeValidator(_layer)]
+
+
+class EcnPolicy(EcnBySpeed):
+    """ECN of a class: one curve for all links, or others by speed, by tier and on single devices."""
+
+    by_tier: dict[TierName, _EcnLayer] = Field(default_factory=dict, min_length=1)
+    by_device: dict[Name, _EcnLayer] = Field(default_factory=dict, min_length=1)
+
+    def speeds(self) -> set[int]:
+        """Return every speed that has a curve of its own somewhere."""
+        layers = (self, *self.by_tier.values(), *self.by_device.values())
+        return {speed_bps for layer in layers for speed_bps in layer.by_speed}
 
 
 _OTHER_NAMES = {"EF": 46, "VOICE-ADMIT": 44, "LE": 1}
@@ -145,12 +174,7 @@ def _list_or_rest(value: object) -> str:
 
 def _ecn(value: object) -> object:
     mapping = off_or_mapping(value)
-    if not isinstance(mapping, dict):
-        return mapping
-    if "by_speed" not in mapping:
-        return {"all_speeds": mapping}
-    curve = {key: entry for key, entry in mapping.items() if key != "by_speed"}
-    return {"all_speeds": curve or None, "by_speed": mapping["by_speed"]}
+    return _layer(mapping) if isinstance(mapping, dict) else mapping
 
 
 _NUMBER_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 63}
@@ -175,24 +199,35 @@ _DSCP_SCHEMA = {
         {"enum": ["rest", "off", False]},
     ],
 }
+
+
+def _exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "patternProperties": {pattern: entry},
+        "additionalProperties": False,
+    }
+
+
+def _layer_schema(title: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a curve of which others may supply a part, and of its exceptions."""
+    curve = EcnIntent.model_json_schema()
+    by_speed = _exceptions_schema(RATE_PATTERN, curve)
+    properties = {**curve["properties"], "by_speed": by_speed, **exceptions}
+    form = {"type": "object", "minProperties": 1, "additionalProperties": False}
+    return {"title": title, **form, "properties": properties}
+
+
 _ECN_SCHEMA = {
-    "description": "off, or min, max and probability, with by_speed for links that differ",
+    "description": "off, or min, max and probability, with exceptions for links and switches that differ",
     "anyOf": [
         {"enum": ["off", False]},
-        {
-            "type": "object",
-            "minProperties": 1,
-            "additionalProperties": False,
-            "properties": {
-                **EcnIntent.model_json_schema()["properties"],
-                "by_speed": {
-                    "type": "object",
-                    "minProperties": 1,
-                    "patternProperties": {RATE_PATTERN: EcnIntent.model_json_schema()},
-                    "additionalProperties": False,
-                },
-            },
-        },
+        _layer_schema(
+            "EcnPolicy",
+            by_tier=_exceptions_schema(TIER_PATTERN, _layer_schema("EcnBySpeed")),
+            by_device=_exceptions_schema(NAME, _layer_schema("EcnBySpeed")),
+        ),
     ],
 }
 
@@ -220,6 +255,7 @@ class TrafficClassIntent(Model):
     scheduling: Literal["dwrr", "strict"] | None = None
     bandwidth: Percent | None = None
     ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), WithJsonSchema(_ECN_SCHEMA)] = None
+    buffer: ClassBuffers | None = None
 
     @model_validator(mode="after")
     def _one_way_of_serving(self) -> TrafficClassIntent:
@@ -229,6 +265,14 @@ class TrafficClassIntent(Model):
             )
         if self.bandwidth == 0:
             raise refused("0% would starve the class; give it a share or leave it out", "bandwidth")
+        return self
+
+    @model_validator(mode="after")
+    def _own_groups(self) -> TrafficClassIntent:
+        if self.buffer is not None and not self.lossless:
+            raise refused(
+                "lossy classes share one profile of a switch; only lossless ones have their own", "buffer"
+            )
         return self
 
     @property

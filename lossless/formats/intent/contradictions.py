@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.environment import VARIABLE_KEYS
 from lossless.formats.intent.problems import located, suggestion
+from lossless.formats.intent.ranks import mapping_keys, speed_mappings
 from lossless.ground.basics.units import format_rate, parse_rate
 
 if TYPE_CHECKING:
@@ -89,28 +90,20 @@ def _rest(document: Document, intent: Intent) -> Iterator[Problem]:
 def _speeds(document: Document, intent: Intent) -> Iterator[Problem]:
     """Yield speeds written twice, as 400G and 400 Gb/s, and profile names that two classes would get."""
     for name, cls in intent.classes.items():
-        path = ("classes", name, "ecn", "by_speed")
-        written: dict[int, str] = {}
-        for key in speed_keys(document, name):
-            first = written.setdefault(parse_rate(key), key)
-            if first != key:
-                message = f"{'.'.join(path)}: {key} is the same speed as {first}"
-                yield located(document, (*path, key), message, at_key=True)
-        for speed_bps in cls.ecn.by_speed if cls.ecn else ():
+        for path in speed_mappings(document, name):
+            written: dict[int, str] = {}
+            for key in mapping_keys(document, path):
+                first = written.setdefault(parse_rate(key), key)
+                if first != key:
+                    message = f"{'.'.join(map(str, path))}: {key} is the same speed as {first}"
+                    yield located(document, (*path, key), message, at_key=True)
+        for speed_bps in sorted(cls.ecn.speeds() if cls.ecn else ()):
             taken = wred_name_at(name, speed_bps)
             if taken in intent.classes:
                 message = (
                     f"{taken} is the name of the WRED profile of class {name} at {format_rate(speed_bps)}"
                 )
                 yield located(document, ("classes", taken), f"classes: {message}", at_key=True)
-
-
-def speed_keys(document: Document, class_name: str) -> list[str]:
-    """Return the keys of ``by_speed`` of a class, as they are written."""
-    value: object = document.data
-    for key in ("classes", class_name, "ecn", "by_speed"):
-        value = value.get(key) if isinstance(value, dict) else None
-    return list(value) if isinstance(value, dict) else []
 
 
 def wred_name_at(class_name: str, speed_bps: int) -> str:

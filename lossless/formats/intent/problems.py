@@ -122,9 +122,11 @@ def _about_type_of_key(detail: ErrorDetails) -> bool:
 
 
 def _own_words(loc: tuple[str | int, ...]) -> Path:
-    """Return a pydantic location without the segment that only :class:`EcnPolicy` has."""
-    is_curve = loc[:1] == ("classes",) and loc[2:4] == ("ecn", "all_speeds")
-    return (*loc[:3], *loc[4:]) if is_curve else loc
+    """Return a pydantic location without the segment that only :class:`EcnBySpeed` has."""
+    for at in (3, 5):
+        if loc[:1] == ("classes",) and loc[2:3] == ("ecn",) and loc[at : at + 1] == ("all_speeds",):
+            return (*loc[:at], *loc[at + 1 :])
+    return loc
 
 
 def _unknown_beside(details: Sequence[ErrorDetails], parent: Path) -> int:
@@ -198,7 +200,7 @@ def _keys_at(model_of_document: type[BaseModel], loc: Path) -> list[str]:
         return []
     fields = _fields(model)
     # What an operator writes as one mapping, the models keep as curve and exceptions.
-    return [*_fields(EcnIntent), "by_speed"] if "all_speeds" in fields else list(fields)
+    return [*_fields(EcnIntent), *list(fields)[1:]] if "all_speeds" in fields else list(fields)
 
 
 def _fields(model: type[BaseModel]) -> dict[str, Any]:

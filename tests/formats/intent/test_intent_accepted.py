@@ -6,6 +6,7 @@ import pytest
 
 from lossless.formats.intent.classes import dscp_of_name, name_of_dscp
 from lossless.formats.intent.load import LoadedIntent, load_intent
+from lossless.formats.intent.ranks import ClassPlace, statements
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load_text
@@ -28,8 +29,8 @@ def test_ecn_only_for_links_of_one_speed() -> None:
     text = spoilt(SHAPE, (ECN, "{by_speed: {400 Gb/s: {min: 1 MB, max: 2 MB, probability: 9%}}}"))
     ecn = loaded(text).intent.classes["rdma"].ecn
     assert ecn is not None
-    assert ecn.curve(400 * 10**9) is not None
-    assert ecn.curve(800 * 10**9) is None
+    assert [*statements(ecn, ClassPlace("", "leaf", 400 * 10**9))] != []
+    assert [*statements(ecn, ClassPlace("", "leaf", 800 * 10**9))] == []
 
 
 @pytest.mark.parametrize("written", ["dcqcn", "{dcqcn: {}}", "{dcqcn: ~}", "{dcqcn: {cnp_interval: 4us}}"])

@@ -13,7 +13,7 @@ from lossless.model.fabric.model import Fabric, Switch
 from lossless.model.hardware.load import load_switch
 from lossless.output.render.switches import switch_file
 from tests.output.render.test_render_laws import _other, _values, declared, rendered, view
-from tests.strategies import fabric_of, intents
+from tests.strategies import fabric_of, intents, with_class_buffers
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.laws
@@ -48,7 +48,8 @@ def policies(draw: st.DrawFn, *, dynamic: bool = False) -> Data:
     reclaims: bool = draw(st.booleans())
     if gives and reclaims:
         policy["unused_ports"] = dict.fromkeys(gives, "reclaim")
-    return {**data, "buffers": {key: value for key, value in policy.items() if value is not None}}
+    data = {**data, "buffers": {key: value for key, value in policy.items() if value is not None}}
+    return draw(with_class_buffers(data)) if draw(st.booleans()) else data
 
 
 def _profiles(data: Data) -> dict[str, str]:
@@ -109,7 +110,12 @@ def test_in_the_dynamic_model_nothing_is_written_that_the_switch_computes(data: 
         for group in port.qos.groups
         if group is not None and group.number in port.qos.pfc.priorities
     }
-    computed = {key for key, row in found["BUFFER_PG"].items() if row["profile"] == "NULL"}
+    thresholds_alone = {
+        name for name, row in found["BUFFER_PROFILE"].items() if row.get("headroom_type") == "dynamic"
+    }
+    computed = {
+        key for key, row in found["BUFFER_PG"].items() if row["profile"] in {"NULL", *thresholds_alone}
+    }
     assert {f"{key.rpartition('|')[0]}|{n}" for key in computed for n in _numbers(key)} == lossless
 
 

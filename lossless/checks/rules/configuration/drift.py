@@ -211,7 +211,7 @@ def _group(
         origin = nowhere._replace(path=("BUFFER_PG",), mark="key")
         message = f"PG {number} has no row, the intent has buffers for it"
         yield SwitchDifference(origin, message, want.origin, "error" if _lossless(want) else None)
-    elif have.named is not None or not have.generated:
+    elif have.named is not None or not have.generated or want.override is not None:
         differences = _bound(f"PG {number}: profile", have.named, want.named, have.origin, profile_fields)
         lost = _lossless(want) and not _lossless(have) and have.override is None
         yield from (

@@ -7,6 +7,7 @@ from lossless.formats.intent.keys.key_doc import KeyDoc
 _SIZE = ("800 KiB", "150 kB")
 _REQUIRED = "Required, unless the preset gives it."
 _OR_PRESET = "Left out: as the preset has it, or only links of the speeds in `by_speed` are marked."
+_FASTER = {"min": "1600 KiB", "max": "6400 KiB", "probability": "20%"}
 _CURVE = {
     "min": KeyDoc("Queue length in bytes from which on packets are marked (Kmin). Has a unit.", _SIZE),
     "max": KeyDoc(
@@ -15,6 +16,48 @@ _CURVE = {
     ),
     "probability": KeyDoc(
         "Share of packets marked just below `max`, in whole percent (Pmax).", ("20%", "100%")
+    ),
+}
+
+_OR_BELOW = "Left out: only links of the speeds in `by_speed` have another curve."
+_OTHER_CURVES = {
+    "by_speed": KeyDoc(
+        "Other curves for links of one speed, in bits per second. Left out: one curve for all.",
+        ({"800G": _FASTER},),
+    ),
+    "by_tier": KeyDoc(
+        "Other curves for the switches of one role; they come before those of `by_speed`. Left out: none.",
+        ({"spine": _FASTER},),
+    ),
+    "by_device": KeyDoc(
+        "Other curves for single switches by name; they come before all others. Left out: none.",
+        ({"leaf1": _FASTER},),
+    ),
+}
+_EXCEPTIONS = {
+    "by_speed": KeyDoc(
+        "Exceptions for links of one speed, in bits per second. Left out: none.",
+        ({"800G": {"dynamic_th": 1}},),
+    ),
+    "by_tier": KeyDoc(
+        "Exceptions for the switches of one role; they come before those of `by_speed`. Left out: none.",
+        ({"spine": {"dynamic_th": 1}},),
+    ),
+    "by_device": KeyDoc(
+        "Exceptions for single switches by name; they come before all others. Left out: none.",
+        ({"leaf1": {"dynamic_th": 1}},),
+    ),
+}
+_BUFFER = {
+    "dynamic_th": KeyDoc(
+        "Exponent of alpha: a group takes 2^n times the free shared buffer before it pauses, from -8 to 7. Left out: "
+        "that of the HWSKU's row, in the dynamic buffer model 0.",
+        (-1, 1),
+    ),
+    "static_th": KeyDoc(
+        "Shared buffer in bytes that a group takes before it pauses, where the product's pools allow it. Has a unit. "
+        "Left out: `dynamic_th` counts.",
+        _SIZE,
     ),
 }
 
@@ -92,18 +135,27 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
             ("50%",),
         ),
         "ecn": KeyDoc(
-            "The WRED curve that marks packets, with `by_speed` where links differ; `off` marks nothing. Left out: "
-            "nothing is marked, unless the preset says so.",
+            "The WRED curve that marks packets, with exceptions where links or switches differ; `off` marks nothing. "
+            "Left out: nothing is marked, unless the preset says so.",
             ({"min": "800 KiB", "max": "3200 KiB", "probability": "20%"},),
         ),
-    },
-    "Ecn": _CURVE,
-    "ecn": {
-        **{name: key._replace(description=f"{key.description} {_OR_PRESET}") for name, key in _CURVE.items()},
-        "by_speed": KeyDoc(
-            "Other curves for links of one speed, in bits per second. Left out: one curve for all.",
-            ({"800G": {"min": "1600 KiB", "max": "6400 KiB", "probability": "20%"}},),
+        "buffer": KeyDoc(
+            "Thresholds of a lossless class, with exceptions where links or switches differ. Left out: those of the "
+            "HWSKU.",
+            ({"dynamic_th": 1, "by_tier": {"spine": {"dynamic_th": 0}}},),
         ),
+    },
+    "BufferValues": _BUFFER,
+    "BuffersBySpeed": {**_BUFFER, "by_speed": _EXCEPTIONS["by_speed"]},
+    "ClassBuffers": {**_BUFFER, **_EXCEPTIONS},
+    "Ecn": _CURVE,
+    "EcnPolicy": {
+        **{name: key._replace(description=f"{key.description} {_OR_PRESET}") for name, key in _CURVE.items()},
+        **_OTHER_CURVES,
+    },
+    "EcnBySpeed": {
+        **{name: key._replace(description=f"{key.description} {_OR_BELOW}") for name, key in _CURVE.items()},
+        "by_speed": _OTHER_CURVES["by_speed"],
     },
     "Pfc": {
         "watchdog": KeyDoc(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.classes import dscp_of_name, name_of_dscp
-from lossless.formats.intent.contradictions import speed_keys, wred_name_at
+from lossless.formats.intent.contradictions import wred_name_at
+from lossless.formats.intent.ranks import as_written, statements
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import parse_rate
 from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.intent.classes import EcnIntent, TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.ranks import ClassPlace
     from lossless.ground.basics.findings import Origin
 
 MAP_NAME = "AZURE"
@@ -150,20 +151,20 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
     return by_class
 
 
-def wred(loaded: LoadedIntent, class_name: str, speed_bps: int) -> Wred | None:
-    """Return the WRED profile of a class on links of one speed, None where ECN is off.
+def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> Wred | None:
+    """Return the WRED profile of a class at a place, None where ECN is off.
 
     All colours get the class's curve: RDMA packets are green unless something on the way recolours them.
     """
     policy = loaded.intent.classes[class_name].ecn
-    ecn = policy.curve(speed_bps) if policy else None
-    if policy is None or ecn is None:
+    stated = next(statements(policy, place), None) if policy else None
+    if stated is None:
         return None
-    own = speed_bps in policy.by_speed
-    suffix = ("by_speed", *_speed_key(loaded, class_name, speed_bps)) if own else ()
+    ecn, path = stated
     curve = _curve(ecn)
-    origin = loaded.origin("classes", class_name, "ecn", *suffix)
-    return Wred(_wred_name(loaded, class_name, speed_bps if own else None), curve, curve, curve, origin)
+    origin = loaded.origin(*as_written(loaded.document, ("classes", class_name, "ecn", *path)))
+    own_speed = place.speed_bps if "by_speed" in path else None
+    return Wred(_wred_name(loaded, class_name, place, own_speed), curve, curve, curve, origin)
 
 
 def _curve(ecn: EcnIntent) -> Curve:
@@ -172,19 +173,14 @@ def _curve(ecn: EcnIntent) -> Curve:
     )
 
 
-def _speed_key(loaded: LoadedIntent, class_name: str, speed_bps: int) -> tuple[str, ...]:
-    """Return the key as the operator wrote it: 400G and 400 Gb/s mean the same."""
-    return tuple(key for key in speed_keys(loaded.document, class_name) if parse_rate(key) == speed_bps)[:1]
-
-
-def _wred_name(loaded: LoadedIntent, class_name: str, speed_bps: int | None) -> str:
-    marking = {
-        (curve.min, curve.max, curve.probability)
+def _wred_name(loaded: LoadedIntent, class_name: str, place: ClassPlace, own_speed: int | None) -> str:
+    """Return the name of a profile: the one of all, where no class has another curve on the same switch."""
+    curves = {
+        next(statements(policy, place._replace(speed_bps=speed_bps)), (None, ()))[0]
         for cls in loaded.intent.classes.values()
-        if cls.ecn
-        for curve in (cls.ecn.all_speeds, *cls.ecn.by_speed.values())
-        if curve
+        if (policy := cls.ecn)
+        for speed_bps in (0, *policy.speeds())
     }
-    if len(marking) == 1:
+    if len(curves - {None}) == 1:
         return WRED_NAME
-    return class_name if speed_bps is None else wred_name_at(class_name, speed_bps)
+    return class_name if own_speed is None else wred_name_at(class_name, own_speed)

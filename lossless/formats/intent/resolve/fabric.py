@@ -12,7 +12,7 @@ from lossless.formats.intent.resolve.hosts import check_nics, congestion_control
 from lossless.formats.intent.resolve.kubernetes import kubernetes_policy
 from lossless.formats.intent.resolve.layout import LayoutBuilder, SwitchLayout
 from lossless.formats.intent.resolve.link_ends import beyond_of, links_of, wires_of
-from lossless.formats.intent.resolve.releases import check_devices
+from lossless.formats.intent.resolve.named_devices import check_devices, stated_by_name
 from lossless.formats.intent.resolve.routing import bridging, failures, routing
 from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
 from lossless.formats.intent.resolve.wiring import plan
@@ -68,6 +68,7 @@ class _FabricResolver:
         self.plan: WiringPlan = plan(loaded)
         self.hardware = find_hardware(loaded, profile_dirs, self.plan.nodes)
         check_devices(loaded, self.hardware.switches)
+        self._stated_by_name = stated_by_name(loaded)
         self._nics = (self.hardware.nic, *self.hardware.other_nics.values())
         check_nics(loaded, self._nics)
         self.classes = class_set(loaded)
@@ -120,7 +121,8 @@ class _FabricResolver:
         profile, hwsku, origin, cages = self.hardware.switches[node.name]
         lags: dict[tuple[str, str], str] = {}
         uses = tuple(use for bundle in bundles for use in self._uses(node, bundle, lags))
-        kind = SwitchKind(profile, hwsku, node.role, uses, origin, cages)
+        named = node.name if node.name in self._stated_by_name else ""
+        kind = SwitchKind(profile, hwsku, node.role, uses, origin, cages, named)
         try:
             kinds, unit_of = self._splitter.split(kind)
             units = tuple(

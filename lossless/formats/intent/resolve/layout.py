@@ -11,6 +11,7 @@ from lossless.formats.intent.resolve.buffers import (
     dynamic_buffers,
     dynamic_pools,
 )
+from lossless.formats.intent.resolve.class_buffers import GroupBuffers, LosslessBuffers
 from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
@@ -29,16 +30,14 @@ from lossless.model.fabric.qos import (
 from lossless.model.hardware.buffer_names import (
     EGRESS_LOSSLESS_PROFILE,
     EGRESS_LOSSY_PROFILE,
-    INGRESS_LOSSLESS_POOL,
     INGRESS_LOSSLESS_PROFILE,
     INGRESS_LOSSY_POOL,
     INGRESS_LOSSY_PROFILE,
     QUEUE_LOSSY_PROFILE,
-    pg_profile_name,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.buffers import BufferModel
@@ -93,7 +92,7 @@ class LayoutBuilder:
     """Builds the layout of each kind of switch of one fabric."""
 
     def __init__(self, loaded: LoadedIntent) -> None:
-        self._loaded = loaded
+        self.loaded = loaded
         self._intent = loaded.intent
         self._watchdog_policy = loaded.intent.pfc.watchdog if loaded.intent.pfc else None
         self._policies = PortPolicies(loaded)
@@ -110,20 +109,20 @@ class LayoutBuilder:
             InputError: the HWSKU ships no lossless buffers at all, so nothing can be computed for it, or what is
                 chosen for its buffers is not to be had; a link names a port that cannot be its own.
         """
-        model = buffer_model(self._loaded, kind)
-        defaults = buffer_defaults(self._loaded, kind, _TEMPLATES[kind.role])
+        model = buffer_model(self.loaded, kind)
+        defaults = buffer_defaults(self.loaded, kind, _TEMPLATES[kind.role])
         placement = PortPlacement(kind.profile, kind.hwsku, kind.cages)
-        placed = place(self._loaded, kind, placement)
+        placed = place(self.loaded, kind, placement)
         rows = [_row(kind, use, model) for use in kind.uses]
         policies = self._policies_of(kind)
-        unused, zero = tuple(placement.unused()), zero_buffers(self._loaded, kind)
+        unused, zero = tuple(placement.unused()), zero_buffers(self.loaded, kind)
         idle = tuple(spec for spec in unused if zero is None and spec.name not in kind.cages.down)
         pools = self._pools(kind, defaults, _PortInputs(placed, rows, policies, idle), model)
         shaper = _PortShaper(self, kind, defaults, {pool.name: pool for pool in pools}, model)
         ports = tuple(map(shaper.port, kind.uses, placed, rows, policies, range(1, len(placed) + 1)))
         qos = self._switch_qos(kind, pools, model, policies)
         if zero is not None:
-            down = reclaimed(zero, unused, ports, qos, self._loaded.origin("buffers", "unused_ports"))
+            down = reclaimed(zero, unused, ports, qos, self.loaded.origin("buffers", "unused_ports"))
             ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
         return SwitchLayout(ports, demand(kind.uses), qos, unused, idle)
 
@@ -143,7 +142,7 @@ class LayoutBuilder:
         model: BufferModel,
     ) -> tuple[Pool, ...]:
         if model == "dynamic":
-            return dynamic_pools(defaults, self._loaded.origin("buffers", "model"))
+            return dynamic_pools(defaults, self.loaded.origin("buffers", "model"))
         egress = defaults.profile(EGRESS_LOSSY_PROFILE)
         counts = [self._group_counts(policy) for policy in inputs.policies]
         used = (
@@ -153,7 +152,7 @@ class LayoutBuilder:
         )
         ratio = self._intent.buffers.headroom_oversubscription
         loads = (*used, *map(idle_load, inputs.idle))
-        return plan_pools(kind.profile.asic, defaults, loads, ratio, self._loaded.origin("topology"))
+        return plan_pools(kind.profile.asic, defaults, loads, ratio, self.loaded.origin("topology"))
 
     def _group_counts(self, policy: PortPolicy) -> tuple[int, int]:
         """Return how many lossless and lossy priority groups a port has."""
@@ -181,8 +180,8 @@ class LayoutBuilder:
             headroom_oversubscription=self._intent.buffers.headroom_oversubscription,
             storage_backend=False,
             voq=False,
-            origin=self._loaded.origin("topology"),
-            dynamic=dynamic_buffers(self._loaded) if model == "dynamic" else None,
+            origin=self.loaded.origin("topology"),
+            dynamic=dynamic_buffers(self.loaded) if model == "dynamic" else None,
             tunnel=self._tunnel(kind),
         )
 
@@ -190,12 +189,12 @@ class LayoutBuilder:
         """Return the maps of the tunnel, which begins and ends at leaves."""
         if not kind.remapped or kind.role != "leaf":
             return None
-        return self._policies.tunnel(self._loaded.origin("topology"))
+        return self._policies.tunnel(self.loaded.origin("topology"))
 
     def port_qos(
-        self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int, lossless: BufferProfile | None
+        self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int, lossless: Mapping[str, GroupBuffers]
     ) -> PortQos:
-        """Return the QoS of ports of one speed whose lossless groups have one profile."""
+        """Return the QoS of ports of one speed and length, with the buffers of lossless groups by their class."""
         shared = policy.maps
         with_map = shaper.kind.profile.asic.pfc_to_pg_map
         return PortQos(
@@ -216,16 +215,16 @@ class LayoutBuilder:
 
     def _watchdog_origin(self) -> Origin:
         """Return where the watchdog is declared; where nothing is said of it, the class that needs it."""
-        origin = self._loaded.origin("pfc", "watchdog")
+        origin = self.loaded.origin("pfc", "watchdog")
         lossless = (name for name, cls in self._intent.classes.items() if cls.lossless)
-        return origin if origin.path else self._loaded.origin("classes", next(lossless, ""))
+        return origin if origin.path else self.loaded.origin("classes", next(lossless, ""))
 
     def _watchdog(self) -> Watchdog | None:
         policy = self._watchdog_policy
         if policy is None:
             return None
         restoration_ms = None if policy.restoration is None else policy.restoration // 10**6
-        origin = self._loaded.origin("pfc", "watchdog")
+        origin = self.loaded.origin("pfc", "watchdog")
         return Watchdog(policy.detection // 10**6, restoration_ms, policy.action, origin)
 
     def _queues(self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int) -> tuple[Queue | None, ...]:
@@ -235,15 +234,15 @@ class LayoutBuilder:
             queues[number] = Queue(
                 number=number,
                 scheduler=self._schedulers[name],
-                wred=wred(self._loaded, name, speed_bps),
+                wred=wred(self.loaded, name, shaper.kind.place(speed_bps)),
                 buffer=shaper.egress(self._intent.classes[name].lossless),
-                origin=self._loaded.origin("classes", name),
-                buffer_origin=self._loaded.origin("classes", name),
+                origin=self.loaded.origin("classes", name),
+                buffer_origin=self.loaded.origin("classes", name),
             )
         return tuple(queues)
 
     def _groups(
-        self, shaper: _PortShaper, policy: PortPolicy, lossless: BufferProfile | None
+        self, shaper: _PortShaper, policy: PortPolicy, lossless: Mapping[str, GroupBuffers]
     ) -> tuple[PriorityGroup | None, ...]:
         groups: list[PriorityGroup | None] = [None] * len(PRIORITIES)
         # Lossless classes first: a lossy one that names the group of a lossless one shares its headroom.
@@ -252,17 +251,18 @@ class LayoutBuilder:
         )
         for name, cls in by_rank:
             number, pauses = self._group_of[name], cls.lossless and policy.pauses
-            profile = lossless if pauses else shaper.defaults_profile(INGRESS_LOSSY_PROFILE)
-            computed = pauses and shaper.model == "dynamic"
-            if groups[number] is None and (profile is not None or computed):
-                origin = self._loaded.origin("classes", name)
-                groups[number] = PriorityGroup(number, profile, generated=computed, origin=origin)
+            own = lossless[name] if pauses else GroupBuffers(shaper.defaults_profile(INGRESS_LOSSY_PROFILE))
+            groups[number] = groups[number] or self._group(number, name, own, pauses and shaper.computes)
         for number, name in policy.second.items():
-            computed = shaper.model == "dynamic"
-            if lossless is not None or computed:
-                origin = self._loaded.origin("classes", name)
-                groups[number] = PriorityGroup(number, lossless, generated=computed, origin=origin)
+            groups[number] = self._group(number, name, lossless[name], shaper.computes)
         return tuple(groups)
+
+    def _group(self, number: int, name: str, own: GroupBuffers, computed: bool) -> PriorityGroup | None:
+        """Return the group of a class, None where it has no buffers and the switch computes none."""
+        if own.profile is None and not computed:
+            return None
+        origin = self.loaded.origin("classes", name)
+        return PriorityGroup(number, own.profile, generated=computed, origin=origin, override=own.override)
 
 
 class _PortShaper:
@@ -282,8 +282,14 @@ class _PortShaper:
         self._defaults = defaults
         self._pools = pools
         self._profiles: dict[str, BufferProfile] = {}
+        self._lossless = LosslessBuffers(builder.loaded, kind, pools, model)
         self._qos: dict[tuple[object, ...], PortQos] = {}
         self.profile_lists = self._lists()
+
+    @property
+    def computes(self) -> bool:
+        """Whether the switch computes the profiles of lossless groups itself."""
+        return self.model == "dynamic"
 
     def port(
         self,
@@ -297,7 +303,7 @@ class _PortShaper:
         configured_m = use.cable_m if self.model == "dynamic" else row.cable_m if row else None
         key = (use.speed_bps, configured_m, id(policy))
         if key not in self._qos:
-            lossless = self._lossless(row)
+            lossless = self._lossless.of(row, use.speed_bps)
             self._qos[key] = self._builder.port_qos(self, policy, use.speed_bps, lossless)
         return Port(
             name=spec.name if spec else f"(no port {use.name or f'for link {number}'})",
@@ -352,23 +358,6 @@ class _PortShaper:
                 origin=self.kind.hardware_origin,
             )
         return self._profiles[name]
-
-    def _lossless(self, row: HeadroomRow | None) -> BufferProfile | None:
-        if row is None:
-            return None
-        pool = self._pools[INGRESS_LOSSLESS_POOL]
-        static = pool.mode == "static"
-        return BufferProfile(
-            name=pg_profile_name(row.speed_bps, row.cable_m),
-            pool=pool,
-            reserved_bytes=row.reserved_bytes,
-            headroom_bytes=row.headroom_bytes,
-            xon_bytes=row.xon_bytes,
-            xon_offset_bytes=row.xon_offset_bytes,
-            dynamic_th=None if static else row.threshold,
-            static_th_bytes=row.threshold if static else None,
-            origin=self.kind.hardware_origin,
-        )
 
 
 def _row(kind: SwitchKind, use: PortUse, model: BufferModel) -> HeadroomRow | None:

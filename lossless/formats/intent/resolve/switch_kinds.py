@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.intent.ranks import ClassPlace
 from lossless.formats.intent.resolve.placement import NO_CAGE_SETTINGS, CageSettings
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
@@ -46,7 +47,8 @@ class PortUse(NamedTuple):
 class SwitchKind(NamedTuple):
     """What makes switches alike: product, HWSKU, role and the ports they need, in order.
 
-    ``stated`` is what the intent says of its cages and ports.
+    ``cages`` is what the intent says of its cages and ports. ``device`` is the switch that it states buffers or curves
+    for by name, empty for all others.
     """
 
     profile: SwitchProfile
@@ -55,6 +57,16 @@ class SwitchKind(NamedTuple):
     uses: tuple[PortUse, ...]
     hardware_origin: Origin
     cages: CageSettings = NO_CAGE_SETTINGS
+    device: str = ""
+
+    @property
+    def called(self) -> str:
+        """The switches it stands for, in words."""
+        return f"{self.device or f'role {self.role}'} ({self.hwsku.name})"
+
+    def place(self, speed_bps: int) -> ClassPlace:
+        """Return where classes have queues and groups: at its ports of one speed."""
+        return ClassPlace(self.device, self.role, speed_bps)
 
     @property
     def remapped(self) -> bool:

@@ -187,13 +187,13 @@ def _runs_of_groups(qos: PortQos, *, computed: bool) -> Iterator[tuple[str, str]
 
 def _continues(last: PriorityGroup, group: PriorityGroup) -> bool:
     lossless = group.buffer.lossless if group.buffer else group.generated
-    return lossless and group.number == last.number + 1 and group.buffer is last.buffer
+    return lossless and group.number == last.number + 1 and group.named is last.named
 
 
 def _row_of(run: list[PriorityGroup]) -> tuple[str, str]:
     first, last = run[0], run[-1]
     numbers = str(first.number) if first is last else f"{first.number}-{last.number}"
-    return numbers, first.buffer.name if first.buffer else COMPUTED
+    return numbers, first.named.name if first.named else COMPUTED
 
 
 def _object_rows(rows_by_table: TableRows, qos: PortQos) -> None:
@@ -207,6 +207,8 @@ def _object_rows(rows_by_table: TableRows, qos: PortQos) -> None:
             rows_by_table["WRED_PROFILE"][queue.wred.name] = _wred(queue.wred)
     for profile in _profiles(qos):
         rows_by_table["BUFFER_PROFILE"][profile.name] = _profile(profile)
+    for override in (group.override for group in qos.groups if group and group.override):
+        rows_by_table["BUFFER_PROFILE"][override.name] = {**_profile(override), "headroom_type": "dynamic"}
 
 
 def _profiles(qos: PortQos) -> Iterable[BufferProfile]:

@@ -1,0 +1,52 @@
+"""Buffers of a class: what is stated for all switches, and what differs by speed, by tier and on single devices."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, WithJsonSchema, model_validator
+
+from lossless.formats.intent.base import Model, Rate, Size, refused, small_number
+from lossless.formats.intent.ranks import TierName
+from lossless.formats.intent.wiring import Name
+
+Exponent = Annotated[
+    int,
+    small_number(-8, 7, "a dynamic_th"),
+    WithJsonSchema({"type": "integer", "minimum": -8, "maximum": 7}),
+]
+"""Exponent of alpha: 2^-8 to 2^7 (sonic-buildimage src/sonic-yang-models/yang-models/sonic-buffer-profile.yang
+@086b03b)."""
+
+
+class BufferValues(Model):
+    """Buffers of a class at some place. What is left out is as another rank states it, else it is computed."""
+
+    dynamic_th: Exponent | None = None
+    static_th: Size | None = None
+
+    @model_validator(mode="after")
+    def _one_threshold(self) -> BufferValues:
+        if self.dynamic_th is not None and self.static_th is not None:
+            raise refused("a group has one threshold; leave out dynamic_th or static_th", "static_th")
+        return self
+
+    @property
+    def values(self) -> BufferValues:
+        """What holds for all speeds."""
+        return self
+
+
+class BuffersBySpeed(BufferValues):
+    """Buffers of a class on some switches, with ``by_speed`` for links of one speed."""
+
+    by_speed: dict[Rate, BufferValues] = Field(default_factory=dict, min_length=1)
+
+
+class ClassBuffers(BuffersBySpeed):
+    """Buffers of a class. Of each key the highest rank counts that states it: a device in ``by_device``, then its role
+    in ``by_tier``, then its speed in ``by_speed``, then what stands beside them.
+    """
+
+    by_tier: dict[TierName, BuffersBySpeed] = Field(default_factory=dict, min_length=1)
+    by_device: dict[Name, BuffersBySpeed] = Field(default_factory=dict, min_length=1)
