@@ -7,13 +7,11 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lossless.analysis.opensm.dumps import routes_in, torus_lanes
 from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.read_output import differences, options_in, sweep_of
 from lossless.analysis.opensm.run import live, read_configuration, sweep
-from lossless.analysis.opensm.service_levels import ENGINES, asked_lanes
 from lossless.analysis.routing.infiniband.channels import subnet_graph
-from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict, routes_verdict
+from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict, subnet_verdict
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
@@ -22,11 +20,12 @@ from lossless.model.fabric.infiniband.options import c_number, engines, option
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+    from lossless.analysis.opensm.decide import Decision
     from lossless.analysis.opensm.ibsim_file import IbsimFabric
     from lossless.analysis.opensm.read_output import OptionsReading, SweepLog
-    from lossless.analysis.opensm.run import SweepRun
+    from lossless.analysis.opensm.run import LiveSubnet, SweepRun
     from lossless.analysis.opensm.tools import Tools
     from lossless.analysis.routing.infiniband.channels import SubnetGraph
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -38,8 +37,12 @@ READ_ALONE = {
     "torus_config": "torus-2QoS.conf",
 }
 """Files that opensm reads even where no option names them; a simulation must not read those of this very machine."""
+SIMULATED_VLS = 8
+"""How many data VLs ports of ibsim have, and how many entries each of their arbitration tables: their PortInfo says
+VLCap 4, VLArbHighCap 8 and VLArbLowCap 8 (ibsim 0.10, asked)."""
 _ENGINES = "routing_engine"
-_UNKNOWN_ENGINE = "(none)"
+_UNROUTED = CreditLoopVerdict("unproven", "(none)", "no engine has routed the subnet")
+_NO_FALLBACK = "no_fallback"
 _WORD = re.compile(r"\w+")
 
 
@@ -61,7 +64,8 @@ class OpensmVerdict(NamedTuple):
     ``written`` has the keys that it was given, ``reading`` what it made of them; ``changed`` are those that it took as
     something else than what is written: key, written, effective. ``left_out`` are keys that only NVIDIA's opensm knows;
     upstream's was not given them. ``intended`` is the engine that the configuration means. ``swept`` is None where
-    there is no fabric to simulate; ``credits`` says why.
+    there is no fabric to simulate; ``credits`` says why. ``tables`` says in words what the tables of the subnet that is
+    up have otherwise than is meant.
     """
 
     written: dict[str, str]
@@ -71,6 +75,7 @@ class OpensmVerdict(NamedTuple):
     intended: str
     swept: SweepResult | None
     credits: CreditLoopVerdict
+    tables: tuple[str, ...] = ()
 
     @property
     def complaints(self) -> tuple[str, ...]:
@@ -94,18 +99,18 @@ def check_with_opensm(tools: Tools, subnet: Subnet, files: Mapping[str, str]) ->
         intended = _intended(files[CONFIGURATION])
         graph = subnet_graph(subnet)
         if isinstance(graph, str):
-            swept, verdict = None, CreditLoopVerdict("unproven", intended, graph)
+            swept, decision, verdict = None, None, CreditLoopVerdict("unproven", intended, graph)
         else:
             configuration = write_files(folder, files, kept)
             fabric = _Fabric(with_derived_guids(subnet), graph, _vls(reading))
-            swept, verdict = _simulate(tools, fabric, configuration, files)
-        if intended in nvidia_engines():
-            verdict = CreditLoopVerdict(
-                "unproven", intended, f"only NVIDIA's opensm has {intended}, and it is not what runs here"
-            )
+            swept, decision = _simulate(tools, fabric, configuration, files)
+            verdict = decision.credits if decision is not None else _UNROUTED
+    if intended in nvidia_engines():
+        verdict = subnet_verdict(subnet)
+    tables = decision.complaints if decision is not None else ()
     written = options_in(kept, as_meant=True)
     changed = tuple(differences(written, reading.effective))
-    return OpensmVerdict(written, reading, changed, left_out, intended, swept, verdict)
+    return OpensmVerdict(written, reading, changed, left_out, intended, swept, verdict, tables)
 
 
 def _read(tools: Tools, text: str, folder: Path) -> OptionsReading:
@@ -127,37 +132,33 @@ class _Fabric(NamedTuple):
 
 def _vls(reading: OptionsReading) -> int:
     code = c_number(reading.effective.get("max_op_vls", ""))
-    return OPERATIONAL_VLS.get(code or 0, max(OPERATIONAL_VLS.values()))
+    return min(OPERATIONAL_VLS.get(code or 0, SIMULATED_VLS), SIMULATED_VLS)
 
 
 def _simulate(
     tools: Tools, fabric: _Fabric, configuration: Path, files: Mapping[str, str]
-) -> tuple[SweepResult, CreditLoopVerdict]:
-    simulation = ibsim_fabric(fabric.subnet)
-    run = sweep(tools, simulation, configuration, configuration.parent, seat_of(fabric.subnet))
+) -> tuple[SweepResult, Decision | None]:
+    """Bring the subnet up once for what the log says; then hold it up, to ask what its ports and paths are told."""
+    decide = _decide()
+    simulation, seat = ibsim_fabric(fabric.subnet), seat_of(fabric.subnet)
+    run = sweep(tools, simulation, configuration, configuration.parent, seat)
     log = sweep_of(_log_of(run, files))
     swept = SweepResult(log, run.ended, run.seconds, _notes(simulation))
-    verdict = _credits(fabric, run, log)
-    if verdict.state == "unproven" and verdict.engine in ENGINES:
-        verdict = _asked(tools, fabric, simulation, configuration, verdict)
-    return swept, verdict
+    if log.engine is None or not log.up:
+        return swept, None
+    with live(tools, simulation, configuration, configuration.parent, seat) as up:
+        return swept, decide(up, fabric.subnet, fabric.graph, log.engine, fabric.vls, seat)
 
 
-def _asked(
-    tools: Tools,
-    fabric: _Fabric,
-    simulation: IbsimFabric,
-    configuration: Path,
-    open_verdict: CreditLoopVerdict,
-) -> CreditLoopVerdict:
-    """Check again with the subnet held up, so that its manager can be asked for the level of each path."""
-    seat, graph = seat_of(fabric.subnet), fabric.graph
-    with live(tools, simulation, configuration, configuration.parent, seat) as subnet:
-        routes = routes_in(subnet.text("opensm-lfts.dump"), graph, fabric.subnet)
-        lanes = asked_lanes(subnet, graph, routes, fabric.subnet, seat, fabric.vls)
-    if lanes is None:
-        return open_verdict
-    return routes_verdict(graph, routes, open_verdict.engine, _whose(open_verdict.engine), lanes)
+def _decide() -> Callable[[LiveSubnet, Subnet, SubnetGraph, str, int, str], Decision]:
+    """Return what decides on tables: with numpy, which reading a configuration needs nothing of."""
+    try:
+        from lossless.analysis.opensm.decide import decide
+    except ImportError as error:
+        raise SubnetManagerError(
+            f"{error}: pip install 'lossless[sim]' adds numpy, which follows the paths"
+        ) from None
+    return decide
 
 
 def for_upstream(text: str) -> tuple[str, tuple[str, ...]]:
@@ -176,7 +177,8 @@ def for_upstream(text: str) -> tuple[str, tuple[str, ...]]:
         elif nvidia_only:
             left_out += [f"{_ENGINES} {engine}" for engine in nvidia_only]
             others = [engine for engine in _engines(words[1]) if engine not in nvidia_only]
-            kept += [f"{_ENGINES} {','.join(others)}"] if others else []
+            # With nothing but a word that forbids minhop the subnet would never come up.
+            kept += [f"{_ENGINES} {','.join(others)}"] if {*others} - {_NO_FALLBACK} else []
         else:
             kept.append(line)
     return "\n".join(kept) + "\n", tuple(left_out)
@@ -233,22 +235,6 @@ def seat_of(subnet: Subnet) -> str:
     return hcas[0].name
 
 
-def _credits(fabric: _Fabric, run: SweepRun, log: SweepLog) -> CreditLoopVerdict:
-    """Return the verdict on the routes that opensm dumped."""
-    if log.engine is None:
-        return CreditLoopVerdict("unproven", _UNKNOWN_ENGINE, "no engine has routed the subnet")
-    graph, lanes = fabric.graph, None
-    routes = routes_in(run.text("opensm-lfts.dump"), graph, fabric.subnet)
-    if log.engine == "torus-2QoS":
-        tables, places = run.text("opensm-sl2vl.dump"), run.text("opensm-torus.dump")
-        lanes = torus_lanes(tables, places, graph, routes, fabric.vls)
-    return routes_verdict(graph, routes, log.engine, _whose(log.engine), lanes)
-
-
-def _whose(engine: str) -> str:
-    return f"the tables that opensm's {engine} wrote"
-
-
 def _log_of(run: SweepRun, files: Mapping[str, str]) -> list[str]:
     """Return the lines of the log without the folder, and without those that miss a file which nobody means to have."""
     absent = [f"{run.folder / name}" for name in READ_ALONE.values() if name not in files]
@@ -293,3 +279,6 @@ def _of_sweep(verdict: OpensmVerdict, swept: SweepResult) -> Iterator[str]:
         yield f"opensm: {line}"
     if verdict.credits.state == "loop":
         yield f"credit loop: {len(verdict.credits.loop)} hops wait for each other in a circle"
+    elif verdict.credits.state == "unproven" and swept.sweep.up and verdict.intended not in nvidia_engines():
+        yield f"credit loops: {verdict.credits.why}"
+    yield from verdict.tables

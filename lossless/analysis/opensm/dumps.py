@@ -9,21 +9,29 @@ import re
 from array import array
 from typing import TYPE_CHECKING
 
-from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, Lanes, SubnetRoutes
-from lossless.analysis.routing.infiniband.torus import torus_levels
+import numpy as np
+
+from lossless.analysis.opensm.walk import DROPPED, SLS, one_lane
+from lossless.analysis.routing.infiniband.routes import HERE, NO_PATH, SubnetRoutes
 from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
+    from lossless.analysis.opensm.walk import Numbers
     from lossless.analysis.routing.infiniband.channels import SubnetGraph
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 _SWITCH = re.compile(r"^Unicast lids \[0-\d+\] of switch Lid \d+ guid 0x([0-9a-f]+)", re.MULTILINE)
 _ENTRY = re.compile(r"^0x([0-9a-f]{4}) (\d{3}) # Channel Adapter portguid 0x([0-9a-f]+)", re.MULTILINE)
-_TABLE = re.compile(r"^(?:Switch 0x([0-9a-f]+), base LID|[^\d#\n]).*$", re.MULTILINE)
-_LANES = re.compile(r"^(\d+) +(\d+) +: ([\d ]+)$", re.MULTILINE)
+_OF_SWITCH, _OF_HCA = (
+    re.compile(rf"^(?:{kind} 0x([0-9a-f]+), base LID|[^\d#\n]).*$", re.MULTILINE)
+    for kind in ("Switch", "Channel Adapter")
+)
+_LANES = re.compile(r"^\d.*$", re.MULTILINE)
 _ALL_VLS = 15
 _PLACE = re.compile(r"switch (\d+),(\d+),(\d+) GUID 0x([0-9a-f]+)")
 
@@ -52,7 +60,8 @@ def routes_in(text: str, graph: SubnetGraph, subnet: Subnet) -> SubnetRoutes:
         for column in columns_at[number]:
             if ports[column] == f"{graph.attached[columns[addresses[column]]].port:03d}":
                 tables[-1][column] = HERE
-    return SubnetRoutes(tuple(tables), [columns[address] for address in addresses])
+    lids = [int(address, 16) for address in addresses]
+    return SubnetRoutes(tuple(tables), [columns[address] for address in addresses], lids)
 
 
 def _blocks(text: str, head: re.Pattern[str]) -> Iterator[tuple[int, str]]:
@@ -69,26 +78,38 @@ def _hcas_by_guid(subnet: Subnet) -> dict[int, int]:
     return {} if isinstance(hcas, Unknown) else {hca.guid or 0: number for number, hca in enumerate(hcas)}
 
 
-def lanes_in(text: str, graph: SubnetGraph, vls: int) -> Callable[[int, int, int, int], int]:
+def lanes_in(text: str, graph: SubnetGraph, vls: int) -> NDArray[np.uint8]:
     """Return the virtual lane by switch, port in, port out and service level, as ``opensm-sl2vl.dump`` says.
 
     ``vls`` is how many lanes are operational. opensm folds lanes beyond them onto those below, on HCAs at once, on
     switches with the heavy sweep after the first, in which the dump is made (opensm 3.3.23, run).
     """
-    numbers = {guid: number for number, guid in enumerate(graph.guids)}
-    tables: dict[tuple[int, int, int], tuple[int, ...]] = {}
-    known: dict[str, tuple[int, ...]] = {}
-    for guid, block in _blocks(text, _TABLE):
-        switch = numbers.get(guid)
-        for entering, leaving, lanes in _LANES.findall(block) if switch is not None else ():
-            if lanes not in known:
-                known[lanes] = tuple(map(int, lanes.split()))
-            tables[numbers[guid], int(entering), int(leaving)] = known[lanes]
+    numbers, lanes = {guid: number for number, guid in enumerate(graph.guids)}, one_lane(graph)
     # Without QoS nothing is written, and every level is on VL 0.
-    fold = vls if vls < _ALL_VLS else _ALL_VLS + 1
-    return lambda number, entering, leaving, level: (
-        tables[number, entering, leaving][level] % fold if tables else 0
-    )
+    for guid, rows in _lane_rows(text, _OF_SWITCH):
+        if guid in numbers:
+            lanes[numbers[guid], rows[:, 0], rows[:, 1]] = _folded(rows[:, 2:], vls)
+    return lanes
+
+
+def hca_lanes_in(text: str, subnet: Subnet, vls: int) -> dict[int, list[int]]:
+    """Return the virtual lane by HCA and service level at the ports of HCAs, as ``opensm-sl2vl.dump`` says."""
+    owners = _hcas_by_guid(subnet)
+    rows_by_guid = _lane_rows(text, _OF_HCA)
+    return {owners[guid]: _folded(rows[0, 2:], vls).tolist() for guid, rows in rows_by_guid if guid in owners}
+
+
+def _lane_rows(text: str, head: re.Pattern[str]) -> Iterator[tuple[int, Numbers]]:
+    """Yield the GUID of each port or switch with its rows: port in, port out and the lane of each service level."""
+    for guid, block in _blocks(text, head):
+        words = " ".join(_LANES.findall(block)).replace(":", " ")
+        rows = np.array(words.split(), np.int64).reshape(-1, 2 + SLS)
+        if len(rows):
+            yield guid, rows
+
+
+def _folded(lanes: Numbers, vls: int) -> Numbers:
+    return lanes if vls == _ALL_VLS else np.where(lanes == DROPPED, DROPPED, lanes % vls)
 
 
 def places_in(text: str, graph: SubnetGraph) -> list[tuple[int, ...]] | None:
@@ -97,13 +118,3 @@ def places_in(text: str, graph: SubnetGraph) -> list[tuple[int, ...]] | None:
     places = [place_of.get(guid) for guid in graph.guids]
     found_places = [place for place in places if place is not None]
     return found_places if len(found_places) == len(places) else None
-
-
-def torus_lanes(text: str, places: str, graph: SubnetGraph, routes: SubnetRoutes, vls: int) -> Lanes | None:
-    """Return the lanes of torus-2QoS by its dumps, None where it did not place every switch."""
-    coordinates = places_in(places, graph)
-    return (
-        None
-        if coordinates is None
-        else Lanes(torus_levels(graph, routes, coordinates), lanes_in(text, graph, vls))
-    )

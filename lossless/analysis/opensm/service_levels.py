@@ -1,61 +1,108 @@
-"""Service levels of paths, as a subnet manager that runs answers for each: of engines that choose them one by one."""
+"""Service levels of paths that a routing engine chooses: computed for torus-2QoS, asked of the manager for the others.
+
+All of these depend on the switch that an HCA sends from and on the address. lash keeps a lane for each pair of
+switches, nue one for each address. dfsssp moves all paths that share a hop between switches together, and answers each
+question with one of several lanes that it has for them, at random: its log says which belong together.
+
+Source: linux-rdma/opensm opensm/osm_ucast_lash.c @2ef378f (get_lash_sl), opensm/osm_ucast_nue.c @aae42c6
+(get_nue_sl), opensm/osm_ucast_dfsssp.c @d4479ba (dfsssp_remove_deadlocks, get_dfsssp_sl), opensm/osm_torus.c @2f21624.
+"""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import re
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
-from lossless.analysis.opensm import path_levels
-from lossless.analysis.opensm.dumps import lanes_in
-from lossless.analysis.routing.infiniband.routes import Lanes
-from lossless.ground.basics.known import Unknown
+import numpy as np
+
+from lossless.analysis.opensm.dumps import places_in
+from lossless.analysis.opensm.walk import SLS
+from lossless.analysis.routing.infiniband.torus import torus_levels
+from lossless.model.fabric.infiniband.engine_lanes import SECOND_LEVEL
 
 if TYPE_CHECKING:
-    from lossless.analysis.opensm.run import LiveSubnet
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from lossless.analysis.opensm.programmed import Questions
     from lossless.analysis.routing.infiniband.channels import SubnetGraph
     from lossless.analysis.routing.infiniband.routes import SubnetRoutes
-    from lossless.model.fabric.infiniband.subnet import Subnet
 
-ENGINES = frozenset({"lash", "dfsssp", "nue"})
-"""Engines whose service levels stand in no dump."""
-MOST_PATHS = 16_000
-"""Paths that are asked for at most: some four seconds."""
-_LONGEST_S = 20.0
+_AFTER_BALANCING = re.compile(
+    r"Approx\. #paths per VL \(after balancing\):\n((?:.* dfsssp_remove_deadlocks: +\d+\. lane: \d+\n)+)"
+)
+_NEEDED = re.compile(r"dfsssp_remove_deadlocks: Virtual Lanes needed: (\d+)")
+_PATHS = re.compile(r"lane: (\d+)")
 
 
-def asked_lanes(
-    up: LiveSubnet, graph: SubnetGraph, routes: SubnetRoutes, subnet: Subnet, seat: str, vls: int
-) -> Lanes | None:
-    """Return the lanes of all paths, None where there are too many to ask for or one has no answer."""
-    lids = _lids(up, graph, subnet)
-    if lids is None or len(routes.owners) != len(lids):
+def torus_path_levels(
+    graph: SubnetGraph, routes: SubnetRoutes, dump: str, asked: Iterable[int]
+) -> NDArray[np.uint16] | None:
+    """Return the levels of torus-2QoS as bits, by switch and address; None where it did not place every switch.
+
+    Three bits say which datelines a path crosses; ``asked`` are levels that are asked for, of which the fourth stays.
+    """
+    places = places_in(dump, graph)
+    if places is None:
         return None
-    # Of a path within one switch no wait comes.
-    asked = [
-        (hca, column)
-        for column, owner in enumerate(routes.owners)
-        for hca in range(len(lids))
-        if graph.attached[hca].switch != graph.attached[owner].switch
+    level, seconds = torus_levels(graph, routes, places), {sl & SECOND_LEVEL for sl in asked} or {0}
+    levels = np.zeros((len(graph.switches), len(routes.owners)), np.uint16)
+    # By address first: the datelines of one are remembered.
+    for column in range(len(routes.owners)):
+        for switch, hcas in enumerate(graph.hcas_by_switch()):
+            for hca in hcas[:1]:
+                levels[switch, column] = sum(1 << (level(hca, column) | second) for second in seconds)
+    return levels
+
+
+def asked_path_levels(
+    questions: Questions, graph: SubnetGraph, routes: SubnetRoutes, engine: str, log: str
+) -> NDArray[np.uint16] | None:
+    """Return the levels that a manager answers, as bits, by switch and address; None where an answer is missing."""
+    together = _lanes_together(log) if engine == "dfsssp" else [1 << lane for lane in range(SLS)]
+    alike = _alike(graph, routes, engine)
+    lid_of = dict(zip(routes.owners[::-1], routes.lids[::-1], strict=True))
+    sources = [lid_of.get(hcas[0], 0) if hcas else 0 for hcas in graph.hcas_by_switch()]
+    answers = questions.path_levels(
+        [(sources[switch], routes.lids[column]) for (switch, column), *_ in alike]
+    )
+    if together is None or answers is None:
+        return None
+    levels = np.zeros((len(graph.switches), len(routes.owners)), np.uint16)
+    for paths, sl in zip(alike, answers, strict=True):
+        for switch, column in paths:
+            levels[switch, column] = together[sl]
+    return levels
+
+
+def _alike(graph: SubnetGraph, routes: SubnetRoutes, engine: str) -> list[list[tuple[int, int]]]:
+    """Return the paths, by switch and address, that have one service level; none within a switch."""
+    senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
+    alike: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for column, owner in enumerate(routes.owners):
+        there = graph.attached[owner].switch
+        for switch in senders:
+            if switch != there:
+                key = (-1 if engine == "nue" else switch, there if engine == "lash" else column)
+                alike.setdefault(key, []).append((switch, column))
+    return list(alike.values())
+
+
+def _lanes_together(log: str) -> list[int] | None:
+    """Return for each lane, as bits, those among which dfsssp chooses at random; None where its log leaves it open.
+
+    It logs how many paths each lane has: as many on each that belong together, beside each other.
+    """
+    tables, needed = _AFTER_BALANCING.findall(log), _NEEDED.findall(log)
+    counts = _PATHS.findall(tables[-1]) if tables else []
+    sizes = [len(list(group)) for _, group in groupby(counts)]
+    if not needed or len(sizes) != min(int(needed[-1]), len(counts)):
+        return None
+    ends = list(accumulate(sizes))
+    groups = [
+        sum(1 << lane for lane in range(end - size, end)) for size, end in zip(sizes, ends, strict=True)
     ]
-    if len(asked) > MOST_PATHS:
-        return None
-    lines = "".join(f"{lids[hca]} {lids[routes.owners[column]]}\n" for hca, column in asked)
-    program = str(Path(path_levels.__file__).resolve())
-    manager = str(lids[graph.hcas.index(seat)] if seat in graph.hcas else 0)
-    answers = up.ask(sys.executable, "-S", "-E", program, manager, given=lines, timeout_s=_LONGEST_S).split()
-    if len(answers) != len(asked) or not all(word.isdecimal() for word in answers):
-        return None
-    levels = dict(zip(asked, map(int, answers), strict=True))
-    lane = lanes_in(up.text("opensm-sl2vl.dump"), graph, vls)
-    return Lanes(lambda hca, column: levels[hca, column], lane, each_hca=True)
-
-
-def _lids(up: LiveSubnet, graph: SubnetGraph, subnet: Subnet) -> list[int] | None:
-    """Return the LID of each HCA, None where one has none."""
-    lines = (line.split() for line in up.text("guid2lid").splitlines() if line.strip())
-    lid_of = {int(words[0], 16): int(words[1], 16) for words in lines}
-    if isinstance(subnet.hcas, Unknown):
-        return None
-    lids = [lid_of.get(hca.guid or 0, 0) for hca in subnet.hcas]
-    return lids if all(lids) and len(lids) == len(graph.hcas) else None
+    beyond = [1 << lane for lane in range(len(counts), SLS)]
+    return [bits for bits, size in zip(groups, sizes, strict=True) for _ in range(size)] + beyond

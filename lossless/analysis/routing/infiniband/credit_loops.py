@@ -69,8 +69,10 @@ def subnet_verdict(subnet: Subnet) -> CreditLoopVerdict:
     graph = subnet_graph(subnet)
     if isinstance(graph, str):
         return CreditLoopVerdict("unproven", engine, graph)
-    if engine == "ftree":
-        return _tree(graph, subnet)
+    if engine in ("ftree", "ar_ftree"):
+        return _tree(graph, subnet, engine)
+    if engine == "ar_updn":
+        return _adaptive_updn(graph, subnet)
     if engine == "torus-2QoS":
         return _torus(graph, subnet)
     if engine not in ("minhop", "updn", "dor"):
@@ -132,6 +134,20 @@ def _updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
     return _fallen_back(graph, "updn finds no root switches")
 
 
+def _adaptive_updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
+    """Check NVIDIA's adaptive updn: of all ways up and then down a packet may take any of the shortest.
+
+    Source: NVIDIA, InfiniBand Cluster Bring-up Procedure, Adaptive Routing (TREE: all ports with the fewest hops).
+    """
+    roots = roots_of(subnet)
+    if roots is None:
+        roots = detected_roots(graph)
+    if not roots or cycle(from_lists(_turns(graph, upward(graph, ranks_below(graph, roots))))):
+        missing = "it finds no root switches" if not roots else "roots are cabled to each other"
+        return CreditLoopVerdict("unproven", "ar_updn", f"{missing}, and only NVIDIA's opensm has ar_updn")
+    return CreditLoopVerdict("free", "ar_updn", _ALL_WAYS)
+
+
 def _fallen_back(graph: SubnetGraph, because: str) -> CreditLoopVerdict:
     """Check minhop, which opensm takes where the engine that is meant gives up."""
     return routes_verdict(graph, minhop(graph), "minhop", f"{because}, so opensm takes minhop; {_AS_OPENSM}")
@@ -148,8 +164,8 @@ def roots_of(subnet: Subnet) -> frozenset[int] | None:
     )
 
 
-def _tree(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
-    """Check ftree by all turns that it can take: any path up, then any path down."""
+def _tree(graph: SubnetGraph, subnet: Subnet, engine: str) -> CreditLoopVerdict:
+    """Check ftree and ar_ftree by all turns that they can take: any path up, then any path down."""
     roots = roots_of(subnet)
     if roots is None:
         tiers = [FAR if switch.tier is None else switch.tier for switch in graph.switches]
@@ -158,10 +174,10 @@ def _tree(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
     strict = all(abs(tiers[channel.near] - tiers[channel.far]) == 1 for channel in graph.channels)
     if not strict or FAR in tiers:
         return CreditLoopVerdict(
-            "unproven", "ftree", "the fabric is no strict tree, which ftree may refuse or route otherwise"
+            "unproven", engine, f"the fabric is no strict tree, which {engine} may refuse or route otherwise"
         )
     # In a strict tree every hop up or down changes the rank by one, so no cycle closes without a turn up again.
-    return CreditLoopVerdict("free", "ftree", _ALL_WAYS)
+    return CreditLoopVerdict("free", engine, _ALL_WAYS)
 
 
 def _turns(graph: SubnetGraph, up: Sequence[bool]) -> list[list[int]]:

@@ -30,24 +30,25 @@ NO_PATH = -2
 class SubnetRoutes(NamedTuple):
     """Where packets go: ``tables[switch][hca]`` is the number of the channel, or one of the words above.
 
-    With LMC an HCA has several addresses; ``owners`` then says whose each column of the tables is.
+    With LMC an HCA has several addresses; ``owners`` then says whose each column of the tables is. ``lids`` are those
+    of the columns in tables that were read; none in tables that were computed.
     """
 
     tables: tuple[Sequence[int], ...]
     owners: Sequence[int]
+    lids: Sequence[int] = ()
 
 
 class Lanes(NamedTuple):
     """Which virtual lane packets use.
 
     ``level`` is the service level of a path, by the HCA that sends and the column of the tables. ``lane`` is what a
-    switch puts it on: by switch, the port it came in by, the port it leaves by, and service level.
-    ``each_hca``: the levels of HCAs of one switch differ; else the first HCA of a switch speaks for all.
+    switch puts it on: by switch, the port it came in by, the port it leaves by, and service level. The first HCA of a
+    switch speaks for all of them.
     """
 
     level: Callable[[int, int], int]
     lane: Callable[[int, int, int, int], int]
-    each_hca: bool = False
 
 
 class ChannelHop(NamedTuple):
@@ -106,10 +107,8 @@ def _edges(graph: SubnetGraph, routes: SubnetRoutes) -> list[int]:
 
 def _edges_by_lane(graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes) -> list[int]:
     edges: set[int] = set()
-    most = None if lanes.each_hca else 1
-    senders = [(switch, hca) for switch, hcas in enumerate(graph.hcas_by_switch()) for hca in hcas[:most]]
-    columns = range(len(routes.owners)) if lanes.each_hca else _unlike(graph, routes)
-    for column in columns:
+    senders = [(switch, hcas[0]) for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
+    for column in _unlike(graph, routes):
         next_channels = [table[column] for table in routes.tables]
         walked: set[tuple[int, int]] = set()
         for switch, hca in senders:

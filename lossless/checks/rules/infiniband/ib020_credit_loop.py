@@ -3,10 +3,10 @@
 Severity: error
 
 ## What it does
-Computes the routes of minhop, updn and dor as opensm computes them, all ways that ftree may take, and the routes and
-lanes of torus-2QoS. From them it makes the graph of which channel waits for which, and looks for a circle; what it
-shows is a shortest one, hop by hop. The routes of lash, dfsssp, nue and of NVIDIA's adaptive engines cannot be
-computed here: of them nothing is judged. `lossless opensm` judges the tables that a real opensm writes.
+Computes the routes of minhop, updn and dor as opensm computes them, all ways that ftree, ar_ftree and ar_updn may
+take, and the routes and lanes of torus-2QoS. From them it makes the graph of which channel waits for which, and looks
+for a circle; what it shows is a shortest one, hop by hop. The routes of lash, dfsssp, nue and of NVIDIA's other engines
+cannot be computed here: of them nothing is judged. `lossless opensm` decides on the tables that a real opensm writes.
 
 ## Why it breaks a lossless fabric
 InfiniBand never drops for want of buffers: a packet keeps its place until the next switch has credits. In a circle
@@ -56,6 +56,7 @@ tree by `updn` or `ftree` with its top switches as roots, anything else by `dfss
   address gets)
 - opensm 3.3.23 on simulated fabrics, run: the tables computed here are the ones it dumps, entry by entry
 - torus-2QoS(8), of opensm 3.3.23
+- NVIDIA, InfiniBand Cluster Bring-up Procedure, Adaptive Routing (in trees a packet takes any port of fewest hops)
 """
 
 from __future__ import annotations

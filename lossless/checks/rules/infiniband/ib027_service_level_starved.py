@@ -52,15 +52,13 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     folding,
     is_on,
     operational_vls,
-    partitions,
     vl_of,
     written,
 )
 from lossless.checks.rules.locations import beside
-from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.infiniband.engine_lanes import TORUS_ENGINE, TORUS_PORTS, torus_lanes
-from lossless.model.fabric.infiniband.qos_options import weights_of
+from lossless.model.fabric.infiniband.qos_options import levels_in_use, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +78,7 @@ def check(subnet: Subnet) -> Results:
         yield MissingInput("arbitration tables of their own for some ports")
         return
     served = _served(subnet)
-    for sl, users in _in_use(subnet).items():
+    for sl, users in levels_in_use(subnet).items():
         vl = vl_of(subnet, sl)
         if vl is None:
             yield _dropped(subnet, sl, users)
@@ -89,7 +87,7 @@ def check(subnet: Subnet) -> Results:
 
 
 def _torus(subnet: Subnet) -> Iterator[Violation]:
-    count, levels = operational_vls(subnet), set(_in_use(subnet)) or {0}
+    count, levels = operational_vls(subnet), set(levels_in_use(subnet)) or {0}
     for kind in TORUS_PORTS if count else ():
         used = frozenset().union(*(torus_lanes(kind, count or 1, sl) for sl in levels))
         if lacking := sorted(used - _weighted(subnet, kind)):
@@ -116,17 +114,6 @@ def _without_weight(subnet: Subnet, kind: str, lacking: list[int]) -> Violation:
         help=f"state qos_{kind}_vlarb_high or qos_{kind}_vlarb_low with a weight above 0 for {vls}",
         data={"ports": kind, "lanes": [*lacking]},
     )
-
-
-def _in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
-    """Return the service levels in use, each with what uses it."""
-    levels = ((level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels)
-    parts = (
-        (partition.sl, (f"partition {partition.name}", partition.origin))
-        for partition in partitions(subnet) or ()
-        if partition.sl is not None
-    )
-    return {sl: users for sl, users in grouped((*levels, *parts)).items() if 0 <= sl <= 15}
 
 
 def _served(subnet: Subnet) -> set[int] | None:

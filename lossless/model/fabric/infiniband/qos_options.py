@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.options import TRUE, c_number
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Qos, ServiceLevel, Weight
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.infiniband.subnet import Subnet
 
 
 def number(text: str | None) -> int | None:
@@ -54,3 +57,11 @@ def _vls(text: str | None) -> tuple[int, ...] | None:
     numbers = [number(entry) for entry in text.split(",")]
     vls = [vl for vl in numbers if vl is not None]
     return tuple(vls) if len(vls) == len(numbers) else None
+
+
+def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
+    """Return the service levels that a subnet declares or gives a partition, each with what uses it."""
+    parts = () if isinstance(subnet.partitions, Unknown) else subnet.partitions or ()
+    used = [(level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels]
+    used += [(part.sl, (f"partition {part.name}", part.origin)) for part in parts if part.sl is not None]
+    return {sl: users for sl, users in grouped(used).items() if 0 <= sl <= 15}

@@ -23,7 +23,7 @@ from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.infiniband.subnet import ManagerSetting, Subnet
 from tests.subnets import HERE, dragonfly, fat_tree, fat_tree_of_pods, torus
 
-TREE_ENGINES = ("updn", "ftree", "minhop", None)
+TREE_ENGINES = ("updn", "ftree", "minhop", "ar_updn", "ar_ftree", None)
 
 
 @given(
@@ -45,7 +45,7 @@ def test_no_fat_tree_of_three_levels_has_a_credit_loop(engine: str | None) -> No
     assert verdict.state == "free"
     # Of updn and ftree no path need be followed: what never goes up again closes no cycle, whichever paths are chosen.
     all_paths = subnet_verdict(fat_tree_of_pods(3, 3, 2, "ftree")).why
-    assert (verdict.why == all_paths) == (engine in ("updn", "ftree"))
+    assert (verdict.why == all_paths) == (engine in ("updn", "ftree", "ar_updn", "ar_ftree"))
 
 
 @given(side=st.integers(3, 12), hosts=st.integers(1, 3), engine=st.sampled_from(("dor", "minhop")))
@@ -90,7 +90,9 @@ def test_torus_2qos_with_one_lane_or_without_qos_is_minhop_and_loops(options: di
         (torus((3, 3), 1, "ftree"), "no strict tree"),
         (torus((3, 3), 1, "lash", qos="TRUE"), "lash cannot be computed"),
         (torus((3, 3), 1, "dfsssp", qos="TRUE"), "dfsssp cannot be computed"),
-        (fat_tree(2, 2, 2, "ar_updn"), "ar_updn cannot be computed"),
+        (torus((5, 3), 1, "ar_updn"), "it finds no root switches"),
+        (torus((5, 3), 1, "ar_ftree"), "no strict tree"),
+        (torus((3, 3), 1, "dfp"), "dfp cannot be computed"),
         (torus((3, 3), 1, "dor", lmc="1"), "lmc 1"),
         (torus((3, 3), 1, "minhop", hop_weights_file="/etc/opensm/weights"), "hop_weights_file"),
         (fat_tree(2, 2, 2)._replace(links=UNKNOWN), "does not say how the fabric is cabled"),
@@ -123,13 +125,11 @@ def test_engines_that_keep_cycles_apart_in_lanes_are_judged_by_their_lanes(engin
     one = routes_verdict(RING, routes, engine, "given", on_lane(3))
     assert (one.state, one.why, len(one.loop)) == ("loop", "given, with the VLs of each path", 5)
     # A second lane from the cable on that closes the ring
-    after_seam = Lanes(
-        lambda _hca, column: column, lambda switch, _in, _out, level: int(level < switch), True
-    )
+    after_seam = Lanes(lambda _hca, column: column, lambda switch, _in, _out, level: int(level < switch))
     assert routes_verdict(RING, routes, engine, "given", after_seam).state == "free"
 
 
-def test_the_first_hca_of_a_switch_speaks_for_the_others_unless_each_has_levels_of_its_own() -> None:
+def test_the_first_hca_of_a_switch_speaks_for_the_others() -> None:
     graph = graph_of(torus((5,), 3, "dor"))
     routes, first = dor(graph), {hcas[0] for hcas in graph.hcas_by_switch()}
     # Only what the first HCAs send is kept apart: it changes the lane where the ring is closed.
@@ -138,7 +138,6 @@ def test_the_first_hca_of_a_switch_speaks_for_the_others_unless_each_has_levels_
         lambda switch, _in, _out, level: int(level < switch),
     )
     assert credit_loop(graph, routes, lanes) == ()
-    assert len(credit_loop(graph, routes, lanes._replace(each_hca=True))) == 5
 
 
 @pytest.mark.parametrize("step", [1, 4])
@@ -290,7 +289,6 @@ def test_a_circle_is_found_exactly_where_following_every_path_to_its_end_finds_o
         lambda switch, entering, leaving, level: (
             (seed + level * (1 + 3 * switch) + entering + leaving) % lanes
         ),
-        each_hca=True,
     )
     assert bool(credit_loop(graph, routes, chosen)) == walked_in_a_circle(graph, routes, chosen)
 
