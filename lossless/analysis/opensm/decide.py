@@ -21,7 +21,7 @@ from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.infiniband.engine_lanes import TORUS_ENGINE
-from lossless.model.fabric.infiniband.qos_options import levels_in_use
+from lossless.model.fabric.infiniband.qos_options import job_level, levels_in_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,6 +111,7 @@ def _guid_of(subnet: Subnet, name: str) -> int:
 
 def _path_complaints(routed: Routed, asking: Questions) -> Iterator[str]:
     """Yield what is wrong with lanes of the service levels that are meant to be used."""
+    yield from _job_complaints(routed)
     if not routed.subnet.qos.on or routed.levels is None:
         return
     used, levels = levels_in_use(routed.subnet) or {0: []}, routed.levels
@@ -120,6 +121,16 @@ def _path_complaints(routed: Routed, asking: Questions) -> Iterator[str]:
     if thrown := sorted({*walked.dropped} & {sl for sl in range(SLS) if np.any(levels >> sl & 1)}):
         yield f"packets of SL {joined(map(str, thrown))} are thrown away by switches: their VL is {DROPPED}"
     yield from weight_complaints([*_switch_ports(routed, walked), *_hca_ports(routed, levels)], asking)
+
+
+def _job_complaints(routed: Routed) -> Iterator[str]:
+    """Yield a circle of paths that jobs take on one level where the engine chooses the level of each path."""
+    graph, routes, level = routed.graph, routed.routes, job_level(routed.subnet)
+    if level is None or routed.engine not in OWN_LEVELS:
+        return
+    walked = walk(graph, routes, routed.lanes, every_level(graph, routes, 1 << level))
+    if loop := hop_texts(graph, loop_of(graph, walked)):
+        yield f"jobs send on SL {level} alone, and {len(loop)} hops wait for each other in a circle: {'; '.join(loop)}"
 
 
 def _switch_ports(routed: Routed, walked: Walk) -> Iterator[Sender]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lossless.analysis.opensm.check import check_with_opensm
 from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.read_output import sweep_of
 from lossless.analysis.opensm.run import live, sweep
@@ -20,7 +21,7 @@ from lossless.ground.basics.known import Unknown
 from lossless.model.fabric.infiniband.engine_lanes import torus_lanes
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of
-from lossless.model.fabric.infiniband.subnet import ManagerSetting
+from lossless.model.fabric.infiniband.subnet import Job, ManagerSetting
 from tests.checks.rules.judging import drawn
 from tests.checks.rules.snippets import read_text
 from tests.subnets import HERE, dragonfly, fat_tree, torus
@@ -180,6 +181,30 @@ def test_torus_2qos_uses_the_lanes_that_rules_take_it_to_use(
     for sl in (0, 8):
         assert lanes_of(at_host, sl) == torus_lanes("ca", vls, sl)
         assert set().union(*(lanes_of(said, sl) for said in between)) == torus_lanes("swe", vls, sl)
+
+
+@pytest.mark.parametrize(
+    ("sides", "engine"),
+    [
+        ((5, 3), "torus-2QoS"),
+        ((6, 3), "torus-2QoS"),
+        ((4, 4), "torus-2QoS"),
+        ((3, 3), "torus-2QoS"),
+        ((5, 3), "nue"),
+    ],
+)
+def test_jobs_on_one_level_close_a_circle_in_the_tables_exactly_where_a_rule_says_so(
+    tools: Tools, sides: tuple[int, ...], engine: str
+) -> None:
+    subnet = with_derived_guids(torus(sides, 2, engine, qos="TRUE", nue_max_num_vls="1"))
+    files = {"opensm.conf": "".join(f"{option.key} {option.text}\n" for option in subnet.options)}
+    if engine == "torus-2QoS":
+        files["torus-2QoS.conf"] = "\n".join([*torus_lines(subnet), ""])
+    subnet = subnet._replace(job=Job(None, None, (), HERE))
+    said = check_with_opensm(tools, subnet, files).complaints
+    assert [complaint.startswith("jobs send on SL 0 alone") for complaint in said] == [
+        True for violation in load("IB046").check(subnet) if isinstance(violation, Violation)
+    ]
 
 
 def lanes_of(table: str, first: int) -> set[int]:

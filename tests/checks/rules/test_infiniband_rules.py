@@ -211,6 +211,32 @@ def test_nue_needs_tables_only_where_it_may_use_several_lanes() -> None:
 # --- levels of service
 
 
+EIGHT = {"vls": 8, "levels": {"rest": {"sl": 0, "vl": 0, "low": 32}}}
+
+
+@pytest.mark.parametrize("level", [0, 1, 9])
+@pytest.mark.parametrize(("sides", "loops"), [((5, 3), True), ((6, 3), True), ((4, 3), False), ((4, 4), False)])
+def test_jobs_of_one_level_close_the_rings_of_torus_2qos_that_are_longer_than_four(
+    sides: tuple[int, ...], level: int, *, loops: bool
+) -> None:
+    jobs = {"level": None, "environment": {"NCCL_IB_SL": level}}
+    found = drawn("IB046", torus(*sides, engine="torus-2QoS", qos=EIGHT, jobs=jobs))
+    assert [finding.severity for finding in found] == ["error"] * loops
+    assert [finding.data["sl"] for finding in found] == [level] * loops
+
+
+def test_jobs_are_on_one_level_wherever_an_engine_chooses_levels_unless_nothing_can_loop() -> None:
+    for engine in ("lash", "dfsssp"):
+        assert only("IB046", torus(5, 3, engine=engine, qos=EIGHT)).severity == "warning"
+    lanes = {
+        "subnet_manager": {"routing": {"engine": "nue", "roots": "off"}, "options": {"nue_max_num_vls": 4}}
+    }
+    assert drawn("IB046", torus(5, 3, engine="nue", qos=EIGHT)) == []
+    assert drawn("IB046", intent(**lanes)) == []
+    assert drawn("IB046", torus(5, 3, engine="torus-2QoS", qos=EIGHT, jobs=None)) == []
+    assert drawn("IB046", *conf("routing_engine torus-2QoS\nqos TRUE\n")) == []
+
+
 def test_a_level_on_a_lane_that_is_not_there_rides_on_another() -> None:
     document = intent(qos={"vls": 2, "levels": {"storage": {"vl": 2}}})
     assert only("IB004", document).message == (

@@ -26,8 +26,14 @@ NEEDED_VLS = 2
 seen from opensm 3.3.23 with max_op_vls 1 on a torus of 5 x 5."""
 
 
-def torus_routes(graph: SubnetGraph, subnet: Subnet) -> tuple[SubnetRoutes, Lanes] | str:
-    """Return routes and lanes of a whole torus; where the fabric is none, the reason in words."""
+def torus_routes(
+    graph: SubnetGraph, subnet: Subnet, *, halfway: bool = True
+) -> tuple[SubnetRoutes, Lanes] | str:
+    """Return routes and lanes of a whole torus; where the fabric is none, the reason in words.
+
+    Without ``halfway``: none of the paths that are as short in both directions round a ring, of which opensm sends some
+    one direction and some the other.
+    """
     if isinstance(subnet.shape, Unknown) or subnet.shape.kind != "torus":
         return "torus-2QoS routes a torus, and the intent declares none"
     places = [switch.coordinates for switch in graph.switches]
@@ -39,7 +45,7 @@ def torus_routes(graph: SubnetGraph, subnet: Subnet) -> tuple[SubnetRoutes, Lane
     tables = [array("i", [NO_PATH]) * len(graph.hcas) for _ in places]
     for hca, attached in enumerate(graph.attached):
         for switch, table in enumerate(tables):
-            table[hca] = _next(places[switch], places[attached.switch], sides, steps[switch])
+            table[hca] = _next(places[switch], places[attached.switch], sides, steps[switch], halfway=halfway)
     routes = SubnetRoutes(tuple(tables), range(len(graph.hcas)))
     return routes, Lanes(torus_levels(graph, routes, places), _lane(graph, places))
 
@@ -50,11 +56,18 @@ def _steps(graph: SubnetGraph, places: Sequence[tuple[int, ...]]) -> list[dict[t
 
 
 def _next(
-    here: tuple[int, ...], there: tuple[int, ...], sides: tuple[int, ...], steps: dict[tuple[int, ...], int]
+    here: tuple[int, ...],
+    there: tuple[int, ...],
+    sides: tuple[int, ...],
+    steps: dict[tuple[int, ...], int],
+    *,
+    halfway: bool,
 ) -> int:
     """Return the channel of the next step: in the first dimension that differs, the shorter direction round."""
     for axis, side in enumerate(sides):
         ahead = (there[axis] - here[axis]) % side
+        if ahead * 2 == side > 2 and not halfway:
+            return NO_PATH
         if ahead:
             step = 1 if ahead * 2 <= side else -1
             place = (*here[:axis], (here[axis] + step) % side, *here[axis + 1 :])

@@ -62,6 +62,7 @@ subnet_manager:
   routing:
     roots: off
     engine: torus-2QoS
+jobs: null
 ```
 
 ## Fix

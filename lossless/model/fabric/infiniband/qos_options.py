@@ -65,3 +65,16 @@ def levels_in_use(subnet: Subnet) -> dict[int, list[tuple[str, Origin]]]:
     used = [(level.sl, (f"level {level.name}", level.origin)) for level in subnet.qos.levels]
     used += [(part.sl, (f"partition {part.name}", part.origin)) for part in parts if part.sl is not None]
     return {sl: users for sl, users in grouped(used).items() if 0 <= sl <= 15}
+
+
+def job_level(subnet: Subnet) -> int | None:
+    """Return the service level on which NCCL sends in the jobs that are declared, None where none are.
+
+    NCCL takes NCCL_IB_SL, 0 where nobody states it (NVIDIA/nccl src/transport/net_ib.cc @02aedae).
+    """
+    if subnet.job is None:
+        return None
+    stated = [setting.text for setting in subnet.job.environment if setting.key == "NCCL_IB_SL"]
+    levels = [level.sl for level in subnet.qos.levels if level.name == subnet.job.level]
+    told = number(stated[-1]) if stated else next(iter(levels), 0)
+    return told if told is not None and 0 <= told <= 15 else None

@@ -1,0 +1,111 @@
+"""Jobs must not send on one service level where the routing engine gives each path its own.
+
+Severity: error
+
+## What it does
+Looks at torus-2QoS, dfsssp, lash and nue with several lanes, which keep circles of waiting open by the service level of
+each path, and at the level that jobs are told. Routes of torus-2QoS are computed and followed on that one level: a
+circle is an error. Rings of four have none. The other engines cannot be computed here; beside a fat tree they are a
+warning, and `lossless opensm` decides.
+
+## Why it breaks a lossless fabric
+Whoever opens a connection has to ask the subnet manager for the level of its path and to use it. NCCL asks nobody: all
+its queue pairs have the level of NCCL_IB_SL. On one level all paths are on the lanes of one, the rings of the torus
+close, and packets wait for each other for ever. No number is right there.
+
+## Bad
+```yaml intent base=infiniband
+topology:
+  fat_tree: null
+  torus: {sides: [5, 5], links: 2 x NDR, hosts_per_switch: 1, host_links: 1 x NDR}
+  hosts: null
+subnet_manager:
+  hosts: [{on: host1, priority: 10}, {on: host2, priority: 5, standby: true}]
+  routing: {engine: torus-2QoS, roots: null}
+qos: {vls: 8, levels: {rest: {sl: 0, vl: 0, low: 32}, training: null, storage: null}}
+partitions: null
+sharp: null
+jobs: {level: rest, partition: null, environment: null}   # <- here
+```
+
+## Good
+```yaml intent base=infiniband
+topology:
+  fat_tree: null
+  torus: {sides: [5, 5], links: 2 x NDR, hosts_per_switch: 1, host_links: 1 x NDR}
+  hosts: null
+subnet_manager:
+  hosts: [{on: host1, priority: 10}, {on: host2, priority: 5, standby: true}]
+  routing: {engine: nue, roots: null}
+  options: {nue_max_num_vls: 1}
+qos: {vls: 8, levels: {rest: {sl: 0, vl: 0, low: 32}, training: null, storage: null}}
+partitions: null
+sharp: null
+jobs: {level: rest, partition: null, environment: null}
+```
+
+## Fix
+Route by an engine whose paths close no circle on one lane, as nue with `nue_max_num_vls 1`; or leave `jobs` out where
+all jobs ask for the level of each path, as those do that connect by rdma_cm.
+
+## Sources
+- linux-rdma/opensm doc/current-routing.txt @aae42c6 (torus-2QoS: all applications must perform a path record query;
+  dfsssp, a.2; nue, b and c)
+- NVIDIA/nccl src/transport/net_ib.cc @02aedae (ah_attr.sl = NCCL_IB_SL)
+- opensm 3.3.23 on simulated tori, run: tables of torus-2QoS followed on SL 0 close a circle with sides of 5 and 6,
+  and none with sides of 3 and 4
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.infiniband.channels import subnet_graph
+from lossless.analysis.routing.infiniband.routes import Lanes, credit_loop, hop_texts
+from lossless.analysis.routing.infiniband.torus import torus_routes
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.infiniband.subnet_queries import is_on, number, shape
+from lossless.checks.rules.locations import beside
+from lossless.model.fabric.infiniband.engine_lanes import SL_IS_LANE, TORUS_ENGINE
+from lossless.model.fabric.infiniband.qos_options import job_level
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Severity
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+
+def check(subnet: Subnet) -> Results:
+    """Yield a violation where the paths of jobs, all on one level, close a circle or may."""
+    engine, level, topology = subnet.routing.engine, job_level(subnet), shape(subnet)
+    one_lane = engine == "nue" and number(subnet, "nue_max_num_vls") == 1
+    if level is None or engine not in (TORUS_ENGINE, *SL_IS_LANE) or one_lane or not is_on(subnet, "qos"):
+        return
+    if engine != TORUS_ENGINE:
+        if topology is None or topology.kind != "fat-tree":
+            yield _violation(subnet, level, (), "warning")
+        return
+    graph = subnet_graph(subnet)
+    routed = graph if isinstance(graph, str) else torus_routes(graph, subnet, halfway=False)
+    if isinstance(graph, str) or isinstance(routed, str):
+        yield MissingInput(f"whether jobs close a circle on one level: {routed}")
+        return
+    routes, lanes = routed
+    if loop := credit_loop(graph, routes, Lanes(lambda _hca, _column: level, lanes.lane)):
+        yield _violation(subnet, level, hop_texts(graph, loop))
+
+
+def _violation(
+    subnet: Subnet, level: int, loop: tuple[str, ...], severity: Severity | None = None
+) -> Violation:
+    assert subnet.job is not None
+    engine, here = subnet.routing.engine, subnet.job.origin
+    closes = f": its paths wait for each other in a circle of {len(loop)} hops" if loop else ""
+    return Violation(
+        origin=here,
+        message=f"jobs send on SL {level} alone, and {engine} chooses the SL of each path{closes}",
+        note="; ".join(loop) if loop else "NCCL asks the manager for no path: its lanes are not kept apart",
+        help="route by nue with nue_max_num_vls 1, or leave jobs out where they ask for the SL of each path",
+        data={"engine": engine, "sl": level, "loop": list(loop)},
+        related=beside(here, (subnet.routing.origin, "the routing engine")),
+        severity=severity,
+    )
