@@ -10,7 +10,9 @@ from inline_snapshot import snapshot
 
 from lossless import api
 from lossless.ground.basics.errors import InputError
+from lossless.output.render.infiniband.deployment import deployment_of
 from tests.paths import EXAMPLES
+from tests.subnets import fat_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -347,6 +349,24 @@ max_trees 2
     assert conf[conf.index("# Keys of NVIDIA's OpenSM alone.") :] == snapshot(
         ["# Keys of NVIDIA's OpenSM alone.", "sharp_enabled 2", "ar_sl_mask 65535"]
     )
+
+
+def test_ufm_is_given_partitions_to_merge_and_is_restarted_by_its_own_unit() -> None:
+    subnet = fat_tree(2, 2, 2, "ftree", 1)
+    ufm = subnet._replace(manager="ufm", flavour="nvidia")
+    merged, plain = deployment_of(ufm, "partitions.conf"), deployment_of(subnet, "partitions.conf")
+    assert merged is not None
+    assert plain is not None
+    assert (merged.target, merged.apply) == (
+        "/opt/ufm/files/conf/partitions.conf.user_ext",
+        ("/opt/ufm/scripts/sync_partitions_conf.sh",),
+    )
+    assert (plain.target, plain.apply) == ("/etc/opensm/partitions.conf", ("pkill -HUP -x opensm",))
+    for name in ("opensm.conf", "root_guid.conf"):
+        for manager, unit in ((ufm, "ufm-enterprise"), (subnet, "opensm")):
+            deployment = deployment_of(manager, name)
+            assert deployment is not None
+            assert {command.split()[-1] for command in deployment.apply} == {unit}
 
 
 def test_what_is_rendered_for_the_example_is_clean_through_the_other_door_too(tmp_path: Path) -> None:

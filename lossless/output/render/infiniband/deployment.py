@@ -2,7 +2,9 @@
 
 opensm(8): HUP starts a heavy sweep, in which opensm reads its configuration, partitions and policy again; options
 whose table entry has no can_update stay as they were (``restart`` in profiles/opensm/options.toml). Folders of UFM:
-docs.nvidia.com, UFM Enterprise, and kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151.
+docs.nvidia.com, UFM Enterprise, and kobibar/OpenAI.recipe.old OpenAI.recipe.md @c314151. UFM writes partitions.conf
+itself, which may not be edited, and merges partitions.conf.user_ext into it: UFM Enterprise User Manual 6.13.1,
+Appendix - Partitioning; its unit is ufm-enterprise: 6.17.1, Running UFM Server Software.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 _HUP = ("pkill -HUP -x opensm",)
-_RESTART = ("systemctl restart opensm",)
+_UFM_MERGE = ("/opt/ufm/scripts/sync_partitions_conf.sh",)
 _SHOWN = 4
 
 
@@ -34,20 +36,30 @@ def deployment_of(subnet: Subnet, name: str) -> Deployment | None:
         return Deployment(target, (), hitless=None, why=_SHARP)
     if name == "gv.cfg":
         return Deployment(
-            f"{UFM_FOLDER}/{name}", (), hitless=None, why="a part of the file: set its keys, then restart UFM"
+            f"{UFM_FOLDER}/{name}",
+            (),
+            hitless=None,
+            why="a part of the file: set its keys, then restart ufm-enterprise",
         )
+    if name == "partitions.conf" and ufm:
+        return Deployment(f"{UFM_FOLDER}/{name}.user_ext", _UFM_MERGE, hitless=False, why=_UFM_PARTITIONS)
     if name == "partitions.conf":
         return Deployment(f"{folder}/{name}", _HUP, hitless=False, why=_PARTITIONS)
     if name == "qos-policy.conf":
         return Deployment(
             f"{folder}/{name}", _HUP, hitless=True, why="read at every heavy sweep; new paths get new SLs"
         )
-    return Deployment(f"{folder}/{name}", _RESTART, hitless=False, why=_ROUTES)
+    return Deployment(f"{folder}/{name}", _restart(subnet), hitless=False, why=_ROUTES)
 
 
-_PARTITIONS = (
-    "read at every heavy sweep: a port that is no member any more loses its P_Key and its connections"
-)
+def _restart(subnet: Subnet) -> tuple[str, ...]:
+    """Return how the manager is started again: UFM runs an opensm of its own, which no other unit knows."""
+    return ("systemctl restart ufm-enterprise",) if subnet.manager == "ufm" else ("systemctl restart opensm",)
+
+
+_LOST_KEYS = "a port that is no member any more loses its P_Key and its connections"
+_PARTITIONS = f"read at every heavy sweep: {_LOST_KEYS}"
+_UFM_PARTITIONS = f"UFM merges it behind partitions of its own and starts a heavy sweep: {_LOST_KEYS}"
 _ROUTES = "read when the routing engine starts: routes are made anew, and packets on their way may be lost"
 _SHARP = "restart sharp_am, or UFM's: running jobs lose their trees; SIGHUP takes in what its template calls runtime"
 _JOBS = {
@@ -69,4 +81,4 @@ def _options(subnet: Subnet, target: str) -> Deployment:
     if not after_restart:
         return Deployment(target, _HUP, hitless=True, why="SIGHUP takes every key of it in, at a heavy sweep")
     shown = ", ".join(after_restart[:_SHOWN]) + (" and more" if len(after_restart) > _SHOWN else "")
-    return Deployment(target, _RESTART, hitless=False, why=f"read at the start alone: {shown}; {why}")
+    return Deployment(target, _restart(subnet), hitless=False, why=f"read at the start alone: {shown}; {why}")
