@@ -215,7 +215,9 @@ EIGHT = {"vls": 8, "levels": {"rest": {"sl": 0, "vl": 0, "low": 32}}}
 
 
 @pytest.mark.parametrize("level", [0, 1, 9])
-@pytest.mark.parametrize(("sides", "loops"), [((5, 3), True), ((6, 3), True), ((4, 3), False), ((4, 4), False)])
+@pytest.mark.parametrize(
+    ("sides", "loops"), [((5, 3), True), ((6, 3), True), ((4, 3), False), ((4, 4), False)]
+)
 def test_jobs_of_one_level_close_the_rings_of_torus_2qos_that_are_longer_than_four(
     sides: tuple[int, ...], level: int, *, loops: bool
 ) -> None:
@@ -479,6 +481,23 @@ def test_members_of_both_kinds_are_such_where_opensm_is_told_so() -> None:
     parts = f"{default}A=0x2, defmember=both : {MEMBERS}, 0x506b4b0300000003 ;\n"
     assert only("IB044", *conf("lmc 0\n", parts)).elements == ("0x506b4b0300000003",)
     assert drawn("IB044", *conf("allow_both_pkeys TRUE\n", parts)) == []
+
+
+def test_managers_of_sharp_are_on_a_server_of_their_own() -> None:
+    on_leaf = [{"on": "leaf1", "priority": 10}, {"on": "sm2", "priority": 5, "standby": True}]
+    standby = [{"on": "sm1", "priority": 10}, {"on": "leaf1", "priority": 5, "standby": True}]
+    at_work = [{"on": "host1", "priority": 10}, {"on": "sm2", "priority": 5, "standby": True}]
+    assert only("IB008", intent(subnet_manager={"hosts": on_leaf}, sharp={"manager": "leaf1"})).elements == (
+        "leaf1",
+    )
+    assert "a subnet manager runs on leaf1" in only("IB008", managed(hosts=standby)).message
+    resting = {"manager": "host1", "exclude": ["host1"]}
+    assert only("IB008", intent(subnet_manager={"hosts": at_work}, sharp=resting)).severity == "warning"
+    assert (
+        drawn("IB008", intent())
+        == drawn("IB008", intent(subnet_manager={"hosts": on_leaf}, sharp="off"))
+        == []
+    )
 
 
 def test_the_trees_and_levels_of_sharp_that_is_off_do_not_matter() -> None:

@@ -22,9 +22,9 @@ sharp: {manager: host1}
 ```yaml intent base=infiniband
 subnet_manager:
   hosts:
-    - {on: host1, priority: 10}
+    - {on: sm1, priority: 10}
     - {on: sm2, priority: 5, standby: true}
-sharp: {manager: host1, exclude: [host1]}
+sharp: {manager: sm1}
 ```
 
 ## Fix
