@@ -9,6 +9,7 @@ import pytest
 from lossless.api import Options, lint_documents
 from tests.checks.rules.infiniband import MEMBERS, conf, intent, managed, said
 from tests.checks.rules.judging import drawn, gaps, only
+from tests.checks.rules.snippets import read_text
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
@@ -192,6 +193,34 @@ def test_torus_2qos_needs_lanes_for_what_it_is_to_do(code: int, sl: int, severit
 def test_lanes_that_nobody_asks_for_are_not_missed(code: int, sl: int) -> None:
     parted = f"Default=0x7fff : ALL, SELF=full ;\nA=0x2, sl={sl} : {MEMBERS} ;\n"
     assert drawn("IB004", *conf(f"routing_engine torus-2QoS\nqos TRUE\nmax_op_vls {code}\n", parted)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "beyond"),
+    [
+        ("max_op_vls 2\nqos_sl2vl 0,1,2,3,0,1,0,1,0,1,0,1,0,1,15,1\n", [2, 3]),
+        ("max_op_vls 3\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\n", [4, 5, 6, 7, 12, 13, 14, 15]),
+        ("max_op_vls 4\nqos_sl2vl 0,1,2,3,4,5,6,7,0,1,2,3,4,5,6,7\n", None),
+        # What opensm writes into a file by itself names all lanes.
+        ("max_op_vls 3\nqos_sl2vl 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7\n", None),
+        ("routing_engine torus-2QoS\nmax_op_vls 4\nqos_sl2vl 8,8,8,8,8,8,8,8,8,8,8,8,8,8,8,8\n", None),
+    ],
+)
+def test_a_table_of_somebodys_own_names_operational_lanes(text: str, beyond: list[int] | None) -> None:
+    found = drawn("IB004", *conf(f"qos TRUE\n{text}"))
+    assert [finding.data["levels"] for finding in found] == ([] if beyond is None else [beyond])
+
+
+def test_a_file_of_roots_that_is_named_lies_beside_the_others() -> None:
+    text = "routing_engine {}\nroot_guid_file /etc/opensm/roots.conf\ncn_guid_file /etc/opensm/cn.conf\n"
+    partitions = "Default=0x7fff : ALL=full ;\n"
+    for engine, missing in (("ftree", 2), ("updn", 1), ("minhop", 0)):
+        found = drawn("IB003", *conf(text.format(engine), partitions))
+        assert [finding.severity for finding in found] == ["warning"] * missing
+    assert drawn("IB003", *conf(text.format("ftree"))) == []
+    assert len(gaps("IB003", *conf(text.format("ftree")))) == 2
+    there = [*conf(text.format("updn"), partitions), read_text("0x10\n", "roots.conf")]
+    assert not any("names" in finding.message for finding in drawn("IB003", *there))
 
 
 def test_an_engine_of_many_lanes_without_qos_is_no_error_on_a_tree() -> None:

@@ -3,12 +3,14 @@
 Severity: warning
 
 ## What it does
-Compares the switches that are named as roots with the top tier of a declared fat tree.
+Compares the switches that are named as roots with the top tier of a declared fat tree. Of a deployed opensm.conf that
+lies with other files of its manager, looks whether the files of roots and of compute nodes that it names are there.
 
 ## Why it breaks a lossless fabric
 ftree ranks switches by their distance from the roots. With a leaf among them it cannot, and opensm falls back to
 minhop; updn takes the leaf for a summit and sends traffic between spines down through it. Spines that are missing
-carry nothing.
+carry nothing. Where the file itself is missing, or has another name, ftree gives up (ERR AB2A, AB23) and opensm falls
+back to minhop; updn looks for roots by itself, and finds none in many trees.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -24,6 +26,11 @@ subnet_manager:
     roots: [spine1]   # <- here
 ```
 
+```conf opensm base=none beside=partitions.conf
+routing_engine ftree
+root_guid_file /etc/opensm/roots.conf   # <- here
+```
+
 ## Good
 ```yaml intent base=infiniband
 subnet_manager:
@@ -31,19 +38,20 @@ subnet_manager:
 ```
 
 ## Fix
-Name every switch of the top tier, and no other: `roots: top`.
+Name every switch of the top tier, and no other: `roots: top`. Put the file where opensm.conf says it is.
 
 ## Sources
 - opensm 3.3.23 on a simulated fabric, run: with a leaf as root `ftree: cannot build lid matrices`, then `minhop
   tables configured on all switches`; updn routes by it
 - opensm(8), of opensm 3.3.23 (-a)
+- linux-rdma/opensm opensm/osm_ucast_ftree.c, opensm/osm_ucast_updn.c @fa74b98 (ERR AB2A, AB23 and AA02)
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.wording import joined
@@ -52,8 +60,14 @@ if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import Subnet
 
 
+_READ_BY = {"ftree": ("root_guid_file", "cn_guid_file"), "updn": ("root_guid_file",)}
+"""Which files of GUIDs the engines read."""
+_WITHOUT = ("without it ftree gives up, and opensm takes minhop", "without it updn looks for roots by itself")
+
+
 def check(subnet: Subnet) -> Results:
     """Yield a violation for roots that are no top, and for tops that are no root."""
+    yield from _absent(subnet)
     if subnet.routing.roots is None or subnet.routing.engine not in ("ftree", "updn"):
         return
     if isinstance(subnet.shape, Unknown):
@@ -69,6 +83,27 @@ def check(subnet: Subnet) -> Results:
         yield _wrong(subnet, wrong)
     elif missing:
         yield _missing(subnet, missing)
+
+
+def _absent(subnet: Subnet) -> Results:
+    """Yield a violation per file of GUIDs that a deployed opensm.conf names and that is not beside it."""
+    read = {"root_guid_file": subnet.routing.roots, "cn_guid_file": subnet.routing.compute}
+    for key in _READ_BY.get(subnet.routing.engine or "", ()) if subnet.door == "opensm" else ():
+        setting = subnet.option(key)
+        if setting is None or setting.text in ("", "(null)") or read[key] is not None:
+            continue
+        # With opensm.conf alone nobody has looked for it: only a folder of files shows that one is missing.
+        if len(subnet.files) == 1:
+            yield MissingInput(f"{key} {setting.text} is not among the files")
+        else:
+            yield Violation(
+                origin=setting.origin,
+                message=f"{key} names {setting.text}, which is not among the files beside opensm.conf",
+                note=_WITHOUT[subnet.routing.engine == "updn"],
+                help="put the file there, or correct its name",
+                data={"key": key, "file": setting.text},
+                confidence="medium",
+            )
 
 
 def _name(subnet: Subnet, root: str | int) -> str:

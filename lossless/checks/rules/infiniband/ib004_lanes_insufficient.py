@@ -6,7 +6,7 @@ Severity: error
 Compares the lanes that the routing engine and the declared levels need with those that are operational: by
 `max_op_vls`, a code, and by the switches, where the number of their lanes is known. Engines that part paths by
 lanes also need `qos TRUE`, and lash, dfsssp and nue a `qos_sl2vl` that gives each SL the VL of its number. Says
-where `qos_max_vls` promises more lanes than there are.
+where `qos_max_vls` promises more lanes than there are, and where `qos_sl2vl` names lanes above the operational ones.
 
 torus-2QoS needs two lanes to keep its circles apart, four to do so while a switch is down, and eight for two levels
 of service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a circle, an
@@ -36,6 +36,12 @@ max_op_vls 2
 qos_max_vls 8   # <- here
 ```
 
+```conf opensm base=none
+qos TRUE
+max_op_vls 2
+qos_sl2vl 0,1,2,3,0,1,0,1,0,1,0,1,0,1,0,1   # <- here
+```
+
 ## Good
 ```conf opensm base=none
 routing_engine torus-2QoS
@@ -63,6 +69,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
+    DROPPED,
     LAYERED_ENGINES,
     folding,
     is_on,
@@ -74,6 +81,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     vl_of,
     written,
 )
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.infiniband.engine_lanes import SECOND_LEVEL, SL_IS_LANE
 
 if TYPE_CHECKING:
@@ -89,6 +97,8 @@ SPARE_VLS = 4
 """Lanes with which torus-2QoS goes round a switch that failed without a circle: osm_torus.c @9b50961."""
 LEVEL_VLS = 8
 """Lanes with which torus-2QoS has two levels of service: osm_torus.c @9b50961."""
+_OPENSMS_OWN = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7"
+"""The table that opensm writes by itself: OSM_DEFAULT_QOS_SL2VL, include/opensm/osm_base.h."""
 _OFF_NOTES = {
     "torus-2QoS": "opensm logs ERR 4E44, passes torus-2QoS over and routes by the next engine, else by minhop",
     "lash": "lash says that all is configured, and all its paths are on VL 0",
@@ -109,6 +119,7 @@ def check(subnet: Subnet) -> Results:
     yield from _of_engine(subnet, count)
     yield from _of_levels(subnet, count)
     yield from _promised(subnet, count)
+    yield from _beyond(subnet, count)
 
 
 def _lanes(subnet: Subnet) -> int | None:
@@ -222,6 +233,25 @@ def _promised(subnet: Subnet, count: int) -> Iterator[Violation]:
             note="max_op_vls, a code, says how many lanes ports use; qos_max_vls, a count, changes no table",
             help="let both say the same",
             data={"promised": promised, "lanes": count},
+            severity="warning",
+        )
+
+
+def _beyond(subnet: Subnet, count: int) -> Iterator[Violation]:
+    """Yield a violation where a table that somebody wrote names lanes that are not operational."""
+    setting, lanes = subnet.option("qos_sl2vl"), subnet.qos.sl2vl
+    unread = subnet.routing.engine == "torus-2QoS"
+    if setting is None or setting.derived or lanes is None or unread or setting.text == _OPENSMS_OWN:
+        return
+    beyond = [sl for sl, vl in enumerate(lanes) if count <= vl < DROPPED]
+    if beyond:
+        rides = f"SL {beyond[0]} rides on VL {lanes[beyond[0]] % folding(count)}"
+        yield Violation(
+            origin=setting.origin,
+            message=f"qos_sl2vl puts SL {joined(map(str, beyond), 4)} above the operational lanes: {rides}",
+            note=f"{_vls_are(count)} operational, and opensm folds the others onto them",
+            help="raise max_op_vls, or name lanes that are operational",
+            data={"levels": [*beyond], "lanes": count},
             severity="warning",
         )
 
