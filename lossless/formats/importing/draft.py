@@ -38,7 +38,8 @@ def draft_of(
     Raises:
         InputError: no port of any device carries classes, so that there is nothing to declare.
     """
-    wiring = wire(devices, (*claims, *neighbor_claims(devices)))
+    fastest_nic_bps = max((rate for adapter in nics for rate in adapter.rates_bps), default=0)
+    wiring = wire(devices, (*claims, *neighbor_claims(devices)), fastest_nic_bps)
     placed = _with_tiers(devices, wiring.links)
     beyond = switches_outside(placed, wiring)
     tier_of = tiers_of(placed, beyond)

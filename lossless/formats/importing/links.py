@@ -35,17 +35,21 @@ def neighbor_claims(devices: Iterable[ImportDevice]) -> Iterable[Claim]:
                 )
 
 
-def wire(devices: Sequence[ImportDevice], claims: Iterable[Claim]) -> ImportWiring:
-    """Return one link for every port in use."""
-    return _LinkBuilder(devices, claims).wiring()
+def wire(devices: Sequence[ImportDevice], claims: Iterable[Claim], fastest_nic_bps: int) -> ImportWiring:
+    """Return one link for every port in use; what nothing names and is too fast for a NIC leads to a switch."""
+    return _LinkBuilder(devices, claims, fastest_nic_bps).wiring()
 
 
 class _LinkBuilder:
-    def __init__(self, devices: Sequence[ImportDevice], claims: Iterable[Claim]) -> None:
+    def __init__(
+        self, devices: Sequence[ImportDevice], claims: Iterable[Claim], fastest_nic_bps: int
+    ) -> None:
+        self._fastest_nic_bps = fastest_nic_bps
         self._devices = {device.name: device for device in devices}
         self._notes: list[str] = []
         self._outside: dict[str, str] = {}
         self._names: dict[str, str] = {}
+        self._too_fast: set[str] = set()
         self._taken: set[CableEnd] = set()
         self._claims = self._by_end(claims)
 
@@ -56,7 +60,7 @@ class _LinkBuilder:
                 near = CableEnd(device.name, port.name)
                 if near not in self._taken and self._can_be_named(near):
                     links.append(self._link(near, port))
-        return ImportWiring(tuple(links), self._outside, tuple(self._notes))
+        return ImportWiring(tuple(links), self._outside, frozenset(self._too_fast), tuple(self._notes))
 
     def _by_end(self, claims: Iterable[Claim]) -> dict[CableEnd, Claim]:
         """Return the most trusted claim of each port in use; a claim speaks of both its ends."""
@@ -88,17 +92,24 @@ class _LinkBuilder:
 
     def _link(self, near: CableEnd, port: Port) -> ImportLink:
         claim = self._claims.get(near)
-        far = self._far(near, claim)
         notes: list[str] = []
         speed_bps = self._speed(near, port, notes)
+        far = self._nowhere(near, speed_bps) if claim is None else self._far(near, claim)
         cable_m = self._cable(near, far, port, claim, speed_bps, notes)
         self._taken |= {near, far}
         return ImportLink(near, far, speed_bps, cable_m, tuple(notes))
 
-    def _far(self, near: CableEnd, claim: Claim | None) -> CableEnd:
+    def _nowhere(self, near: CableEnd, speed_bps: int) -> CableEnd:
+        """Return the other end of a port of which nothing says where it leads."""
+        known = "what is at these ports, nothing says"
+        if speed_bps > self._fastest_nic_bps:
+            far = self._out(CableEnd(f"{near.device}-outside-switch", None), f"{known}; no NIC is so fast")
+            self._too_fast.add(far.device)
+            return far
+        return self._out(CableEnd(f"{near.device}-outside", None), known)
+
+    def _far(self, near: CableEnd, claim: Claim) -> CableEnd:
         """Return the other end: a free port of a device, or a place outside of what was given."""
-        if claim is None:
-            return self._out(CableEnd(f"{near.device}-outside", None), "what is at these ports, nothing says")
         far = claim.far
         device = self._devices.get(far.device)
         if device is None:

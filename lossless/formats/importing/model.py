@@ -54,10 +54,14 @@ class ImportLink(NamedTuple):
 
 
 class ImportWiring(NamedTuple):
-    """The links of all devices, and the far ends for which no file was given, each with what is known of it."""
+    """The links of all devices, and the far ends for which no file was given, each with what is known of it.
+
+    ``too_fast`` are those that nothing names and whose links are faster than every NIC.
+    """
 
     links: tuple[ImportLink, ...]
     outside: dict[str, str]
+    too_fast: frozenset[str]
     notes: tuple[str, ...]
 
 

@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     Path = str | PathLike[str]
 
 
+INTENT_FILE = "fabric.yaml"
+"""What an imported intent is called before it is written."""
+
+
 class ImportResult(NamedTuple):
     """An imported intent: its text, and how what it renders compares with what is deployed.
 
     ``cells`` are all fields of the tables that rendering owns, by device; ``differences`` those that do not come
-    back, each with its kind. ``refused`` says why the intent cannot be rendered as it stands: then nothing could
-    be compared. ``bases`` are the devices' own files as ``render`` wants them, by path below a folder.
+    back, each with its kind. ``refused`` says why ``render`` refuses the intent as it stands: what it cannot mean, and
+    then nothing could be compared, or what lint reports as errors. ``bases`` are the devices' own files as ``render``
+    wants them, by path below a folder.
     """
 
     text: str
@@ -102,7 +107,26 @@ def import_documents(
     best = _best(draft, options)
     bases = {f"{device.name}/config_db.json": device.document.text for device in devices}
     names = tuple(device.name for device in devices)
-    return ImportResult(best.text, names, best.cells, best.differences, best.refused, bases)
+    refused = best.refused or _errors(best.text, options)
+    return ImportResult(best.text, names, best.cells, best.differences, refused, bases)
+
+
+def _errors(text: str, options: Options) -> tuple[Problem, ...]:
+    """Return the findings for which ``render`` refuses an intent."""
+    from lossless.formats.inputs.collect import located
+    from lossless.ground.documents import load_text
+    from lossless.interfaces.api.lint import lint_intent
+
+    document = load_text(text, INTENT_FILE)
+    report, _ = lint_intent(document, Options(profile_dirs=options.profile_dirs))
+    return (
+        *report.errors,
+        *(
+            located(document, finding.origin.path, f"{finding.code} {finding.message}")
+            for finding in report.findings
+            if finding.severity == "error"
+        ),
+    )
 
 
 class _Attempt(NamedTuple):
@@ -173,7 +197,7 @@ def _attempt(draft: Draft, options: Options) -> _Attempt:
 
     text = intent_text(draft)
     errors: list[Problem] = []
-    fabric = intent_fabric(load_text(text, "fabric.yaml"), options.profile_dirs, errors)
+    fabric = intent_fabric(load_text(text, INTENT_FILE), options.profile_dirs, errors)
     if fabric is None:
         return _Attempt(text, {}, (), tuple(errors))
     return _Attempt(text, *round_trip(draft, fabric), ())

@@ -71,8 +71,8 @@ def _say(result: ImportResult, output: str | None) -> None:
     devices = f"{len(result.devices)} device{'' if len(result.devices) == 1 else 's'}"
     problem(f"imported {devices}" + (f" to {output}" if output else ""))
     for entry in result.refused:
-        problem(f"not to be rendered as it stands: {entry}")
-    if not result.refused:
+        problem(f"not to be rendered as it stands: {entry._replace(file=output) if output else entry}")
+    if result.cells:
         problem(figures_text(result.figures))
     if result.differences:
         problem("what differs:")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lossless.api import render
 from lossless.formats.importing.differences import KINDS
 from lossless.formats.inputs.collect import collect
 from lossless.ground.basics.errors import InputError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 CORPUS = REFERENCE / "corpus"
 FILES = [p for folder in ("full", "partial", "probes") for p in sorted((CORPUS / folder).glob("*.json"))]
+
+FULL = [p for p in FILES if p.parent.name == "full"]
 
 
 def tried(documents: list[Document]) -> set[str] | None:
@@ -60,3 +63,29 @@ def test_every_probe_is_imported_as_its_base_is(reference: Path) -> None:
     for path in sorted((reference / "corpus" / "probes").glob("*.json")):
         if path.name != "index.json":
             assert tried(collect([path])[0]) is not None, path.name
+
+
+def watched(document: Document) -> Document:
+    """Return a file whose ports that carry classes have a watchdog: upstream's have none."""
+    row = {"action": "drop", "detection_time": "400", "restoration_time": "400"}
+    ports = [key for key in document.data.get("PORT_QOS_MAP", {}) if key != "global"]
+    tables = document.data | {"PFC_WD": {"GLOBAL": {"POLL_INTERVAL": "200"}} | dict.fromkeys(ports, row)}
+    return load_text(json.dumps(tables), document.file)
+
+
+def is_rendered(intent: str, folder: Path) -> bool:
+    file = folder / "fabric.yaml"
+    file.write_text(intent)
+    return render(file, folder / "out", check=True).changed != ()
+
+
+@pytest.mark.usefixtures("reference")
+@pytest.mark.parametrize("path", FULL or [None], ids=lambda p: p.name if p else "absent")
+def test_what_is_imported_without_a_word_is_rendered(path: Path, tmp_path: Path) -> None:
+    documents, _ = collect([path])
+    for deployed in (*documents, *map(watched, documents)):
+        try:
+            found = import_documents([deployed])
+        except InputError:
+            continue
+        assert is_rendered(found.text, tmp_path) == (not found.refused)

@@ -21,8 +21,8 @@ Change = tuple[str, str, str, Any]
 
 
 def changed(*changes: Change) -> Config:
-    """Return the base device with some fields changed; a row without fields is taken out."""
-    config = base()
+    """Return the base device, hosts at all ports, with some fields changed; a row without fields is taken out."""
+    config: Config = {**base(), "DEVICE_NEIGHBOR": {"Ethernet8": {"name": "gpu1", "port": "eth0"}}}
     for table, key, field, value in changes:
         row = config.setdefault(table, {}).setdefault(key, {})
         if value is ABSENT and not field:

@@ -40,6 +40,26 @@ def devices(*configs: Config) -> dict[str, str]:
     }
 
 
+def test_a_port_of_which_nothing_is_said_leads_to_a_switch_where_no_nic_is_so_fast() -> None:
+    """800GbE on one port: no NIC profile has it (ConnectX-8 firmware release notes 40.44.1036)."""
+    assert devices(base()) == {
+        "leaf1": "leaf",
+        "leaf1-outside-switch": "spine outside",
+        "leaf1-outside": "host",
+    }
+    assert imported(base()).refused == ()
+    spine = devices(named(base(), "spine1", "LeafRouter"))
+    assert spine["spine1-outside-switch"] == "leaf outside"
+
+
+def test_what_render_refuses_is_named() -> None:
+    """A host that is named at a port of 800G is declared with a NIC that it cannot be."""
+    config = wired("leaf1", Ethernet8=("gpu1", "eth0"))
+    assert [problem.message for problem in imported(config).refused] == [
+        "TOP003 connectx-7 has no port of 800G; its fastest is 400G"
+    ]
+
+
 def test_a_link_that_both_ends_name_is_one() -> None:
     leaf = without(wired("leaf1", Ethernet8=("spine1", "Ethernet8")), "Ethernet0", "Ethernet4")
     spine = without(wired("spine1", "LeafRouter", Ethernet8=("leaf1", "Ethernet8")), "Ethernet0", "Ethernet4")
@@ -99,7 +119,7 @@ def test_a_port_whose_name_no_intent_can_have_is_left_out() -> None:
     config = json.loads(json.dumps(base()).replace("Ethernet4", "Ethernet 4"))
     found = imported(config)
     assert "# leaf1 Ethernet 4: no name that an intent can give a port; left out" in lines(found, "#")
-    assert links(config) == ["leaf1:Ethernet0 leaf1-outside 5m", "leaf1:Ethernet8 leaf1-outside 40m"]
+    assert links(config) == ["leaf1:Ethernet0 leaf1-outside 5m", "leaf1:Ethernet8 leaf1-outside-switch 40m"]
     assert {kind for kind, _ in telling(found)} == {"no such port"}
 
 
@@ -176,7 +196,7 @@ def test_a_device_without_a_type_is_a_spine_where_all_it_is_joined_to_are_leaves
     ("ports", "expected"),
     [
         # 400G up, 1200G down; 800G up and down; all up; nothing up.
-        ({"Ethernet0": ("spine1", "Ethernet0")}, 3),
+        ({"Ethernet0": ("spine1", "Ethernet0"), "Ethernet8": ("gpu1", "eth0")}, 3),
         ({"Ethernet8": ("spine1", "Ethernet0")}, None),
         ({f"Ethernet{n}": ("spine1", f"Ethernet{n}") for n in (0, 4, 8)}, None),
         ({}, None),
