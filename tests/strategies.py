@@ -343,7 +343,12 @@ def with_class_buffers(draw: Draw, data: Data) -> Data:
 @st.composite
 def class_buffers(draw: Draw, switches: Sequence[Switch]) -> Data:
     """Draw buffers of a class with exceptions by speed, tier and device."""
-    values = st.fixed_dictionaries({}, optional={"dynamic_th": st.integers(-8, 7)})
+    headroom = st.fixed_dictionaries(
+        {"xoff": st.sampled_from(["200 KiB", "400 kB"]), "xon": st.just("20 kB")},
+        optional={"xon_offset": st.just("4 KiB")},
+    )
+    threshold = st.fixed_dictionaries({}, optional={"dynamic_th": st.integers(-8, 7)})
+    values = st.tuples(threshold, st.just({}) | headroom).map(_joined)
     speeds = st.dictionaries(st.sampled_from(["100G", "200 Gb/s", "400G"]), values, min_size=1, max_size=2)
     layer = st.tuples(values, st.fixed_dictionaries({}, optional={"by_speed": speeds})).map(_joined)
     tiers = st.dictionaries(st.sampled_from(["leaf", "spine", "switch"]), layer, min_size=1)

@@ -61,13 +61,13 @@ def _computed(switch: Switch) -> Switch:
     pool = _pool(switch, loaded, dynamic) if len(known) == len(loads) else None
     if pool is None:
         return switch
-    own: dict[tuple[int, HeadroomNeed], PortQos] = {}
+    own: dict[tuple[int, HeadroomNeed | None], PortQos] = {}
     ports = []
     for port, need in zip(switch.ports, needs, strict=True):
-        if need is not None and port.qos is not None:
+        if port.qos is not None and (need is not None or _stated(port)):
             key = id(port.qos), need
             if key not in own:
-                own[key] = _with_profiles(port.qos, _profile(port, need, pool, dynamic))
+                own[key] = _with_profiles(port.qos, _profile(port, need, pool, dynamic), pool)
             port = port._replace(qos=own[key])
         ports.append(port)
     pools = tuple(pool if stock.name == pool.name else stock for stock in switch.qos.pools)
@@ -95,17 +95,32 @@ def _need(switch: Switch, port: Port) -> HeadroomNeed | None:
 def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
     """Return what a port takes from the buffer, None where its lossless groups are not known."""
     groups = [group for group in port.qos.groups if group is not None] if port.qos is not None else []
-    lossless = sum(_is_lossless(group) for group in groups)
-    if (lossless and need is None) or any(group.buffer is None and not group.generated for group in groups):
+    computed, stated = sum(group.generated for group in groups), _stated(port)
+    if (computed and need is None) or any(group.buffer is None and not group.generated for group in groups):
         return None
     return PortLoad(
         row=_row(port, need),
         lanes=port.lanes or 1,
-        lossless_groups=lossless,
-        lossy_groups=len(groups) - lossless,
+        lossless_groups=computed,
+        lossy_groups=len(groups) - computed - len(stated),
         egress_reserved_bytes=sum(profile.reserved_bytes for profile in port.qos.profile_lists[1])
         if port.qos is not None
         else 0,
+        stated=tuple(map(_row_of, stated)),
+    )
+
+
+def _stated(port: Port) -> list[BufferProfile]:
+    """Return the profiles of groups whose headroom is configured and not computed."""
+    groups = port.qos.groups if port.qos is not None else ()
+    return [group.buffer for group in groups if group is not None and group.buffer and group.buffer.lossless]
+
+
+def _row_of(profile: BufferProfile) -> HeadroomRow:
+    return NO_HEADROOM._replace(
+        reserved_bytes=profile.reserved_bytes,
+        xon_bytes=profile.xon_bytes or 0,
+        headroom_bytes=profile.xoff_bytes,
     )
 
 
@@ -120,10 +135,6 @@ def _row(port: Port, need: HeadroomNeed | None) -> HeadroomRow:
         xon_bytes=need.xon_bytes or 0,
         headroom_bytes=need.headroom_bytes,
     )
-
-
-def _is_lossless(group: PriorityGroup) -> bool:
-    return group.generated or (group.buffer is not None and group.buffer.lossless)
 
 
 def _pool(switch: Switch, loads: tuple[PortLoad, ...], dynamic: DynamicBuffers) -> Pool | None:
@@ -170,7 +181,11 @@ def _barefoot_headroom(switch: Switch) -> int:
     return int(ports * _BAREFOOT_GROUPS * _BAREFOOT_CELLS * int(cell or 0) * _BAREFOOT_PART)
 
 
-def _profile(port: Port, need: HeadroomNeed, pool: Pool, dynamic: DynamicBuffers) -> BufferProfile:
+def _profile(
+    port: Port, need: HeadroomNeed | None, pool: Pool, dynamic: DynamicBuffers
+) -> BufferProfile | None:
+    if need is None:
+        return None
     return BufferProfile(
         name=pg_profile_name(port.speed_bps, port.cable.configured_m),
         pool=pool,
@@ -184,14 +199,17 @@ def _profile(port: Port, need: HeadroomNeed, pool: Pool, dynamic: DynamicBuffers
     )
 
 
-def _with_profiles(qos: PortQos, default: BufferProfile) -> PortQos:
-    groups = tuple(
-        group._replace(buffer=_with_threshold(default, group.override))
-        if group is not None and group.generated
-        else group
-        for group in qos.groups
-    )
-    return qos._replace(groups=groups)
+def _with_profiles(qos: PortQos, default: BufferProfile | None, pool: Pool) -> PortQos:
+    return qos._replace(groups=tuple(group and _in_pool(group, default, pool) for group in qos.groups))
+
+
+def _in_pool(group: PriorityGroup, default: BufferProfile | None, pool: Pool) -> PriorityGroup:
+    """Return a group with the profile that the switch computes, or its own one in the pool that the switch sizes."""
+    if group.generated and default is not None:
+        return group._replace(buffer=_with_threshold(default, group.override))
+    if group.buffer is not None and group.buffer.pool is not None and group.buffer.pool.name == pool.name:
+        return group._replace(buffer=group.buffer._replace(pool=pool))
+    return group
 
 
 def _with_threshold(default: BufferProfile, override: BufferProfile | None) -> BufferProfile:

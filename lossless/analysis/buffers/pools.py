@@ -32,13 +32,22 @@ _LEAST_SHARED_HEADROOM_BYTES = 640 * _KIB
 
 
 class PortLoad(NamedTuple):
-    """What one port that is up takes from the buffer."""
+    """What one port takes from the buffer.
+
+    ``row`` is what each of ``lossless_groups`` has, ``stated`` what further groups have of their own.
+    """
 
     row: HeadroomRow
     lanes: int
     lossless_groups: int
     lossy_groups: int
     egress_reserved_bytes: int
+    stated: tuple[HeadroomRow, ...] = ()
+
+    @property
+    def lossless_rows(self) -> tuple[HeadroomRow, ...]:
+        """What each of its lossless groups has."""
+        return (self.row,) * self.lossless_groups + self.stated
 
 
 NO_HEADROOM = HeadroomRow(
@@ -121,7 +130,7 @@ def lent_headroom(asic: Asic, loads: tuple[PortLoad, ...], oversubscription: flo
 
 def _claimed_headroom(asic: Asic, loads: tuple[PortLoad, ...]) -> int:
     """Return what all groups together can claim of the shared headroom at once."""
-    total = sum(_beyond_reserved(asic, load.row) * load.lossless_groups for load in loads)
+    total = sum(_beyond_reserved(asic, row) for load in loads for row in load.lossless_rows)
     private = sum(map(_private_headroom, loads)) if asic.formula == "mellanox" else 0
     return max(0, total - private)
 
@@ -138,7 +147,7 @@ def _room(defaults: BufferDefaults, loads: tuple[PortLoad, ...], shared: int) ->
     private = (
         0
         if defaults.uses_shared_headroom
-        else sum(load.row.reserved_bytes * load.lossless_groups for load in loads)
+        else sum(row.reserved_bytes for load in loads for row in load.lossless_rows)
     )
     others = sum(
         p.size_bytes for p in defaults.pools if p.type == "ingress" and p.name != INGRESS_LOSSLESS_POOL
@@ -167,7 +176,7 @@ def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) ->
     yield _MANAGEMENT_POOL_BYTES
     for load in loads:
         lossy = _lossy_group_bytes(asic, load.lanes)
-        yield load.row.reserved_bytes * load.lossless_groups
+        yield sum(row.reserved_bytes for row in load.lossless_rows)
         yield lossy * load.lossy_groups
         yield lossy + _MIRROR_HEADROOM_BYTES
         yield load.egress_reserved_bytes
@@ -176,7 +185,7 @@ def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) ->
 
 def _private_headroom(load: PortLoad) -> int:
     """Only ports with lossless groups have some."""
-    return PRIVATE_HEADROOM_BYTES if load.lossless_groups else 0
+    return PRIVATE_HEADROOM_BYTES if load.lossless_rows else 0
 
 
 def _lossy_group_bytes(asic: Asic, lanes: int) -> float:

@@ -24,6 +24,9 @@ class BufferValues(Model):
 
     dynamic_th: Exponent | None = None
     static_th: Size | None = None
+    xoff: Size | None = None
+    xon: Size | None = None
+    xon_offset: Size | None = None
 
     @model_validator(mode="after")
     def _one_threshold(self) -> BufferValues:

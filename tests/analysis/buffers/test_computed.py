@@ -129,7 +129,6 @@ def with_first_groups(**fields: Any) -> Switch:
         told(lossless_mtu_bytes=10),
         with_first_port(speed_bps=None),
         with_first_groups(generated=False),
-        with_first_groups(generated=False, buffer=profile()),
         with_pool("ingress_lossless_pool", name="other"),
         plain(profile=None),
         plain(profile=load_switch("arista-7260cx3")),
@@ -194,6 +193,19 @@ def test_ports_that_are_up_and_carry_nothing_take_buffer_too(
     found = computed(plain(ports=(*plain().ports, *[idle] * 33)))
     sizes = [lossless_pool(switch).size_bytes or 0 for switch in (computed(plain()), found)]
     assert sizes[0] - sizes[1] == pytest.approx(times * taken_bytes / 2, abs=1)
+
+
+def test_a_group_with_headroom_of_its_own_takes_what_that_reserves() -> None:
+    """buffer_pool_mellanox.lua @e6b0c5b adds up the size of the profile that each group has, whoever made it."""
+    own = profile(reserved_bytes=300_000, headroom_bytes=280_000, pool=lossless_pool(plain()))
+    usual, found = computed(plain()), computed(with_first_groups(generated=False, buffer=own))
+    sizes = [lossless_pool(switch).size_bytes or 0 for switch in (usual, found)]
+    assert sizes[0] - sizes[1] == pytest.approx((300_000 - profiles(usual)[400].reserved_bytes) / 2, abs=1)
+    qos = found.ports[0].qos
+    assert qos is not None
+    assert {group.buffer for group in qos.groups if group and group.buffer and group.buffer.lossless} == {
+        own._replace(pool=lossless_pool(found))
+    }
 
 
 def test_a_port_without_lossless_groups_needs_none() -> None:

@@ -108,7 +108,7 @@ def test_in_the_dynamic_model_nothing_is_written_that_the_switch_computes(data: 
         for port in switch.ports
         if port.qos
         for group in port.qos.groups
-        if group is not None and group.number in port.qos.pfc.priorities
+        if group is not None and group.number in port.qos.pfc.priorities and group.buffer is None
     }
     thresholds_alone = {
         name for name, row in found["BUFFER_PROFILE"].items() if row.get("headroom_type") == "dynamic"

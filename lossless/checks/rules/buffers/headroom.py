@@ -108,12 +108,14 @@ def _row_profiles(ports: PortSet) -> Iterable[BufferProfile]:
 
 
 def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
-    """Return where a headroom is decided: in the profile, else by the cable it was looked up by.
+    """Return where a headroom is decided: in the profile or where an intent states it, else by the cable it was looked
+    up by.
 
     A row that still names what was generated for another speed or length is itself to blame.
     """
     if row_of(profile) is None:
-        return ports.cable.origin
+        stated = profile.origin.path[-1:] == ("xoff",)
+        return profile.origin if stated else ports.cable.origin
     stale = _stale_row(ports, profile)
     hollow = given_headroom(ports.switch, profile) < profile.xoff_bytes
     return profile.origin.at("size" if hollow else "xoff") if stale is None else stale.at("profile")

@@ -59,6 +59,21 @@ _BUFFER = {
         "Left out: `dynamic_th` counts.",
         _SIZE,
     ),
+    "xoff": KeyDoc(
+        "Headroom in bytes: what a group holds after it has paused. Has a unit. Left out: that of the HWSKU's row, in "
+        "the dynamic buffer model what the switch computes.",
+        ("400 KiB",),
+    ),
+    "xon": KeyDoc(
+        "What a group must have drained to before it lets its peer send again, in bytes. Has a unit. Left out: as for "
+        "`xoff`; in the dynamic buffer model both are stated or neither.",
+        ("19 KiB",),
+    ),
+    "xon_offset": KeyDoc(
+        "How far below its threshold a group lets its peer send again, in bytes. Has a unit. Left out: that of the "
+        "HWSKU's row, if any.",
+        ("2560 B",),
+    ),
 }
 
 POLICY: dict[str, dict[str, KeyDoc]] = {
@@ -140,8 +155,8 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
             ({"min": "800 KiB", "max": "3200 KiB", "probability": "20%"},),
         ),
         "buffer": KeyDoc(
-            "Thresholds of a lossless class, with exceptions where links or switches differ. Left out: those of the "
-            "HWSKU.",
+            "Thresholds and headroom of a lossless class, with exceptions where links or switches differ. Left out: "
+            "those of the HWSKU.",
             ({"dynamic_th": 1, "by_tier": {"spine": {"dynamic_th": 0}}},),
         ),
     },

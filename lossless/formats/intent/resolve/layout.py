@@ -11,7 +11,12 @@ from lossless.formats.intent.resolve.buffers import (
     dynamic_buffers,
     dynamic_pools,
 )
-from lossless.formats.intent.resolve.class_buffers import GroupBuffers, LosslessBuffers
+from lossless.formats.intent.resolve.class_buffers import (
+    GroupBuffers,
+    LosslessBuffers,
+    class_buffers,
+    stated_row,
+)
 from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
@@ -113,7 +118,7 @@ class LayoutBuilder:
         defaults = buffer_defaults(self.loaded, kind, _TEMPLATES[kind.role])
         placement = PortPlacement(kind.profile, kind.hwsku, kind.cages)
         placed = place(self.loaded, kind, placement)
-        rows = [_row(kind, use, model) for use in kind.uses]
+        rows = [self._row(kind, use, model) for use in kind.uses]
         policies = self._policies_of(kind)
         unused, zero = tuple(placement.unused()), zero_buffers(self.loaded, kind)
         idle = tuple(spec for spec in unused if zero is None and spec.name not in kind.cages.down)
@@ -125,6 +130,14 @@ class LayoutBuilder:
             down = reclaimed(zero, unused, ports, qos, self.loaded.origin("buffers", "unused_ports"))
             ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
         return SwitchLayout(ports, demand(kind.uses), qos, unused, idle)
+
+    def _row(self, kind: SwitchKind, use: PortUse, model: BufferModel) -> HeadroomRow | None:
+        """Return the row a port takes its headroom from, as far as none is stated; in the dynamic model none does."""
+        row = None if model == "dynamic" else kind.hwsku.row_covering(use.speed_bps, use.cable_m)
+        first = next((name for name, cls in self._intent.classes.items() if cls.lossless), None)
+        if row is None or first is None:
+            return row
+        return stated_row(row, class_buffers(self.loaded, first, kind.place(use.speed_bps)).stated)
 
     def _policies_of(self, kind: SwitchKind) -> list[PortPolicy]:
         """Return the policy of each port."""
@@ -259,10 +272,11 @@ class LayoutBuilder:
 
     def _group(self, number: int, name: str, own: GroupBuffers, computed: bool) -> PriorityGroup | None:
         """Return the group of a class, None where it has no buffers and the switch computes none."""
+        computed = computed and own.profile is None
         if own.profile is None and not computed:
             return None
         origin = self.loaded.origin("classes", name)
-        return PriorityGroup(number, own.profile, generated=computed, origin=origin, override=own.override)
+        return PriorityGroup(number, own.profile, computed, origin, own.override)
 
 
 class _PortShaper:
@@ -358,8 +372,3 @@ class _PortShaper:
                 origin=self.kind.hardware_origin,
             )
         return self._profiles[name]
-
-
-def _row(kind: SwitchKind, use: PortUse, model: BufferModel) -> HeadroomRow | None:
-    """Return the row a port takes its headroom from; in the dynamic model none does."""
-    return None if model == "dynamic" else kind.hwsku.row_covering(use.speed_bps, use.cable_m)

@@ -9,8 +9,11 @@ from hypothesis import given, strategies as st
 
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
+from lossless.ground.basics.units import parse_rate
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
+from lossless.model.fabric.qos import BufferProfile
+from tests.checks.rules.judging import only
 from tests.formats.intent.intent_texts import ECN, SHAPE, said_of, spoilt
 from tests.strategies import written
 
@@ -113,6 +116,65 @@ def test_a_value_says_where_it_was_stated() -> None:
     assert group.buffer is not None
     path = ("classes", "rdma", "buffer", "by_tier", "spine", "by_speed", "800 Gb/s", "dynamic_th")
     assert group.buffer.origin.path == path
+
+
+def profile_of(fabric: Fabric, switch: str, speed: str) -> BufferProfile:
+    (found,) = (s for s in fabric.switches if s.name == switch)
+    groups = (p.qos.groups[3] for p in found.ports if p.qos and p.speed_bps == parse_rate(speed))
+    profile = next(group.buffer for group in groups if group)
+    assert profile is not None
+    return profile
+
+
+class TestHeadroom:
+    def test_where_size_holds_it_size_and_pools_follow(self) -> None:
+        """A row of ACS-SN5600 at 400G and 5 m: size 250,880 = xon 19,456 + xoff 231,424."""
+        more = resolved(stated("{by_speed: {400G: {xoff: 300 KiB}}}"))
+        usual = resolved(SHAPE)
+        profile = profile_of(more, "leaf1", "400G")
+        assert (profile.headroom_bytes, profile.xon_bytes) == (307_200, 19_456)
+        assert profile.reserved_bytes == 307_200 + 19_456
+        far = [profile_of(fabric, "leaf1", "800G").reserved_bytes for fabric in (usual, more)]
+        assert far[0] == far[1]
+        sizes = [fabric.switches[0].qos.pools[0].size_bytes or 0 for fabric in (usual, more)]
+        # Two ingress pools share what eight ports with one lossless group each leave.
+        assert sizes[0] - sizes[1] == pytest.approx(8 * (307_200 - 231_424) / 2, abs=1)
+
+    def test_where_a_shared_pool_lends_it_that_pool_grows(self) -> None:
+        text = SHAPE.replace("nvidia-sn5600", "{profile: nvidia-sn5600, hwsku: Mellanox-SN5600-V256}")
+        text = text.replace("2 x 400G", "2 x 200G").replace("800G", "200G")
+        usual, more = resolved(text), resolved(stated("{xoff: 400 KiB}", text))
+        assert (
+            profile_of(more, "leaf1", "200G").reserved_bytes
+            == profile_of(usual, "leaf1", "200G").reserved_bytes
+        )
+        shared = [sum(p.shared_headroom_bytes or 0 for p in f.switches[0].qos.pools) for f in (usual, more)]
+        assert shared[1] > shared[0] > 0
+
+    def test_the_dynamic_model_takes_it_whole(self) -> None:
+        fabric = resolved(f"{stated('{xoff: 300 KiB, xon: 19 KiB}')}buffers: {{model: dynamic}}\n")
+        profile = profile_of(fabric, "leaf1", "400G")
+        assert (profile.reserved_bytes, profile.headroom_bytes, profile.dynamic_th) == (326_656, 307_200, 0)
+
+    def test_the_dynamic_model_takes_no_half_of_it(self) -> None:
+        (message,) = said_of(f"{stated('{xoff: 300 KiB}')}buffers: {{model: dynamic}}\n")
+        assert message == (
+            "5:80: classes.rdma.buffer.xoff: xoff 307,200 B does not say all of it: in the dynamic buffer model a "
+            "group has a computed headroom or a stated one; state xoff and xon"
+        )
+
+    def test_too_little_of_it_is_reported_where_it_is_stated(self) -> None:
+        text = stated("{by_tier: {leaf: {by_speed: {400G: {xoff: 200 KiB}}}}}")
+        finding = only("BUF002", load_text(text, "fabric.yaml"))
+        assert finding.origin.path == (
+            *("classes", "rdma", "buffer"),
+            *("by_tier", "leaf", "by_speed", "400G", "xoff"),
+        )
+
+    def test_single_keys_come_from_the_rank_that_states_them(self) -> None:
+        buffer = "{xon: 18 KiB, by_speed: {400G: {xoff: 300 KiB}}, by_tier: {leaf: {dynamic_th: 2}}}"
+        profile = profile_of(resolved(stated(buffer)), "leaf1", "400G")
+        assert (profile.xon_bytes, profile.headroom_bytes, profile.dynamic_th) == (18_432, 307_200, 2)
 
 
 class TestTheTraditionalModelHasOneProfile:
