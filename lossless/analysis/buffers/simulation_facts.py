@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
+    from lossless.analysis.buffers.pfc_load import PfcLoad
     from lossless.analysis.buffers.verdict import BufferVerdict
+    from lossless.ground.basics.findings import MissingInput
     from lossless.model.fabric.view import View
 
 CauseKind = Literal["drop", "storm", "dead NIC", "cycle", "headroom", "headroom pool", "pause"]
@@ -84,6 +86,7 @@ class SimulationFacts(NamedTuple):
     frame of headroom left, ``pools`` the least that was left of the shared headroom pools of switches where that was
     less than a frame. ``refusing`` are ports whose queues refused frames, ``stopped`` those whose queues the watchdog
     stopped, ``cycle`` those that wait for each other, in that order. ``obeyed`` is known where drops depend on it.
+    ``pfc_load`` is what PFC carries, None where that was not asked.
     """
 
     view: View | None = None
@@ -98,4 +101,5 @@ class SimulationFacts(NamedTuple):
     cycle: tuple[PortRef, ...] = ()
     pause: LongestPause | None = None
     obeyed: PeerResponse | None = None
+    pfc_load: PfcLoad | MissingInput | None = None
     not_run: str | None = None

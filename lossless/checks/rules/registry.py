@@ -243,6 +243,7 @@ _ROWS = (
     _row("SCM008", "schema.scm008_release_differs", "device", needs="refusals"),
     _row("SIM001", "simulation.sim001_simulated_unsafe", "runs"),
     _row("SIM002", "simulation.sim002_simulated_edge", "runs"),
+    _row("SIM003", "simulation.sim003_pfc_carries_load", "runs"),
     _row("SUP001", "suppressions.sup001_suppression_unused", "suppressions"),
     _row("SUP002", "suppressions.sup002_suppression_expired", "suppressions"),
     _row("SUP003", "suppressions.sup003_baseline_stale", "suppressions"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.pfc_load import load_data
 from lossless.analysis.simulation.question.request import (
     MOST_EVENTS,
     PATTERNS,
@@ -18,10 +19,11 @@ from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 if TYPE_CHECKING:
     from os import PathLike
 
+    from lossless.analysis.buffers.pfc_load import PfcLoad
     from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
     from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.verdict import RunVerdict
-    from lossless.ground.basics.findings import Json
+    from lossless.ground.basics.findings import Json, MissingInput
 
 __all__ = [
     "MOST_EVENTS",
@@ -41,13 +43,14 @@ class SimulationResult(NamedTuple):
     """What simulation says of one fabric: by closed forms, and from runs of the packet-level model.
 
     ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both. ``recordings`` are
-    what pictures are drawn from, where they were asked for.
+    what pictures are drawn from, where they were asked for. ``pfc_loads`` are what PFC carries: they change no verdict.
     """
 
     closed: FabricVerdict
     runs: tuple[RunVerdict, ...] = ()
     not_run: str | None = None
     recordings: tuple[Recording, ...] = ()
+    pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
 
     @property
     def overall(self) -> BufferVerdict:
@@ -59,7 +62,8 @@ class SimulationResult(NamedTuple):
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data: that of the closed forms, and below ``packet_level`` that of the runs."""
         runs: list[Json] = [run.to_data() for run in self.runs]
-        packet_level: dict[str, Json] = {"runs": runs, "not_run": self.not_run}
+        loads: list[Json] = [load_data(load) for load in self.pfc_loads]
+        packet_level: dict[str, Json] = {"runs": runs, "not_run": self.not_run, "pfc_load": loads}
         return {**self.closed.to_data(), "overall": self.overall, "packet_level": packet_level}
 
 

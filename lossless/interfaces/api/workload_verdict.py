@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.pfc_load import load_data
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict, FabricVerdict, fabric_verdict
 from lossless.analysis.simulation.question.request import NamedTransfer, Question
 from lossless.analysis.simulation.study.answer import answer
@@ -15,10 +16,11 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.analysis.buffers.pfc_load import PfcLoad
     from lossless.analysis.simulation.question.request import SimulationRequest
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.analysis.workloads.estimate import Estimate
-    from lossless.ground.basics.findings import Json
+    from lossless.ground.basics.findings import Json, MissingInput
     from lossless.model.fabric.view import View
 
 MOST_BYTES = Question().size_bytes
@@ -36,13 +38,15 @@ _TOO_MUCH = "more than is followed flow by flow; name fewer --gpus"
 class WorkloadVerdict(NamedTuple):
     """What closed forms say of the ports that a workload uses, None where they do not hold for it, and what runs say.
 
-    ``not_run`` says what was not run, and why; ``run_part`` how much of the workload was.
+    ``not_run`` says what was not run, and why; ``run_part`` how much of the workload was. ``pfc_loads`` are what PFC
+    carries of the workload's own traffic, which changes no verdict.
     """
 
     closed: FabricVerdict | None
     runs: tuple[RunVerdict, ...]
     not_run: tuple[str, ...]
     run_part: float
+    pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
 
     @property
     def overall(self) -> BufferVerdict:
@@ -64,6 +68,7 @@ class WorkloadVerdict(NamedTuple):
             "runs": [run.to_data() for run in self.runs],
             "not_run": list(self.not_run),
             "run_part": self.run_part,
+            "pfc_load": [load_data(load) for load in self.pfc_loads],
         }
 
 
@@ -74,21 +79,23 @@ def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> 
     """
     runs: list[RunVerdict] = []
     reasons: list[str] = []
+    loads: list[PfcLoad | MissingInput] = []
     parts = [1.0]
     for question, part in _questions(view, estimate):
         if isinstance(question, str):
             reasons.append(question)
             continue
         try:
-            result = answer(view, ask._replace(question=question))
+            result = answer(view, ask._replace(question=question, pfc_load=bool(question.moves)))
         except TooLargeError:
             reasons.append(f"{question.called or question.pattern}: {_TOO_MUCH}")
             continue
         runs += result.runs
+        loads += result.pfc_loads
         reasons += [result.not_run] if result.not_run else []
         parts.append(part)
     closed = None if _lossy_storage(view, estimate) else fabric_verdict(view)
-    return WorkloadVerdict(closed, tuple(runs), tuple(dict.fromkeys(reasons)), min(parts))
+    return WorkloadVerdict(closed, tuple(runs), tuple(dict.fromkeys(reasons)), min(parts), tuple(loads))
 
 
 def _questions(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:

@@ -100,6 +100,9 @@ def _judged(judged: Data) -> Iterator[str]:
         yield from (f"    {name}: {text}" for name, text in measured(run) if name in _TOLD)
         yield from (f"    why: {visible(reason)}" for reason in run["reasons"])
         yield from (f"    change: {visible(change)}" for change in run["changes"])
+    for load in judged["pfc_load"]:
+        above = load.get("above") or [load.get("reason", "")]
+        yield f"  PFC load: {': '.join(filter(None, [load['verdict'], visible(', '.join(above))]))}"
     yield from (f"  not run: {visible(reason)}" for reason in judged["not_run"])
 
 

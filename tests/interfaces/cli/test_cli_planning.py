@@ -124,7 +124,8 @@ what buffers make of it: safe
     drops: none
     PFC: never
     ECN: marks in 2 of 2 seeds, first after 3.36 us
-    headroom: not used\
+    headroom: not used
+  PFC load: within limits\
 """)
     Path("fabric.yaml").write_text(OVERSUBSCRIBED)
     outcome = cli(*asked)
@@ -151,7 +152,8 @@ what buffers make of it: safe
     drops: none
     PFC: never
     ECN: marks in 2 of 2 seeds, first after 3.78 us
-    headroom: not used\
+    headroom: not used
+  PFC load: within limits\
 """)
     assert "  buffers: every peer takes as long to obey PFC as IEEE 802.3 allows at its rate\n" in outcome.out
 

@@ -23,7 +23,9 @@ def _compiled() -> None:
 def test_a_sound_switch_is_safe(cli: Cli) -> None:
     Path("config_db.json").write_text(LEAF)
     outcome = cli("simulate", "config_db.json")
-    assert outcome.out.startswith("verdict: safe\n\nverdict  switch  ports  priority  link")
+    assert outcome.out.startswith(
+        "verdict: safe\nPFC load: not evaluated\n\nverdict  switch  ports  priority  link"
+    )
     assert (outcome.code, outcome.err) == (0, "")
 
 
@@ -213,7 +215,8 @@ def test_json_of_what_was_not_run_keeps_the_contract_too(cli: Cli) -> None:
     del data["PORT_QOS_MAP"]
     Path("config_db.json").write_text(json.dumps(data))
     report = report_of(cli("simulate", ".", "--format", "json"))
-    assert report["verdicts"][0]["packet_level"] == {"runs": [], "not_run": "no port in service has PFC on"}
+    found = report["verdicts"][0]["packet_level"]
+    assert found == {"runs": [], "not_run": "no port in service has PFC on", "pfc_load": []}
 
 
 @pytest.mark.parametrize(

@@ -342,7 +342,7 @@ def test_runs_stand_between_the_tables_and_the_reasons_of_the_closed_forms() -> 
         {
             "overall": "unsafe",
             **closed,
-            "packet_level": {"runs": [run(), run()], "not_run": "the pool is unknown"},
+            "packet_level": {"runs": [run(), run()], "not_run": "the pool is unknown", "pfc_load": []},
         }
     ).split("\n\n")
     assert [block.splitlines()[0] for block in blocks] == [

@@ -45,7 +45,7 @@ PFC_FRAME_BYTES = 64
 
 SMALLEST_PACKET_BYTES = 64
 EIGHT_LANES = 8
-_QUANTUM_BYTES = 512 // 8
+QUANTUM_BYTES = 512 // 8
 _COMPENSATION_BYTES = 2048
 _SPECTRUM6_BYTES = 18 * 1024
 BAREFOOT_UNLISTED_BPS = 800_000_000_000
@@ -124,7 +124,7 @@ def pause_response_bytes(rate_bps: int) -> int | None:
     905 quanta of 512 bits at 400G are 57,920 B. Source: :data:`PAUSE_QUANTA`.
     """
     quanta = PAUSE_QUANTA.get(rate_bps)
-    return None if quanta is None else quanta * _QUANTUM_BYTES
+    return None if quanta is None else quanta * QUANTUM_BYTES
 
 
 def cable_round_trip_bytes(rate_bps: int, cable_m: float) -> float:
@@ -334,7 +334,7 @@ def _gearbox(asic: AsicInputs, link: LinkInputs) -> Term:
 
 def _peer_response(asic: AsicInputs, rate_bps: int, known_bytes: int | None) -> Term:
     if known_bytes is not None:
-        return Term("peer response", known_bytes, f"{known_bytes // _QUANTUM_BYTES} quanta x 512 bit")
+        return Term("peer response", known_bytes, f"{known_bytes // QUANTUM_BYTES} quanta x 512 bit")
     why = f"no pause quanta for {format_rate(rate_bps)}: peer response time of the ASIC table"
     return Term("peer response", asic.peer_response_bytes, why)
 

@@ -63,6 +63,7 @@ class Limits(NamedTuple):
 class SimulationRequest(NamedTuple):
     """A question, how far to go, and who wants to know: ``compiling`` is called before the model is compiled,
     ``progress`` with how many seeds are done of how many. ``record``: the first seed is recorded for pictures.
+    ``pfc_load``: what PFC carries is wanted too.
     """
 
     question: Question = Question()
@@ -70,6 +71,7 @@ class SimulationRequest(NamedTuple):
     compiling: Callable[[], None] | None = None
     progress: Callable[[int, int], None] | None = None
     record: bool = False
+    pfc_load: bool = True
 
 
 INTERPRETED = "NUMBA_DISABLE_JIT is set: the packet-level model is run compiled or not at all"

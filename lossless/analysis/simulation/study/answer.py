@@ -15,6 +15,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.analysis.buffers.pfc_load import PfcLoad
     from lossless.analysis.simulation.question.request import Question, SimulationRequest
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.peer_reaction import PeerReactionLimit
@@ -38,11 +39,15 @@ def why_not() -> str | None:
 
 
 class Answer(NamedTuple):
-    """A verdict for each part of a fabric, why there is none of some, and what was recorded for pictures."""
+    """A verdict for each part of a fabric, why there is none of some, and what was recorded for pictures.
+
+    ``pfc_loads`` says of each verdict what PFC carries besides, which changes none.
+    """
 
     runs: tuple[RunVerdict, ...] = ()
     not_run: str | None = None
     recordings: tuple[Recording, ...] = ()
+    pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
 
 
 def answer(view: View, request: SimulationRequest) -> Answer:
@@ -60,6 +65,7 @@ def answer(view: View, request: SimulationRequest) -> Answer:
     verdicts: list[RunVerdict] = []
     recordings: list[Recording] = []
     reasons: list[str] = []
+    loads: list[PfcLoad | MissingInput] = []
     for part, scenario in scenarios_of(view, request.question):
         if isinstance(scenario, MissingInput):
             reasons.append(scenario.reason)
@@ -67,7 +73,16 @@ def answer(view: View, request: SimulationRequest) -> Answer:
         results, reaction_limit = run_study(part, scenario, request)
         verdicts.append(run_verdict(results, advice(part, results, request.limits), reaction_limit))
         recordings += [_recorded(scenario, results, verdicts[-1])] if request.record else []
-    return Answer(tuple(verdicts), "; ".join(dict.fromkeys(reasons)) or None, tuple(recordings))
+        loads += [load_of(part, results, request)] if request.pfc_load else []
+    not_run = "; ".join(dict.fromkeys(reasons)) or None
+    return Answer(tuple(verdicts), not_run, tuple(recordings), tuple(loads))
+
+
+def load_of(view: View, results: Study, request: SimulationRequest) -> PfcLoad | MissingInput:
+    """Return what PFC carries in one part of a fabric."""
+    from lossless.analysis.simulation.study.pfc_load import pfc_load
+
+    return pfc_load(results, request.limits, lambda question: checked_scenario(view, question))
 
 
 def scenarios_of(view: View, question: Question) -> Iterator[tuple[View, Scenario | MissingInput]]:

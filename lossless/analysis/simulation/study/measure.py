@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lossless.analysis.buffers.headroom.formulas import QUANTUM_BYTES
+from lossless.analysis.buffers.pfc_load import LONGEST_PAUSE_QUANTA
 from lossless.analysis.simulation.engine.outcome import RunOutcome, longest_pauses, outcome
 from lossless.analysis.simulation.study.fan_in import PortFanIn, port_fan_ins
 from lossless.ground.basics.records import NamedTuple
@@ -60,6 +62,17 @@ class PropagationExtent(NamedTuple):
     all_nics: int
 
 
+class PauseTimes(NamedTuple):
+    """The pause that came closest to what one PFC frame can ask for on its link, and that limit.
+
+    ``nic_share`` is the part of the run for which the NIC was paused that was paused most.
+    """
+
+    longest_ns: float = 0.0
+    longest_limit_ns: float = 1.0
+    nic_share: float = 0.0
+
+
 class SeedResult(NamedTuple):
     """What one seed showed.
 
@@ -72,7 +85,7 @@ class SeedResult(NamedTuple):
     that the run was stopped while traffic was under way. ``uses`` are all groups of the class that used headroom or
     dropped, those that dropped first by time; ``pools`` those of which ``headroom_pool_margin`` is the least;
     ``refusing`` the ports whose queues refused frames, ``stopped`` those whose queues the watchdog stopped.
-    ``fan_ins`` says of each kind of port how many feed it.
+    ``fan_ins`` says of each kind of port how many feed it. ``pauses`` are those of the class, in time.
     """
 
     seed: int
@@ -96,6 +109,7 @@ class SeedResult(NamedTuple):
     stopped: tuple[NamedLinkEnd, ...] = ()
     longest_watched_ns: float = 0.0
     fan_ins: tuple[PortFanIn, ...] = ()
+    pauses: PauseTimes = PauseTimes()
 
     @property
     def worst(self) -> GroupUse | None:
@@ -140,6 +154,7 @@ def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cu
         refusing=_sending(job[state.queues["drops"][job] > 0], index, instance),
         stopped=_sending(job[state.queues["storms"][job] > 0], index, instance),
         fan_ins=port_fan_ins(state, index, instance) if instance.roles else (),
+        pauses=_pause_times(state, job),
     )
 
 
@@ -241,6 +256,18 @@ def _propagation(state: SimState, index: ArrayIndex) -> PropagationExtent:
         nics=int((paused & ~by_switch).sum()),
         all_nics=int((~by_switch).sum()),
     )
+
+
+def _pause_times(state: SimState, job: Any) -> PauseTimes:
+    """Return how long transmitters of the class were paused; ``job`` are their queues, in the order of links."""
+    longest_ps = longest_pauses(state)[job]
+    limits_ps = LONGEST_PAUSE_QUANTA * QUANTUM_BYTES * state.links["ps_per_byte"]
+    at = int((longest_ps / limits_ps).argmax())
+    now, queues = int(state.clock["now"][0]), state.queues[job]
+    paused_ps = queues["paused_ps"] + np.where(queues["paused_since"] >= 0, now - queues["paused_since"], 0)
+    of_nics = paused_ps[state.links["sender_unit"] < 0]
+    share = float(of_nics.max(initial=0)) / now if now else 0.0
+    return PauseTimes(float(longest_ps[at]) / 1000, float(limits_ps[at]) / 1000, share)
 
 
 def _run(route: tuple[int, ...], paused: Any) -> int:

@@ -17,7 +17,7 @@ from lossless.analysis.buffers.simulation_facts import (
     SimulationFacts,
 )
 from lossless.analysis.simulation.question.request import SimulationRequest
-from lossless.analysis.simulation.study.answer import checked_scenario, parts, run_study, why_not
+from lossless.analysis.simulation.study.answer import checked_scenario, load_of, parts, run_study, why_not
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import MissingInput
 
@@ -55,7 +55,7 @@ def _asked(view: View, request: SimulationRequest) -> Iterator[SimulationFacts]:
         yield _run(view, scenario, request)
         around = _around(view, scenario, request)
         if around is not None:
-            yield _run(view, around, request)
+            yield _run(view, around, request._replace(pfc_load=False))
     except LosslessError as error:
         yield SimulationFacts(view, not_run=_reason(error))
 
@@ -82,13 +82,16 @@ def _run(view: View, scenario: Scenario, request: SimulationRequest) -> Simulati
 
     results, reaction_limit = run_study(view, scenario, request)
     verdict = run_verdict(results, (), reaction_limit)
-    if not verdict.causes:
-        return SimulationFacts(view, verdict.scenario, scenario.classes[0].priority, verdict.seeds)
-    return SimulationFacts(
+    facts = SimulationFacts(
         view=view,
         scenario=verdict.scenario,
         priority=scenario.classes[0].priority,
         seeds=verdict.seeds,
+        pfc_load=load_of(view, results, request) if request.pfc_load and scenario.dcqcn else None,
+    )
+    if not verdict.causes:
+        return facts
+    return facts._replace(
         causes=verdict.causes,
         short=tuple(_short(results, request)),
         pools=tuple(_pools(results)),

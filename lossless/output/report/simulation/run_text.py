@@ -9,7 +9,7 @@ from lossless.output.report.columns import columns
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     Data = Mapping[str, Any]
     """A verdict from runs as plain data, by the names of :mod:`lossless.analysis.simulation.study.verdict`."""
@@ -27,6 +27,30 @@ def _lines(run: Data) -> Iterator[str]:
     for title, entries in (("why", run["reasons"]), ("change", run["changes"]), ("assumed", run["assumed"])):
         if entries:
             yield "\n".join([f"  {title}:", *(f"    {visible(entry)}" for entry in entries)])
+
+
+def load_text(load: Data) -> str:
+    """Return what PFC carries, each measure with its limit."""
+    if "reason" in load:
+        return f"PFC load: {load['verdict']}\n  {visible(load['reason'])}"
+    many = load["seeds"]
+    rows = [
+        ("NICs paused", _share(load["nics_paused"])),
+        ("longest pause", _limited(load["longest_pause_us"], _us, _us)),
+        ("time in pause", f"{_share(load['time_in_pause'])}, of the worst NIC"),
+    ]
+    title = f"PFC load: {load['verdict']}"
+    where = f"  {visible(load['scenario'])}, {many} seed{'s' if many > 1 else ''}"
+    return "\n".join([title, where, columns(rows, indent="  ")])
+
+
+def _share(measure: Data) -> str:
+    return _limited(measure, "{:.1%}".format, "{:.0%}".format)
+
+
+def _limited(measure: Data, value: Callable[[float], str], limit: Callable[[float], str]) -> str:
+    place = "above the limit of" if measure["value"] > measure["limit"] else "limit"
+    return f"{value(measure['value'])} ({place} {limit(measure['limit'])})"
 
 
 def measured(run: Data) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import columns
-from lossless.output.report.simulation.run_text import run_text
+from lossless.output.report.simulation.run_text import load_text, run_text
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
@@ -28,7 +28,11 @@ def verdict_text(verdict: Data) -> str:
 
 
 def _blocks(verdict: Data) -> Iterator[str]:
-    yield f"verdict: {verdict['overall']}"
+    packet_level = verdict.get("packet_level") or {"runs": [], "not_run": None, "pfc_load": []}
+    loads = packet_level["pfc_load"]
+    yield "\n".join(
+        [f"verdict: {verdict['overall']}", *(f"PFC load: {load['verdict']}" for load in loads[:1])]
+    )
     if verdict["lines"]:
         yield columns([_PORTS, *map(_port_row, verdict["lines"])])
     if verdict["pools"]:
@@ -36,8 +40,8 @@ def _blocks(verdict: Data) -> Iterator[str]:
     traffic = [row for line in verdict["lines"] for row in _traffic_rows(line)]
     if traffic:
         yield columns([_TRAFFIC, *traffic]) + "\n" + _NO_VERDICT
-    packet_level = verdict.get("packet_level") or {"runs": [], "not_run": None}
     yield from map(run_text, packet_level["runs"])
+    yield from map(load_text, loads)
     if packet_level["not_run"]:
         yield f"packet-level model: not run\n  {visible(packet_level['not_run'])}"
     for title, reasons in (("why", verdict["reasons"]), ("not judged", verdict["not_judged"])):
