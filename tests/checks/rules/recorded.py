@@ -2,8 +2,9 @@
 
     python -m tests.checks.rules.recorded
 
-writes both records anew. ``recorded-examples.txt`` holds what each Bad example of a rule's documentation draws, and
-what changes where its network is changed in one respect. ``scenarios.md`` has networks of its own: a heading with a
+writes the records anew. ``recorded-examples.txt`` holds what each Bad example of a rule's documentation draws, and
+what changes where its network is changed in one respect; ``recorded-values.txt`` the values from which on a rule says
+something else of its examples, Bad and Good. ``scenarios.md`` has networks of its own: a heading with a
 code and a fact, the network, and what the rule says of it.
 """
 
@@ -18,16 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
 from tests.checks.rules.snippets import Snippet, judge, judge_together, read_snippets, snippets
+from tests.checks.rules.stated_values import has_values, moved_values
 from tests.checks.rules.variants import reports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from lossless.api import Report
     from lossless.ground.basics.findings import Finding, Origin
 
 FOLDER = Path(__file__).parent
 EXAMPLES = FOLDER / "recorded-examples.txt"
+VALUES = FOLDER / "recorded-values.txt"
 SCENARIOS = FOLDER / "scenarios.md"
 _BEGINNING = 30
 _SECTION = re.compile(r"^## (\w+): ([^\n]+)\n(.*?)```text says\n(.*?)```\n", re.MULTILINE | re.DOTALL)
@@ -44,14 +47,25 @@ class Scenario(NamedTuple):
 
 def bad_examples() -> Iterator[tuple[str, str, Snippet]]:
     """Yield a name, the rule and the snippet of each Bad example in the documentation of rules."""
+    return _examples("Bad", "")
+
+
+def stated_examples() -> Iterator[tuple[str, str, Snippet]]:
+    """Yield the same of each example whose values are moved."""
+    for name, code, snippet in (*_examples("Bad", ""), *_examples("Good", "Good ")):
+        if has_values(snippet):
+            yield name, code, snippet
+
+
+def _examples(heading: str, prefix: str) -> Iterator[tuple[str, str, Snippet]]:
     for code in RULES:
-        for number, snippet in enumerate(snippets(rule_of(code).documentation, "Bad"), 1):
-            yield f"{code} {number}", code, snippet
+        for number, snippet in enumerate(snippets(rule_of(code).documentation, heading), 1):
+            yield f"{code} {prefix}{number}", code, snippet
 
 
-def examples_on_record() -> dict[str, str]:
-    """Return what is on record for each Bad example, by its name."""
-    parts = EXAMPLES.read_text().split("== ")[1:]
+def on_record(file: Path) -> dict[str, str]:
+    """Return what is on record for each example, by its name."""
+    parts = file.read_text().split("== ")[1:]
     return {name: says for name, _, says in (part.partition("\n") for part in parts)}
 
 
@@ -74,10 +88,19 @@ def said(report: Report, code: str) -> str:
 def said_with_changes(snippet: Snippet, code: str) -> str:
     """Return all that one rule says of a snippet, and what it says else where the network is changed in one respect."""
     itself = said(judge(snippet, code), code)
-    says = {name: said(report, code) for name, report in reports(snippet, code)}
+    return itself + _differences(itself, code, reports(snippet, code))
+
+
+def said_of_values(snippet: Snippet, code: str) -> str:
+    """Return the values from which on one rule says something else of a snippet, and what."""
+    return _differences(said(judge(snippet, code), code), code, moved_values(snippet, code))
+
+
+def _differences(itself: str, code: str, changed: Iterable[tuple[str, Report]]) -> str:
+    says = {name: said(report, code) for name, report in changed}
     silent = "".join(f"-- {name}: silent\n" for name, text in says.items() if not text)
     other = {name: _changes(itself, text) for name, text in says.items() if text not in ("", itself)}
-    return itself + silent + "".join(f"-- {name}:\n{text}" for name, text in other.items())
+    return silent + "".join(f"-- {name}:\n{text}" for name, text in other.items())
 
 
 def _changes(before: str, after: str) -> str:
@@ -109,6 +132,9 @@ def _place(origin: Origin) -> str:
 def _record() -> None:
     EXAMPLES.write_text(
         "".join(f"== {name}\n{said_with_changes(snippet, code)}" for name, code, snippet in bad_examples())
+    )
+    VALUES.write_text(
+        "".join(f"== {name}\n{said_of_values(snippet, code)}" for name, code, snippet in stated_examples())
     )
     sections = [
         f"## {code}: {fact}\n{network}```text says\n{said(judge_together(read_snippets(network), code), code)}```\n"

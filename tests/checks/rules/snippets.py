@@ -88,7 +88,7 @@ class Snippet(NamedTuple):
         if self.base == "none":
             return read_text(self.text, self.file)
         base = load_text((BASES / f"{self.base}{self.suffix}").read_text(), f"base{self.suffix}")
-        merged = merge(base.data, self._own().data)
+        merged = merge(base.data, self.own().data)
         # JSON is YAML: one writer serves both, and every key has a line of its own.
         return load_text(json.dumps(merged, indent=2), self.file)
 
@@ -101,13 +101,14 @@ class Snippet(NamedTuple):
         """Return the path that the marked line writes."""
         if self.suffix == ".csv":
             return (f"line {self.marked_line}",)
-        own = self._own()
+        own = self.own()
         at_line = [path for path in _paths(own.data) if own.locate(path, "key").line == self.marked_line]
         if self.at:
             return next(path for path in at_line if path[-1] == self.at)
         return max(at_line, key=len) if len(at_line) == 1 else min(at_line, key=len)
 
-    def _own(self) -> Document:
+    def own(self) -> Document:
+        """Return the snippet by itself."""
         return read_text(self.text, self.file)
 
 

@@ -5,21 +5,31 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.rules.recorded import (
+    EXAMPLES,
+    VALUES,
     Scenario,
     bad_examples,
-    examples_on_record,
+    on_record,
     said,
+    said_of_values,
     said_with_changes,
     scenarios,
+    stated_examples,
 )
 from tests.checks.rules.snippets import Snippet, judge_together
 
-ON_RECORD = examples_on_record()
+ON_RECORD = on_record(EXAMPLES)
+VALUES_ON_RECORD = on_record(VALUES)
 
 
 @pytest.mark.parametrize(("name", "code", "snippet"), list(bad_examples()), ids=list(ON_RECORD))
 def test_what_a_rule_says_of_its_example_and_of_changes_to_it(name: str, code: str, snippet: Snippet) -> None:
     assert said_with_changes(snippet, code) == ON_RECORD[name]
+
+
+@pytest.mark.parametrize(("name", "code", "snippet"), list(stated_examples()), ids=list(VALUES_ON_RECORD))
+def test_the_values_from_which_on_a_rule_says_something_else(name: str, code: str, snippet: Snippet) -> None:
+    assert said_of_values(snippet, code) == VALUES_ON_RECORD[name]
 
 
 @pytest.mark.parametrize("scenario", [pytest.param(it, id=f"{it.code} {it.fact}") for it in scenarios()])
