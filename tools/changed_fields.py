@@ -93,8 +93,12 @@ class Outcome(NamedTuple):
 
 
 def subjects(file: Path) -> Iterator[Subject]:
-    """Yield one switch of each kind of an intent; none where it has no switches of its own, or cannot be read."""
+    """Yield one switch of each kind of an intent; none where it is not rendered, or has no switches of its own."""
     intent = load(file)
+    report = lint_documents([intent])
+    if report.errors or any(finding.severity == "error" for finding in report.findings):
+        print(f"{file}: not rendered, as lint has errors for it")
+        return
     fabrics, _ = load_fabrics([intent])
     kinds: set[tuple[str, ...]] = set()
     for fabric in fabrics:
