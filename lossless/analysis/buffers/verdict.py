@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.ground.basics.findings import Json
+    from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet
 
@@ -167,7 +168,7 @@ def fabric_verdict(view: View) -> FabricVerdict:
         else:
             pools += map(_pool_line, sums)
     if not lines:
-        missing.append("no port in service has PFC on")
+        missing.append(nothing_lossless(view.fabric))
     verdicts: tuple[PortVerdict | PoolVerdict, ...] = (*lines, *pools)
     return FabricVerdict(
         overall=_overall(lines, pools),
@@ -176,6 +177,13 @@ def fabric_verdict(view: View) -> FabricVerdict:
         reasons=_distinct(reason for verdict in verdicts for reason in verdict.reasons),
         not_judged=_distinct((*(reason for line in lines for reason in line.not_judged), *missing)),
     )
+
+
+def nothing_lossless(fabric: Fabric) -> str:
+    """Return why there is nothing to say of a fabric none of whose ports pauses."""
+    if fabric.declared and not fabric.classes.lossless:
+        return "no class of the intent is lossless: lossy RDMA is rendered and linted, and not simulated"
+    return "no port in service has PFC on"
 
 
 def _worst(verdicts: Iterable[BufferVerdict]) -> BufferVerdict:

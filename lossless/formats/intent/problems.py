@@ -143,7 +143,7 @@ def _unknown_key(written: IntentSource, loc: Path, missing: list[str], unknown: 
         meant = missing[0]
     if meant in missing:
         missing.remove(meant)
-    hint = f"; did you mean {meant}?" if meant else _also_there(key, keys) or suggestion(key, open_keys)
+    hint = f"; did you mean {meant}?" if meant else _also_there(key, keys) or suggestion(key, keys)
     return located(written.document, written.path(loc), f"unknown key {shown(key)}{hint}", at_key=True)
 
 

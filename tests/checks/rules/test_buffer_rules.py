@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.ground.documents import load_text
+from tests.checks.rules.fabrics import listed
 from tests.checks.rules.judging import drawn, gaps, only, patched
 
 if TYPE_CHECKING:
@@ -186,6 +189,15 @@ def test_a_cable_longer_than_any_row_is_one_finding_for_both_tiers() -> None:
     # C224O8 and C256S1 have rows of 1,000 m, and no buffers for lossless groups.
     assert found.help == "keep the cable within 300 m, or choose another switch"
     assert codes(spine_leaf(cables={"uplink": "500m"})) == {"BUF003"}
+
+
+def test_of_links_listed_one_by_one_those_of_one_speed_and_length_are_one_finding() -> None:
+    hosts = [f"leaf{n} gpu{n} 2 x 400G 300m" for n in (1, 2, 3)]
+    links = [*hosts, *(f"leaf{n} spine1 2 x 400G 30m" for n in (1, 2, 3))]
+    listed_links = listed(links, hardware={"switch": "arista-7060x6-64pe"})
+    found = only("BUF003", load_text(json.dumps(listed_links), "fabric.yaml"))
+    assert found.places == 6
+    assert {element.partition(":")[0] for element in found.elements} == {"leaf1", "leaf2", "leaf3"}
 
 
 @pytest.mark.parametrize("hwsku", ["Arista-7060X6-64PE-O128S2", "Arista-7060X6-64PE-256x200G"])

@@ -77,8 +77,13 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "nothing-like-it": (
         [("fabric: base", "fabric: base\nrubbish: {a: [1]}")],
         [
-            "3:1: unknown key 'rubbish'; there are preset, hosts, buffers, sonic, mtu, telemetry, cluster, failures"
+            "3:1: unknown key 'rubbish'; there are lossless, fabric, transport, preset, classes, pfc, "
+            "congestion_control, hardware, topology, hosts, buffers, sonic, mtu, networks, telemetry, cluster, failures"
         ],
+    ),
+    "beside-one-that-is-there": (
+        [("topology:\n", "topology:\n  routing: {policy: up-down, load_balancing: dlb}\n")],
+        ["14:30: unknown key 'load_balancing'; there are policy, bounce"],
     ),
     "number": ([("fabric: base", "fabric: base\n5: 3")], ["3:1: a key is text, found 5"]),
     "empty": ([("fabric: base", "fabric: base\n~: 3")], ["3:1: a key is text, found nothing"]),

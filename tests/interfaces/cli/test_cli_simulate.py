@@ -14,6 +14,13 @@ from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import INTENT, LEAF, leaf_with
 from tests.interfaces.cli.simulating import SMALL, TWELVE_PORTS, packet_level, report_of, switch_with
 
+LOSSY_RDMA = """\
+verdict: not judged
+
+packet-level model: not run
+  no class of the intent is lossless: lossy RDMA is rendered and linted, and not simulated
+"""
+
 
 @pytest.fixture(scope="module", autouse=True)
 def _compiled() -> None:
@@ -240,3 +247,14 @@ def test_text_and_json_are_the_same_whenever_they_are_asked_for(cli: Cli) -> Non
     for form in ("text", "json"):
         once, again = (cli("simulate", ".", "--format", form, *SMALL) for _ in range(2))
         assert once == again
+
+
+def test_of_a_fabric_without_a_lossless_class_one_message_says_that_it_is_not_simulated(cli: Cli) -> None:
+    lossy = INTENT.replace("lossless: true", "lossless: false").replace(
+        "pfc:\n  watchdog:", "pfc: off\nx:\n  w:"
+    )
+    Path("fabric.yaml").write_text(
+        "\n".join(line for line in lossy.splitlines() if not line.startswith(("x:", "  w:")))
+    )
+    outcome = cli("simulate", ".")
+    assert outcome == (2, LOSSY_RDMA, "")

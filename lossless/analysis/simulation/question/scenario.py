@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.verdict import nothing_lossless
 from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
 from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
@@ -163,7 +164,7 @@ def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
 def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingInput:
     known = list(_lossless(view))
     if not known:
-        return MissingInput("no port in service has PFC on")
+        return MissingInput(nothing_lossless(view.fabric))
     wanted = question.traffic_class
     chosen = [
         sim_class

@@ -61,7 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.ground.basics.wording import joined
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 from lossless.model.hardware.capacity import backs_headroom
@@ -75,11 +75,12 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per set of ports whose speed and length the HWSKU has no row for."""
+    """Yield a violation per speed and length that a HWSKU has no row for; of devices, per set of such ports."""
+    if view.fabric.declared:
+        yield from merged(violation for ports in view.lossless_sets for violation in _declared(view, ports))
+        return
     for ports in view.lossless_sets:
-        if view.fabric.declared:
-            yield from _declared(view, ports)
-        elif ports.switch.qos.buffer_model == "traditional" and ports.cable.configured_m:
+        if ports.switch.qos.buffer_model == "traditional" and ports.cable.configured_m:
             yield from _deployed(ports, ports.cable.configured_m)
 
 

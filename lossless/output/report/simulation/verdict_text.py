@@ -44,7 +44,8 @@ def _blocks(verdict: Data) -> Iterator[str]:
     yield from map(load_text, loads)
     if packet_level["not_run"]:
         yield f"packet-level model: not run\n  {visible(packet_level['not_run'])}"
-    for title, reasons in (("why", verdict["reasons"]), ("not judged", verdict["not_judged"])):
+    unknown = [reason for reason in verdict["not_judged"] if reason != packet_level["not_run"]]
+    for title, reasons in (("why", verdict["reasons"]), ("not judged", unknown)):
         if reasons:
             yield "\n".join([f"{title}:", *(f"  {visible(reason)}" for reason in reasons)])
 
