@@ -1,6 +1,7 @@
 """The public face: load, lint, render, diff, headroom, simulate, sweep, trace, opensm. A test pins these names.
 
-Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline` and :func:`write_import` write.
+Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline`, :func:`write_import` and
+:func:`write_thresholds` write.
 """
 
 from __future__ import annotations
@@ -56,7 +57,15 @@ if TYPE_CHECKING:
         simulate as simulate,
     )
     from lossless.interfaces.api.storm import storm as storm
-    from lossless.interfaces.api.sweep import Grid as Grid, parse_grid as parse_grid, sweep as sweep
+    from lossless.interfaces.api.sweep import (
+        Grid as Grid,
+        StatedThresholds as StatedThresholds,
+        Sweep as Sweep,
+        parse_grid as parse_grid,
+        state_thresholds as state_thresholds,
+        sweep as sweep,
+        write_thresholds as write_thresholds,
+    )
     from lossless.interfaces.api.topology import (
         Topology as Topology,
         moves as moves,
@@ -91,7 +100,7 @@ _MODULES = {
     "schema": "configuration_schema intent_schema",
     "simulate": "Limits Question SimulationRequest SimulationResult simulate",
     "storm": "storm",
-    "sweep": "Grid parse_grid sweep",
+    "sweep": "Grid StatedThresholds Sweep parse_grid state_thresholds sweep write_thresholds",
     "topology": "Topology moves pins topology",
     "trace": "trace",
     "watch": "Watch",

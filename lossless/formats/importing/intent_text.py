@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import breakouts
 from lossless.formats.importing.majority import most
-from lossless.ground.basics.units import format_rate, parse_rate
+from lossless.ground.basics.units import format_rate, parse_rate, size_text
 from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_MTU_BYTES
 from lossless.model.fabric.tier import Tier
 
@@ -22,7 +22,6 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
 _WORDS = frozenset(
     {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "rest", "none", "nan", "inf"}
 )
-_SIZES = (("MiB", 2**20), ("KiB", 2**10), ("MB", 10**6), ("kB", 10**3))
 
 
 def intent_text(draft: Draft) -> str:
@@ -78,7 +77,7 @@ def _ecn(curves: dict[int | None, EcnCurve]) -> str:
 
 def _curve(curve: EcnCurve) -> list[str]:
     low, high, probability = curve
-    return [f"min: {_size(low)}", f"max: {_size(high)}", f"probability: {probability}%"]
+    return [f"min: {size_text(low)}", f"max: {size_text(high)}", f"probability: {probability}%"]
 
 
 def _policies(draft: Draft) -> Iterator[str]:
@@ -222,10 +221,3 @@ def _text(text: str) -> str:
 def _rate(rate_bps: int) -> str:
     text = format_rate(rate_bps)
     return text if parse_rate(text) == rate_bps else f"{rate_bps // 10**6}M"
-
-
-def _size(size_bytes: int) -> str:
-    for unit, scale in _SIZES:
-        if size_bytes and size_bytes % scale == 0:
-            return f"{size_bytes // scale} {unit}"
-    return f"{size_bytes} B"

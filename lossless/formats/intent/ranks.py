@@ -81,6 +81,17 @@ def _by_speed(layer: BySpeed[_Values], path: Path, speed_bps: int) -> Iterator[t
         yield layer.values, path
 
 
+def everywhere(policy: Ranked[_Values]) -> Iterator[tuple[_Values, Path]]:
+    """Yield all that is stated, with its path below the policy; speeds are in b/s."""
+    layers: list[tuple[BySpeed[_Values], Path]] = [(policy, ())]
+    layers += [(layer, ("by_tier", name)) for name, layer in policy.by_tier.items()]
+    layers += [(layer, ("by_device", name)) for name, layer in policy.by_device.items()]
+    for layer, path in layers:
+        if layer.values is not None:
+            yield layer.values, path
+        yield from ((values, (*path, "by_speed", speed_bps)) for speed_bps, values in layer.by_speed.items())
+
+
 def as_written(document: Document, path: Path) -> Path:
     """Return a path with the keys of speeds as the operator wrote them: 400G and 400 Gb/s mean the same."""
     written_path: Path = ()

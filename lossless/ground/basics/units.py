@@ -120,6 +120,14 @@ def format_bytes(size_bytes: int) -> str:
     return f"{size_bytes:,} B"
 
 
+def size_text(size_bytes: int) -> str:
+    """Return bytes as intents have them, in the largest unit that keeps them whole: ``800 KiB``."""
+    for unit in ("MiB", "KiB", "MB", "kB"):
+        if size_bytes and size_bytes % _SIZE_BYTES[unit] == 0:
+            return f"{size_bytes // _SIZE_BYTES[unit]} {unit}"
+    return f"{size_bytes} B"
+
+
 def format_duration(duration_ns: int) -> str:
     """Return a duration in the largest unit that keeps it whole: ``600 ms``."""
     for unit in ("s", "ms", "us"):

@@ -1,10 +1,13 @@
-"""Sweep: many settings of thresholds, and whether each is safe."""
+"""Sweep: many settings of thresholds, whether each is safe, and how an intent states one of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.study.grid import Grid, parse_grid
+from lossless.analysis.simulation.study.sweep import Sweep
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.fabrics import fabrics_to_simulate
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
@@ -13,9 +16,18 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.analysis.simulation.question.request import SimulationRequest
-    from lossless.analysis.simulation.study.sweep import Sweep
+    from lossless.analysis.simulation.study.grid import ThresholdSetting
 
-__all__ = ["Grid", "parse_grid", "sweep"]
+__all__ = ["Grid", "StatedThresholds", "Sweep", "parse_grid", "state_thresholds", "sweep", "write_thresholds"]
+
+_KEYS = {
+    "dynamic_th": "dynamic_th",
+    "kmin_bytes": "min",
+    "kmax_bytes": "max",
+    "pmax_percent": "probability",
+    "headroom_bytes": "xoff",
+}
+"""The keys of an intent by the thresholds of a sweep."""
 
 
 def sweep(
@@ -38,3 +50,54 @@ def sweep(
     from lossless.analysis.simulation.study.sweeps import sweep_fabrics
 
     return sweep_fabrics(fabrics_to_simulate(path, options), grid, ask, horizon_ns, executor)
+
+
+class StatedThresholds(NamedTuple):
+    """How an intent states a setting: the line that does, and the text of its file before and after."""
+
+    file: str
+    line: str
+    before: str
+    after: str
+
+
+def state_thresholds(
+    path: str | PathLike[str], class_name: str, setting: ThresholdSetting, options: Options = DEFAULT_OPTIONS
+) -> StatedThresholds:
+    """Return the intent at a path with a setting of a class's thresholds; every other byte of it stays.
+
+    Raises:
+        InputError: there is not exactly one intent, or its switches cannot hold the setting.
+    """
+    from lossless.formats.inputs.fabrics import intent_at
+    from lossless.formats.intent.class_changes import class_changes, intent_line
+    from lossless.formats.intent.load import load_intent
+    from lossless.formats.intent.resolve.fabric import resolve
+    from lossless.ground.documents import load_text
+    from lossless.ground.documents.edits import edited
+
+    document = intent_at(path)
+    values = {_KEYS[name]: value for name, value in setting._asdict().items() if value is not None}
+    changes = class_changes(load_intent(document), class_name, values)
+    line, after = intent_line(changes), edited(document, changes)
+    if after is None:
+        message = f"what is written there leaves no place for {line}"
+        raise InputError([Problem(document.file, None, None, message)])
+    resolve(load_intent(load_text(after, document.file)), options.profile_dirs)
+    return StatedThresholds(document.file, line, document.text, after)
+
+
+def write_thresholds(
+    path: str | PathLike[str], class_name: str, setting: ThresholdSetting, options: Options = DEFAULT_OPTIONS
+) -> StatedThresholds:
+    """State a setting of a class's thresholds in the intent at a path, as :func:`state_thresholds`.
+
+    Raises:
+        InputError: there is not exactly one intent, or its switches cannot hold the setting.
+        LosslessError: it has changed meanwhile, or cannot be written.
+    """
+    from lossless.ground.documents.rewrite import rewrite
+
+    stated = state_thresholds(path, class_name, setting, options)
+    rewrite(stated.file, stated.before, stated.after)
+    return stated

@@ -17,7 +17,7 @@ from lossless.interfaces.cli.terminal import out, out_json, problem
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.api import Grid
+    from lossless.api import Grid, Options, Sweep
     from lossless.ground.basics.findings import Json
 
 _VERSION = 1
@@ -64,6 +64,15 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     show_default=True,
     help="How many of the best settings the text shows.",
 )
+@click.option(
+    "--write",
+    "place",
+    is_flag=False,
+    flag_value=1,
+    type=click.IntRange(1),
+    metavar="[PLACE]",
+    help="State a setting in the intent, by its place in the table; the best where none is named.",
+)
 @scenario_options
 def command(
     path: str,
@@ -73,14 +82,16 @@ def command(
     horizon_ns: int,
     output_format: str,
     limit: int,
+    place: int | None,
     **given: Any,
 ) -> int:
     """Try many thresholds, and say which are safe, silent and best.
 
     PATH is an intent, a config_db.json, or a folder of them. What can be varied: dynamic_th=-4..3,
     kmin=100KiB..2MiB/20, kmax=2MiB,4MiB, pmax=5%..100%/5, headroom=100KiB..400KiB/7. A comma stands between values,
-    a..b is every whole number, a..b/n are n values evenly spaced. Exit codes: 0 some setting is safe or on the edge,
-    1 all are unsafe, 2 not read or not run.
+    a..b is every whole number, a..b/n are n values evenly spaced. For an intent the line is printed that states the
+    best setting, and --write puts it there; every other byte stays. Exit codes: 0 some setting is safe or on the
+    edge, 1 all are unsafe, 2 not read or not run.
     """
     from lossless import api
 
@@ -96,8 +107,38 @@ def command(
         raise
     finally:
         bar.stop()
-    _show([sweep.to_data() for sweep in sweeps], output_format, limit)
+    _show([_with_intent(sweep, path, options) for sweep in sweeps], output_format, limit)
+    if place is not None:
+        _write(sweeps, place, path, options)
     return OK if all(any(row.verdict != "unsafe" for row in sweep.rows) for sweep in sweeps) else FINDINGS
+
+
+def _with_intent(sweep: Sweep, path: str, options: Options) -> dict[str, Json]:
+    """Return a sweep as plain data, with the line by which an intent at a path states the best setting."""
+    from lossless import api
+    from lossless.ground.basics.errors import InputError
+
+    try:
+        line = api.state_thresholds(path, sweep.class_name, sweep.rows[0].setting, options).line
+    except InputError:
+        return sweep.to_data() | {"intent": None}
+    return sweep.to_data() | {"intent": line}
+
+
+def _write(sweeps: Sequence[Sweep], place: int, path: str, options: Options) -> None:
+    """State the setting at a place in the intent.
+
+    Raises:
+        LosslessError: there is no such place, no one intent, or it cannot state the setting.
+    """
+    from lossless import api
+    from lossless.ground.basics.errors import LosslessError
+
+    if len(sweeps) != 1 or place > len(sweeps[0].rows):
+        many = f"{len(sweeps[0].rows):,} settings" if len(sweeps) == 1 else f"{len(sweeps)} fabrics"
+        raise LosslessError(f"--write {place}: nothing was written; there are {many}")
+    stated = api.write_thresholds(path, sweeps[0].class_name, sweeps[0].rows[place - 1].setting, options)
+    problem(f"wrote {stated.line} to {stated.file}")
 
 
 class _SettingsBar(ProgressBar):

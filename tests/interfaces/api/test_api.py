@@ -29,6 +29,8 @@ def test_the_public_names_are_these() -> None:
         "Rule",
         "SimulationRequest",
         "SimulationResult",
+        "StatedThresholds",
+        "Sweep",
         "Topology",
         "Watch",
         "Workload",
@@ -58,12 +60,14 @@ def test_the_public_names_are_these() -> None:
         "rule",
         "rules",
         "simulate",
+        "state_thresholds",
         "storm",
         "sweep",
         "topology",
         "trace",
         "workload",
         "write_import",
+        "write_thresholds",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
 

@@ -290,3 +290,39 @@ def test_the_guide_shows_what_is_printed(
         out = capsys.readouterr().out
         for part in filter(None, printed.split("...\n")):
             assert part in out
+
+
+def test_the_best_setting_is_put_into_the_intent_and_judged_as_it_was_swept(swept: Cli) -> None:
+    outcome = swept("--vary", "dynamic_th=-8,0", "--write")
+    line = "classes: {rdma: {buffer: {dynamic_th: 0}}}"
+    assert f"in the intent, place 1 (--write puts it there):\n  {line}\n" in outcome.out
+    assert (outcome.code, outcome.err) == (0, f"wrote {line} to ./fabric.yaml\n")
+    assert Path("fabric.yaml").read_text().replace(line, "") != INTENT
+    (sweep,) = json.loads(swept("--vary", "dynamic_th=0", "--format", "json").out)["sweeps"]
+    assert sweep["rows"][0] == {"dynamic_th": 0, **sweep["configured"]}
+
+
+def test_another_setting_is_put_there_by_its_place(swept: Cli) -> None:
+    swept("--vary", "dynamic_th=-8,0", "--write", "2")
+    (sweep,) = json.loads(swept("--vary", "dynamic_th=-8", "--format", "json").out)["sweeps"]
+    assert sweep["rows"][0] == {"dynamic_th": -8, **sweep["configured"]}
+
+
+def test_nothing_is_written_for_a_place_that_is_none(swept: Cli) -> None:
+    outcome = swept("--vary", "dynamic_th=-8,0", "--write", "3")
+    assert (outcome.code, outcome.err) == (
+        2,
+        "lossless: --write 3: nothing was written; there are 2 settings\n",
+    )
+    assert Path("fabric.yaml").read_text() == INTENT
+
+
+def test_no_line_is_printed_where_no_intent_could_state_it(cli: Cli) -> None:
+    """Headroom of the dynamic model is stated whole, and xon is not swept."""
+    text = f"{INTENT}buffers: {{model: dynamic}}\n"
+    Path("fabric.yaml").write_text(text)
+    outcome = cli("sweep", "fabric.yaml", *SHORT, "--vary", "headroom=400kB", "--write")
+    assert "in the intent" not in outcome.out
+    assert outcome.code == 2
+    assert "state xoff and xon" in outcome.err
+    assert Path("fabric.yaml").read_text() == text

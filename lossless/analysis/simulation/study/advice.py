@@ -10,7 +10,7 @@ from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.question.ports import need_of, profile_of
 from lossless.analysis.simulation.study.study import study
 from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.units import format_bytes
+from lossless.ground.basics.units import format_bytes, format_rate, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,7 +67,8 @@ def _pool(view: View, results: Study, short: list[GroupUse]) -> Iterator[str]:
     place = short[0].place if short else results.seeds[0].hottest
     profile = _profile(view, results.scenario, place)
     pool = profile.pool.name if profile is not None and profile.pool is not None else "the pool"
-    yield f"raise xoff of {pool}: the shared headroom ran short, not the headroom of one group"
+    stated = "; in the intent: lower buffers.headroom_oversubscription" if view.fabric.declared else ""
+    yield f"raise xoff of {pool}: the shared headroom ran short, not the headroom of one group{stated}"
 
 
 def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
@@ -103,6 +104,17 @@ def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, 
         return f"{before} {format_bytes(need.headroom_bytes)}, what the link needs ({need.method}){size}"
     why = f"{format_bytes(used)} were used where it could not run out, and a frame"
     return f"{before} {format_bytes(used + frame)}: {why}{size}"
+
+
+def _stated_headroom(view: View, class_name: str, place: NamedLinkEnd, least_bytes: int) -> str:
+    """Return how an intent states the headroom, empty where there is none or the switch computes it."""
+    switch, port = view.switch_by_name[place.switch], _port(view, place)
+    if not view.fabric.declared or switch.qos.buffer_model == "dynamic" or port is None or not port.speed_bps:
+        return ""
+    need = need_of(switch, port)
+    size = size_text(max(least_bytes, need.headroom_bytes if need is not None else 0))
+    value = f"{{by_speed: {{{format_rate(port.speed_bps)}: {{xoff: {size}}}}}}}"
+    return f"; in the intent: classes: {{{class_name}: {{buffer: {value}}}}}"
 
 
 def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
@@ -165,13 +177,17 @@ def _quieter(view: View, results: Study) -> Iterator[str]:
     number = port.qos.queue_of(results.scenario.classes[0].priority) if port and port.qos else None
     queue = port.qos.queues[number] if port and port.qos and number is not None else None
     wred = queue.wred.name if queue is not None and queue.wred is not None else None
+    keys = f"classes.{results.scenario.classes[0].name}" if view.fabric.declared else ""
     if wred is None:
         yield "turn ECN on for the class: nothing slows senders down before PFC does"
     elif late:
-        yield f"lower Kmin of {wred}: PFC comes before the first mark in {len(late)} of {len(results.seeds)} seeds"
+        stated = f"; in the intent: {keys}.ecn.min" if keys else ""
+        seeds = f"{len(late)} of {len(results.seeds)} seeds"
+        yield f"lower Kmin of {wred}: PFC comes before the first mark in {seeds}{stated}"
     elif profile is not None and profile.dynamic_th is not None:
         now = f"{profile.name} (now {profile.dynamic_th})"
-        yield f"to keep PFC silent, raise dynamic_th of {now} or lower Kmax of {wred}"
+        stated = f"; in the intent: {keys}.buffer.dynamic_th, {keys}.ecn.max" if keys else ""
+        yield f"to keep PFC silent, raise dynamic_th of {now} or lower Kmax of {wred}{stated}"
 
 
 def _port(view: View, place: NamedLinkEnd | None) -> Port | None:

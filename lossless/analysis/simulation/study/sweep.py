@@ -76,7 +76,8 @@ class SweepRow(NamedTuple):
 class Sweep(NamedTuple):
     """What a sweep showed. ``rows`` has every setting, the best first (:data:`ORDER`); ``configured`` is as it is now.
 
-    ``skipped`` counts settings whose Kmin would be above Kmax, ``names`` the thresholds that were varied.
+    ``skipped`` counts settings whose Kmin would be above Kmax, ``names`` the thresholds that were varied, those of the
+    class ``class_name``.
     """
 
     scenario: str
@@ -88,11 +89,13 @@ class Sweep(NamedTuple):
     horizon_us: float
     events: int
     assumed: tuple[str, ...]
+    class_name: str
 
     def to_data(self) -> dict[str, Json]:
         """Return the sweep as plain data, names as here."""
         summary: dict[str, Json] = {
             "scenario": self.scenario,
+            "class": self.class_name,
             "varied": list(self.names),
             "settings": len(self.rows),
             "safe": sum(row.verdict == "safe" for row in self.rows),
@@ -143,7 +146,7 @@ def sweep(
     assumed = (*scenario.assumed, *_assumed(scenario, grid, job))
     return Sweep(
         describe(scenario), grid.names, configured, tuple(rows), skipped, len(job.stages), horizon_ns / 1000, events,
-        assumed,
+        assumed, scenario.classes[0].name,
     )  # fmt: skip
 
 

@@ -46,6 +46,8 @@ def sweep_csv(sweeps: Sequence[Data]) -> str:
 def _blocks(sweep: Data, limit: int) -> Iterator[str]:
     yield "\n".join(_head(sweep))
     yield "\n".join(_table(sweep, limit))
+    if sweep.get("intent"):
+        yield f"in the intent, place 1 (--write puts it there):\n  {visible(sweep['intent'])}"
     yield "\n".join(["assumed:", *(f"  {visible(entry)}" for entry in sweep["assumed"])])
 
 
