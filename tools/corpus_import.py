@@ -3,7 +3,7 @@
     python tools/corpus_import.py FOLDER
 
 Each file of ``full`` is imported by itself, its intent rendered onto the file as base, and the tables that rendering
-owns are compared, by the rule of names of ``lossless/formats/importing/compare.py``. What differs is listed by reason;
+owns are compared, by the rule of names of ``formats/sonic/changes/meaning.py``. What differs is listed by reason;
 a difference without one is a fault, and so is a rule that calls error what it let pass on the device: exit 1.
 """
 
@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.api import lint_documents
-from lossless.formats.importing.compare import Cell, compare
 from lossless.formats.importing.devices import devices_of
 from lossless.formats.importing.differences import (
     KINDS,
@@ -28,6 +27,7 @@ from lossless.formats.importing.differences import (
 )
 from lossless.formats.inputs.collect import collect
 from lossless.formats.inputs.intents import intent_fabric
+from lossless.formats.sonic.changes.meaning import Cell, compare
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.compare import LISTS, OBJECTS, REFERENCES
 from lossless.formats.importing.devices import second_priorities
+from lossless.formats.sonic.changes.meaning import LISTS, OBJECTS, REFERENCES
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX
@@ -14,8 +14,8 @@ from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.formats.importing.compare import Cell
     from lossless.formats.importing.model import Draft, ImportDevice
+    from lossless.formats.sonic.changes.meaning import Cell
     from lossless.model.fabric.model import Switch
 
 KINDS = {

@@ -12,7 +12,7 @@ from lossless.formats.sonic.read.tables import whole_number
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.formats.importing.compare import Cell
+    from lossless.formats.sonic.changes.meaning import Cell
 
 _MOST_DECIMALS = 6
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.compare import compare
 from lossless.formats.importing.differences import Explainer
+from lossless.formats.sonic.changes.meaning import compare
 from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.sonic.read.tables import Tables
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.formats.importing.compare import Cell
     from lossless.formats.importing.differences import ImportDifference
     from lossless.formats.importing.model import Draft
+    from lossless.formats.sonic.changes.meaning import Cell
     from lossless.model.fabric.model import Fabric
 
 

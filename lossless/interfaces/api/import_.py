@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path as FilePath
 
-    from lossless.formats.importing.compare import Cell
     from lossless.formats.importing.differences import Figures, ImportDifference
     from lossless.formats.importing.model import Claim, Draft, ImportDevice
+    from lossless.formats.sonic.changes.meaning import Cell
     from lossless.ground.documents.document import Document
     from lossless.model.hardware.nic import NicProfile
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.changes.difference import RowDifference as RowDifference, differences
 from lossless.formats.sonic.changes.patch import patch_text as patch_text
+from lossless.formats.sonic.from_model.chassis import chassis_rows
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.render.extras import change_of, update_of
@@ -31,7 +33,8 @@ class SwitchDrift(NamedTuple):
 
 def drift_of(switch: Switch, running: Document) -> SwitchDrift:
     """Return how the running configuration of a switch differs from what is rendered for it."""
-    rows = differences(Tables(running.file, running.data), tables(switch))
+    deployed = Tables(running.file, running.data)
+    rows = differences(deployed, chassis_rows(tables(switch), running.data), _read(deployed, switch))
     # Who names the device knows whose file it is; the name in it is then no reason to refuse it.
     named = switch._replace(name=hostname_of(running) or switch.name)
     try:
@@ -42,6 +45,12 @@ def drift_of(switch: Switch, running: Document) -> SwitchDrift:
     patch = None if update.refusals else tuple(step.as_json() for step in update.operations)
     respelled = 0 if rows else len(update.operations)
     return SwitchDrift(rows, respelled, change_of(switch, update), patch)
+
+
+def _read(deployed: Tables, like: Switch) -> Switch:
+    """Return what a configuration of the hardware of another switch is read to."""
+    known = (like.profile, like.hwsku) if like.profile and like.hwsku else None
+    return read_fabric([deployed], lambda name, _: known if name == like.hwsku_name else None).switches[0]
 
 
 def hostname_of(running: Document) -> str:

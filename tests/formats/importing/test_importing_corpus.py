@@ -11,9 +11,12 @@ import pytest
 from lossless.api import render
 from lossless.formats.importing.differences import KINDS
 from lossless.formats.inputs.collect import collect
+from lossless.formats.inputs.intents import intent_fabric
+from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents
+from lossless.output.render.drift import drift_of
 from tests.conftest import REFERENCE
 from tools import corpus_import
 
@@ -89,3 +92,24 @@ def test_what_is_imported_without_a_word_is_rendered(path: Path, tmp_path: Path)
         except InputError:
             continue
         assert is_rendered(found.text, tmp_path) == (not found.refused)
+
+
+@pytest.mark.usefixtures("reference")
+@pytest.mark.parametrize("path", FULL or [None], ids=lambda p: p.name if p else "absent")
+def test_what_an_import_calls_the_same_is_no_drift(path: Path) -> None:
+    documents, _ = collect([path])
+    try:
+        found = import_documents(documents)
+    except InputError:
+        return
+    (document,) = documents
+    fabric = intent_fabric(load_text(found.text, "fabric.yaml"), (), [])
+    assert fabric is not None
+    (name,) = found.cells
+    switch = next(switch for switch in fabric.switches if switch.name == name)
+    rows = drift_of(switch, document).rows
+    same = {(cell.table, cell.key, cell.field) for cell in found.cells[name] if cell.state == "same"}
+    listed = {(row.table, row.key, field.field) for row in rows for field in row.fields}
+    assert same.isdisjoint(listed)
+    # Of tables that rendering owns alone, diff lists as many fields as import says differ.
+    assert sum(len(row.fields) for row in rows if row.table in OWNED) == len(found.differences)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.importing.compare import Cell
 from lossless.formats.importing.differences import KINDS, Figures, figures, total
+from lossless.formats.sonic.changes.meaning import Cell
 from lossless.interfaces.api.import_ import ImportResult
 from tests.formats.importing.imports import imported
 from tests.formats.sonic.devices import Config, base

@@ -33,11 +33,17 @@ def deployed(data: Data) -> list[Document]:
     return files
 
 
+def has_errors(data: Data) -> bool:
+    """Return whether an intent is one that render refuses itself."""
+    report = lint_documents([load_text(json.dumps(data), "fabric.yaml")])
+    return any(finding.severity == "error" for finding in report.findings)
+
+
 @settings(max_examples=30)
 @given(intents(renderable=True))
 def test_what_was_rendered_is_imported_as_what_renders_the_same(data: Data) -> None:
     found = import_documents(deployed(data))
-    assert found.refused == ()
+    assert not found.refused or has_errors(data)
     assert [(d.device, d.kind, d.cell) for d in found.differences] == []
     assert found.figures.fields == found.figures.fields_same > 0
 

@@ -1,32 +1,29 @@
 """What differs between two CONFIG_DBs in the tables that rendering owns: by table, row and field.
 
-Meaning is compared, not spelling: integers and their text, old bracket references and plain names, comma-joined
-keys, ranges of queues and one row a queue, and blanks around values are the same. What only the spelling differs in
-is no difference here; a patch (:mod:`lossless.formats.sonic.changes.patch`) brings it along.
+Meaning is compared (:mod:`lossless.formats.sonic.changes.meaning`): what only the spelling or a name differs in is no
+difference here; a patch (:mod:`lossless.formats.sonic.changes.patch`) brings it along.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.formats.sonic.from_model.tables import OWNED, SHARED
-from lossless.formats.sonic.read.tables import READ_TABLES, plain_name
-from lossless.formats.sonic.to_model.ports import index_range
+from lossless.formats.sonic.changes.meaning import NO_FIELDS, compare
+from lossless.formats.sonic.from_model.tables import CABLES, OWNED, SHARED
+from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.formats.sonic.changes.meaning import Cell
     from lossless.formats.sonic.from_model.tables import Fields, TableRows
-    from lossless.formats.sonic.read.tables import Tables
+    from lossless.model.fabric.model import Switch
 
     Rows = dict[str, Fields]
 
-NUMBERED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
-"""Tables whose rows are for one number or a range of them: ``Ethernet0|3-4`` says what two rows would."""
-_NO_FIELDS = "NULL"
-"""The field by which Redis keeps a row that has none (sonic-swss-common, ConfigDBConnector)."""
+Kind = Literal["added", "removed", "changed"]
 
 
 class FieldDifference(NamedTuple):
@@ -42,16 +39,22 @@ class RowDifference(NamedTuple):
 
     table: str
     key: str
-    kind: Literal["added", "removed", "changed"]
+    kind: Kind
     fields: tuple[FieldDifference, ...]
 
 
-def differences(running: Tables, rendered: TableRows) -> tuple[RowDifference, ...]:
-    """Return what must change for a running configuration to mean what is rendered, in the order of tables."""
-    row_differences: list[RowDifference] = []
-    for table in OWNED:
-        before = _meaning(table, _fields_of(running, table))
-        row_differences += _rows(table, before, _meaning(table, rendered.get(table, {})))
+def differences(running: Tables, rendered: TableRows, switch: Switch) -> tuple[RowDifference, ...]:
+    """Return what must change for a running configuration to mean what is rendered, in the order of tables.
+
+    ``switch`` is what the running configuration was read to; rows are named as it names them.
+    """
+    rows_of: dict[tuple[str, str], list[Cell]] = {}
+    for cell in compare(running, Tables(running.file, dict(rendered)), switch):
+        rows_of.setdefault(_row_of(running, cell), []).append(cell)
+    row_differences = [
+        *(difference for place, cells in rows_of.items() for difference in _of_cells(place, cells)),
+        *_empty_rows(running, rendered),
+    ]
     for table in SHARED:
         own = rendered.get(table, {})
         named = {
@@ -59,8 +62,43 @@ def differences(running: Tables, rendered: TableRows) -> tuple[RowDifference, ..
             for key, fields in _fields_of(running, table).items()
             if key in own
         }
-        row_differences += _rows(table, _meaning(table, named), _meaning(table, own))
-    return tuple(row_differences)
+        row_differences += _rows(table, _meaning(named), _meaning(own))
+    order = {table: place for place, table in enumerate((*OWNED, *SHARED))}
+    return tuple(sorted(row_differences, key=lambda row: (order[row.table], natural_key(row.key))))
+
+
+def _row_of(running: Tables, cell: Cell) -> tuple[str, str]:
+    """Return the table and row of a cell; cables lie in one row, by port."""
+    if cell.table != "CABLE_LENGTH":
+        return cell.table, cell.key
+    return cell.table, next(iter(running.table("CABLE_LENGTH")), CABLES)
+
+
+def _of_cells(place: tuple[str, str], cells: Sequence[Cell]) -> Iterator[RowDifference]:
+    """Yield the difference of one row, nothing where all its fields are the same."""
+    fields = [
+        FieldDifference(
+            cell.key if cell.table == "CABLE_LENGTH" else cell.field, cell.deployed, cell.rendered
+        )
+        for cell in cells
+        if cell.state != "same"
+    ]
+    if fields:
+        before = any(cell.deployed is not None for cell in cells)
+        after = any(cell.rendered is not None for cell in cells)
+        yield RowDifference(*place, _kind(before=before, after=after), tuple(fields))
+
+
+def _kind(*, before: bool, after: bool) -> Kind:
+    return "changed" if before and after else "removed" if before else "added"
+
+
+def _empty_rows(running: Tables, rendered: TableRows) -> Iterator[RowDifference]:
+    """Yield rows without fields that only the device has."""
+    for table in OWNED:
+        for key, row in running.table(table).items():
+            if not row.fields.keys() - {NO_FIELDS} and key not in rendered.get(table, {}):
+                yield RowDifference(table, key, "removed", ())
 
 
 def _fields_of(running: Tables, table: str) -> dict[str, Mapping[str, str]]:
@@ -75,28 +113,12 @@ def _fields_of(running: Tables, table: str) -> dict[str, Mapping[str, str]]:
     }
 
 
-def _meaning(table: str, rows: Mapping[str, Mapping[str, str]]) -> Rows:
-    """Return rows as they are meant, each number of a range as a row of its own."""
-    if table not in NUMBERED:
-        return {key: _fields(row) for key, row in rows.items()}
-    numbered_rows: Rows = {}
-    for key, row in rows.items():
-        fields = _fields(row)
-        numbered_rows.update(dict.fromkeys(_numbers(key), fields))
-    return numbered_rows
-
-
-def _numbers(key: str) -> Iterator[str]:
-    place, bar, numbers_text = key.rpartition("|")
-    numbers = index_range(numbers_text) if "-" in numbers_text else None
-    if numbers is None:
-        yield key
-    else:
-        yield from (f"{place}{bar}{number}" for number in numbers)
+def _meaning(rows: Mapping[str, Mapping[str, str]]) -> Rows:
+    return {key: _fields(row) for key, row in rows.items()}
 
 
 def _fields(row: Mapping[str, str]) -> Fields:
-    return {field: canonical(value) for field, value in row.items() if field != _NO_FIELDS}
+    return {field: canonical(value) for field, value in row.items() if field != NO_FIELDS}
 
 
 def canonical(value: str) -> str:
@@ -113,9 +135,7 @@ def _rows(table: str, before: Rows, after: Rows) -> Iterator[RowDifference]:
     for key in sorted({*before, *after}, key=natural_key):
         old, new = before.get(key), after.get(key)
         if old != new:
-            kind: Literal["added", "removed", "changed"] = (
-                "added" if old is None else "removed" if new is None else "changed"
-            )
+            kind = _kind(before=old is not None, after=new is not None)
             yield RowDifference(table, key, kind, tuple(_changed(old or {}, new or {})))
 
 

@@ -44,6 +44,8 @@ REFERENCES = {
 """Fields that hold a name, and the tables of those names."""
 LISTS = ("BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST")
 OBJECTS = tuple(dict.fromkeys(REFERENCES.values()))
+NO_FIELDS = "NULL"
+"""The field by which Redis keeps a row that has none (sonic-swss-common, ConfigDBConnector)."""
 _NUMBERED = ("BUFFER_PG", "BUFFER_QUEUE", "QUEUE")
 
 
@@ -195,7 +197,11 @@ def _canonical(read: Tables, own: str) -> dict[str, Rows]:
 
 def _rows(name: str, read: Tables, own: str) -> Iterator[tuple[str, Fields]]:
     for key, row in read.table(name).items():
-        fields = {_index(name, f): _canonical_value(name, f, v) for f, v in _plain_last(row.fields)}
+        fields = {
+            _index(name, f): _canonical_value(name, f, v)
+            for f, v in _plain_last(row.fields)
+            if f != NO_FIELDS
+        }
         if name == "CABLE_LENGTH":
             yield from ((port, {"length": length}) for port, length in fields.items())
             continue
