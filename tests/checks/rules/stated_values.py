@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lossless.api import Report
 
 Path = tuple[str | int, ...]
+Codes = tuple[str, ...]
 _NUMBER = re.compile(r"-?[0-9]+")
 _FACTOR, _FACTOR_OF_SHAPES = 64, 2
 """How many times a number is made larger; shapes of so many times the switches would take seconds."""
@@ -31,34 +32,36 @@ def has_values(snippet: Snippet) -> bool:
     return is_own and snippet.suffix in {".json", ".yaml"} and not snippet.simulate
 
 
-def moved_values(snippet: Snippet, code: str) -> Iterator[tuple[str, Report]]:
-    """Yield each change to a value of a snippet from which on a rule says something of another kind."""
+def moved_values(snippet: Snippet, *codes: str) -> Iterator[tuple[str, Report]]:
+    """Yield each change to a value of a snippet from which on some rules (without codes any) say something else."""
     data = snippet.document().data
-    kind = _kind(_judged(snippet, code, data), code)
+    kind = _kind(_judged(snippet, codes, data), codes)
     for path in _leaves(data if snippet.suffix == ".yaml" else snippet.own().data):
         value = _at(data, path)
         name = "|".join(map(str, path))
         if value is None:
             continue
-        yield from _differing(f"{name} is taken away", _judged(snippet, code, _with(data, path)), code, kind)
+        yield from _differing(
+            f"{name} is taken away", _judged(snippet, codes, _with(data, path)), codes, kind
+        )
         for other in _others(value):
-            report = _judged(snippet, code, _with(data, path, other))
-            yield from _differing(f"{name} is {other}", report, code, kind)
+            report = _judged(snippet, codes, _with(data, path, other))
+            yield from _differing(f"{name} is {other}", report, codes, kind)
         if (number := _NUMBER.match(str(value))) and not isinstance(value, bool):
             rest = str(value)[number.end() :]
 
             def judged(at: int, path: Path = path, rest: str = rest, value: Any = value) -> Report | None:
                 new = at if isinstance(value, int) else f"{at}{rest}"
-                return _judged(snippet, code, _with(data, path, new))
+                return _judged(snippet, codes, _with(data, path, new))
 
             factor = _FACTOR_OF_SHAPES if path[0] == "topology" else _FACTOR
-            points = _turning_points(int(number[0]), factor, lambda at: _kind(judged(at), code))
+            points = _turning_points(int(number[0]), factor, lambda at: _kind(judged(at), codes))
             for at in dict.fromkeys(points):
-                yield from _differing(f"{name} is {at}{rest}", judged(at), code, kind)
+                yield from _differing(f"{name} is {at}{rest}", judged(at), codes, kind)
 
 
-def _differing(name: str, report: Report | None, code: str, kind: object) -> Iterator[tuple[str, Report]]:
-    if report and not report.errors and _kind(report, code) != kind:
+def _differing(name: str, report: Report | None, codes: Codes, kind: object) -> Iterator[tuple[str, Report]]:
+    if report and not report.errors and _kind(report, codes) != kind:
         yield name, report
 
 
@@ -75,17 +78,21 @@ def _turning_points(value: int, factor: int, kind: Callable[[int], object]) -> I
         yield beyond
 
 
-def _kind(report: Report | None, code: str) -> object:
+def _kind(report: Report | None, codes: Codes) -> object:
     """Return what a rule says without its words; None where the network cannot be read."""
     if report is None or report.errors:
         return None
-    found = [(it.severity, it.confidence, it.origin.path) for it in report.findings if it.code == code]
-    return found, sum(gap.times for gap in report.not_judged if gap.code == code)
+    found = [
+        (it.code, it.severity, it.confidence, it.origin.path)
+        for it in report.findings
+        if not codes or it.code in codes
+    ]
+    return found, sum(gap.times for gap in report.not_judged if not codes or gap.code in codes)
 
 
-def _judged(snippet: Snippet, code: str, data: Any) -> Report | None:
+def _judged(snippet: Snippet, codes: Codes, data: Any) -> Report | None:
     try:
-        return report_on(snippet, load_text(json.dumps(data, indent=2), snippet.file), code)
+        return report_on(snippet, load_text(json.dumps(data, indent=2), snippet.file), *codes)
     except InputError:
         return None
 
