@@ -27,6 +27,7 @@ subnet_manager:
 ```
 
 ```conf opensm base=none beside=partitions.conf
+qos TRUE
 routing_engine ftree
 root_guid_file /etc/opensm/roots.conf   # <- here
 ```
