@@ -4,7 +4,7 @@ Severity: error
 
 ## What it does
 Compares the host of the aggregation manager with that of the subnet manager that is meant to be the master. Reports
-either of them on a managed switch; on a compute host they are a warning.
+either of them on a managed switch; one that waits there, and both on a compute host, are a warning.
 
 ## Why it breaks a lossless fabric
 The aggregation manager asks the subnet manager beside it for the fabric. On another host it finds no master and
@@ -96,7 +96,7 @@ def _resting(subnet: Subnet, sharp: Sharp) -> set[str]:
 
 
 def _on_switch(subnet: Subnet, sharp: Sharp, managers: list[ManagerHost]) -> Violation:
-    node = sharp.am_node
+    node, waiting = sharp.am_node, False
     if isinstance(node, str) and node in switches(subnet):
         origin, message = (
             sharp.origin.at("manager"),
@@ -104,6 +104,7 @@ def _on_switch(subnet: Subnet, sharp: Sharp, managers: list[ManagerHost]) -> Vio
         )
     else:
         node, origin = str(managers[0].node), managers[0].origin
+        waiting = all(manager.standby for manager in managers)
         message = (
             f"a subnet manager runs on {node}, which is a switch, beside an aggregation manager of SHARP"
         )
@@ -115,4 +116,6 @@ def _on_switch(subnet: Subnet, sharp: Sharp, managers: list[ManagerHost]) -> Vio
         elements=(node,),
         data={"node": node},
         related=beside(origin, *((manager.origin, f"a manager on {manager.node}") for manager in managers)),
+        # One that waits does harm when it takes over.
+        severity="warning" if waiting else None,
     )
