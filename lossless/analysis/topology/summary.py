@@ -31,7 +31,7 @@ class SwitchGroup(NamedTuple):
 
 
 class LinkGroup(NamedTuple):
-    """Links of one tier, speed and length; ``roles`` are those of the lower and of the upper ends."""
+    """Links of one tier, speed and length, 0 where none is stated; ``roles`` are those of lower and of upper ends."""
 
     tier: LinkTier
     roles: tuple[str, str]
@@ -68,7 +68,7 @@ def summary(plan: WiringPlan, fabric: Fabric) -> FabricSummary:
     outside = tuple(node.name for node in plan.nodes if node.outside)
     role_of = {node.name: node.role for node in plan.nodes}
     return FabricSummary(
-        fabric.name, _switches(fabric.switches, role_of), tuple(hosts.items()), outside, _links(plan)
+        fabric.name, _switches(fabric.switches, role_of), tuple(hosts.items()), outside, link_groups(plan)
     )
 
 
@@ -101,7 +101,8 @@ def _counts(speeds_bps: Iterable[int]) -> PortCounts:
     return tuple((ports_at[speed_bps], speed_bps) for speed_bps in sorted(ports_at, reverse=True))
 
 
-def _links(plan: WiringPlan) -> tuple[LinkGroup, ...]:
+def link_groups(plan: WiringPlan) -> tuple[LinkGroup, ...]:
+    """Return the links of a topology by tier, ends, speed and length."""
     role_of = {node.name: node.role for node in plan.nodes}
     links_of: dict[tuple[LinkTier, tuple[str, str], int, int], int] = {}
     for bundle in plan.bundles:
@@ -143,5 +144,5 @@ def _link_data(group: LinkGroup) -> dict[str, Json]:
         "between": list(group.roles),
         "links": group.links,
         "speed_bps": group.speed_bps,
-        "cable_m": group.cable_m,
+        "cable_m": group.cable_m or None,
     }

@@ -113,11 +113,24 @@ def intent_fabric(document: Document, profile_dirs: Sequence[Folder], errors: li
     return declaration.fabric
 
 
+def subnet_of(document: Document, profile_dirs: Sequence[Folder]) -> Subnet:
+    """Return the subnet of an intent that declares one.
+
+    Raises:
+        InputError: the intent cannot be read, or a hardware profile.
+    """
+    errors: list[Problem] = []
+    subnet = declaration_of(document, profile_dirs, errors).subnet
+    if subnet is None:
+        raise InputError(errors)
+    return subnet
+
+
 def no_fabric(document: Document) -> Problem:
     """Return the problem where a fabric with PFC and buffers is needed, and an intent declares a subnet."""
     message = (
         "transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits instead, "
-        "can be linted, rendered and judged by opensm"
+        "can be linted, rendered, judged by opensm, and asked for its topology and for workloads"
     )
     return at_transport(document, message)
 

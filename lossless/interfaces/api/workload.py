@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.workloads.collectives import ALGORITHMS, COLLECTIVES
 from lossless.analysis.workloads.workload import Workload
+from lossless.formats.inputs.fabrics import intent_at
+from lossless.formats.inputs.intents import declares_subnet, subnet_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
@@ -26,9 +28,13 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
         ScenarioError: the fabric has not the GPUs that are asked for, or no storage that is asked about.
         QuantityError: an algorithm that the collective has not.
     """
+    from lossless.analysis.topology.subnet import COMPUTE, subnet_fabric
     from lossless.analysis.workloads.estimate import estimate
     from lossless.interfaces.api.fabrics import intent_fabric_at
 
+    document = intent_at(path)
+    if declares_subnet(document):
+        return estimate(subnet_fabric(subnet_of(document, options.profile_dirs), COMPUTE), asked)
     return estimate(intent_fabric_at(path, options), asked)
 
 

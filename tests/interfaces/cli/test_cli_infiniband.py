@@ -21,7 +21,7 @@ TREE = PARSED.replace("partition: storage, environment: {NCCL_IB_PKEY: 1}", "env
 EXAMPLE = ROOT / "examples" / "infiniband-256-ndr"
 NO_FABRIC = (
     "fabric.yaml:3:12: transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits "
-    "instead, can be linted, rendered and judged by opensm\n"
+    "instead, can be linted, rendered, judged by opensm, and asked for its topology and for workloads\n"
 )
 GUIDS = "".join(
     f"{name} {0x0002C90300000100 + number:#018x}\n"
@@ -65,6 +65,35 @@ def test_what_asks_for_pauses_and_buffers_says_that_a_subnet_has_none(
     command: tuple[str, ...], site: Cli
 ) -> None:
     assert site(*command) == (2, "", NO_FABRIC)
+
+
+def test_the_topology_of_a_subnet_is_counted_and_drawn(cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("topology", str(EXAMPLE), "--svg", "subnet.svg", "--format", "json")
+    data = json.loads(outcome.out)
+    assert outcome.code == 0
+    assert [(group["role"], group["switches"]) for group in data["switches"]] == [
+        ("leaf", 2), ("leaf", 2), ("spine", 2),
+    ]  # fmt: skip
+    assert {(link["tier"], link["links"], link["speed_bps"], link["cable_m"]) for link in data["links"]} == {
+        ("hosts", 70, 400 * 10**9, None),
+        ("uplinks", 80, 400 * 10**9, None),
+    }
+    # 34 HCAs of jobs and storage below each leaf, 20 links above it.
+    assert [(tier["down_bps"], tier["up_bps"]) for tier in data["capacity"]["tiers"]] == [
+        (34 * 2 * 10**11, 20 * 4 * 10**11)
+    ]
+    text = (tmp_path / "subnet.svg").read_text(encoding="utf-8")
+    assert "leaf1" in text
+    assert " m</" not in text
+    assert cli("topology", str(EXAMPLE)).out.count("not stated") == 2
+
+
+def test_a_workload_on_a_subnet_takes_the_hosts_that_compute(cli: Cli) -> None:
+    data = json.loads(cli("workload", str(EXAMPLE), "--format", "json").out)
+    assert (data["gpus"], data["gpus_per_host"], data["limit"]) == (64, 2, "host links")
+    # A ring of 64 sends 2 x 63/64 of 1 GiB over 400 Gb/s.
+    assert data["time_ns"] == pytest.approx(2 * 63 / 64 * 2**30 * 8 / 400, rel=1e-3)
+    assert cli("workload", str(EXAMPLE), "--simulate").code == 2
 
 
 def test_a_switch_of_sonic_is_not_compared_with_a_subnet(site: Cli, tmp_path: Path) -> None:

@@ -39,23 +39,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.subnet import switch_loads
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, hcas, hosts, links, shape, switches
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape
 from lossless.ground.basics.known import Unknown
-from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity
 
 if TYPE_CHECKING:
-    from lossless.ground.basics.findings import Origin
+    from lossless.analysis.topology.subnet import SwitchLoad
     from lossless.model.fabric.infiniband.subnet import Subnet
-
-
-class SwitchLoad(NamedTuple):
-    """What a switch carries one way, and where its links up are written."""
-
-    down_bps: int
-    up_bps: int
-    origin: Origin
 
 
 def check(subnet: Subnet) -> Results:
@@ -66,35 +58,9 @@ def check(subnet: Subnet) -> Results:
     topology = shape(subnet)
     if topology is None or topology.kind == "torus":
         return
-    for name, load in _loads(subnet).items():
+    for name, load in switch_loads(subnet).items():
         if load.down_bps > load.up_bps * topology.oversubscription:
             yield _violation(name, load, topology.oversubscription)
-
-
-def _loads(subnet: Subnet) -> dict[str, SwitchLoad]:
-    """Return what each switch that has links up carries."""
-    down: dict[str, int] = {}
-    up: dict[str, int] = {}
-    written: dict[str, Origin] = {}
-    tiers = {name: switch.tier for name, switch in switches(subnet).items()}
-    loading = _loading(subnet)
-    for link in links(subnet):
-        rate_bps = link.rate.bits_per_second
-        if link.to_hca:
-            down[link.a] = down.get(link.a, 0) + (rate_bps if link.b in loading else 0)
-            continue
-        lower, upper = sorted((link.a, link.b), key=lambda name: tiers[name] or 0)
-        if tiers[lower] != tiers[upper]:
-            up[lower] = up.get(lower, 0) + rate_bps
-            down[upper] = down.get(upper, 0) + rate_bps
-            written[lower] = link.origin
-    return {name: SwitchLoad(down.get(name, 0), up[name], origin) for name, origin in written.items()}
-
-
-def _loading(subnet: Subnet) -> set[str]:
-    """Return the adapters of hosts that compute or store: managers ask little of links."""
-    roles = {name: host.role for name, host in hosts(subnet).items()}
-    return {name for name, hca in hcas(subnet).items() if roles[hca.host] != "management"}
 
 
 def _violation(name: str, load: SwitchLoad, accepted: float) -> Violation:

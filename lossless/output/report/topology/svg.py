@@ -225,7 +225,8 @@ def _legend(data: Data) -> Iterator[tuple[str, str]]:
     for (tier, speed_bps, cable_m), links in sorted(
         links_by_kind.items(), key=lambda kind: [*_STROKES].index(kind[0][0])
     ):
-        yield tier, f"{_TITLES[tier]}: {links:,} x {format_rate(speed_bps)}, {cable_m:,} m"
+        length = f", {cable_m:,} m" if cable_m else ""
+        yield tier, f"{_TITLES[tier]}: {links:,} x {format_rate(speed_bps)}{length}"
     if any(edge["around"] for edge in data["edges"]):
         yield "", "dashed lines: links that close a ring, out at one side and in at the other"
     if len(data["sides"]) > 2:

@@ -53,7 +53,7 @@ def _switches(group: Data, wanted: int) -> tuple[str, ...]:
     ports = group["ports"]
     count = group["switches"]
     what = f"{many(count, group['role'])} ({first_to_last(group['first'], group['last'])})"
-    product = f"{visible(group['product'])} {visible(group['hwsku'])}"
+    product = f"{visible(group['product'])} {visible(group['hwsku'])}".rstrip()
     return (what, product, *(_ports(ports[key]) for key in ("used", "free", "missing")))[:wanted]
 
 
@@ -62,7 +62,8 @@ def _ports(counts: Sequence[Data]) -> str:
 
 
 def _links(group: Data) -> tuple[str, ...]:
-    rate, cable = format_rate(group["speed_bps"]), f"{group['cable_m']:,} m"
+    rate = format_rate(group["speed_bps"])
+    cable = "not stated" if group["cable_m"] is None else f"{group['cable_m']:,} m"
     return (group["tier"], " - ".join(group["between"]), f"{group['links']:,}", rate, cable)
 
 

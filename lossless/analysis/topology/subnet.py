@@ -1,0 +1,299 @@
+"""An InfiniBand subnet as the wiring of a fabric: what it is made of, what each switch carries, what GPUs share.
+
+It has credits instead of buffers with thresholds, and no lengths of cables: of those nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
+from lossless.analysis.topology.summary import FabricSummary, PortCounts, SwitchGroup, link_groups
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.model import (
+    Capacity,
+    ClassSet,
+    Fabric,
+    Link,
+    Switch,
+    SwitchQos,
+    Uplinks,
+    WatchdogPoll,
+)
+from lossless.model.fabric.tier import Tier, link_tier
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from lossless.model.fabric.infiniband.subnet import (
+        Hca,
+        HostRole,
+        Subnet,
+        SubnetHost,
+        SubnetLink,
+        SubnetSwitch,
+    )
+    from lossless.model.fabric.tier import LinkTier, Role
+
+LOADING: tuple[HostRole, ...] = ("compute", "storage")
+"""Hosts that load links: managers ask little of them."""
+COMPUTE: tuple[HostRole, ...] = ("compute",)
+_FULL_LANES = 4
+_SHAPES = {"dragonfly-plus": "dragonfly_plus", "torus": "torus"}
+_ROLES: dict[int | None, Role] = {None: "switch", 0: "leaf", 1: "spine", 2: "super-spine"}
+_TOP_OF_POD = 1
+_CLASSES = ClassSet("declared", ())
+
+
+class SwitchLoad(NamedTuple):
+    """What a switch carries one way, its links up, and where they are written."""
+
+    down_bps: int
+    up: tuple[Uplinks, ...]
+    origin: Origin
+
+    @property
+    def up_bps(self) -> int:
+        """What all links up carry."""
+        return sum(up.links * up.speed_bps for up in self.up)
+
+
+class _Wiring(NamedTuple):
+    """Switches, hosts, HCAs and links of a subnet, which must be known."""
+
+    switches: tuple[SubnetSwitch, ...]
+    hosts: tuple[SubnetHost, ...]
+    hcas: Mapping[str, Hca]
+    links: tuple[SubnetLink, ...]
+
+    def of_roles(self, roles: Collection[HostRole]) -> set[str]:
+        """Return the HCAs of hosts of some roles."""
+        return {hca for host in self.hosts if host.role in roles for hca in host.hcas}
+
+
+def _wiring(subnet: Subnet) -> _Wiring:
+    switches, hosts, hcas, links = subnet.switches, subnet.hosts, subnet.hcas, subnet.links
+    if (
+        isinstance(switches, Unknown)
+        or isinstance(hosts, Unknown)
+        or isinstance(hcas, Unknown)
+        or isinstance(links, Unknown)
+    ):
+        return _Wiring((), (), {}, ())
+    return _Wiring(switches, hosts, {hca.name: hca for hca in hcas}, links)
+
+
+def switch_loads(subnet: Subnet) -> dict[str, SwitchLoad]:
+    """Return what each switch that has links up carries."""
+    wiring = _wiring(subnet)
+    down: Counter[str] = Counter()
+    up: dict[str, list[SubnetLink]] = {}
+    tiers = {switch.name: switch.tier for switch in wiring.switches}
+    loading = wiring.of_roles(LOADING)
+    for link in wiring.links:
+        if link.to_hca:
+            down[link.a] += link.rate.bits_per_second if link.b in loading else 0
+            continue
+        lower, upper = sorted((link.a, link.b), key=lambda name: tiers[name] or 0)
+        if tiers[lower] != tiers[upper]:
+            up.setdefault(lower, []).append(link)
+            down[upper] += link.rate.bits_per_second
+    return {
+        name: SwitchLoad(down[name], tuple(_uplinks(name, links)), links[-1].origin)
+        for name, links in up.items()
+    }
+
+
+def _uplinks(name: str, links: Iterable[SubnetLink]) -> Iterable[Uplinks]:
+    counted = Counter((link.b if link.a == name else link.a, link.rate.bits_per_second) for link in links)
+    return (Uplinks(above, number, speed_bps) for (above, speed_bps), number in counted.items())
+
+
+def subnet_fabric(subnet: Subnet, roles: Collection[HostRole] = LOADING) -> Fabric:
+    """Return the links of a subnet as those of a fabric, to the hosts of some roles alone; nothing else of it is known.
+
+    The ports of a host are its HCAs.
+    """
+    wiring = _wiring(subnet)
+    taking_part = wiring.of_roles(roles)
+    return Fabric(
+        name=subnet.name,
+        door="intent",
+        classes=_CLASSES,
+        congestion=None,
+        switches=tuple(map(_bare_switch, wiring.switches)),
+        hosts=(),
+        links=tuple(
+            _link(link, wiring.hcas) for link in wiring.links if not link.to_hca or link.b in taking_part
+        ),
+        networks=(),
+        capacities=tuple(_capacities(subnet, wiring)),
+        sources=subnet.files,
+    )
+
+
+def _link(link: SubnetLink, hcas: Mapping[str, Hca]) -> Link:
+    far, far_port = (hcas[link.b].host, hcas[link.b].device) if link.to_hca else (link.b, str(link.b_port))
+    return Link(link.a, str(link.a_port), far, far_port, link.rate.bits_per_second, link.to_hca)
+
+
+def _bare_switch(switch: SubnetSwitch) -> Switch:
+    qos = SwitchQos(
+        "traditional",
+        (),
+        WatchdogPoll(None, switch.origin),
+        (),
+        None,
+        None,
+        None,
+        False,
+        False,
+        switch.origin,
+    )
+    return Switch(switch.name, _tier(switch), None, None, None, _CLASSES, (), (), qos, switch.origin)
+
+
+def _tier(switch: SubnetSwitch) -> Tier | None:
+    return None if switch.tier is None else Tier(switch.tier + Tier.LEAF)
+
+
+def _capacities(subnet: Subnet, wiring: _Wiring) -> Iterable[Capacity]:
+    """Yield what switches carry, those that carry the same together."""
+    accepted = 1.0 if isinstance(subnet.shape, Unknown) else subnet.shape.oversubscription
+    loads = switch_loads(subnet)
+    alike = grouped(
+        ((_tier(switch), loads[switch.name].down_bps, loads[switch.name].up_bps), switch.name)
+        for switch in wiring.switches
+        if switch.name in loads
+    )
+    for (tier, down_bps, up_bps), names in alike.items():
+        load = loads[names[0]]
+        yield Capacity(
+            names[0], down_bps, up_bps, "", accepted, load.origin, tuple(names), tier or Tier.LEAF, load.up
+        )
+
+
+def subnet_summary(subnet: Subnet) -> FabricSummary:
+    """Return a subnet in numbers."""
+    wiring = _wiring(subnet)
+    hosts = Counter(wiring.hcas[host.hcas[0]].profile.name for host in wiring.hosts if host.hcas)
+    groups = [
+        group._replace(roles=(_own_word(group.roles[0]), _own_word(group.roles[1])))
+        for group in link_groups(subnet_plan(subnet))
+    ]
+    return FabricSummary(subnet.name, _switch_groups(wiring), tuple(hosts.items()), (), tuple(groups))
+
+
+def _own_word(role: str) -> str:
+    return "core" if role == "super-spine" else role
+
+
+def _switch_groups(wiring: _Wiring) -> tuple[SwitchGroup, ...]:
+    ends: dict[str, list[tuple[int | None, int, int]]] = {switch.name: [] for switch in wiring.switches}
+    for link in wiring.links:
+        rate = (link.rate.bits_per_second, link.rate.lanes)
+        ends[link.a].append((link.a_port, *rate))
+        if not link.to_hca:
+            ends[link.b].append((link.b_port, *rate))
+    alike = grouped(
+        (
+            SwitchGroup(switch.role, switch.profile.name, "", (), *_ports(switch, ends[switch.name])),
+            switch.name,
+        )
+        for switch in wiring.switches
+    )
+    return tuple(group._replace(names=tuple(names)) for group, names in alike.items())
+
+
+def _ports(
+    switch: SubnetSwitch, ends: Iterable[tuple[int | None, int, int]]
+) -> tuple[PortCounts, PortCounts, PortCounts]:
+    """Return the ports that links use, that none uses, and that links lack: halves of a split port count as one."""
+    placed = [(bps, lanes) for port, bps, lanes in ends if port is not None]
+    lacking = Counter(bps for port, bps, _ in ends if port is None)
+    split = any(lanes < _FULL_LANES for _, lanes in placed)
+    taken = sum(2 if split and lanes == _FULL_LANES else 1 for _, lanes in placed)
+    whole = (switch.ports - taken) // (2 if split else 1)
+    fastest = max(
+        RATES[name].bits_per_second for name in switch.profile.ports if RATES[name].lanes == _FULL_LANES
+    )
+    return _counts(Counter(bps for bps, _ in placed)), ((whole, fastest),) * (whole > 0), _counts(lacking)
+
+
+def _counts(ports: Counter[int]) -> PortCounts:
+    return tuple((ports[bps], bps) for bps in sorted(ports, reverse=True))
+
+
+def subnet_plan(subnet: Subnet) -> WiringPlan:
+    """Return the wiring of a subnet; cables have no length there, and cores are super-spines."""
+    wiring = _wiring(subnet)
+    roles = {switch.name: _ROLES[switch.tier] for switch in wiring.switches}
+    place = _places(wiring)
+    nodes = [
+        PlanNode(switch.name, roles[switch.name], None, switch.origin, place=place.get(switch.name, ()))
+        for switch in wiring.switches
+    ]
+    nodes += [PlanNode(host.name, "host", None, host.origin) for host in wiring.hosts]
+    parallel = Counter(
+        (link.a, wiring.hcas[link.b].host if link.to_hca else link.b, link.rate.bits_per_second, link.origin)
+        for link in wiring.links
+    )
+    bundles = [
+        LinkBundle(a, None, b, None, links, speed_bps, 0, _link_tier(roles, a, b), origin, origin)
+        for (a, b, speed_bps, origin), links in parallel.items()
+    ]
+    return WiringPlan(tuple(nodes), tuple(bundles))
+
+
+def _link_tier(roles: Mapping[str, Role], a: str, b: str) -> LinkTier:
+    if roles[a] == roles.get(b) == "spine":
+        return "global_links"
+    return link_tier({roles[a], roles.get(b, "host")})
+
+
+def picture_shape(subnet: Subnet) -> str | None:
+    """Return the key of the shape that a picture of a subnet has, None where devices stand in rows."""
+    if isinstance(subnet.shape, Unknown):
+        return None
+    if subnet.shape.kind == "fat-tree":
+        return (
+            "three_tier"
+            if any(_ROLES[switch.tier] == "super-spine" for switch in _wiring(subnet).switches)
+            else None
+        )
+    return _SHAPES.get(subnet.shape.kind)
+
+
+def _places(wiring: _Wiring) -> dict[str, tuple[int, ...]]:
+    """Return the place of each switch in its shape: coordinates, or its group and its number there."""
+    groups = _joined(wiring)
+    placed: dict[str, tuple[int, ...]] = {}
+    numbers: Counter[tuple[int, int | None]] = Counter()
+    for switch in wiring.switches:
+        group = groups[switch.name] if switch.group is None else switch.group
+        placed[switch.name] = switch.coordinates or (group, numbers[group, switch.tier])
+        numbers[group, switch.tier] += 1
+    return placed
+
+
+def _joined(wiring: _Wiring) -> dict[str, int]:
+    """Return the pod of each switch: leaves and spines that links join without a core."""
+    near: dict[str, set[str]] = {switch.name: set() for switch in wiring.switches}
+    tiers = {switch.name: switch.tier or 0 for switch in wiring.switches}
+    for link in wiring.links:
+        if not link.to_hca and max(tiers[link.a], tiers[link.b]) <= _TOP_OF_POD:
+            near[link.a].add(link.b)
+            near[link.b].add(link.a)
+    pods: dict[str, int] = {}
+    for first in near:
+        reached = [] if first in pods else [first]
+        number = len(set(pods.values()))
+        for name in reached:
+            pods[name] = number
+            reached += near[name] - pods.keys() - {*reached}
+    return pods

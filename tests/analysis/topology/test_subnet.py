@@ -1,0 +1,102 @@
+"""A subnet as the wiring of a fabric: what it is made of, what its switches carry, and where its devices stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.analysis.topology.capacity import fabric_capacity
+from lossless.analysis.topology.folding import folded
+from lossless.analysis.topology.subnet import (
+    COMPUTE,
+    LOADING,
+    picture_shape,
+    subnet_fabric,
+    subnet_plan,
+    subnet_summary,
+    switch_loads,
+)
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.infiniband.rates import RATES
+from lossless.model.fabric.tier import Tier
+from tests.subnets import Cabling, dragonfly, fat_tree, fat_tree_of_pods, torus
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+NDR = RATES["NDR"].bits_per_second
+SUBNETS = {
+    "fat tree": fat_tree(6, 3, 5, cables=2),
+    "three levels": fat_tree_of_pods(3, 4, 5),
+    "torus": torus((5, 4), 3),
+    "three dimensions": torus((3, 2, 4), 1),
+    "dragonfly+": dragonfly(5, 3, 2),
+}
+
+
+@pytest.mark.parametrize("subnet", SUBNETS.values(), ids=SUBNETS)
+def test_every_device_link_and_port_of_a_subnet_is_counted_once(subnet: Subnet) -> None:
+    assert isinstance(subnet.links, tuple)
+    assert isinstance(subnet.switches, tuple)
+    assert isinstance(subnet.hosts, tuple)
+    numbers = subnet_summary(subnet)
+    assert sum(len(group.names) for group in numbers.switches) == len(subnet.switches)
+    assert sum(hosts for _, hosts in numbers.hosts) == len(subnet.hosts)
+    assert sum(group.links for group in numbers.links) == len(subnet.links)
+    used = sum(ports * len(group.names) for group in numbers.switches for ports, _ in group.used)
+    assert used == sum(1 if link.to_hca else 2 for link in subnet.links)
+    for group in numbers.switches:
+        assert sum(ports for ports, _ in (*group.used, *group.free)) == 64
+    fabric, picture = subnet_fabric(subnet), folded(subnet_plan(subnet), "subnet", picture_shape(subnet))
+    assert len(fabric.links) == len(subnet.links)
+    assert sum(edge.links for edge in picture.edges) == len(subnet.links)
+    assert sum(item.devices for item in picture.items) == len(subnet.switches) + len(subnet.hosts)
+
+
+def test_tiers_of_a_tree_carry_what_their_links_do() -> None:
+    # 5 hosts below a leaf and 4 links above it; 4 below a spine and 4 above.
+    leaves, spines = fabric_capacity(subnet_fabric(SUBNETS["three levels"])).tiers
+    assert (leaves.tier, len(leaves.switches), leaves.down_bps, leaves.up_bps) == (
+        Tier.LEAF,
+        12,
+        5 * NDR,
+        4 * NDR,
+    )
+    assert spines[2:4] == (4 * NDR, 4 * NDR)
+    assert switch_loads(SUBNETS["torus"]) == {}
+
+
+def test_pods_and_groups_are_drawn_apart_and_a_torus_by_its_places() -> None:
+    def groups(name: str) -> set[tuple[int, ...]]:
+        return {node.place[:1] for node in subnet_plan(SUBNETS[name]).nodes if node.role == "leaf"}
+
+    assert groups("three levels") == {(0,), (1,), (2,)}
+    places = {node.place for node in subnet_plan(SUBNETS["torus"]).nodes if node.role == "switch"}
+    assert places == {(x, y) for x in range(5) for y in range(4)}
+
+
+def test_managers_load_no_links_and_compute_alone_takes_part_in_a_workload() -> None:
+    subnet = SUBNETS["fat tree"]
+    assert isinstance(subnet.hosts, tuple)
+    managing = subnet._replace(
+        hosts=(
+            subnet.hosts[0]._replace(role="management"),
+            subnet.hosts[1]._replace(role="storage"),
+            *subnet.hosts[2:],
+        )
+    )
+    assert switch_loads(managing)["leaf0"].down_bps == 4 * NDR
+    for roles, hosts in ((COMPUTE, 28), (LOADING, 29)):
+        assert sum(link.to_host for link in subnet_fabric(managing, roles).links) == hosts
+
+
+def test_a_split_port_takes_half_of_a_whole_one() -> None:
+    made = Cabling(ports=128, rate="NDR200")
+    made.hosts(made.switch("leaf", 0), 3)
+    (group,) = subnet_summary(made.subnet("fat-tree", None)).switches
+    assert (group.used, group.free) == (((3, RATES["NDR200"].bits_per_second),), ((62, NDR),))
+
+
+def test_of_a_subnet_whose_cables_are_not_known_nothing_is_said() -> None:
+    assert subnet_summary(SUBNETS["torus"]._replace(links=UNKNOWN, shape=UNKNOWN)).links == ()
