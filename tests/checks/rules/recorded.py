@@ -1,18 +1,19 @@
 """What a user is told of the networks in tests, as text that is on record and reviewed with every change.
 
-    python -m tests.checks.rules.recorded
+    python -m tests.checks.rules.recorded [CODE ...]
 
-writes the records anew. ``recorded-examples.txt`` holds what each Bad example of a rule's documentation draws, and
-what changes where its network is changed in one respect; ``recorded-values.txt`` the values from which on a rule says
-something else of its examples, Bad and Good; ``recorded-networks.txt`` the same of all rules on healthy networks.
-``scenarios.md`` has networks of its own: a heading with a
-code and a fact, the network, and what the rule says of it.
+writes the records anew: of rules that are named their examples and scenarios, else everything (some minutes).
+``recorded-examples.txt`` holds what each Bad example of a rule's documentation draws, and what changes where its
+network is changed in one respect; ``recorded-values.txt`` the values from which on a rule says something else of its
+examples, Bad and Good; ``recorded-networks.txt`` the same of all rules on healthy networks. ``scenarios.md`` has
+networks of its own: a heading with a code and a fact, the network, and what the rule says of it.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import sys
 from difflib import ndiff
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,7 +25,7 @@ from tests.checks.rules.stated_values import has_values, moved_values
 from tests.checks.rules.variants import reports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from lossless.api import Report
     from lossless.ground.basics.findings import Finding, Origin
@@ -161,23 +162,37 @@ def _place(origin: Origin) -> str:
     return f"{Path(origin.file).name} {path}{' (key)' if origin.mark == 'key' else ''}"
 
 
-def _record() -> None:
-    EXAMPLES.write_text(
-        "".join(f"== {name}\n{said_with_changes(snippet, code)}" for name, code, snippet in bad_examples())
-    )
-    VALUES.write_text(
-        "".join(f"== {name}\n{said_of_values(snippet, code)}" for name, code, snippet in stated_examples())
-    )
-    NETWORKS.write_text(
-        "".join(f"== {name}\n{said_of_network(snippet)}" for name, snippet in networks().items())
-    )
-    sections = [
-        f"## {code}: {fact}\n{network}```text says\n{said(judge_together(read_snippets(network), code), code)}```\n"
-        for code, fact, network, _ in _SECTION.findall(SCENARIOS.read_text())
-    ]
+def _record(codes: list[str]) -> None:
+    _record_examples(EXAMPLES, bad_examples(), said_with_changes, codes)
+    _record_examples(VALUES, stated_examples(), said_of_values, codes)
+    if not codes:
+        NETWORKS.write_text(
+            "".join(f"== {name}\n{said_of_network(snippet)}" for name, snippet in networks().items())
+        )
     introduction = SCENARIOS.read_text().partition("\n## ")[0]
-    SCENARIOS.write_text("\n".join([introduction, *sections]))
+    SCENARIOS.write_text("\n".join([introduction, *_sections(codes)]))
+
+
+def _record_examples(
+    file: Path,
+    examples: Iterable[tuple[str, str, Snippet]],
+    says: Callable[[Snippet, str], str],
+    codes: list[str],
+) -> None:
+    before = on_record(file)
+    texts = (
+        f"== {name}\n{before.get(name, '') if codes and code not in codes else says(snippet, code)}"
+        for name, code, snippet in examples
+    )
+    file.write_text("".join(texts))
+
+
+def _sections(codes: list[str]) -> Iterator[str]:
+    for code, fact, network, before in _SECTION.findall(SCENARIOS.read_text()):
+        is_kept = codes and code not in codes
+        says = before if is_kept else said(judge_together(read_snippets(network), code), code)
+        yield f"## {code}: {fact}\n{network}```text says\n{says}```\n"
 
 
 if __name__ == "__main__":
-    _record()
+    _record(sys.argv[1:])
