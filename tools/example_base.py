@@ -37,7 +37,7 @@ def base_of(fabric: Fabric, switch: Switch) -> Tables:
     ports = {port.name: port for port in switch.ports}
     used = {name for name, port in ports.items() if port.admin_up}
     return _tunnels(switch) | {
-        "AAA": {"authentication": {"login": "local,tacacs+"}},
+        "AAA": {"authentication": {"login": "local"}},
         "BGP_NEIGHBOR": _sessions(fabric, switch, number),
         "DEVICE_METADATA": {"localhost": _metadata(switch, number)},
         "DEVICE_NEIGHBOR": {
@@ -56,6 +56,7 @@ def base_of(fabric: Fabric, switch: Switch) -> Tables:
         "INTERFACE": {spec.name: {} for spec in specs if spec.name in used and not ports[spec.name].lag},
         "LOOPBACK_INTERFACE": {"Loopback0": {}, f"Loopback0|{_loopback(number)}/32": {}},
         "MGMT_INTERFACE": {f"eth0|10.10.{number // 250}.{10 + number % 240}/20": {"gwaddr": "10.10.0.1"}},
+        "MGMT_PORT": {"eth0": {"admin_status": "up", "alias": "eth0"}},
         "NTP_SERVER": {"10.10.0.2": {}},
         "PORT": {spec.name: _port_row(spec, ports.get(spec.name), peers.get(spec.name)) for spec in specs},
         "SYSLOG_SERVER": {"10.10.0.3": {}},

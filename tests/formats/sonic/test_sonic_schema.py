@@ -391,8 +391,8 @@ class TestMemory:
         monkeypatch.setattr(conformity, "_TableValidator", Seen)
         for data in clean:
             assert validate(data).problems == ()
-        # One row of null values, which are never remembered.
-        assert set(judged) == {"DEVICE_METADATA"}
+        # One row of null values and rows with lists of routes, which are never remembered.
+        assert set(judged) == {"DEVICE_METADATA", "MGMT_INTERFACE"}
 
     def test_no_file_judged_before_changes_a_verdict(self, reference: Path) -> None:
         files = [case["config_db"] for case in cases(reference)]
@@ -477,3 +477,25 @@ def shuffled(value: Any, source: random.Random) -> Any:
     keys = list(value)
     source.shuffle(keys)
     return {key: shuffled(value[key], source) for key in keys}
+
+
+class TestManagement:
+    """A whole file is refused for its management and AAA rows as well (sonic-mgmt_interface.yang, sonic-system-aaa.yang
+    @086b03b)."""
+
+    def said(self, **tables: Any) -> list[str]:
+        data = {"DEVICE_METADATA": {"localhost": {"hostname": "leaf1"}}, "PORT": {}, **tables}
+        return [f"{'|'.join(problem.path)}: {problem.flaw.message}" for problem in validate(data).problems]
+
+    def test_an_interface_has_a_port(self) -> None:
+        rows = {"eth0|10.10.0.11/20": {"gwaddr": "10.10.0.1"}}
+        assert len(self.said(MGMT_INTERFACE=rows)) == 1
+        assert self.said(MGMT_INTERFACE=rows, MGMT_PORT={"eth0": {"alias": "eth0"}}) == []
+
+    def test_tacacs_has_a_passkey(self) -> None:
+        rows = {"authentication": {"login": "local,tacacs+"}}
+        assert self.said(AAA=rows) == [
+            "AAA|authentication|login: login local,tacacs+ is accepted only beside TACPLUS|global|passkey"
+        ]
+        assert self.said(AAA=rows, TACPLUS={"global": {"passkey": "secret"}}) == []
+        assert self.said(AAA={"authentication": {"login": "local"}}) == []

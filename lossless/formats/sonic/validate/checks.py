@@ -239,8 +239,22 @@ def _telemetry_counters(
             yield ConstraintViolation("object_counters", f"{name!r} is not a counter of the group {parts[1]}")
 
 
+def _tacacs_passkey(
+    parts: Sequence[str], row: Row, _: RowContext, data: Data
+) -> Iterator[ConstraintViolation]:
+    """Source: sonic-buildimage src/sonic-yang-models/yang-models/sonic-system-aaa.yang @086b03b."""
+    login = row.get("login", "")
+    if (
+        parts[0] == "authentication"
+        and "tacacs+" in login
+        and "passkey" not in _row(data, "TACPLUS", "global")
+    ):
+        yield ConstraintViolation("login", f"login {login} is accepted only beside TACPLUS|global|passkey")
+
+
 KEYED_CHECKS: dict[str, Callable[..., Iterator[ConstraintViolation]]] = {
     "local_port": _local_port,
+    "tacacs_passkey": _tacacs_passkey,
     "telemetry_objects": _telemetry_objects,
     "telemetry_counters": _telemetry_counters,
 }
