@@ -148,17 +148,23 @@ def _with_tiers(devices: Sequence[ImportDevice], links: Sequence[ImportLink]) ->
 
 def _oversubscription(
     tier_of: Mapping[str, Tier], devices: Sequence[ImportDevice], links: Sequence[ImportLink]
-) -> float | None:
-    """Return what switches have more below than above, at its highest, in hundredths; None for 1:1 and less."""
-    worst = max((_ratio(device.name, tier_of, links) for device in devices), default=1.0)
-    return math.ceil(worst * 100) / 100 if worst > 1 else None
+) -> dict[Tier, float]:
+    """Return by tier what switches have more below than above, at its highest, in hundredths; 1 for no more."""
+    worst: dict[Tier, float] = {}
+    for device in devices:
+        ratio = _ratio(device.name, tier_of, links)
+        if ratio is not None:
+            tier = tier_of[device.name]
+            worst[tier] = max(worst.get(tier, 1.0), math.ceil(ratio * 100) / 100)
+    return worst
 
 
-def _ratio(name: str, tier_of: Mapping[str, Tier], links: Sequence[ImportLink]) -> float:
+def _ratio(name: str, tier_of: Mapping[str, Tier], links: Sequence[ImportLink]) -> float | None:
+    """Return what a switch has below by what it has above, None where it lacks either."""
     up, down, own = 0, 0, tier_of[name]
     for link in links:
         if name in (link.a.device, link.b.device):
             far = tier_of.get(link.b.device if link.a.device == name else link.a.device, 0)
             up += link.speed_bps if far > own else 0
             down += link.speed_bps if far < own else 0
-    return down / up if up and down else 1.0
+    return down / up if up and down else None

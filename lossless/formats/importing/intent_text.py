@@ -172,8 +172,8 @@ def _switch(device: ImportDevice, split: dict[str, str] | None = None) -> str:
 def _topology(draft: Draft) -> Iterator[str]:
     yield from _comments(draft.notes["topology"])
     yield "topology:"
-    if draft.oversubscription is not None:
-        yield f"  oversubscription: {draft.oversubscription:g}  # as it is wired"
+    if max(draft.oversubscription.values(), default=1.0) > 1:
+        yield f"  oversubscription: {_ratios(draft.oversubscription)}  # as it is wired"
     yield "  devices:"
     usual = _usual_hardware(draft)
     for device in draft.devices:
@@ -191,6 +191,12 @@ def _topology(draft: Draft) -> Iterator[str]:
         last = known
     yield "  links:" if draft.links else "  links: []"
     yield from (line for link in draft.links for line in _link(link))
+
+
+def _ratios(ratios: dict[Tier, float]) -> str:
+    if len(ratios) == 1:
+        return f"{next(iter(ratios.values())):g}"
+    return f"{{{', '.join(f'{tier.word}: {ratios[tier]:g}' for tier in sorted(ratios))}}}"
 
 
 def _link(link: ImportLink) -> Iterator[str]:

@@ -118,7 +118,7 @@ class Draft(NamedTuple):
     ``outside`` are the far ends that no file was given for, each with what is known of it, ``switches_outside`` the
     tiers of those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are those with
     PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
-    ``topology``, ``mtu``.
+    ``topology``, ``mtu``. ``oversubscription`` is that of each tier with uplinks.
     """
 
     name: str
@@ -134,5 +134,5 @@ class Draft(NamedTuple):
     mtu_bytes: int
     buffers: DraftBuffers
     dual_tors: frozenset[str]
-    oversubscription: float | None
+    oversubscription: dict[Tier, float]
     notes: dict[str, tuple[str, ...]]

@@ -183,6 +183,43 @@ Ratio = Annotated[
     WithJsonSchema({"type": "number", "minimum": 1, "description": "1.5 means 1.5:1"}),
 ]
 
+RATIO_TIERS = ("leaf", "spine")
+"""The tiers with links that go up."""
+
+
+def _ratios(value: Any) -> Any:
+    """Return the ratio of each tier: one number is that of all."""
+    if not isinstance(value, dict):
+        return dict.fromkeys(RATIO_TIERS, _ratio(value))
+    if not value:
+        raise refused("an empty mapping; write a ratio, or one for each tier")
+    for tier in value:
+        if tier not in RATIO_TIERS:
+            raise refused(
+                f"{shown(tier)} is no tier with uplinks; there are leaf and spine", tier, at_key=True
+            )
+    return value
+
+
+_RATIO_SCHEMA = {"type": "number", "minimum": 1, "description": "1.5 means 1.5:1"}
+TierRatios = Annotated[
+    dict[str, Ratio],
+    BeforeValidator(_ratios),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                _RATIO_SCHEMA,
+                {
+                    "type": "object",
+                    "minProperties": 1,
+                    "properties": dict.fromkeys(RATIO_TIERS, _RATIO_SCHEMA),
+                    "additionalProperties": False,
+                },
+            ]
+        }
+    ),
+]
+"""Ratios by tier; a tier that is left out has 1:1."""
 
 MOST_LOSSLESS_MTU = 9216
 """The most that LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lossless.formats.intent.base import Count, Length, LinkCount, Model, OnOff, listed, refused
-from lossless.formats.intent.policy import Ratio
+from lossless.formats.intent.policy import TierRatios
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,7 +103,7 @@ class TorusCables(Model):
 class ShapeIntent(Model):
     """What all shapes have: the accepted oversubscription, and whether bundles between switches are LAGs."""
 
-    oversubscription: Ratio = 1.0
+    oversubscription: TierRatios = Field(default_factory=dict)
     lag: OnOff = False
     if TYPE_CHECKING:
         cables: Model

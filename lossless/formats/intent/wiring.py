@@ -18,7 +18,7 @@ from lossless.formats.intent.base import (
     refused,
     shown,
 )
-from lossless.formats.intent.policy import Ratio
+from lossless.formats.intent.policy import TierRatios
 from lossless.formats.intent.routing import BridgingChoice, RoutingChoice
 from lossless.formats.intent.shapes import (
     DragonflyIntent,
@@ -195,7 +195,7 @@ class TopologyIntent(Model):
     ports: Annotated[
         dict[str, tuple[str, ...]], BeforeValidator(_port_lists), WithJsonSchema(_PORTS_SCHEMA)
     ] = Field(default_factory=dict)
-    oversubscription: Ratio = 1.0
+    oversubscription: TierRatios = Field(default_factory=dict)
     routing: RoutingChoice | None = None
     bridging: BridgingChoice | None = None
 

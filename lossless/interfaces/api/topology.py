@@ -70,6 +70,9 @@ def _data(numbers: FabricSummary, fabric: Fabric, capacity: dict[str, Json]) -> 
         "version": VERSION,
         **numbers.to_data(),
         "accepted_oversubscription": max((c.accepted for c in fabric.capacities), default=None),
+        "accepted_by_tier": {
+            c.tier.word: c.accepted for c in sorted(fabric.capacities, key=lambda c: c.tier)
+        },
         "capacity": capacity,
     }
 

@@ -348,6 +348,24 @@ def uplinks(links: str, **more: Any) -> Patch:
     return {"topology": {"leaf_spine": {"uplinks": links, **more}}}
 
 
+def pods(**more: Any) -> Patch:
+    """Return two pods of two leaves and two spines: 1:1 below the spines, 2:1 above them."""
+    shape = {
+        "pods": 2,
+        "leaves_per_pod": 2,
+        "spines_per_pod": 2,
+        "super_spines": 2,
+        "hosts_per_leaf": 2,
+        "host_links": "2 x 400G",
+        "uplinks": "2 x 400G",
+        "spine_uplinks": "1 x 800G",
+        "planes": 2,
+        "cables": {"host": "3m", "uplink": "30m", "spine_uplink": "40m"},
+    }
+    hardware = {"super-spine": "nvidia-sn5600"}
+    return {"hardware": hardware, "topology": {"leaf_spine": None, "three_tier": {**shape, **more}}}
+
+
 class TestOversubscribedUplinks:
     @pytest.mark.parametrize(
         ("links", "ratio", "severity"),
@@ -398,6 +416,25 @@ class TestOversubscribedUplinks:
             "classes": {"rdma": {"ecn": "off", "lossless": False}},
         }
         assert drawn("PFC009", patched(INTENT, {**lossy, **uplinks("1 x 400G")})) == []
+
+    def test_spines_below_super_spines_have_uplinks_too(self) -> None:
+        """Leaves are 1:1 here, spines 2:1 and with marks on links to leaves alone."""
+        assert drawn("PFC009", patched(INTENT, pods())) == []
+        curve = {"min": "800 KiB", "max": "3200 KiB", "probability": "20%"}
+        leaf_links = {"classes": {"rdma": {"ecn": {**dict.fromkeys(curve), "by_speed": {"400G": curve}}}}}
+        finding = only("PFC009", patched(INTENT, {**leaf_links, **pods()}))
+        assert finding.origin.path == ("topology", "three_tier", "spine_uplinks")
+        assert (finding.severity, finding.data["ratio"]) == ("warning", 2)
+        assert finding.elements == ("spine1", "spine2", "spine3", "spine4")
+        every = {"classes": {"rdma": {"ecn": {**dict.fromkeys(curve), "by_speed": {"800G": curve}}}}}
+        assert drawn("PFC009", patched(INTENT, {**every, **pods()})) == []
+
+    def test_a_ratio_is_accepted_for_its_tier_alone(self) -> None:
+        for stated, found in ((2, []), ({"spine": 2}, []), ({"leaf": 2}, [2]), ({"spine": 1.5}, [2])):
+            document = patched(INTENT, pods(oversubscription=stated))
+            assert [finding.data["ratio"] for finding in drawn("TOP001", document)] == found
+        (finding,) = drawn("TOP001", patched(INTENT, pods(oversubscription={"leaf": 3})))
+        assert finding.help.endswith("to accept it, state oversubscription: {leaf: 3, spine: 2}")
 
     def test_eight_to_one_as_published(self) -> None:
         published: Patch = {**NO_ECN, **uplinks("1 x 800G", hosts_per_leaf=16)}

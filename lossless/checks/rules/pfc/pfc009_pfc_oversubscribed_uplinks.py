@@ -3,11 +3,12 @@
 Severity: warning
 
 ## What it does
-For each leaf with less uplink than host bandwidth and PFC on its uplinks, looks whether ECN marks on their
-lossless queues. Without marking it warns, and from 4:1 on it is an error. A declared `oversubscription`
-changes nothing here: who states the ratio accepts less bandwidth across leaves (TOP001), which says nothing
-of how senders learn about it. With marking, the ratio is TOP001's alone. That a lossless class marks nowhere
-is the ECN rules' business; this rule speaks of what follows from both together.
+For each leaf with less uplink than host bandwidth and PFC on its uplinks, and in a fabric of pods for each spine with
+less towards super-spines than towards leaves, looks whether ECN marks on the lossless queues of the uplinks. Without
+marking it warns, and from 4:1 on it is an error. A declared `oversubscription` changes nothing here: who states the
+ratio accepts less bandwidth (TOP001), which says nothing of how senders learn about it. With marking, the ratio is
+TOP001's alone. That a lossless class marks nowhere is the ECN rules' business; this rule speaks of what follows from
+both together.
 
 ## Why it breaks a lossless fabric
 Above 1:1 the uplinks are a standing point of congestion. Nothing but pauses then ends it: they reach every
@@ -62,26 +63,40 @@ PAUSED_MOST_OF_THE_TIME = 4
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of leaf whose oversubscribed uplinks pause without marking."""
+    """Yield a violation per kind of leaf or spine whose oversubscribed uplinks pause without marking."""
     yield from merged(_violations(view))
 
 
 def _violations(view: View) -> Iterator[Violation]:
     for capacity in view.fabric.capacities:
-        leaf = capacity.tier is Tier.LEAF
-        unmarked = _unmarked(view, capacity) if leaf and capacity.down_bps > capacity.up_bps else ()
+        unmarked = _unmarked(view, capacity) if capacity.down_bps > capacity.up_bps else ()
         if unmarked:
             yield _violation(capacity, unmarked)
 
 
 def _unmarked(view: View, capacity: Capacity) -> tuple[int, ...]:
     """Return the PFC priorities that leave some uplink through a queue without marking."""
+    switch, down = view.switch_by_name[capacity.leaf], _down(view, capacity)
     uplinks = {
         id(port.qos): port.qos
-        for port in view.switch_by_name[capacity.leaf].ports
-        if port.leads_to == "switch" and port.qos is not None
+        for port in switch.ports
+        if port.leads_to == "switch" and port.qos is not None and port.name not in down
     }
     return tuple(sorted({p for qos in uplinks.values() for p in qos.pfc.priorities if not _marks(qos, p)}))
+
+
+def _down(view: View, capacity: Capacity) -> set[str]:
+    """Return the ports of a switch that lead to one of a lower tier."""
+    name = capacity.leaf
+    ends = ((k.a_port, k.b) if k.a == name else (k.b_port, k.a) for k in view.links_of.get(name, ()))
+    inside = {port for port, far in ends if _is_below(view, far, capacity.tier)}
+    beyond = (link for link in view.fabric.beyond if link.switch == name and link.tier is not None)
+    return inside | {link.port for link in beyond if link.tier is not None and link.tier < capacity.tier}
+
+
+def _is_below(view: View, name: str, tier: Tier) -> bool:
+    switch = view.switch_by_name.get(name)
+    return switch is not None and isinstance(switch.tier, Tier) and switch.tier < tier
 
 
 def _marks(qos: PortQos, priority: int) -> bool:
@@ -94,7 +109,7 @@ def _violation(capacity: Capacity, priorities: tuple[int, ...]) -> Violation:
     return Violation(
         origin=capacity.origin,
         message=f"{ratio:g}:1 uplinks pause {spell(priorities)}, and no ECN slows the senders before",
-        note=f"{capacity.note}; hosts that send up at line rate are paused {1 - 1 / ratio:.0%} of the time",
+        note=f"{capacity.note}; what sends up at line rate is paused {1 - 1 / ratio:.0%} of the time",
         help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}, or let ECN mark on them",
         elements=capacity.leaves,
         data={"ratio": round(ratio, 3), "priorities": list(priorities)},

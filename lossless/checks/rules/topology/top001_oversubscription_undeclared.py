@@ -5,7 +5,8 @@ Severity: error
 ## What it does
 Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares
 their ratio with the `oversubscription` that the intent accepts (1 where it says nothing). In a fabric of pods it
-does so for each spine as well: its links to leaves against those to super-spines.
+does so for each spine as well: its links to leaves against those to super-spines. One number counts for both tiers;
+`{leaf: 1, spine: 7}` states one for each.
 
 ## Why it breaks a lossless fabric
 On an oversubscribed leaf the uplinks are a standing point of congestion. PFC keeps the queue from overflowing by
@@ -51,13 +52,22 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a violation per kind of leaf or spine whose oversubscription exceeds what is declared."""
     yield from merged(
-        _violation(capacity)
+        _violation(capacity, _stated(capacity, view))
         for capacity in view.fabric.capacities
         if capacity.down_bps > capacity.up_bps * capacity.accepted
     )
 
 
-def _violation(capacity: Capacity) -> Violation:
+def _stated(capacity: Capacity, view: View) -> str:
+    """Return what accepts a ratio: a number where there is one tier, else a mapping that keeps that of the other."""
+    ratio = math.ceil(capacity.down_bps / capacity.up_bps * 100) / 100
+    ratios = {other.tier: other.accepted for other in view.fabric.capacities} | {capacity.tier: ratio}
+    if len(ratios) == 1:
+        return f"{ratio:g}"
+    return "{" + ", ".join(f"{tier.word}: {ratios[tier]:g}" for tier in sorted(ratios)) + "}"
+
+
+def _violation(capacity: Capacity, stated: str) -> Violation:
     ratio = capacity.down_bps / capacity.up_bps
     below = "hosts" if capacity.tier is Tier.LEAF else "links to leaves"
     declared = f", {capacity.accepted:g}:1 is declared" if capacity.accepted > 1 else ""
@@ -69,7 +79,7 @@ def _violation(capacity: Capacity) -> Violation:
         ),
         note=capacity.note,
         help=f"add uplinks until they carry {format_capacity(capacity.down_bps)}; "
-        f"to accept it, state oversubscription: {math.ceil(ratio * 100) / 100:g}",
+        f"to accept it, state oversubscription: {stated}",
         elements=capacity.leaves,
         data={"ratio": round(ratio, 3), "down_bps": capacity.down_bps, "up_bps": capacity.up_bps},
     )

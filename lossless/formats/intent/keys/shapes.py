@@ -6,7 +6,11 @@ from lossless.formats.intent.keys.key_doc import KeyDoc
 
 _LINKS = "how many, of which rate."
 _LAG = KeyDoc("Whether bundles between two switches are LAGs. Left out: off.", ("on",))
-_ACCEPTED = KeyDoc("Accepted ratio of host to uplink bandwidth: 2 means 2:1.", (2,))
+_ACCEPTED = KeyDoc(
+    "Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all tiers, or "
+    "one for each. Left out: 1.",
+    (2,),
+)
 _HOST_M = KeyDoc("Length of the cables from hosts to their switches, in metres, with its unit.", ("3m",))
 _UPLINK_M = KeyDoc("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",))
 _GLOBAL_M = KeyDoc("Length of the cables between groups, in metres, with its unit.", ("100m",))

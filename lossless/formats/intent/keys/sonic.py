@@ -77,6 +77,9 @@ SONIC: dict[str, dict[str, KeyDoc]] = {
         "down": KeyDoc("Ports that are kept down. Left out: none.", (["Ethernet504"],)),
     },
     "breakout": {},
+    "oversubscription": {
+        tier: KeyDoc(f"The accepted ratio of a {tier}. Left out: 1.", (2,)) for tier in ("leaf", "spine")
+    },
     "Hardware": {
         "super-spine": KeyDoc(
             "Switch profile of the super-spines. Left out: that of `switch`, if any.", ("nvidia-sn5600",)
@@ -110,7 +113,11 @@ SONIC: dict[str, dict[str, KeyDoc]] = {
         "cables": KeyDoc(
             "Real cable lengths by tier.", ({"host": "3m", "uplink": "30m", "spine_uplink": "300m"},)
         ),
-        "oversubscription": KeyDoc("Accepted ratio of host to uplink bandwidth: 2 means 2:1.", (2,)),
+        "oversubscription": KeyDoc(
+            "Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all "
+            "tiers, or one for each. Left out: 1.",
+            (2, {"leaf": 1, "spine": 7}),
+        ),
         "lag": KeyDoc("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
         "dual_tor": KeyDoc(
             "Whether hosts hang on pairs of leaves that tunnel to each other. Left out: off.", ("on",)

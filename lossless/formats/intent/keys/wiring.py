@@ -33,7 +33,9 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
             ([{"a": "leaf1", "b": "host1", "links": "2 x 400G", "cable": "3m"}],),
         ),
         "oversubscription": KeyDoc(
-            "Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)
+            "Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all "
+            "tiers, or one for each. Left out: 1.",
+            (2, {"leaf": 1, "spine": 7}),
         ),
     },
     "LeafSpine": {
@@ -44,7 +46,9 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
         "uplinks": KeyDoc("Links from each leaf to each spine: how many, of which rate.", ("8 x 800G",)),
         "cables": KeyDoc("Real cable lengths by tier.", ({"host": "3m", "uplink": "30m"},)),
         "oversubscription": KeyDoc(
-            "Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1.", (2,)
+            "Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all "
+            "tiers, or one for each. Left out: 1.",
+            (2, {"leaf": 1, "spine": 7}),
         ),
     },
     "Cables": {

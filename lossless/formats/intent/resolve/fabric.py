@@ -259,7 +259,8 @@ class _FabricResolver:
             f"{below} = {format_capacity(down_bps)} down, "
             f"{above} = {format_capacity(up_bps)} up, each counted one way"
         )
-        accepted = max(topology.oversubscription, shape.oversubscription if shape else 1.0)
+        ratios = (topology.oversubscription, shape.oversubscription if shape else {})
+        accepted = max(ratio.get(first.role, 1.0) for ratio in ratios)
         names = tuple(node.name for node in nodes)
         uplinks = tuple(Uplinks(_beyond(first, b), b.links, b.speed_bps) for b in up)
         return Capacity(

@@ -32,7 +32,13 @@ def _blocks(data: Data) -> Iterator[str]:
     yield columns([("links", "between", "how many", "rate", "cable"), *links]) if links else "no links"
     accepted = data["accepted_oversubscription"]
     if accepted is not None:
-        yield f"oversubscription accepted by the intent: {accepted:.4g}:1"
+        yield f"oversubscription accepted by the intent: {_accepted(data['accepted_by_tier'])}"
+
+
+def _accepted(ratios: Mapping[str, float]) -> str:
+    if len({*ratios.values()}) == 1:
+        return f"{next(iter(ratios.values())):.4g}:1"
+    return ", ".join(f"{tier} {ratio:.4g}:1" for tier, ratio in ratios.items())
 
 
 def _hosts(data: Data) -> Iterator[str]:
