@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import find_buffers
+from lossless.formats.importing.class_buffers import with_class_buffers
 from lossless.formats.importing.classes import find_classes, find_watchdog
 from lossless.formats.importing.devices import is_dual_tor
 from lossless.formats.importing.links import neighbor_claims, wire
@@ -55,7 +56,7 @@ def draft_of(
     return Draft(
         name=name,
         devices=placed,
-        classes=classes,
+        classes=with_class_buffers(placed, classes),
         watchdog=watchdog,
         tiers=tiers.pausing,
         asymmetric=_asymmetric(placed),

@@ -15,7 +15,15 @@ from lossless.model.fabric.tier import Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.formats.importing.model import Draft, DraftClass, EcnCurve, ImportDevice, ImportLink
+    from lossless.formats.importing.model import (
+        ClassValues,
+        Draft,
+        DraftClass,
+        EcnCurve,
+        ImportDevice,
+        ImportLink,
+        StatedClassBuffers,
+    )
     from lossless.model.fabric.cabling import CableEnd
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
@@ -57,6 +65,7 @@ def _class(cls: DraftClass, width: int) -> Iterator[str]:
     fields += ["scheduling: strict"] if cls.strict else []
     fields += [] if cls.bandwidth is None else [f"bandwidth: {cls.bandwidth}%"]
     fields += [f"ecn: {_ecn(cls.ecn)}"] if cls.ecn else []
+    fields += [f"buffer: {_class_buffers(cls.buffers)}"] if cls.buffers else []
     yield f"  {f'{cls.name}:'.ljust(width)} {{{', '.join(fields)}}}"
 
 
@@ -78,6 +87,25 @@ def _ecn(curves: dict[int | None, EcnCurve]) -> str:
 def _curve(curve: EcnCurve) -> list[str]:
     low, high, probability = curve
     return [f"min: {size_text(low)}", f"max: {size_text(high)}", f"probability: {probability}%"]
+
+
+def _class_buffers(stated: StatedClassBuffers) -> str:
+    if None in stated:
+        return _by_speed(stated[None])
+    by_tier = (f"{tier.word}: {_by_speed(values)}" for tier, values in stated.items() if tier is not None)
+    return f"{{by_tier: {{{', '.join(by_tier)}}}}}"
+
+
+def _by_speed(by_speed: dict[int | None, ClassValues]) -> str:
+    if None in by_speed:
+        return _values(by_speed[None])
+    fields = (f"{_rate(speed)}: {_values(values)}" for speed, values in by_speed.items() if speed is not None)
+    return f"{{by_speed: {{{', '.join(fields)}}}}}"
+
+
+def _values(values: ClassValues) -> str:
+    texts = (f"{key}: {value if key == 'dynamic_th' else size_text(value)}" for key, value in values)
+    return f"{{{', '.join(texts)}}}"
 
 
 def _policies(draft: Draft) -> Iterator[str]:

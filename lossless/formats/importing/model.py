@@ -73,10 +73,17 @@ class EcnCurve(NamedTuple):
     probability_percent: int
 
 
+ClassValues = tuple[tuple[str, int], ...]
+"""Keys below ``buffer`` of a class with their values, sizes in bytes."""
+StatedClassBuffers = dict["Tier | None", dict["int | None", ClassValues]]
+"""What a class states by tier and link speed, under None for all of them."""
+
+
 class DraftClass(NamedTuple):
     """One class as it will be declared; ``dscps`` is None for the class of all other DSCPs.
 
-    ``ecn`` has a curve by link speed, under None that of all other speeds. ``notes`` say what was chosen.
+    ``ecn`` has a curve by link speed, under None that of all other speeds; ``buffers`` are those that differ from what
+    is left out. ``notes`` say what was chosen.
     """
 
     name: str
@@ -88,6 +95,7 @@ class DraftClass(NamedTuple):
     bandwidth: int | None
     ecn: dict[int | None, EcnCurve]
     notes: tuple[str, ...] = ()
+    buffers: StatedClassBuffers | None = None
 
 
 class DraftWatchdog(NamedTuple):

@@ -94,8 +94,8 @@ KIND_OF: dict[str, tuple[tuple[Change, ...], set[tuple[str, str, str]]]] = {
         },
     ),
     "headroom row": (
-        (("BUFFER_PROFILE", LOSSLESS, "xoff", "1"),),
-        {("BUFFER_PROFILE", LOSSLESS, "xoff")},
+        (("BUFFER_PROFILE", LOSSLESS, "size", "1"),),
+        {("BUFFER_PROFILE", LOSSLESS, "size")},
     ),
     "class without DSCP": (
         (("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "5", "5"),),

@@ -1,0 +1,123 @@
+"""Thresholds and headroom of lossless groups that are not those of the HWSKU: what most ports have, by tier and speed.
+
+What a switch would compute, or take from a row of its HWSKU, is not stated: an intent gives it by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.importing.majority import dissent_notes, most
+from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.formats.importing.model import ClassValues, DraftClass, ImportDevice, StatedClassBuffers
+    from lossless.model.fabric.model import Port
+    from lossless.model.fabric.qos import BufferProfile
+    from lossless.model.fabric.tier import Tier
+    from lossless.model.hardware.model import HeadroomRow
+
+_DEFAULT_DYNAMIC_TH = 0
+"""What an intent tells the dynamic buffer model (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
+
+
+def with_class_buffers(
+    devices: Sequence[ImportDevice], classes: Sequence[DraftClass]
+) -> tuple[DraftClass, ...]:
+    """Return classes with the buffers that most of their groups have, as far as those are not what is left out."""
+    return tuple(_with_buffers(devices, classes, cls) if cls.lossless else cls for cls in classes)
+
+
+def _with_buffers(
+    devices: Sequence[ImportDevice], classes: Sequence[DraftClass], cls: DraftClass
+) -> DraftClass:
+    # In the traditional model all lossless classes have one profile, so they have one vote.
+    alone = all(device.switch.qos.buffer_model == "dynamic" for device in devices)
+    priorities = [other.priority for other in classes if other.lossless and (other is cls or not alone)]
+    by_cell: dict[tuple[Tier, int], list[ClassValues]] = {}
+    for device in devices:
+        for port in device.used.values():
+            for values in _values_of(device, port, priorities):
+                by_cell.setdefault((device.tier, port.speed_bps or 0), []).append(values)
+    votes = {cell: most(values) for cell, values in sorted(by_cell.items())}
+    notes = [note for _, vote in votes.values() for note in dissent_notes(vote, "thresholds and headroom")]
+    cells = {cell: values for cell, (values, _) in votes.items() if values is not None}
+    return cls._replace(buffers=layered(cells), notes=(*cls.notes, *dict.fromkeys(notes)))
+
+
+def _values_of(device: ImportDevice, port: Port, priorities: Sequence[int]) -> Iterator[ClassValues]:
+    """Yield what each lossless group of a port has that an intent would not give it by itself."""
+    qos = port.qos
+    for priority in priorities if qos is not None and port.speed_bps else ():
+        group = (
+            qos.groups[qos.group_of(priority)] if qos is not None and priority in qos.pfc.priorities else None
+        )
+        if group is None:
+            continue
+        profile = group.named
+        if device.switch.qos.buffer_model == "dynamic":
+            yield _of_computed(device, profile)
+        elif profile is not None and (row := _row(device, port)) is not None:
+            yield _beyond(device, profile, row)
+
+
+def _row(device: ImportDevice, port: Port) -> HeadroomRow | None:
+    return device.hwsku.row(port.speed_bps, port.cable.configured_m or 0)
+
+
+def _of_computed(device: ImportDevice, profile: BufferProfile | None) -> ClassValues:
+    dynamic = device.switch.qos.dynamic
+    default = _DEFAULT_DYNAMIC_TH if dynamic is None else dynamic.default_dynamic_th
+    if profile is None:
+        return () if default in (None, _DEFAULT_DYNAMIC_TH) else (("dynamic_th", default),)
+    headroom = {
+        "xoff": profile.headroom_bytes,
+        "xon": profile.xon_bytes,
+        "xon_offset": profile.xon_offset_bytes,
+    }
+    whole = {key: value for key, value in headroom.items() if value is not None}
+    return (*_threshold(device, profile), *(whole.items() if {"xoff", "xon"} <= whole.keys() else ()))
+
+
+def _beyond(device: ImportDevice, profile: BufferProfile, row: HeadroomRow) -> ClassValues:
+    """Return in what a profile differs from the row of its speed and length."""
+    usual = {"xoff": row.headroom_bytes, "xon": row.xon_bytes, "xon_offset": row.xon_offset_bytes}
+    given = {"xoff": profile.headroom_bytes, "xon": profile.xon_bytes, "xon_offset": profile.xon_offset_bytes}
+    other = ((key, value) for key, value in given.items() if value is not None and value != usual[key])
+    threshold = (
+        () if row.threshold in (profile.dynamic_th, profile.static_th_bytes) else _threshold(device, profile)
+    )
+    return (*threshold, *other)
+
+
+def _threshold(device: ImportDevice, profile: BufferProfile) -> ClassValues:
+    """Return a threshold of the kind that its pool has: what another kind does is the switch's own affair."""
+    pools = {pool.name: pool for pool in device.switch.qos.pools}
+    mode = pools[INGRESS_LOSSLESS_POOL].mode if INGRESS_LOSSLESS_POOL in pools else ""
+    if mode == "dynamic" and profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:
+        return (("dynamic_th", profile.dynamic_th),)
+    if mode == "static" and profile.static_th_bytes is not None:
+        return (("static_th", profile.static_th_bytes),)
+    return ()
+
+
+def layered(cells: Mapping[tuple[Tier, int], ClassValues]) -> StatedClassBuffers:
+    """Return what is stated for all switches by speed, under no tier, or by tier where tiers differ at one speed."""
+    by_speed: dict[int, set[ClassValues]] = {}
+    for (_, speed_bps), values in cells.items():
+        by_speed.setdefault(speed_bps, set()).add(values)
+    if all(len(values) == 1 for values in by_speed.values()):
+        flat = {speed_bps: next(iter(values)) for speed_bps, values in by_speed.items()}
+        return {None: _flat(flat)} if any(flat.values()) else {}
+    tiers = sorted({tier for tier, _ in cells})
+    stated = {tier: {speed: values for (at, speed), values in cells.items() if at is tier} for tier in tiers}
+    return {tier: _flat(values) for tier, values in stated.items() if any(values.values())}
+
+
+def _flat(by_speed: Mapping[int, ClassValues]) -> dict[int | None, ClassValues]:
+    """Return one value under no speed where all speeds have it, else those that are stated by speed."""
+    if len(set(by_speed.values())) == 1:
+        return {None: next(iter(by_speed.values()))}
+    return {speed_bps: values for speed_bps, values in by_speed.items() if values}

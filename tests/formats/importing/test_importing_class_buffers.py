@@ -1,0 +1,75 @@
+"""Thresholds and headroom that devices have and their HWSKU does not give come back as an intent states them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from lossless.ground.documents import load_text
+from lossless.interfaces.api.import_ import import_documents
+from tests.formats.importing.imports import intent
+from tests.formats.importing.test_importing_laws import deployed
+
+Data = dict[str, Any]
+
+
+def fabric(buffer: Data | None, model: str, switch: str = "nvidia-sn5600") -> Data:
+    rdma = {"dscp": 26, "priority": 3, "lossless": True, "bandwidth": "50%", "ecn": "off"}
+    shape = {
+        **dict.fromkeys(("leaves", "spines"), 2),
+        "hosts_per_leaf": 4,
+        "host_links": "2 x 400G",
+        "uplinks": "2 x 800G" if "nvidia" in switch else "2 x 400G",
+        "cables": {"host": "3m", "uplink": "30m"},
+    }
+    return {
+        "lossless": "v1",
+        "fabric": "stated",
+        "transport": "rocev2",
+        "congestion_control": "pfc-only",
+        "classes": {
+            "rdma": rdma if buffer is None else {**rdma, "buffer": buffer},
+            "cnp": {"dscp": 48, "priority": 6, "scheduling": "strict"},
+            "default": {"dscp": "rest", "priority": 0, "bandwidth": "50%"},
+        },
+        "pfc": {"watchdog": {"poll": "200ms", "detection": "400ms", "restoration": "400ms"}},
+        "hardware": {"leaf": switch, "spine": switch, "nic": "connectx-7"},
+        "topology": {"leaf_spine": shape},
+        "buffers": {"model": model},
+    }
+
+
+@pytest.mark.parametrize("model", ["traditional", "dynamic"])
+@pytest.mark.parametrize(
+    "buffer",
+    [
+        None,
+        {"dynamic_th": 1},
+        {"by_speed": {"400G": {"dynamic_th": -2}}},
+        {"by_tier": {"leaf": {"dynamic_th": 2}, "spine": {"dynamic_th": 1}}},
+        {"by_tier": {"leaf": {"by_speed": {"800G": {"dynamic_th": 3}}}}},
+        {"dynamic_th": 1, "xoff": "400 KiB", "xon": "20 KiB"},
+    ],
+)
+def test_what_is_stated_comes_back(buffer: Data | None, model: str) -> None:
+    found = import_documents(deployed(fabric(buffer, model)))
+    assert [(d.device, d.kind, d.cell) for d in found.differences] == []
+    assert intent(found)["classes"]["rdma"].get("buffer") == buffer
+
+
+def test_what_one_of_many_switches_has_is_a_difference_and_not_declared() -> None:
+    data = fabric({"by_device": {"leaf2": {"dynamic_th": 4}}}, "traditional")
+    data["topology"]["leaf_spine"]["leaves"] = 3
+    found = import_documents(deployed(data))
+    assert "buffer" not in intent(found)["classes"]["rdma"]
+    assert {difference.device for difference in found.differences} == {"leaf2"}
+
+
+def test_a_default_that_the_dynamic_model_is_told_is_stated() -> None:
+    files = [json.loads(file.text) for file in deployed(fabric(None, "dynamic"))]
+    for data in files:
+        data["DEFAULT_LOSSLESS_BUFFER_PARAMETER"]["AZURE"]["default_dynamic_th"] = "2"
+    found = import_documents([load_text(json.dumps(d), f"sw{n}/config_db.json") for n, d in enumerate(files)])
+    assert intent(found)["classes"]["rdma"]["buffer"] == {"dynamic_th": 2}
