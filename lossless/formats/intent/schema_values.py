@@ -27,10 +27,14 @@ def words(form: Schema) -> list[str]:
     return [word for word in values if isinstance(word, str)]
 
 
+_OTHER_IN_YAML = frozenset({"true", "false", "null", "~"})
+"""Texts that YAML takes for something else where they are not quoted."""
+
+
 def written(value: Any) -> str:
     """Return a value as YAML has it."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {written(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(written, value)) + "]"
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) and value not in _OTHER_IN_YAML else json.dumps(value)

@@ -1,8 +1,8 @@
 """What sets trust, DSCP map, PFC and ETS on a host, and what of a host each of them must be told.
 
-* ``mlnx_qos`` keeps nothing across calls: ``--cable_len`` alone writes an empty PFC mask, ``--pfc`` alone no
-  cable length, so both stand in one call; ``--trust`` and ``--dscp2prio`` exclude each other
-  (Mellanox/mlnx-tools python/mlnx_qos @088fadb).
+* ``mlnx_qos`` kept nothing across calls until 2024: ``--cable_len`` alone wrote an empty PFC mask, ``--pfc`` alone no
+  cable length, so both stand in one call; since @83b87d9 each leaves the other as it is. ``--trust`` and
+  ``--dscp2prio`` exclude each other (Mellanox/mlnx-tools python/mlnx_qos @088fadb).
 * ``dcb`` of iproute2 reads before it writes, and keeps what it is not told: ``app replace`` and whole lists it is,
   then (iproute2 dcb/dcb_app.c @00d59f4, dcb_ets.c @12d41d0; pmachata/iproute2 dcb/dcb_pfc.c @cecd504). Its
   ``apptrust`` is younger (dcb_apptrust.c @21f88a0), which the script finds out.

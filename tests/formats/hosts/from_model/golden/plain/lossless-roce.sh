@@ -244,7 +244,7 @@ set_qos() {
         ensure "$interface: priority of DSCP $dscp" "$priority" "dscp:$dscp" \
             mlnx_qos -i "$interface" --dscp2prio "set,$dscp,$priority"
     done
-    # In one call: mlnx_qos writes both, and --cable_len alone would clear the PFC mask.
+    # In one call: --cable_len alone clears the PFC mask in versions of mlnx_qos before 2024.
     ensure "$interface: PFC" "$PFC for $CABLE_M m" pfc \
         mlnx_qos -i "$interface" --pfc "$PFC" --cable_len "$CABLE_M"
 }
