@@ -4,7 +4,8 @@ Severity: error
 
 ## What it does
 Compares the partition that jobs are to use with the P_Keys of the compute hosts. A host that is no member, and two or
-more hosts that are limited members, are errors.
+more hosts that are limited members, are errors. Hosts that are full members of another partition belong to another
+tenant, and are let be where no place is stated (NCCL_IB_PKEY).
 
 ## Why it breaks a lossless fabric
 NCCL_IB_PKEY is a place in the host's own table: on a host that is not a member the same place holds the key of another
@@ -46,8 +47,11 @@ from lossless.checks.rules.infiniband.partitions import BASE, FULL_MEMBER, table
 from lossless.checks.rules.infiniband.subnet_queries import hcas
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.wording import joined
+from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lossless.model.fabric.infiniband.subnet import Partition, Subnet
 
 
@@ -57,7 +61,13 @@ def check(subnet: Subnet) -> Results:
     if part is None or key is None:
         return
     tables = tables_of_jobs(subnet)
-    outside = [hca for table, of_table in tables.items() if key not in map(_base, table) for hca in of_table]
+    stated = subnet.job is not None and any(one.key == "NCCL_IB_PKEY" for one in subnet.job.environment)
+    outside = [
+        hca
+        for table, of_table in tables.items()
+        if key not in map(_base, table) and (stated or not _of_others(table))
+        for hca in of_table
+    ]
     full = key | FULL_MEMBER
     limited = [
         hca for table, of_table in tables.items() if key in table and full not in table for hca in of_table
@@ -66,6 +76,11 @@ def check(subnet: Subnet) -> Results:
         yield _violation(subnet, part, outside, "no")
     if len(limited) > 1:
         yield _violation(subnet, part, limited, "limited")
+
+
+def _of_others(table: Sequence[int]) -> bool:
+    """Return whether a port is a full member of a partition besides the default one."""
+    return any(key & FULL_MEMBER and key & BASE != DEFAULT_PKEY for key in table)
 
 
 def _base(key: int) -> int:
