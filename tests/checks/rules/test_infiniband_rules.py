@@ -229,12 +229,26 @@ def test_an_engine_of_many_lanes_without_qos_is_no_error_on_a_tree() -> None:
     document = intent(subnet_manager=routing, qos=None, partitions=parts, jobs=None, sharp="off")
     finding = only("IB004", document)
     assert (finding.severity, finding.note) == ("warning", "on a fat tree its paths close no circle even so")
-    assert only("IB004", *conf("routing_engine dfsssp\nlmc 0\n")).severity == "error"
+    assert only("IB004", *conf("routing_engine dfsssp\nqos FALSE\n")).severity == "error"
 
 
 def test_nue_needs_tables_only_where_it_may_use_several_lanes() -> None:
     assert drawn("IB004", *conf("routing_engine nue\nlmc 0\n")) == []
-    assert only("IB004", *conf("routing_engine nue\nnue_max_num_vls 4\n")).severity == "error"
+    assert only("IB004", *conf("routing_engine nue\nqos FALSE\nnue_max_num_vls 4\n")).severity == "error"
+
+
+def test_where_a_file_says_nothing_of_qos_the_command_line_may_turn_it_on() -> None:
+    finding = only("IB004", *conf("routing_engine dfsssp\nlmc 0\n"))
+    assert (finding.severity, finding.note.endswith("unless opensm is started with --qos")) == (
+        "warning",
+        True,
+    )
+    table = "qos_sl2vl 0,1,2,3\n"
+    assert drawn("IB005", *conf(table)) == []
+    assert len(gaps("IB005", *conf(table))) == 1
+    assert gaps("IB005", *conf("lmc 0\n")) == gaps("IB005", *conf("qos FALSE\n" + table)) == []
+    parts = "Default=0x7fff, sl=3 : ALL=full ;\n"
+    assert len(gaps("IB027", *conf("lmc 0\n", parts))) == 1
 
 
 # --- levels of service
@@ -488,6 +502,19 @@ def test_limited_members_of_the_default_partition_have_another_key_first_where_b
     assert finding.data == {"place": 1, "right": 0}
     opened = {**parts, "Default": {"members": {"full": ["SELF", "ALL"], "limited": []}}}
     assert drawn("IB013", intent(partitions=opened, jobs=second, subnet_manager=both)) == []
+
+
+def test_hosts_of_another_tenant_need_not_be_members_of_the_partition_of_jobs() -> None:
+    tenants = {
+        "compute": {"members": {"full": "host[1-4]"}},
+        "other": {"pkey": 0x20, "members": {"full": "host[5-8]"}},
+    }
+    apart = intent(partitions=tenants, jobs={"environment": None})
+    assert drawn("IB043", apart) == []
+    # A place is another tenant's key on hosts of another tenant, and hosts of nobody cannot run these jobs.
+    assert len(only("IB043", intent(partitions=tenants)).elements) == 4
+    alone = {"compute": {"members": {"full": "host[1-4]"}}}
+    assert len(only("IB043", intent(partitions=alone, jobs={"environment": None})).elements) == 4
 
 
 def test_hosts_of_jobs_are_full_members_of_their_partition() -> None:

@@ -10,7 +10,8 @@ where `qos_max_vls` promises more lanes than there are, and where `qos_sl2vl` na
 
 torus-2QoS needs two lanes to keep its circles apart, four to do so while a switch is down, and eight for two levels
 of service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a circle, an
-engine of many lanes without QoS is a warning too.
+engine of many lanes without QoS is a warning too, as it is of a deployed file that says nothing of `qos`: the command
+line may turn it on.
 
 ## Why it breaks a lossless fabric
 opensm folds a lane that is not operational onto a lower one (VL 4 becomes VL 0 with VL0-3) and says nothing. Two
@@ -76,6 +77,7 @@ from lossless.checks.rules.infiniband.subnet_queries import (
     number,
     operational_vls,
     partitions,
+    qos_untold,
     shape,
     switches,
     vl_of,
@@ -141,11 +143,16 @@ def _off(subnet: Subnet, engine: str) -> Violation:
     return Violation(
         origin=written(subnet, "qos") if subnet.option("qos") else subnet.routing.origin,
         message=f"{engine} parts its paths by lanes, and QoS is off: no table of lanes is written",
-        note=_OFF_NOTES.get(engine, "") if circles else "on a fat tree its paths close no circle even so",
+        note=_off_note(subnet, engine) if circles else "on a fat tree its paths close no circle even so",
         help="write qos TRUE",
         data={"engine": engine},
-        severity=None if circles else "warning",
+        severity=None if circles and not qos_untold(subnet) else "warning",
     )
+
+
+def _off_note(subnet: Subnet, engine: str) -> str:
+    unless = "unless opensm is started with --qos" if qos_untold(subnet) else ""
+    return ", ".join(filter(None, (_OFF_NOTES.get(engine, ""), unless)))
 
 
 def _of_engine(subnet: Subnet, count: int) -> Iterator[Violation]:

@@ -42,8 +42,10 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
     DROPPED,
+    QOS_UNTOLD,
     SL_COUNT,
     is_on,
+    qos_untold,
     storage_partitions,
     vl_of,
 )
@@ -62,6 +64,8 @@ KEYS = ("qos_sl2vl", "qos_ca_sl2vl", "qos_sw0_sl2vl", "qos_swe_sl2vl", "qos_rtr_
 def check(subnet: Subnet) -> Results:
     """Yield a violation per table that is not one of 16 lanes, and where storage rides with the jobs."""
     if not is_on(subnet, "qos"):
+        if qos_untold(subnet) and any(map(subnet.option, KEYS)):
+            yield QOS_UNTOLD
         return
     for setting in filter(None, map(subnet.option, KEYS)):
         if setting.text != "(null)":

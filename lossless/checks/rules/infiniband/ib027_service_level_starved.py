@@ -49,9 +49,11 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import (
     ARBITRATION_TABLES,
     DROPPED,
+    QOS_UNTOLD,
     folding,
     is_on,
     operational_vls,
+    qos_untold,
     vl_of,
     written,
 )
@@ -70,6 +72,8 @@ if TYPE_CHECKING:
 def check(subnet: Subnet) -> Results:
     """Yield a violation per service level in use that has no lane, or one without weight."""
     if not is_on(subnet, "qos"):
+        if qos_untold(subnet) and levels_in_use(subnet):
+            yield QOS_UNTOLD
         return
     if subnet.routing.engine == TORUS_ENGINE:
         yield from _torus(subnet)

@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, set_to
+from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions, qos_untold, set_to
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.infiniband.options import option, taken
 
@@ -65,7 +65,7 @@ def check(subnet: Subnet) -> Results:
     if not lost:
         return
     setting, names = subnet.option("qos"), list(dict.fromkeys(name for name, _ in lost))
-    untold = setting is None and subnet.door == "opensm"
+    untold = qos_untold(subnet)
     yield Violation(
         origin=setting.origin if setting else lost[0][1],
         message=f"QoS is off: {joined(names, 4)} {'has' if len(names) == 1 else 'have'} no effect",

@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.partitions import holds_key
-from lossless.checks.rules.infiniband.subnet_queries import is_on, partitions
+from lossless.checks.rules.infiniband.subnet_queries import QOS_UNTOLD, is_on, partitions, qos_untold
 from lossless.checks.rules.locations import beside
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT, policy_of
 from lossless.model.fabric.infiniband.options import c_number
@@ -55,6 +55,8 @@ def check(subnet: Subnet) -> Results:
     """Yield a violation per partition whose paths get another level than it states."""
     policy = policy_of(subnet) if is_on(subnet, "qos") else None
     if policy is None:
+        if subnet.policy is not None and qos_untold(subnet):
+            yield QOS_UNTOLD
         return
     for partition in partitions(subnet) or ():
         if partition.sl is None or partition.base is None:

@@ -60,7 +60,13 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.infiniband.partitions import by_key, holds_key
-from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, is_on, partitions
+from lossless.checks.rules.infiniband.subnet_queries import (
+    NO_PARTITIONS,
+    QOS_UNTOLD,
+    is_on,
+    partitions,
+    qos_untold,
+)
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
 
 if TYPE_CHECKING:
@@ -73,6 +79,8 @@ def check(subnet: Subnet) -> Results:
     """Yield a violation per level and per P_Key that a policy names and that is not there."""
     policy = subnet.policy if is_on(subnet, "qos") else None
     if policy is None:
+        if subnet.policy is not None and qos_untold(subnet):
+            yield QOS_UNTOLD
         return
     levels = {level.text("name").upper() for level in policy.levels}
     for rule in policy.rules:

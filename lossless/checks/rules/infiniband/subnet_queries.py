@@ -32,6 +32,8 @@ NO_TOPOLOGY = MissingInput("switches, adapters and links are not in the files of
 NO_PARTITIONS = MissingInput("the partition file is not among the files")
 OWN_ENGINE = MissingInput("by which engine NVIDIA's OpenSM routes where none is stated")
 
+QOS_UNTOLD = MissingInput("whether opensm is started with --qos: its file says nothing of qos")
+
 TREE_ENGINES = ("ftree", "updn", "dnup", "ar_ftree", "ar_updn")
 """Engines that let no packet go down and up again: opensm(8); the ar_ ones are NVIDIA's, by their names."""
 LAYERED_ENGINES = ("lash", "dfsssp", "torus-2QoS")
@@ -74,6 +76,11 @@ def number(subnet: Subnet, key: str) -> int:
 def is_on(subnet: Subnet, key: str) -> bool:
     """Return whether opensm takes an option as true."""
     return value(subnet, key) is True
+
+
+def qos_untold(subnet: Subnet) -> bool:
+    """Return whether a deployed file says nothing of QoS: then the command line may turn it on (IB028)."""
+    return subnet.door == "opensm" and subnet.option("qos") is None
 
 
 def written(subnet: Subnet, *keys: str) -> Origin:
