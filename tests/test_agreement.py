@@ -23,13 +23,19 @@ from tests.strategies import fabric_of, intents, written
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from lossless.api import Report
     from lossless.model.fabric.model import Fabric
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.laws
+
+
+EXPLAINED_BY_INTENT = {
+    "BUF001": "a switch is told the length of a row, which may be longer than the cable is"
+}
+"""Rules whose errors in a rendered tree may be none where they know the intent, and why."""
 
 
 class Files(NamedTuple):
@@ -93,12 +99,12 @@ def errors(report: Report) -> list[str]:
     ]
 
 
-def wrong_rows(report: Report) -> set[tuple[str, tuple[str | int, ...]]]:
-    """Return the files and rows that some rule calls an error, those of intents left out."""
+def wrong_rows(report: Report, but: Collection[str] = ()) -> set[tuple[str, tuple[str | int, ...]]]:
+    """Return the files and rows that some rule, but for those named, calls an error; those of intents left out."""
     return {
         (finding.origin.file, finding.origin.path[:2])
         for finding in report.findings
-        if finding.severity == "error" and finding.origin.file.endswith(".json")
+        if finding.severity == "error" and finding.origin.file.endswith(".json") and finding.code not in but
     }
 
 
@@ -116,7 +122,9 @@ def test_render_refuses_what_lint_calls_an_error_and_nothing_else(data: Data) ->
 @given(intents(renderable=True))
 def test_what_is_rendered_lints_and_compares_as_the_intent_does(data: Data) -> None:
     with rendered(data) as at:
-        assert errors(lint([at.tree])) == []
+        assert [
+            error for error in errors(lint([at.tree])) if error.split()[0] not in EXPLAINED_BY_INTENT
+        ] == []
         beside = lint([at.intent, at.tree])
         assert errors(beside) == []
         assert [finding for finding in beside.findings if finding.code == "CFG004"] == []
@@ -132,9 +140,10 @@ def test_a_changed_switch_is_as_wrong_beside_its_neighbors_and_its_intent_as_alo
 ) -> None:
     with rendered(data) as at:
         switch, change = at.draw_change(choice)
-        alone = wrong_rows(lint([at.config(switch)]))
-        assert alone <= wrong_rows(lint([at.tree])), change
-        assert alone <= wrong_rows(lint([at.intent, at.tree])), change
+        alone = lint([at.config(switch)])
+        assert wrong_rows(alone) <= wrong_rows(lint([at.tree])), change
+        beside = lint([at.intent, at.tree])
+        assert wrong_rows(alone, EXPLAINED_BY_INTENT) <= wrong_rows(beside), change
 
 
 @settings(max_examples=40)

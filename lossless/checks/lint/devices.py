@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.layout import PartLayout
     from lossless.model.fabric.deployed_devices import DeviceSummary
-    from lossless.model.fabric.model import ClassSet, Fabric
+    from lossless.model.fabric.model import Fabric, Port, Switch
 
 
 class DeviceResult(NamedTuple):
@@ -58,7 +58,7 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         return DeviceResult(document.file, Verdicts(), problems, None)
     intended = settings.intended.get(fabric.switches[0].name)
     if intended is not None:
-        fabric = _of_classes(fabric, intended.classes)
+        fabric = _as_intended(fabric, intended)
     view = View(fabric)
     device = Device(tables, view, intended)
     chosen = settings.chosen(document.file)
@@ -72,10 +72,35 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     return DeviceResult(document.file, _joined(verdicts), problems, summary, document.name, layout)
 
 
-def _of_classes(fabric: Fabric, classes: ClassSet) -> Fabric:
-    """Return the fabric of a device with the classes that its intent declares, in place of those its own maps show."""
-    switches = tuple(switch._replace(classes=classes) for switch in fabric.switches)
-    return fabric._replace(classes=classes, switches=switches)
+def _as_intended(fabric: Fabric, intended: Switch) -> Fabric:
+    """Return the fabric of a device with the classes and the lengths of cables that its intent declares."""
+    switches = tuple(
+        switch._replace(classes=intended.classes, ports=_with_real_lengths(switch.ports, intended.ports))
+        for switch in fabric.switches
+    )
+    return fabric._replace(classes=intended.classes, switches=switches)
+
+
+def _with_real_lengths(ports: tuple[Port, ...], intended: Sequence[Port]) -> tuple[Port, ...]:
+    """Return the ports of a device that are told more than the length of their cable, with the longest of their kind.
+
+    A device is told the length of a headroom row, which covers the cable. Ports that are told the same stay alike.
+    """
+    real = {port.name: port.cable.real_m for port in intended}
+    longest: dict[int | None, int] = {}
+    unknown: set[int | None] = {None}
+    for port in ports:
+        told_m, length_m = port.cable.configured_m, real.get(port.name)
+        if isinstance(length_m, int) and told_m is not None and length_m <= told_m:
+            longest[told_m] = max(length_m, longest.get(told_m, 0))
+        else:
+            unknown.add(told_m)
+    return tuple(
+        port
+        if (told_m := port.cable.configured_m) in unknown
+        else port._replace(cable=port.cable._replace(real_m=longest[told_m]))
+        for port in ports
+    )
 
 
 def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
