@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name, whole_number
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.known import UNKNOWN
@@ -407,3 +408,7 @@ def test_real_configurations_mean_the_same_in_any_order(reference: Path) -> None
             for table, rows in data.items()
         }
         assert bare(read(backwards)[0]) == bare(read(data)[0]), name
+
+
+def test_every_table_that_is_rendered_is_read() -> None:
+    assert {*OWNED, *SHARED} <= READ_TABLES

@@ -499,3 +499,14 @@ class TestManagement:
         ]
         assert self.said(AAA=rows, TACPLUS={"global": {"passkey": "secret"}}) == []
         assert self.said(AAA={"authentication": {"login": "local"}}) == []
+
+
+@pytest.mark.parametrize("table", ["BUFFER_PG", "BUFFER_QUEUE"])
+@pytest.mark.parametrize("row", [{}, {"NULL": "NULL"}])
+def test_a_group_or_queue_names_a_profile(table: str, row: Config) -> None:
+    """Without one the default, "0", names no profile (sonic-buffer-pg.yang, sonic-buffer-queue.yang @086b03b)."""
+    ports = {"Ethernet0": {"lanes": "1", "alias": "e0", "speed": "100000"}}
+    found = validate({"PORT": ports, table: {"Ethernet0|3": row}}).problems
+    assert [(problem.path, problem.flaw.message) for problem in found] == [
+        ((table, "Ethernet0|3"), "profile is missing")
+    ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.sonic.changes.meaning import NO_FIELDS, compare
 from lossless.formats.sonic.from_model.tables import CABLES, OWNED, SHARED
-from lossless.formats.sonic.read.tables import READ_TABLES, Tables, plain_name
+from lossless.formats.sonic.read.tables import Tables, plain_name
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
 
@@ -58,8 +58,8 @@ def differences(running: Tables, rendered: TableRows, switch: Switch) -> tuple[R
     for table in SHARED:
         own = rendered.get(table, {})
         named = {
-            key: {name: value for name, value in fields.items() if name in own[key]}
-            for key, fields in _fields_of(running, table).items()
+            key: {name: value for name, value in row.fields.items() if name in own[key]}
+            for key, row in running.table(table).items()
             if key in own
         }
         row_differences += _rows(table, _meaning(named), _meaning(own))
@@ -99,18 +99,6 @@ def _empty_rows(running: Tables, rendered: TableRows) -> Iterator[RowDifference]
         for key, row in running.table(table).items():
             if not row.fields.keys() - {NO_FIELDS} and key not in rendered.get(table, {}):
                 yield RowDifference(table, key, "removed", ())
-
-
-def _fields_of(running: Tables, table: str) -> dict[str, Mapping[str, str]]:
-    """Return the rows of a table, of one that is rendered and not read as well."""
-    if table in READ_TABLES:
-        return {key: row.fields for key, row in running.table(table).items()}
-    rows = running.data.get(table)
-    return {
-        key: {str(name): str(value) for name, value in row.items()}
-        for key, row in (rows.items() if isinstance(rows, dict) else ())
-        if isinstance(row, dict)
-    }
 
 
 def _meaning(rows: Mapping[str, Mapping[str, str]]) -> Rows:
