@@ -17,7 +17,7 @@ from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_mar
 from lossless.analysis.buffers.headroom.formulas import Method
 from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, link_need, lossless_profile
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, claim_beyond_limit, headroom_sums
-from lossless.analysis.buffers.storm_protection import Protection, protection
+from lossless.analysis.buffers.storm_protection import WATCHDOG_ELSEWHERE, Protection, protection
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -210,11 +210,13 @@ def _line(sets: Sequence[PortSet], ports: PortSet, priority: int) -> PortVerdict
     if isinstance(marks, MissingInput):
         missing.append(f"XOFF against ECN: {marks.reason}")
     watchdog = protection(ports)
+    if watchdog == "unknown":
+        missing.append(f"watchdog: {WATCHDOG_ELSEWHERE}")
     parts = [part for part in (headroom, _storm(watchdog), _port_claim(ports)) if isinstance(part, _Part)]
     known = marks if isinstance(marks, EcnMarking) else None
     return PortVerdict(
         # A missing headroom weighs more than a watchdog that runs: half a verdict is none.
-        verdict=_combined(parts, complete=isinstance(headroom, _Part)),
+        verdict=_combined(parts, complete=isinstance(headroom, _Part) and watchdog != "unknown"),
         switch=ports.switch.name,
         switches=len(ports.switches),
         ports=ports.places,
@@ -237,7 +239,7 @@ def _combined(parts: Sequence[_Part], *, complete: bool) -> BufferVerdict:
 
 
 def _storm(watchdog: Protection) -> _Part:
-    if watchdog == "running":
+    if watchdog in ("running", "unknown"):
         return _Part("safe", "")
     return _Part("unsafe", f"nothing ends a pause storm: watchdog {watchdog}")
 

@@ -153,6 +153,15 @@ def test_a_port_on_which_nothing_ends_a_storm_is_unsafe(tables: dict[str, Any], 
     assert verdict.reasons == (f"nothing ends a pause storm: watchdog {why}",)
 
 
+def test_of_a_fragment_without_rows_of_the_watchdog_nobody_knows_whether_one_runs() -> None:
+    """A qos.json has no PORT rows, and need not have those of PFC_WD; beside one row, a port without one has none."""
+    verdict = leaf(PFC_WD=None, PORT=None)
+    assert {each.watchdog for each in verdict.lines} == {"unknown"}
+    assert verdict.reasons == ()
+    assert "watchdog: a fragment without PORT rows: the watchdog may stand elsewhere" in verdict.not_judged
+    assert leaf(PFC_WD=None).overall == "unsafe"
+
+
 def test_an_old_file_without_a_mask_is_filled_in_by_the_switch() -> None:
     mask = {"Ethernet8": {"pfcwd_sw_enable": None}}
     verdict = leaf(PORT_QOS_MAP=mask, VERSIONS={"DATABASE": {"VERSION": "version_3_0_4"}})

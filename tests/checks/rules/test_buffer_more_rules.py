@@ -344,6 +344,16 @@ def test_dynamic_egress_limits_are_computed_not_condemned(exponent: int, expecte
     assert len(drawn("BUF013", document)) == expected
 
 
+@pytest.mark.parametrize(("size_bytes", "short"), [(HELD_BYTES, False), (HELD_BYTES - 1, True)])
+def test_a_queue_without_a_bound_holds_no_more_than_its_pool(size_bytes: int, short: bool) -> None:
+    document = leaf(BUFFER_POOL={"egress_lossless_pool": {"size": str(size_bytes)}})
+    found = drawn("BUF013", document)
+    assert [one.origin.path for one in found] == (
+        [("BUFFER_POOL", "egress_lossless_pool", "size")] if short else []
+    )
+    assert all(one.help == "give its pool the whole buffer of the chip" for one in found)
+
+
 def test_a_queue_that_drops_before_any_pause_is_an_error_on_all_its_ports() -> None:
     found = only("BUF013", profile("egress_lossless_profile", dynamic_th="-3"))
     assert found.message == (

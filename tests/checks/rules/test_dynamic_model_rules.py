@@ -34,6 +34,14 @@ def leaf(model: str, **parameters: str) -> Document:
     return patched("leaf.json", changes)
 
 
+def test_without_any_group_a_switch_that_computes_its_buffers_makes_none() -> None:
+    """buffermgrd of the traditional model makes groups of pfc_enable; that of the dynamic model fills in rows."""
+    none = {"BUFFER_PG": None, "DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}}
+    assert "the dynamic buffer model writes none" in only("PFC005", patched("leaf.json", none)).message
+    assert drawn("PFC005", patched("leaf.json", {"BUFFER_PG": None})) == []
+    assert drawn("PFC005", patched("leaf.json", {**none, "PORT": None})) == []
+
+
 @pytest.mark.parametrize("code", ["BUF001", "BUF002", "BUF012"])
 def test_headroom_that_a_ratio_lends_is_there(code: str) -> None:
     assert drawn(code, leaf("dynamic", over_subscribe_ratio="2")) == []

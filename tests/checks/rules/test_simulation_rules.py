@@ -463,3 +463,9 @@ def test_the_advice_of_a_run_names_the_tiers_where_links_without_pfc_drop() -> N
     view = View(api.load_fabrics([pods(pfc={"tiers": ["hosts", "uplinks"]})]).fabrics[0])
     (verdict,) = answer(view, SimulationRequest()).runs
     assert verdict.changes[0].startswith("name the links that drop in pfc.tiers")
+
+
+def test_a_switch_that_computes_its_buffers_is_run_as_any_other() -> None:
+    report = intent({"buffers": {"model": "dynamic"}})
+    assert gaps(report) == []
+    assert drawn(report) == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.buffers.simulation_facts import (
     EgressRefusal,
     HeadroomUse,
@@ -20,6 +21,7 @@ from lossless.analysis.simulation.question.request import SimulationRequest
 from lossless.analysis.simulation.study.answer import checked_scenario, load_of, parts, run_study, why_not
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import MissingInput
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -28,7 +30,6 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd, SeedResult
     from lossless.analysis.simulation.study.peer_reaction import PeerReactionLimit
     from lossless.analysis.simulation.study.study import Study
-    from lossless.model.fabric.view import View
 
     Uses = dict[PortRef, list[tuple[int, GroupUse]]]
     """Headroom used by port, each with the seed."""
@@ -40,7 +41,7 @@ def survey(views: Iterable[View], request: SimulationRequest) -> Iterator[Simula
         yield SimulationFacts(not_run=reason)
         return
     for view in views:
-        for part in parts(view):
+        for part in parts(View(with_computed_buffers(view.fabric))):
             if part.lossless_sets:
                 yield from _asked(part, request)
 

@@ -3,7 +3,8 @@
 Severity: error
 
 ## What it does
-Compares what one lossless egress queue can hold, alpha B / (1 + alpha) of its pool or `static_th`, with what ingress
+Compares what one lossless egress queue can hold, alpha B / (1 + alpha) of its pool or `static_th` (and the whole pool,
+where `dynamic_th` 7 leaves the queue unbounded), with what ingress
 groups of its priority hold for it once it stands still: each fills to its own threshold, then its headroom. Less than
 one group holds is an error. Less than two groups hold is a warning where the queue is also kept below half of its
 pool; some chips have their buffer in two halves, and a queue there never gets more. Zero profiles, lossy queues
@@ -33,7 +34,7 @@ pause was ever sent.
 ```
 
 ## Fix
-Do not bound lossless queues: `dynamic_th` 7, or a `static_th` as large as the pool.
+Do not bound lossless queues: `dynamic_th` 7, or a `static_th` as large as the pool; and a pool of the whole buffer.
 
 ## Sources
 - Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (egress of lossless traffic must not be the limit)
@@ -104,15 +105,12 @@ def _egresses(sets: Sequence[PortSet]) -> Iterator[_EgressUse]:
             number = ports.qos.queue_of(priority)
             queue = ports.qos.queues[number] if number != UNREADABLE else None
             buffer = queue.buffer if queue else None
-            if buffer is not None and not is_lossy(buffer) and _is_bounded(buffer):
+            # One on an ingress pool is SWS014's.
+            of_ingress = buffer is not None and buffer.pool is not None and buffer.pool.kind == "ingress"
+            if buffer is not None and not is_lossy(buffer) and not of_ingress:
                 egress = uses.setdefault((id(buffer), priority), _EgressUse(buffer, priority, []))
                 egress.sets.append(ports)
     yield from uses.values()
-
-
-def _is_bounded(buffer: BufferProfile) -> bool:
-    """Return whether an egress profile bounds its queue; one on an ingress pool is SWS014's."""
-    return buffer.dynamic_th != UNBOUNDED_TH and (buffer.pool is None or buffer.pool.kind != "ingress")
 
 
 def _verdict(
@@ -124,7 +122,8 @@ def _verdict(
     limit = _limit_bytes(egress.profile)
     held = None if limit is None else _most_held(sets, egress.priority, held_by_profile)
     for unknown in (limit, held):
-        if isinstance(unknown, MissingInput):
+        # Where the queue has no bound of its own, only a pool that is known to be too small says anything.
+        if isinstance(unknown, MissingInput) and egress.profile.dynamic_th != UNBOUNDED_TH:
             return MissingInput(unknown.reason, places(egress.sets))
     if not isinstance(limit, float | int) or not isinstance(held, _EgressBacklog):
         return None
@@ -138,15 +137,15 @@ def _verdict(
 
 
 def _limit_bytes(profile: BufferProfile) -> float | MissingInput | None:
+    """Return what a queue can hold: no more than its pool; None where nothing bounds it."""
+    of_pool = profile.pool.size_bytes if profile.pool is not None else None
+    whole_pool = profile.reserved_bytes + of_pool if of_pool else None
+    if profile.dynamic_th == UNBOUNDED_TH:
+        return whole_pool
     limit = queue_limit_bytes(profile)
-    if (
-        isinstance(limit, MissingInput)
-        or limit is None
-        or profile.pool is None
-        or not profile.pool.size_bytes
-    ):
+    if isinstance(limit, MissingInput) or limit is None or whole_pool is None:
         return limit
-    return min(limit, profile.reserved_bytes + profile.pool.size_bytes)
+    return min(limit, whole_pool)
 
 
 def _most_held(
@@ -178,20 +177,33 @@ def _held(
     return held_by_profile[id(profile)]
 
 
+def _is_pool_short(profile: BufferProfile, limit: float) -> bool:
+    """Return whether a queue may fill its pool, and that is too little."""
+    of_pool = profile.pool.size_bytes if profile.pool is not None else None
+    return of_pool is not None and limit == profile.reserved_bytes + of_pool
+
+
 def _violation(
     view: View, egress: _EgressUse, held: _EgressBacklog, limit: float, *, senders: int
 ) -> Violation:
     profile = egress.profile
     amount = int(held.one_bytes if senders == 1 else held.two_bytes)
     who = "one ingress group holds" if senders == 1 else "two ingress groups hold"
-    field = "dynamic_th" if profile.dynamic_th is not None else "static_th"
+    field, by_pool = (
+        "dynamic_th" if profile.dynamic_th is not None else "static_th",
+        _is_pool_short(profile, limit),
+    )
     origin = profile.origin if view.fabric.declared else below(profile.origin, field)
+    if by_pool and profile.pool is not None and not view.fabric.declared:
+        origin = below(profile.pool.origin, "size")
     return Violation(
         origin=origin,
         message=f"{profile.name} lets a lossless queue hold {format_bytes(int(limit))}, and {who} "
         f"{format_bytes(amount)} for it before its sender stops",
         note=f"{held.profile.name}: threshold and headroom of each group; the queue drops first, without a pause",
-        help="set dynamic_th to 7"
+        help="give its pool the whole buffer of the chip"
+        if by_pool
+        else "set dynamic_th to 7"
         if field == "dynamic_th"
         else "set static_th to the size of the pool, so that only ingress decides",
         data={

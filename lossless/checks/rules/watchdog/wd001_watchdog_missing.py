@@ -56,10 +56,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.storm_protection import WATCHDOG_ELSEWHERE, watchdog_elsewhere
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import places
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,10 +79,8 @@ def check(view: View) -> Results:
             yield from map(_undeclared, missing)
         elif len(missing) < len(sets):
             yield from map(_port_without_row, missing)
-        elif _is_fragment(missing):
-            yield MissingInput(
-                "a fragment without PORT rows: the watchdog may stand elsewhere", places(missing)
-            )
+        elif watchdog_elsewhere(sets[0].switch):
+            yield MissingInput(WATCHDOG_ELSEWHERE, places(missing))
         else:
             yield _device_without_rows(missing)
 
@@ -103,11 +101,6 @@ def _port_without_row(ports: PortSet) -> Violation:
         note=_WHY,
         help=f"pfcwd start on {ports.ports[0].name}, or add its row to PFC_WD",
     ).on_ports(ports)
-
-
-def _is_fragment(sets: Sequence[PortSet]) -> bool:
-    """Return whether the ports come from a qos.json or buffers.json, which never holds the watchdog's rows."""
-    return all(port.admin_up is UNKNOWN for ports in sets for port in ports.ports)
 
 
 def _device_without_rows(sets: Sequence[PortSet]) -> Violation:
