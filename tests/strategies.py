@@ -337,6 +337,10 @@ def with_class_buffers(draw: Draw, data: Data) -> Data:
     by_class = data.get("classes", {})
     lossless = [name for name, cls in loaded_of(data).intent.classes.items() if cls.lossless]
     stated = {name: {**by_class.get(name, {}), "buffer": policy} for name in lossless} if policy else {}
+    for cls in stated.values():
+        if isinstance(cls.get("ecn"), dict) and "min" in cls["ecn"]:
+            colours = st.fixed_dictionaries({}, optional={"yellow": curves(), "red": curves()})
+            cls["ecn"] = {**cls["ecn"], **draw(colours)}
     return {**data, "classes": {**by_class, **stated}} if stated else data
 
 

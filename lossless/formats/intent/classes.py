@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import inspect
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -41,11 +42,8 @@ LARGEST_THRESHOLD = 2**31 - 1
 """Largest WRED threshold in bytes: it is read as an int (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
-class EcnIntent(Model):
-    """A WRED curve that marks: from ``min`` on, with ``probability`` at ``max``, always above.
-
-    ``by_speed`` gives other values for links of one speed.
-    """
+class CurveIntent(Model):
+    """A WRED curve that marks packets of one colour: from ``min`` on, with ``probability`` at ``max``, always above."""
 
     min: Size
     max: Size
@@ -59,12 +57,23 @@ class EcnIntent(Model):
         return value
 
     @model_validator(mode="after")
-    def _ordered(self) -> EcnIntent:
+    def _ordered(self) -> Self:
         if self.min > self.max:
             raise refused(
                 f"min ({self.min:,} B) is above max ({self.max:,} B); marking would never start", "min"
             )
         return self
+
+
+class EcnIntent(CurveIntent):
+    """A WRED curve that marks: from ``min`` on, with ``probability`` at ``max``, always above.
+
+    ``yellow`` and ``red`` are those of packets that something on the way has coloured so; left out, all colours have
+    the same.
+    """
+
+    yellow: CurveIntent | None = None
+    red: CurveIntent | None = None
 
 
 class EcnBySpeed(Model):
@@ -210,11 +219,19 @@ def _exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_CURVE_SCHEMA = CurveIntent.model_json_schema()
+_COLOURED_SCHEMA = {
+    **_CURVE_SCHEMA,
+    "title": "Ecn",
+    "description": inspect.cleandoc(EcnIntent.__doc__ or ""),
+    "properties": {**_CURVE_SCHEMA["properties"], "yellow": _CURVE_SCHEMA, "red": _CURVE_SCHEMA},
+}
+
+
 def _layer_schema(title: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a curve of which others may supply a part, and of its exceptions."""
-    curve = EcnIntent.model_json_schema()
-    by_speed = _exceptions_schema(RATE_PATTERN, curve)
-    properties = {**curve["properties"], "by_speed": by_speed, **exceptions}
+    by_speed = _exceptions_schema(RATE_PATTERN, _COLOURED_SCHEMA)
+    properties = {**_COLOURED_SCHEMA["properties"], "by_speed": by_speed, **exceptions}
     form = {"type": "object", "minProperties": 1, "additionalProperties": False}
     return {"title": title, **form, "properties": properties}
 

@@ -76,6 +76,14 @@ _BUFFER = {
     ),
 }
 
+_COLOURS = {
+    colour: KeyDoc(
+        f"The curve of packets that something on the way has coloured {colour}. Left out: that of all others.",
+        (_FASTER,),
+    )
+    for colour in ("yellow", "red")
+}
+
 POLICY: dict[str, dict[str, KeyDoc]] = {
     "Intent": {
         "lossless": KeyDoc("Version of this format. Every intent begins with it."),
@@ -163,13 +171,16 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
     "BufferValues": _BUFFER,
     "BuffersBySpeed": {**_BUFFER, "by_speed": _EXCEPTIONS["by_speed"]},
     "ClassBuffers": {**_BUFFER, **_EXCEPTIONS},
-    "Ecn": _CURVE,
+    "Curve": _CURVE,
+    "Ecn": {**_CURVE, **_COLOURS},
     "EcnPolicy": {
         **{name: key._replace(description=f"{key.description} {_OR_PRESET}") for name, key in _CURVE.items()},
+        **_COLOURS,
         **_OTHER_CURVES,
     },
     "EcnBySpeed": {
         **{name: key._replace(description=f"{key.description} {_OR_BELOW}") for name, key in _CURVE.items()},
+        **_COLOURS,
         "by_speed": _OTHER_CURVES["by_speed"],
     },
     "Pfc": {

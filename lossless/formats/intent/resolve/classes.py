@@ -14,7 +14,7 @@ from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, Priori
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.intent.classes import EcnIntent, TrafficClassIntent
+    from lossless.formats.intent.classes import CurveIntent, TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.ranks import ClassPlace
     from lossless.ground.basics.findings import Origin
@@ -154,20 +154,21 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
 def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> Wred | None:
     """Return the WRED profile of a class at a place, None where ECN is off.
 
-    All colours get the class's curve: RDMA packets are green unless something on the way recolours them.
+    All colours get the class's curve, unless they have one of their own: RDMA packets are green unless something on the
+    way recolours them.
     """
     policy = loaded.intent.classes[class_name].ecn
     stated = next(statements(policy, place), None) if policy else None
     if stated is None:
         return None
     ecn, path = stated
-    curve = _curve(ecn)
+    green, yellow, red = (_curve(curve or ecn) for curve in (ecn, ecn.yellow, ecn.red))
     origin = loaded.origin(*as_written(loaded.document, ("classes", class_name, "ecn", *path)))
     own_speed = place.speed_bps if "by_speed" in path else None
-    return Wred(_wred_name(loaded, class_name, place, own_speed), curve, curve, curve, origin)
+    return Wred(_wred_name(loaded, class_name, place, own_speed), green, yellow, red, origin)
 
 
-def _curve(ecn: EcnIntent) -> Curve:
+def _curve(ecn: CurveIntent) -> Curve:
     return Curve(
         enabled=True, marks=True, min_bytes=ecn.min, max_bytes=ecn.max, probability_percent=ecn.probability
     )

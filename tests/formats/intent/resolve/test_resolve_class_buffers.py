@@ -288,3 +288,19 @@ def test_curves_differ_by_tier_and_device_too() -> None:
         "spine1": ("AZURE_LOSSLESS", 1_000_000),
         "spine2": ("AZURE_LOSSLESS", 1_000_000),
     }
+
+
+def test_colours_have_the_curve_of_the_class_or_one_of_their_own() -> None:
+    ecn = "{min: 1 MB, max: 2 MB, probability: 9%, yellow: {min: 8 KiB, max: 1 MB, probability: 100%}}"
+    qos = resolved(spoilt(SHAPE, (ECN, ecn))).switches[0].ports[0].qos
+    queue = qos.queues[3] if qos else None
+    assert queue is not None
+    assert queue.wred is not None
+    assert queue.wred.yellow.thresholds == (8192, 1_000_000, 100)
+    assert queue.wred.green.thresholds == queue.wred.red.thresholds == (1_000_000, 2_000_000, 9)
+
+
+def test_a_curve_of_a_colour_that_never_starts_is_refused() -> None:
+    ecn = "{min: 1 MB, max: 2 MB, probability: 9%, red: {min: 3 MB, max: 1 MB, probability: 100%}}"
+    (message,) = said_of(spoilt(SHAPE, (ECN, ecn)))
+    assert "classes.rdma.ecn.red.min: min (3,000,000 B) is above max (1,000,000 B)" in message
