@@ -10,7 +10,7 @@ from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.registry import Codes, LoadedRule
@@ -66,10 +66,18 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         run(view, rules_for("fabric", chosen=chosen), "config_db"),
         run(device, _rules_for(device, chosen), "config_db"),
         Verdicts(not_judged=tuple(UncheckedRule("", note) for note in fabric.unread)),
+        Verdicts(not_judged=tuple(_not_compared(device, settings))),
     )
     summary = _summary(device) if settings.compared else None
     layout = document.part.layout if document.part else None
     return DeviceResult(document.file, _joined(verdicts), problems, summary, document.name, layout)
+
+
+def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]:
+    """Yield why a device beside an intent is compared with no switch of it: its file does not say which it is."""
+    if settings.intended and device.intended is None and "hostname" not in device.metadata:
+        why = "its file names no hostname (DEVICE_METADATA), so it is compared with no switch of the intent"
+        yield UncheckedRule("CFG004", f"{device.tables.shown}: {why}")
 
 
 def _as_intended(fabric: Fabric, intended: Switch) -> Fabric:

@@ -56,6 +56,15 @@ class TestRendered:
         assert report.files == 5
         assert (report.findings, report.errors) == ((), ())
 
+    def test_files_that_do_not_say_whose_they_are_are_counted_as_not_compared(self, tmp_path: Path) -> None:
+        """Without a base ``qos.json`` has no DEVICE_METADATA; drift in it is not seen, and that is said."""
+        render(EXAMPLE, tmp_path)
+        report = lint([EXAMPLE / "fabric.yaml", tmp_path])
+        notes = [note.reason for note in report.not_judged if note.code == "CFG004"]
+        assert len(notes) == 4
+        assert all("compared with no switch of the intent" in note for note in notes)
+        assert [note.code for note in lint([tmp_path]).not_judged if note.code == "CFG004"] == []
+
     def test_the_bases_it_is_rendered_on_are_no_drift(self) -> None:
         report = lint([EXAMPLE])
         assert report.files == 5
