@@ -186,3 +186,11 @@ def test_a_port_that_is_up_and_whose_buffer_the_intent_gives_back_has_drifted() 
     assert [finding.message for finding in found] == [
         "Ethernet504, Ethernet512 are up, and the intent says that no link uses them"
     ]
+
+
+@pytest.mark.parametrize("model", ["dynamic", "traditional"])
+def test_a_port_with_lossless_groups_and_no_maps_is_without_pfc_in_either_model(model: str) -> None:
+    document = rendered(f"{{model: {model}}}")
+    del document.data["PORT_QOS_MAP"]["Ethernet0"]
+    finding = only("PFC001", load_text(json.dumps(document.data), "leaf1/config_db.json"))
+    assert (finding.elements, finding.data) == (("leaf1:Ethernet0",), {"pfc": [], "missing": [3]})
