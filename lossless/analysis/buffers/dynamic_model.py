@@ -14,6 +14,7 @@ from lossless.analysis.buffers.ecn_marking import chip_bytes
 from lossless.analysis.buffers.headroom.port import computed_headroom, shares_headroom
 from lossless.analysis.buffers.pools import NO_HEADROOM, PortLoad, idle_load, lent_headroom, nvidia_room
 from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import single_port
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
@@ -75,11 +76,12 @@ def _computed(switch: Switch) -> Switch:
 
 
 def _in_service(port: Port) -> bool:
-    """Return whether a port takes buffer: one without a row of its own does where it is up.
+    """Return whether a port takes buffer: it is up, or a file without its PORT row has QoS for it.
 
-    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (admin_up_port).
+    A PORT row without admin_status is that of a port that is down. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua
+    (admin_up_port) and buffermgrdyn.cpp (a port begins as PORT_ADMIN_DOWN), both @e6b0c5b.
     """
-    return port.placed and (port.admin_up is True or (port.qos is not None and port.admin_up is not False))
+    return port.placed and (port.admin_up is True or (port.qos is not None and port.admin_up is UNKNOWN))
 
 
 def _generated(port: Port) -> bool:

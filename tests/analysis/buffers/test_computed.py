@@ -175,6 +175,7 @@ def test_a_chip_that_headroom_fills_leaves_a_pool_of_nothing() -> None:
 
 def test_a_port_that_is_down_reserves_nothing() -> None:
     all_up, one_down = computed(plain()), computed(with_first_port(admin_up=False))
+    assert lossless_pool(computed(with_first_port(admin_up=None))) == lossless_pool(one_down)
     near = profiles(all_up)[400]
     # Lossless group, lossy group, mirror headroom and the queues of the port; two ingress pools share them.
     pipeline_bytes, mirror_bytes, queues_bytes = 19_456, 10_240, 9_216
