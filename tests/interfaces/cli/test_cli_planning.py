@@ -311,12 +311,12 @@ host3 pauses without end: class rdma, priority 3
 
 who to whom             stopped  of  first after  last after
 its leaf to host3       2        2   at once      at once
-spines to its leaf      4        4   672 us       672 us
-hosts to its leaf       6        6   769 us       769 us
-other leaves to spines  4        4   1.13 ms      1.13 ms
-hosts to other leaves   8        8   1.43 ms      1.43 ms
+spines to its leaf      4        4   660 us       660 us
+hosts to its leaf       6        6   755 us       755 us
+other leaves to spines  4        4   1.11 ms      1.11 ms
+hosts to other leaves   8        8   1.4 ms       1.4 ms
 
-7 of 7 other hosts stand still, 64 of 64 GPUs with its own; the last after 1.43 ms
+7 of 7 other hosts stand still, 64 of 64 GPUs with its own; the last after 1.4 ms
 the watchdog of leaf1:Ethernet20 cuts in after 1.8 s
 
 assumed:
@@ -337,12 +337,12 @@ host3:port1 takes in no more than 40G a port: class rdma, priority 3
 
 who to whom              slowed  of  first after  last after
 its leaf to host3:port1  1       1   at once      at once
-spines to its leaf       4       4   97.3 us      97.3 us
-hosts to its leaf        6       6   112 us       112 us
-other leaves to spines   4       4   360 us       360 us
-hosts to other leaves    8       8   533 us       533 us
+spines to its leaf       4       4   95.6 us      95.6 us
+hosts to its leaf        6       6   110 us       110 us
+other leaves to spines   4       4   353 us       353 us
+hosts to other leaves    8       8   523 us       523 us
 
-7 of 7 other hosts are held back; the last after 533 us
+7 of 7 other hosts are held back; the last after 523 us
 no watchdog ends this: packets still move
 
 assumed:
