@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import tempfile
 from contextlib import contextmanager
-from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +17,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from lossless.api import diff, lint, render, trace
 from lossless.ground.basics.errors import LosslessError
-from tests.output.render.test_render_laws import _other, _values
+from tests.output.render.test_render_laws import one_value_changed
 from tests.strategies import fabric_of, intents, written
 from tools.example_base import base_of
 
@@ -53,16 +52,9 @@ class Files(NamedTuple):
     def draw_change(self, choice: st.DataObject) -> tuple[str, str]:
         """Change a value of a rendered switch, or take it away; return the switch and what was changed."""
         switch = choice.draw(st.sampled_from(sorted(it.name for it in self.fabric.switches)))
-        tables: Data = json.loads(self.config(switch).read_text())
-        assume(_values(tables))
-        table, key, field = choice.draw(st.sampled_from(_values(tables)))
-        changed = deepcopy(tables)
-        if choice.draw(st.booleans()):
-            del changed[table][key][field]
-        else:
-            changed[table][key][field] = _other(tables[table][key][field])
+        changed, what = one_value_changed(json.loads(self.config(switch).read_text()), choice)
         self.config(switch).write_text(json.dumps(changed))
-        return switch, f"{table}|{key}|{field}: {changed[table][key].get(field)}"
+        return switch, what
 
 
 @contextmanager

@@ -213,8 +213,8 @@ def _numbers(value: int) -> Iterator[int]:
         yield from (value - 1, value + 1, value // 2, value * 2, value // 20, value * 20)
 
 
-class Judges:
-    """Lint and its oracles on one switch, with what they say of it unchanged."""
+class Oracles:
+    """Lint, SONiC's models, closed forms, traces and runs on one switch, with what they say of it unchanged."""
 
     def __init__(self, subject: Subject, refuses: Callable[[Data], str], *, packets: bool = False) -> None:
         self.subject, self.refuses, self.packets = subject, refuses, packets
@@ -348,9 +348,9 @@ def outcomes(
     subject: Subject, refuses: Callable[[Data], str], *, every_port: bool = False
 ) -> Iterator[Outcome]:
     """Yield what came of each change to a switch."""
-    judges = Judges(subject, refuses)
+    oracles = Oracles(subject, refuses)
     for change in changes(subject, every_port=every_port):
-        yield judges.outcome(change)
+        yield oracles.outcome(change)
 
 
 def main() -> int:
@@ -381,8 +381,8 @@ def main() -> int:
     total: dict[str, Counter[str]] = {"alone": Counter(), "with intent": Counter()}
     for subject in (subject for file in sorted(files) for subject in subjects(file)):
         print(f"{subject.intent.file} {subject.switch.name}", flush=True)
-        judges = Judges(subject, refuses, packets=options.packets)
-        for outcome in map(judges.outcome, changes(subject, every_port=options.all)):
+        oracles = Oracles(subject, refuses, packets=options.packets)
+        for outcome in map(oracles.outcome, changes(subject, every_port=options.all)):
             for way, level in zip(total, (outcome.alone, outcome.beside), strict=True):
                 total[way][level] += 1
                 if level in listed:

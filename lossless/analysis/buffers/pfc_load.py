@@ -21,8 +21,9 @@ LONGEST_PAUSE_QUANTA = 65_535
 31B.2; 802.1Q-2018 clause 36 uses the same unit). Whoever pauses for longer has asked again: the congestion stands."""
 MOST_TIME_IN_PAUSE = 0.3
 """Share of the run that one NIC port is paused. Cisco warns from 30 % on of the time that a port of a lossless fabric
-waits for its peer: ``counter txwait ... rising-threshold 30`` (Cisco MDS 9000, document 200102, Sample MDS port monitor
-policy for alert). That is Fibre Channel, whose credits hold a port back as PFC does; of PFC no source states one."""
+waits for its peer: ``counter txwait poll-interval 1 delta rising-threshold 30`` (MDS NX-OS 9.4(2a), port-monitor policy
+fabricmon_edge_policy, read in the running configuration of a switch). That is Fibre Channel, whose credits hold a port
+back as PFC does; of PFC no source states one."""
 
 
 class PfcLoad(NamedTuple):

@@ -70,7 +70,7 @@ def decide(up: LiveSubnet, subnet: Subnet, graph: SubnetGraph, engine: str, vls:
 
 
 def credit_verdict(routed: Routed) -> CreditLoopVerdict:
-    """Return whether paths can wait for each other in a circle, every path on every service level that it may have."""
+    """Return whether paths have a credit loop, every path on every service level that it may have."""
     graph, routes, engine = routed.graph, routed.routes, routed.engine
     how = f"the tables that opensm's {engine} wrote, {_paths(routed):,} paths"
     together = walk(graph, routes, one_lane(graph), every_level(graph, routes, 1))
@@ -79,13 +79,13 @@ def credit_verdict(routed: Routed) -> CreditLoopVerdict:
         name, hca = graph.switches[switch].name, graph.hcas[routes.owners[column]]
         return CreditLoopVerdict("unproven", engine, f"{how}: {name} has no path to {hca}")
     if not loop_of(graph, together):
-        return CreditLoopVerdict("free", engine, f"{how}; no circle even on one VL")
+        return CreditLoopVerdict("free", engine, f"{how}; no credit loop even on one VL")
     if routed.levels is None:
         return CreditLoopVerdict("unproven", engine, f"{how}; opensm did not say which VL each path uses")
     loop = loop_of(graph, walk(graph, routes, routed.lanes, routed.levels))
     if loop:
         return CreditLoopVerdict("loop", engine, f"{how}, with the VLs of each", hop_texts(graph, loop))
-    return CreditLoopVerdict("free", engine, f"{how}; its VLs keep every circle open")
+    return CreditLoopVerdict("free", engine, f"{how}; its VLs break every credit loop")
 
 
 def _paths(routed: Routed) -> int:
@@ -124,13 +124,13 @@ def _path_complaints(routed: Routed, asking: Questions) -> Iterator[str]:
 
 
 def _job_complaints(routed: Routed) -> Iterator[str]:
-    """Yield a circle of paths that jobs take on one level where the engine chooses the level of each path."""
+    """Yield a credit loop of paths that jobs take on one level where the engine chooses the level of each path."""
     graph, routes, level = routed.graph, routed.routes, job_level(routed.subnet)
     if level is None or routed.engine not in OWN_LEVELS:
         return
     walked = walk(graph, routes, routed.lanes, every_level(graph, routes, 1 << level))
     if loop := hop_texts(graph, loop_of(graph, walked)):
-        yield f"jobs send on SL {level} alone, and {len(loop)} hops wait for each other in a circle: {'; '.join(loop)}"
+        yield f"jobs send on SL {level} alone, which is a credit loop of {len(loop)} hops: {'; '.join(loop)}"
 
 
 def _switch_ports(routed: Routed, walked: Walk) -> Iterator[Sender]:

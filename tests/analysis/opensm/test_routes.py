@@ -154,4 +154,4 @@ def test_opensm_itself_has_or_has_not_credit_loops(
 def test_without_its_lanes_torus_2qos_would_loop_and_with_them_it_does_not(tools: Tools) -> None:
     made = torus((5, 5), 2, "torus-2QoS", qos="TRUE")
     found = check_with_opensm(tools, made, files_for(made))
-    assert found.credits.why.endswith("its VLs keep every circle open")
+    assert found.credits.why.endswith("its VLs break every credit loop")

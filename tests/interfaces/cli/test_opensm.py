@@ -44,7 +44,7 @@ fabric.yaml: subnet subnet
   simulated subnet  4 switches, 11 HCAs: up in _ s
   routing engine    ftree
   partitions        3 from the file
-  credit loops      none: the tables that opensm's ftree wrote, 110 paths; no circle even on one VL
+  credit loops      none: the tables that opensm's ftree wrote, 110 paths; no credit loop even on one VL
   opensm accepts it as it is meant
 """)
 
@@ -59,7 +59,7 @@ fabric.yaml: subnet subnet
   simulated subnet  4 switches, 11 HCAs: up in _ s
   routing engine    minhop, a fallback; fatfree is meant
   partitions        3 from the file
-  credit loops      none: the tables that opensm's minhop wrote, 110 paths; no circle even on one VL
+  credit loops      none: the tables that opensm's minhop wrote, 110 paths; no credit loop even on one VL
   not as it is meant:
     the routing engine is minhop; fatfree is meant
     opensm: setup_routing_engine: cannot find or setup routing engine 'fatfree'
@@ -85,7 +85,7 @@ fabric.yaml: subnet subnet
                     sw-3-0 port 1 -> sw-4-0
                     sw-4-0 port 1 -> sw-0-0
   not as it is meant:
-    credit loop: 5 hops wait for each other in a circle
+    credit loop: 5 hops wait for each other
 """)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,18 @@ def _other(value: str) -> str:
         return f"{int(value[:-1]) + 1}m"
     # A list loses its last entry: orchagent reads 2_x as 2.
     return value.rpartition(",")[0] or f"{value}_x"
+
+
+def one_value_changed(tables: Data, choice: st.DataObject) -> tuple[Data, str]:
+    """Return tables in which one value is another one or is taken away, and which that is."""
+    assume(_values(tables))
+    table, key, field = choice.draw(st.sampled_from(_values(tables)))
+    changed = deepcopy(tables)
+    if choice.draw(st.booleans()):
+        del changed[table][key][field]
+    else:
+        changed[table][key][field] = _other(tables[table][key][field])
+    return changed, f"{table}|{key}|{field}: {changed[table][key].get(field)}"
 
 
 @given(intents(renderable=True), st.data())

@@ -143,7 +143,7 @@ def _off(subnet: Subnet, engine: str) -> Violation:
     return Violation(
         origin=written(subnet, "qos") if subnet.option("qos") else subnet.routing.origin,
         message=f"{engine} parts its paths by lanes, and QoS is off: no table of lanes is written",
-        note=_off_note(subnet, engine) if circles else "on a fat tree its paths close no circle even so",
+        note=_off_note(subnet, engine) if circles else "on a fat tree its paths have no credit loop even so",
         help="write qos TRUE",
         data={"engine": engine},
         severity=None if circles and not qos_untold(subnet) else "warning",

@@ -3,9 +3,9 @@
 Severity: error
 
 ## What it does
-Looks at torus-2QoS, dfsssp, lash and nue with several lanes, which keep circles of waiting open by the service level of
-each path, and at the level that jobs are told. Routes of torus-2QoS are computed and followed on that one level: a
-circle is an error. Rings of four have none. The other engines cannot be computed here; beside a fat tree they are a
+Looks at torus-2QoS, dfsssp, lash and nue with several lanes, which avoid credit loops by the service level of each
+path, and at the level that jobs are told. Routes of torus-2QoS are computed and followed on that one level: a credit
+loop is an error. Rings of four have none. The other engines cannot be computed here; beside a fat tree they are a
 warning, and `lossless opensm` decides.
 
 ## Why it breaks a lossless fabric
@@ -45,14 +45,14 @@ jobs: {level: rest, partition: null, environment: null}
 ```
 
 ## Fix
-Route by an engine whose paths close no circle on one lane, as nue with `nue_max_num_vls 1`; or leave `jobs` out where
-all jobs ask for the level of each path, as those do that connect by rdma_cm.
+Route by an engine whose paths have no credit loop on one lane, as nue with `nue_max_num_vls 1`; or leave `jobs` out
+where all jobs ask for the level of each path, as those do that connect by rdma_cm.
 
 ## Sources
 - linux-rdma/opensm doc/current-routing.txt @aae42c6 (torus-2QoS: all applications must perform a path record query;
   dfsssp, a.2; nue, b and c)
 - NVIDIA/nccl src/transport/net_ib.cc @02aedae (ah_attr.sl = NCCL_IB_SL)
-- opensm 3.3.23 on simulated tori, run: tables of torus-2QoS followed on SL 0 close a circle with sides of 5 and 6,
+- opensm 3.3.23 on simulated tori, run: tables of torus-2QoS followed on SL 0 have a credit loop with sides of 5 and 6,
   and none with sides of 3 and 4
 """
 
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where the paths of jobs, all on one level, close a circle or may."""
+    """Yield a violation where the paths of jobs, all on one level, have a credit loop or may."""
     engine, level, topology = subnet.routing.engine, job_level(subnet), shape(subnet)
     one_lane = engine == "nue" and number(subnet, "nue_max_num_vls") == 1
     if level is None or engine not in (TORUS_ENGINE, *SL_IS_LANE) or one_lane or not is_on(subnet, "qos"):
@@ -87,7 +87,7 @@ def check(subnet: Subnet) -> Results:
     graph = subnet_graph(subnet)
     routed = graph if isinstance(graph, str) else torus_routes(graph, subnet, halfway=False)
     if isinstance(graph, str) or isinstance(routed, str):
-        yield MissingInput(f"whether jobs close a circle on one level: {routed}")
+        yield MissingInput(f"whether jobs have a credit loop on one level: {routed}")
         return
     routes, lanes = routed
     if loop := credit_loop(graph, routes, Lanes(lambda _hca, _column: level, lanes.lane)):
@@ -99,7 +99,7 @@ def _violation(
 ) -> Violation:
     assert subnet.job is not None
     engine, here = subnet.routing.engine, subnet.job.origin
-    closes = f": its paths wait for each other in a circle of {len(loop)} hops" if loop else ""
+    closes = f": a credit loop of {len(loop)} hops" if loop else ""
     return Violation(
         origin=here,
         message=f"jobs send on SL {level} alone, and {engine} chooses the SL of each path{closes}",

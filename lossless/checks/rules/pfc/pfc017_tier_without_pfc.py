@@ -88,7 +88,7 @@ def _violation(view: View, origin: Origin, switches: Sequence[str]) -> Violation
         origin=origin,
         message=f"{joined(without)} carry lossless traffic ({priorities}) without PFC: packets can be lost",
         note="a switch that is paused or congested drops what arrives on a link that it does not pause",
-        help="state pfc: off: with PFC on all links buffers would wait in a circle (TOP005)"
+        help="state pfc: off: PFC on all links would make a cyclic buffer dependency (TOP005)"
         if closes
         else f"state pfc.tiers: [{', '.join(fabric.link_tiers)}]",
         elements=tuple(switches),

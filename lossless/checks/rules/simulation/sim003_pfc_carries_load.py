@@ -38,8 +38,9 @@ values, `lossless simulate --workload permutation` shows the run.
 
 ## Sources
 - IEEE 802.3-2018, 31B.2 (`pause_time`: 16 bits, in units of 512 bit times)
-- Cisco MDS 9000, document 200102, Sample MDS port monitor policy for alert (`counter txwait ... rising-threshold 30`:
-  Fibre Channel, whose credits hold a port back as PFC does; of PFC no public source states a limit)
+- Cisco MDS NX-OS 9.4(2a), port-monitor policy fabricmon_edge_policy, read in the running configuration of a switch
+  (`counter txwait poll-interval 1 delta rising-threshold 30`: Fibre Channel, whose credits hold a port back as PFC
+  does; of PFC no public source states a limit)
 - convention of this project: 10 % of NIC ports, since no public source states a limit
 - Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (ECN is to act before PFC)
 """
@@ -71,6 +72,10 @@ def _violation(run: SimulationRun, load: PfcLoad) -> Violation:
         message=f"PFC carries load that ECN should handle: {', '.join(load.above)}",
         note=f"{load.scenario}, {load.seeds} seeds; whether frames are lost is another question",
         help="lower Kmin or Kmax of the class, raise dynamic_th of its PG profiles, or add uplinks",
-        data={"nics_paused": load.nics_paused, "longest_pause_us": load.longest_pause_us,
-              "time_in_pause": load.time_in_pause, "seeds": load.seeds},
-    )  # fmt: skip
+        data={
+            "nics_paused": load.nics_paused,
+            "longest_pause_us": load.longest_pause_us,
+            "time_in_pause": load.time_in_pause,
+            "seeds": load.seeds,
+        },
+    )
