@@ -228,7 +228,10 @@ def test_an_engine_of_many_lanes_without_qos_is_no_error_on_a_tree() -> None:
     parts = {"compute": {"level": None}, "storage": None}
     document = intent(subnet_manager=routing, qos=None, partitions=parts, jobs=None, sharp="off")
     finding = only("IB004", document)
-    assert (finding.severity, finding.note) == ("warning", "on a fat tree its paths close no circle even so")
+    assert (finding.severity, finding.note) == (
+        "warning",
+        "on a fat tree its paths have no credit loop even so",
+    )
     assert only("IB004", *conf("routing_engine dfsssp\nqos FALSE\n")).severity == "error"
 
 

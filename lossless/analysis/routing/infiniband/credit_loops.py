@@ -100,7 +100,7 @@ def routes_verdict(
         return CreditLoopVerdict("unproven", engine, f"{how}: {switch} has no path to {hca}")
     loop = credit_loop(graph, routes)
     if not loop:
-        return CreditLoopVerdict("free", engine, f"{how}; no circle even on one VL")
+        return CreditLoopVerdict("free", engine, f"{how}; no credit loop even on one VL")
     if engine not in OWN_LEVELS:
         return CreditLoopVerdict("loop", engine, how, hop_texts(graph, loop))
     if lanes is None:

@@ -58,7 +58,7 @@ Raise `max_op_vls` (4 is VL0 to VL7), and write `qos TRUE` where the engine need
   ports as 0,1,2,3,0,1,2,3; `qos_max_vls 2` changes no table; lash and dfsssp with `max_op_vls 1` say that their
   tables are configured
 - opensm 3.3.23 on simulated tori of 2 x 5, 3 x 3, 4 x 4, 5 x 5 and 5 x 5 x 5, run: torus-2QoS with 2, 4 and 8 lanes
-  comes up, and its tables close no circle; with one it logs ERR 4E48, with QoS off ERR 4E44, and minhop routes
+  comes up, and its tables have no loop; with one it logs ERR 4E48, with QoS off ERR 4E44, and minhop routes
 - linux-rdma/opensm opensm/osm_torus.c @9b50961 (verify_setup: two data VLs, four for a failed switch, eight for two
   levels), opensm/osm_qos.c @0292ae2 (nothing is written where qos is off)
 - torus-2QoS(8), of opensm 3.3.23: always with QoS; of the SL of a level only the high bit counts
