@@ -65,6 +65,30 @@ def test_every_port_table_is_rebuilt_exactly_from_its_layout(ports: Json) -> Non
     assert compared == 40, "every port table but that of the SN5400, which has no profile"
 
 
+def test_the_ports_of_a_z9864f_are_those_of_its_port_config_ini_and_platform_json() -> None:
+    """sonic-buildimage device/dell/x86_64-dell_z9864f-r0 @086b03b: lanes do not follow the order of cages."""
+    profile = BY_PLATFORM["x86_64-dell_z9864f-r0"]
+    first_lane = {cage.name: (cage.lanes[0], len(cage.lanes), cage.index) for cage in profile.cages}
+    assert len(first_lane) == 66
+    some = ("Ethernet0", "Ethernet112", "Ethernet256", "Ethernet264", "Ethernet504", "Ethernet513")
+    assert [first_lane[name] for name in some] == [
+        (1, 8, 1),
+        (233, 8, 15),
+        (25, 8, 33),
+        (9, 8, 34),
+        (481, 8, 64),
+        (516, 1, 66),
+    ]
+    assert sorted(lane for cage in profile.cages[:64] for lane in cage.lanes) == [*range(1, 513)]
+    hwsku = hwsku_of(profile, "Dell-Z9864f-O64")
+    assert [port.speed_bps // 10**9 for port in hwsku.ports] == [800] * 64 + [25] * 2
+    rows = {(row.speed_bps, row.cable_m) for row in hwsku.headroom}
+    speeds = {bps for cage in profile.cages for mode in cage.modes for bps in mode.speeds_bps}
+    assert rows >= {(bps, cable_m) for bps in speeds for cable_m in (5, 40, 300)}, (
+        "each speed can be lossless"
+    )
+
+
 def test_breakout_modes_are_those_of_platform_json(ports: Json) -> None:
     compared = 0
     for platform, profile in BY_PLATFORM.items():

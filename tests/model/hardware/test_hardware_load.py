@@ -31,6 +31,7 @@ def test_all_products_are_found() -> None:
         "dell-s6100",
         "dell-z9332f",
         "dell-z9664f",
+        "dell-z9864f",
         "nvidia-sn2410",
         "nvidia-sn2700",
         "nvidia-sn3700",
@@ -108,8 +109,8 @@ def test_what_is_no_hwsku_of_ours_is_unknown(name: str) -> None:
             "../secret",
             "no switch profile is called '../secret'; known: accton-as9516, arista-7050cx3, arista-7050qx, "
             "arista-7060cx, arista-7060x6-64pe, arista-7060x6-64pe-b, arista-7260cx3, dell-s6000, dell-s6100, "
-            "dell-z9332f, dell-z9664f, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, nvidia-sn4700, "
-            "nvidia-sn5600",
+            "dell-z9332f, dell-z9664f, dell-z9864f, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, "
+            "nvidia-sn4700, nvidia-sn5600",
         ),
     ],
 )
