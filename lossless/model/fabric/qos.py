@@ -273,7 +273,8 @@ class PriorityGroup(NamedTuple):
 class PortQos(NamedTuple):
     """Everything that decides how a port treats traffic.
 
-    ``profile_lists`` are the port-wide profiles, ingress and egress.
+    ``profile_lists`` are the port-wide profiles, ingress and egress. ``trust_dot1p`` with ``dot1p_to_tc`` None: the
+    map that the port names is missing.
     """
 
     dscp_to_tc: IndexMap | None
@@ -289,6 +290,7 @@ class PortQos(NamedTuple):
     groups: tuple[PriorityGroup | None, ...]
     profile_lists: tuple[tuple[BufferProfile, ...], tuple[BufferProfile, ...]]
     origin: Origin
+    dot1p_to_tc: IndexMap | None = None
 
     def traffic_class(self, dscp: int) -> int:
         """Return the TC of a DSCP; what no map names goes to TC 0 (SAI default, sonic-dscp-tc-map.yang)."""

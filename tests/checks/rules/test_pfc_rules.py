@@ -325,6 +325,36 @@ class TestPathMisaligned:
         assert lossy.origin.path == ("classes", "cnp", "pg")
         assert lossy.message == "PG 3 of PFC priority 3 also counts lossy TC 6"
 
+    def test_a_class_that_is_counted_paused_and_stopped_like_a_priority_is_lossless_by_the_maps(self) -> None:
+        # DSCP 26 has TC 5, which PG 3 counts, priority 3 pauses and queue 3 holds; nothing uses TC 3.
+        coherent = {**FIVE_FOR_THREE, "TC_TO_QUEUE_MAP": {"AZURE": {"3": "0", "5": "3"}}}
+        assert drawn("PFC005", patched(LEAF, coherent)) == []
+        finding = only("PFC005", patched(LEAF, FIVE_FOR_THREE))
+        assert finding.message == "PG 3 of PFC priority 3 counts lossy TC 5"
+        assert finding.origin.path == ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "5")
+
+    @pytest.mark.parametrize(("used", "severity"), [("3", "error"), ("2", "warning")])
+    def test_an_802_1p_map_says_which_traffic_classes_are_used(self, used: str, severity: str) -> None:
+        trusted: Patch = {
+            "DSCP_TO_TC_MAP": {"AZURE": {"26": "0"}},
+            "DOT1P_TO_TC_MAP": {"DOT1P": {"1": used}},
+            "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": None}},
+            "PORT_QOS_MAP": {port: {"dot1p_to_tc_map": "DOT1P"} for port in PORTS},
+        }
+        finding = only("PFC005", patched(LEAF, trusted))
+        link = ", but " if used == "3" else ", which no DSCP or 802.1p priority uses; "
+        assert finding.severity == severity
+        assert finding.message == (
+            f"PFC is on for priority 3{link}"
+            "TC 3, without an entry in AZURE, is counted in PG 0, and PG 3 is the one that pauses"
+        )
+
+    def test_an_entry_that_cannot_be_read_leaves_open_what_is_used(self) -> None:
+        lossy: Patch = {"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "0"}}}
+        for target, found in (("0", 1), ("x", 0)):
+            document = patched(LEAF, {**lossy, "DSCP_TO_TC_MAP": {"AZURE": {"26": target}}})
+            assert len(drawn("PFC005", document)) == found
+
     def test_one_row_for_two_priorities_is_one_finding(self) -> None:
         both: Patch = {
             "Ethernet4|3": None,
@@ -340,6 +370,11 @@ class TestPathMisaligned:
         assert (finding.severity, finding.origin.path) == ("warning", ("classes", "rdma", "pg"))
         assert "counted in PG 4, and the switch gives PG 3 headroom besides" in finding.message
 
+
+FIVE_FOR_THREE: Patch = {
+    "DSCP_TO_TC_MAP": {"AZURE": {"26": "5"}},
+    "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "0", "5": "3"}},
+}
 
 NO_ECN: Patch = {"congestion_control": "pfc-only", "classes": {"rdma": {"ecn": "off"}}}
 

@@ -8,6 +8,8 @@ filling pauses that priority, and that group must have headroom. Out: a received
 the traffic class leaves through, and that queue must not have a lossy buffer profile. A lossy traffic class
 must not be counted in a group that pauses. Where one thing is out of line, that is the one to mend; where
 several are, or no DSCP uses the priority (and no name says that it should be lossless: PFC001), the mask is.
+A DSCP uses a priority where its traffic class, by the maps, has the number of the priority or is counted in the
+group that it pauses; where 802.1p is trusted, so does an entry of DOT1P_TO_TC_MAP.
 Rows that the device generates itself are not judged here, nor is a missing cable or headroom row.
 
 ## Why it breaks a lossless fabric
@@ -66,6 +68,7 @@ Use one number throughout: traffic class, priority group, PFC priority and queue
 - sonic-swss orchagent/qosorch.cpp @e6b0c5b (which map says what), cfgmgr/buffermgr.cpp @e6b0c5b (PG n =
   priority n)
 - sonic-buildimage files/build_templates/qos_config.j2 @086b03b
+- opencomputeproject/SAI inc/saiqosmap.h @1d330f5 (what no map names has TC 0)
 """
 
 from __future__ import annotations
@@ -74,7 +77,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import entry_or_map
-from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, used_classes
+from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, sent_priority, used_classes
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
@@ -123,7 +126,11 @@ def _violations(view: View, ports: PortSet) -> Iterator[Violation]:
         faults = [*_inward(view, ports, priority), *_outward(view, ports, priority)]
         certain = [fault for fault in faults if fault.certain]
         if priority not in used:
-            if certain and ports.switch.classes.knowledge == "inferred":
+            if (
+                certain
+                and ports.switch.classes.knowledge == "inferred"
+                and _is_idle(ports.qos, priority, used)
+            ):
                 yield _mask_violation(ports, priority, certain, used=False)
         elif len(certain) > 1:
             yield _mask_violation(ports, priority, certain, used=True)
@@ -133,6 +140,16 @@ def _violations(view: View, ports: PortSet) -> Iterator[Violation]:
     # One row can stand for several priorities: BUFFER_PG|Ethernet0|3-4.
     yield from (_fault_violation(ports, in_row) for in_row in single.values())
     yield from _intruders(ports, used)
+
+
+def _counted(qos: PortQos, used: frozenset[int], priority: int) -> list[int]:
+    """Return the traffic classes in use whose group pauses a priority."""
+    group = qos.pfc_to_pg.targets[priority] if qos.pfc_to_pg else priority
+    return [tc for tc in sorted(used.intersection(PRIORITIES)) if qos.group_of(tc) == group]
+
+
+def _is_idle(qos: PortQos, priority: int, used: frozenset[int]) -> bool:
+    return UNREADABLE not in used and not _counted(qos, used, priority)
 
 
 def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
@@ -154,8 +171,16 @@ def _inward(view: View, ports: PortSet, priority: int) -> Iterator[_Fault]:
         fix = f"map priority {priority} to PG {counted} in PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"
         yield _Fault(problem, fix, qos.pfc_to_pg.entry_origin(priority))
     else:
-        problem = f"TC {priority} is counted in PG {counted}, and PG {paused} is the one that pauses"
+        problem = f"{_placement(qos, priority)}, and PG {paused} is the one that pauses"
         yield _Fault(problem, f"count TC {priority} in PG {paused}", _group_origin(qos, priority))
+
+
+def _placement(qos: PortQos, traffic_class: int) -> str:
+    """Return the words for the group of a traffic class: what a map says, or that it says nothing."""
+    index_map, group = qos.tc_to_pg, qos.group_of(traffic_class)
+    missing = index_map is not None and index_map.targets[traffic_class] is None
+    entry = f", without an entry in {index_map.name}," if index_map is not None and missing else ""
+    return f"TC {traffic_class}{entry} is counted in PG {group}"
 
 
 def _headroom_besides(qos: PortQos, priority: int, counted: int) -> _Fault:
@@ -166,7 +191,7 @@ def _headroom_besides(qos: PortQos, priority: int, counted: int) -> _Fault:
 
 
 def _shared_with_lossy(qos: PortQos, number: int) -> bool:
-    lossy = used_classes(qos).difference(qos.pfc.priorities)
+    lossy = used_classes(qos).intersection(PRIORITIES).difference(qos.pfc.priorities)
     return any(qos.group_of(traffic_class) == number for traffic_class in lossy)
 
 
@@ -238,7 +263,8 @@ def _fault_violation(ports: PortSet, faults: list[tuple[int, _Fault]]) -> Violat
 
 
 def _mask_violation(ports: PortSet, priority: int, faults: list[_Fault], *, used: bool) -> Violation:
-    link = ", but" if used else ", which no DSCP uses;"
+    marking = "DSCP or 802.1p priority" if ports.qos.trust_dot1p else "DSCP"
+    link = ", but" if used else f", which no {marking} uses;"
     fixes = "; ".join(fault.fix for fault in faults)
     return Violation(
         origin=ports.qos.pfc.origin,
@@ -251,25 +277,25 @@ def _mask_violation(ports: PortSet, priority: int, faults: list[_Fault], *, used
 
 
 def _intruders(ports: PortSet, used: frozenset[int]) -> Iterator[Violation]:
-    """Yield a violation per priority whose group also counts lossy traffic classes.
+    """Yield a violation per priority whose group counts traffic classes that its pause does not stop.
 
     Whoever leaves the group of his own number is to blame: the lossless class, else the first lossy one.
     """
     qos = ports.qos
-    for priority in sorted(used.intersection(qos.pfc.priorities)):
-        group = qos.group_of(priority)
-        paused = qos.pfc_to_pg.targets[priority] if qos.pfc_to_pg else priority
-        others = sorted(used.intersection(PRIORITIES).difference(qos.pfc.priorities))
-        lossy = [tc for tc in others if qos.group_of(tc) == group]
-        if lossy and group == paused:
-            yield Violation(
-                origin=_group_origin(qos, lossy[0] if group == priority else priority),
-                message=f"PG {group} of PFC priority {priority} also counts lossy TC {joined(map(str, lossy))}",
-                note="lossy traffic fills the headroom of the lossless class, and the wrong sender is paused",
-                help="count lossy traffic classes in PG 0, each lossless one in the PG of its own number",
-                data={"priority": priority, "group": group, "lossy_traffic_classes": [*lossy]},
-                severity="warning",
-            ).on_ports(ports)
+    for priority in qos.pfc.priorities:
+        counted = _counted(qos, used, priority)
+        lossy = [tc for tc in counted if tc not in qos.pfc.priorities and sent_priority(qos, tc) != priority]
+        if not lossy or (priority in used and priority not in counted):
+            continue
+        group, also = qos.group_of(lossy[0]), " also" if priority in counted else ""
+        yield Violation(
+            origin=_group_origin(qos, priority if group != priority and also else lossy[0]),
+            message=f"PG {group} of PFC priority {priority}{also} counts lossy TC {joined(map(str, lossy))}",
+            note="lossy traffic fills the headroom of the lossless class, and the wrong sender is paused",
+            help="count lossy traffic classes in PG 0, each lossless one in the PG of its own number",
+            data={"priority": priority, "group": group, "lossy_traffic_classes": [*lossy]},
+            severity="warning",
+        ).on_ports(ports)
 
 
 def _unknown(ports: PortSet) -> Iterator[MissingInput]:

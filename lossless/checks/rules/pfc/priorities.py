@@ -29,8 +29,15 @@ def remapped(qos: PortQos) -> frozenset[int]:
 
 
 def used_classes(qos: PortQos) -> frozenset[int]:
-    """Return the traffic classes that some DSCP maps to; all of them where 802.1p is trusted."""
-    return frozenset(PRIORITIES if qos.trust_dot1p else map(qos.traffic_class, DSCPS))
+    """Return the traffic classes that some DSCP or trusted 802.1p priority leads to.
+
+    All of them where the map of 802.1p priorities is missing; what no map names goes to TC 0
+    (opencomputeproject/SAI inc/saiqosmap.h @1d330f5).
+    """
+    if qos.trust_dot1p and qos.dot1p_to_tc is None:
+        return frozenset(PRIORITIES)
+    by_priority = qos.dot1p_to_tc.targets if qos.dot1p_to_tc else ()
+    return frozenset({*map(qos.traffic_class, DSCPS), *(target or 0 for target in by_priority)})
 
 
 def paused_priority(qos: PortQos, traffic_class: int) -> int | None:

@@ -230,6 +230,9 @@ class QosReader:
             groups=tuple(self._group(n, rows, pfc, speed_bps, cable) for n in PRIORITIES),
             profile_lists=(self._listed(rows.lists[0]), self._listed(rows.lists[1])),
             origin=self._tables.origin("PORT_QOS_MAP", qos) if qos else nowhere,
+            dot1p_to_tc=objects.index_map("DOT1P_TO_TC_MAP", qos.reference("dot1p_to_tc_map"))
+            if qos
+            else None,
         )
 
     def _listed(self, text: str) -> tuple[BufferProfile, ...]:
