@@ -22,7 +22,7 @@ from tests.strategies import fabric_of, intents, written
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from lossless.api import Report
     from lossless.model.fabric.model import Fabric
@@ -32,9 +32,10 @@ pytestmark = pytest.mark.laws
 
 
 EXPLAINED_BY_INTENT = {
-    "BUF001": "a switch is told the length of a row, which may be longer than the cable is"
+    "BUF001": "a switch is told the length of a row, which may be longer than the cable is",
+    "BUF002": "what is below the cable that a switch is told may hold the real one, and yet not all that it needs",
 }
-"""Rules whose errors in a rendered tree may be none where they know the intent, and why."""
+"""Rules whose errors in a rendered tree are milder beside the intent, and why."""
 
 
 class Files(NamedTuple):
@@ -49,12 +50,13 @@ class Files(NamedTuple):
         """Return the rendered configuration of a switch."""
         return self.tree / switch / "config_db.json"
 
-    def draw_change(self, choice: st.DataObject) -> tuple[str, str]:
-        """Change a value of a rendered switch, or take it away; return the switch and what was changed."""
+    def draw_change(self, choice: st.DataObject, folder: Path | None = None) -> tuple[Path, str]:
+        """Change or take away a value in the file of a switch, the rendered one by default; return file and change."""
         switch = choice.draw(st.sampled_from(sorted(it.name for it in self.fabric.switches)))
-        changed, what = one_value_changed(json.loads(self.config(switch).read_text()), choice)
-        self.config(switch).write_text(json.dumps(changed))
-        return switch, what
+        file = (folder or self.tree) / switch / "config_db.json"
+        changed, what = one_value_changed(json.loads(file.read_text()), choice)
+        file.write_text(json.dumps(changed))
+        return file, what
 
 
 @contextmanager
@@ -91,12 +93,13 @@ def errors(report: Report) -> list[str]:
     ]
 
 
-def wrong_rows(report: Report, but: Collection[str] = ()) -> set[tuple[str, tuple[str | int, ...]]]:
-    """Return the files and rows that some rule, but for those named, calls an error; those of intents left out."""
+def wrong_rows(report: Report) -> set[tuple[str, tuple[str | int, ...]]]:
+    """Return the files and rows that some rule calls an error or the intent explains; those of intents left out."""
     return {
         (finding.origin.file, finding.origin.path[:2])
         for finding in report.findings
-        if finding.severity == "error" and finding.origin.file.endswith(".json") and finding.code not in but
+        if finding.origin.file.endswith(".json")
+        and (finding.severity == "error" or finding.code in EXPLAINED_BY_INTENT)
     }
 
 
@@ -131,11 +134,24 @@ def test_a_changed_switch_is_as_wrong_beside_its_neighbors_and_its_intent_as_alo
     data: Data, choice: st.DataObject
 ) -> None:
     with rendered(data) as at:
-        switch, change = at.draw_change(choice)
-        alone = lint([at.config(switch)])
+        config, change = at.draw_change(choice)
+        alone = lint([config])
         assert wrong_rows(alone) <= wrong_rows(lint([at.tree])), change
         beside = lint([at.intent, at.tree])
-        assert wrong_rows(alone, EXPLAINED_BY_INTENT) <= wrong_rows(beside), change
+        assert wrong_rows(alone) <= wrong_rows(beside), change
+
+
+@settings(max_examples=40)
+@given(intents(renderable=True), st.data())
+def test_a_changed_base_is_as_wrong_beside_its_intent_and_what_is_rendered_on_it_as_alone(
+    data: Data, choice: st.DataObject
+) -> None:
+    with files(data) as at:
+        base, change = at.draw_change(choice, at.base)
+        alone = wrong_rows(lint([base]))
+        assert alone <= wrong_rows(lint([at.intent, at.base])), change
+        if render(at.intent, at.tree, base_dir=at.base).files:
+            assert alone <= wrong_rows(lint([at.intent, at.base, at.tree])), change
 
 
 @settings(max_examples=40)

@@ -10,13 +10,14 @@ from lossless.ground.basics.findings import UncheckedRule
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.lint.settings import Settings
     from lossless.checks.rules.registry import Codes, LoadedRule
     from lossless.checks.rules.subjects import Device
     from lossless.formats.inputs.devices import DeviceReader
     from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Finding
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.layout import PartLayout
     from lossless.model.fabric.deployed_devices import DeviceSummary
@@ -57,13 +58,17 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     if fabric is None:
         return DeviceResult(document.file, Verdicts(), problems, None)
     intended = settings.intended.get(fabric.switches[0].name)
+    longest_m: dict[int, int] = {}
     if intended is not None:
-        fabric = _as_intended(fabric, intended)
-    view = View(fabric)
+        fabric = _with_classes_of(intended, fabric)
+        longest_m = _longest_cables_m(fabric, intended)
+    view = View(_with_cables(fabric, longest_m) if longest_m else fabric)
     device = Device(tables, view, intended)
     chosen = settings.chosen(document.file)
+    by_fabric = run(view, rules_for("fabric", chosen=chosen), "config_db")
     verdicts = (
-        run(view, rules_for("fabric", chosen=chosen), "config_db"),
+        by_fabric,
+        Verdicts(tuple(_explained(fabric, by_fabric, longest_m, chosen)) if longest_m else ()),
         run(device, _rules_for(device, chosen), "config_db"),
         Verdicts(not_judged=tuple(UncheckedRule("", note) for note in fabric.unread)),
         Verdicts(not_judged=tuple(_not_compared(device, settings))),
@@ -80,35 +85,63 @@ def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]
         yield UncheckedRule("CFG004", f"{device.tables.shown}: {why}")
 
 
-def _as_intended(fabric: Fabric, intended: Switch) -> Fabric:
-    """Return the fabric of a device with the classes and the lengths of cables that its intent declares."""
-    switches = tuple(
-        switch._replace(classes=intended.classes, ports=_with_real_lengths(switch.ports, intended.ports))
-        for switch in fabric.switches
-    )
+def _with_classes_of(intended: Switch, fabric: Fabric) -> Fabric:
+    """Return the fabric of a device with the classes that its intent declares."""
+    switches = tuple(switch._replace(classes=intended.classes) for switch in fabric.switches)
     return fabric._replace(classes=intended.classes, switches=switches)
 
 
-def _with_real_lengths(ports: tuple[Port, ...], intended: Sequence[Port]) -> tuple[Port, ...]:
-    """Return the ports of a device that are told more than the length of their cable, with the longest of their kind.
+def _longest_cables_m(fabric: Fabric, intended: Switch) -> dict[int, int]:
+    """Return the longest cable in the intent of the ports that are told the same length, by that length.
 
-    A device is told the length of a headroom row, which covers the cable. Ports that are told the same stay alike.
+    A device is told the length of a headroom row, which covers the cable. Lengths are left out that are told to a port
+    whose cable is unknown or longer, and those that are the cable's own.
     """
-    real = {port.name: port.cable.real_m for port in intended}
-    longest: dict[int | None, int] = {}
+    real = {port.name: port.cable.real_m for port in intended.ports}
+    longest: dict[int, int] = {}
     unknown: set[int | None] = {None}
-    for port in ports:
+    for port in (port for switch in fabric.switches for port in switch.ports):
         told_m, length_m = port.cable.configured_m, real.get(port.name)
         if isinstance(length_m, int) and told_m is not None and length_m <= told_m:
             longest[told_m] = max(length_m, longest.get(told_m, 0))
         else:
             unknown.add(told_m)
-    return tuple(
-        port
-        if (told_m := port.cable.configured_m) in unknown
-        else port._replace(cable=port.cable._replace(real_m=longest[told_m]))
-        for port in ports
+    return {told_m: length_m for told_m, length_m in longest.items() if told_m not in {length_m, *unknown}}
+
+
+def _with_cables(fabric: Fabric, longest_m: Mapping[int, int]) -> Fabric:
+    """Return the fabric with the cables of ports as long as the longest of those told the same, so that ports that are
+    told the same stay alike.
+    """
+
+    def cabled(port: Port) -> Port:
+        real_m = longest_m.get(port.cable.configured_m or 0)
+        return port if real_m is None else port._replace(cable=port.cable._replace(real_m=real_m))
+
+    return fabric._replace(
+        switches=tuple(switch._replace(ports=tuple(map(cabled, switch.ports))) for switch in fabric.switches)
     )
+
+
+_JUDGED_BY_LENGTH = frozenset({"BUF001", "BUF002"})
+"""Rules that a shorter cable than the device is told can satisfy."""
+
+
+def _explained(
+    as_told: Fabric, verdicts: Verdicts, longest_m: Mapping[int, int], chosen: Codes | None
+) -> Iterator[Finding]:
+    """Yield as information what rules find by the length a device is told, and the cable in the intent explains."""
+    from lossless.checks.rules.registry import rules_for
+    from lossless.model.fabric.view import View
+
+    codes = _JUDGED_BY_LENGTH if chosen is None else _JUDGED_BY_LENGTH & chosen
+    places = {finding.origin for finding in verdicts.findings if finding.code in _JUDGED_BY_LENGTH}
+    for finding in run(View(as_told), rules_for("fabric", chosen=codes), "config_db").findings:
+        told_m = finding.data["cable_m"]
+        if finding.origin not in places and isinstance(told_m, int):
+            places.add(finding.origin)
+            note = f"in the intent no cable there is longer than {longest_m[told_m]} m, and this covers it"
+            yield finding._replace(severity="info", note=note, help="", fixable="no", fix=())
 
 
 def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
