@@ -300,6 +300,17 @@ def test_headroom_that_just_fits_is_silent() -> None:
     assert drawn("BUF007", azure_pool(418_496)) == []
 
 
+@pytest.mark.parametrize(("short_bytes", "codes_found"), [(0, []), (30_720, []), (31_200, ["BUF007"])])
+def test_unknown_hardware_may_hold_the_private_headroom_of_each_port_beside_the_pool(
+    short_bytes: int, codes_found: list[str]
+) -> None:
+    """Each of the three ports of an NVIDIA chip holds 10,240 B by itself: a rendered qos.json names no hardware."""
+    pools = {"ingress_lossless_pool": {"xoff": str(418_496 - short_bytes)}}
+    metadata = {"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}}
+    document = patched("azure.json", {"BUFFER_POOL": pools, "DEVICE_METADATA": metadata})
+    assert [finding.code for finding in drawn("BUF007", document)] == codes_found
+
+
 def test_a_declared_ratio_is_what_the_pool_is_built_for() -> None:
     switch = {"profile": "arista-7260cx3", "hwsku": "Arista-7260CX3-C64"}
     patch = {

@@ -29,7 +29,8 @@ class HeadroomSum(NamedTuple):
     """The headroom that all groups of one pool can claim at once.
 
     ``headroom_bytes`` adds up ``xoff``; ``claimed_bytes`` is its part that comes from the shared headroom
-    pool of ``shared_bytes`` (None: every group holds its own). ``accepted`` is the declared ratio.
+    pool of ``shared_bytes`` (None: every group holds its own), on unknown hardware as little as on any.
+    ``accepted`` is the declared ratio.
     """
 
     switch: Switch
@@ -101,7 +102,7 @@ def _sum(claims: Sequence[_Claim]) -> HeadroomSum:
         pool=pool,
         groups=sum(len(c.ports.ports) for c in claims),
         headroom_bytes=headroom,
-        claimed_bytes=_nvidia_claim(claims) if is_nvidia(switch) else headroom,
+        claimed_bytes=_nvidia_claim(claims) if is_nvidia(switch) or switch.profile is None else headroom,
         shared_bytes=pool.shared_headroom_bytes or None,
         chip_bytes=chip_bytes(switch),
         accepted=switch.qos.headroom_oversubscription,
