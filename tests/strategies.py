@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from lossless.ground.documents.document import Document
-    from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.fabric.model import Fabric
 
 Data = dict[str, Any]
 Draw = st.DrawFn
@@ -333,19 +333,32 @@ def extras(draw: Draw, class_names: Sequence[str], nic: str) -> Data:
 @st.composite
 def with_class_buffers(draw: Draw, data: Data) -> Data:
     """Draw what an intent states of the buffers of its lossless classes; all of them agree, as one profile must."""
-    policy = draw(class_buffers(sorted(fabric_of(data).switches, key=lambda switch: switch.name)))
+    switches = sorted({switch.device for switch in fabric_of(data).switches})
+    policy = draw(class_buffers(switches))
     by_class = data.get("classes", {})
     lossless = [name for name, cls in loaded_of(data).intent.classes.items() if cls.lossless]
     stated = {name: {**by_class.get(name, {}), "buffer": policy} for name in lossless} if policy else {}
     for cls in stated.values():
         if isinstance(cls.get("ecn"), dict) and "min" in cls["ecn"]:
-            colours = st.fixed_dictionaries({}, optional={"yellow": curves(), "red": curves()})
-            cls["ecn"] = {**cls["ecn"], **draw(colours)}
+            cls["ecn"] = _joined((cls["ecn"], draw(curve_exceptions(switches))))
     return {**data, "classes": {**by_class, **stated}} if stated else data
 
 
 @st.composite
-def class_buffers(draw: Draw, switches: Sequence[Switch]) -> Data:
+def curve_exceptions(draw: Draw, switches: Sequence[str]) -> Data:
+    """Draw curves of single colours, tiers and devices."""
+    colour = st.just("off") | curves()
+    colours = st.fixed_dictionaries({}, optional={"yellow": colour, "red": colour})
+    layer = st.tuples(curves(), colours).map(_joined)
+    layer |= st.fixed_dictionaries({"by_speed": st.dictionaries(st.just("400G"), layer, min_size=1)})
+    tiers = st.dictionaries(st.sampled_from(["leaf", "spine"]), layer, min_size=1)
+    devices = st.dictionaries(st.sampled_from(switches), layer, min_size=1, max_size=2)
+    exceptions = st.fixed_dictionaries({}, optional={"by_tier": tiers, "by_device": devices})
+    return _joined(draw(st.tuples(colours, exceptions)))
+
+
+@st.composite
+def class_buffers(draw: Draw, switches: Sequence[str]) -> Data:
     """Draw buffers of a class with exceptions by speed, tier and device."""
     headroom = st.fixed_dictionaries(
         {"xoff": st.sampled_from(["200 KiB", "400 kB"]), "xon": st.just("20 kB")},
@@ -356,8 +369,7 @@ def class_buffers(draw: Draw, switches: Sequence[Switch]) -> Data:
     speeds = st.dictionaries(st.sampled_from(["100G", "200 Gb/s", "400G"]), values, min_size=1, max_size=2)
     layer = st.tuples(values, st.fixed_dictionaries({}, optional={"by_speed": speeds})).map(_joined)
     tiers = st.dictionaries(st.sampled_from(["leaf", "spine", "switch"]), layer, min_size=1)
-    names = st.sampled_from(sorted({switch.device for switch in switches}))
-    devices = st.dictionaries(names, layer, min_size=1, max_size=2)
+    devices = st.dictionaries(st.sampled_from(switches), layer, min_size=1, max_size=2)
     exceptions = st.fixed_dictionaries({}, optional={"by_tier": tiers, "by_device": devices})
     return _joined(draw(st.tuples(layer, exceptions)))
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.majority import dissent_notes, most
+from lossless.formats.importing.layers import cell_of, layered
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from lossless.formats.importing.model import ClassValues, DraftClass, ImportDevice, StatedClassBuffers
+    from lossless.formats.importing.layers import PortsOfSpeed
+    from lossless.formats.importing.model import ClassValues, DraftClass, ImportDevice
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import BufferProfile
-    from lossless.model.fabric.tier import Tier
     from lossless.model.hardware.model import HeadroomRow
 
 _DEFAULT_DYNAMIC_TH = 0
@@ -36,15 +36,17 @@ def _with_buffers(
     # In the traditional model all lossless classes have one profile, so they have one vote.
     alone = all(device.switch.qos.buffer_model == "dynamic" for device in devices)
     priorities = [other.priority for other in classes if other.lossless and (other is cls or not alone)]
-    by_cell: dict[tuple[Tier, int], list[ClassValues]] = {}
+    ports: dict[PortsOfSpeed, list[ClassValues]] = {}
     for device in devices:
         for port in device.used.values():
             for values in _values_of(device, port, priorities):
-                by_cell.setdefault((device.tier, port.speed_bps or 0), []).append(values)
-    votes = {cell: most(values) for cell, values in sorted(by_cell.items())}
-    notes = [note for _, vote in votes.values() for note in dissent_notes(vote, "thresholds and headroom")]
-    cells = {cell: values for cell, (values, _) in votes.items() if values is not None}
-    return cls._replace(buffers=layered(cells), notes=(*cls.notes, *dict.fromkeys(notes)))
+                ports.setdefault(cell_of(device, port), []).append(values)
+    buffers, notes = layered(ports, _has_keys, "thresholds and headroom")
+    return cls._replace(buffers=buffers, notes=(*cls.notes, *notes))
+
+
+def _has_keys(values: ClassValues, lower: ClassValues) -> bool:
+    return dict(values).keys() >= dict(lower).keys()
 
 
 def _values_of(device: ImportDevice, port: Port, priorities: Sequence[int]) -> Iterator[ClassValues]:
@@ -101,23 +103,3 @@ def _threshold(device: ImportDevice, profile: BufferProfile) -> ClassValues:
     if mode == "static" and profile.static_th_bytes is not None:
         return (("static_th", profile.static_th_bytes),)
     return ()
-
-
-def layered(cells: Mapping[tuple[Tier, int], ClassValues]) -> StatedClassBuffers:
-    """Return what is stated for all switches by speed, under no tier, or by tier where tiers differ at one speed."""
-    by_speed: dict[int, set[ClassValues]] = {}
-    for (_, speed_bps), values in cells.items():
-        by_speed.setdefault(speed_bps, set()).add(values)
-    if all(len(values) == 1 for values in by_speed.values()):
-        flat = {speed_bps: next(iter(values)) for speed_bps, values in by_speed.items()}
-        return {None: _flat(flat)} if any(flat.values()) else {}
-    tiers = sorted({tier for tier, _ in cells})
-    stated = {tier: {speed: values for (at, speed), values in cells.items() if at is tier} for tier in tiers}
-    return {tier: _flat(values) for tier, values in stated.items() if any(values.values())}
-
-
-def _flat(by_speed: Mapping[int, ClassValues]) -> dict[int | None, ClassValues]:
-    """Return one value under no speed where all speeds have it, else those that are stated by speed."""
-    if len(set(by_speed.values())) == 1:
-        return {None: next(iter(by_speed.values()))}
-    return {speed_bps: values for speed_bps, values in by_speed.items() if values}

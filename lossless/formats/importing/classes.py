@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.devices import second_priorities
 from lossless.formats.importing.majority import dissent_notes, most
-from lossless.formats.importing.model import DraftClass, DraftWatchdog, EcnCurve
+from lossless.formats.importing.model import DraftClass, DraftWatchdog
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE
@@ -20,16 +20,13 @@ if TYPE_CHECKING:
 
     from lossless.formats.importing.model import ImportDevice
     from lossless.model.fabric.model import Port
-    from lossless.model.fabric.qos import PortQos, Scheduler, Wred
+    from lossless.model.fabric.qos import PortQos, Scheduler
 
 RDMA_DSCPS = (26, 24)
 """DSCPs that RDMA senders are set to by convention: AF31 and CS3 (NVIDIA's and Dell's guides for RoCE)."""
 CNP_DSCP = 48
 """The DSCP that ConnectX firmware puts on CNPs unless it is told another (profiles of the NICs)."""
-_LARGEST_THRESHOLD = 2**31 - 1
 _ALL = 100
-_DEFAULT_PROBABILITY = 100
-"""What orchagent sets where a profile has none (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
 
 
 class DraftClasses(NamedTuple):
@@ -52,18 +49,15 @@ def find_classes(
 ) -> DraftClasses:
     """Return the classes that most ports of the devices have; none where no port is in use.
 
-    ``silent`` are the ports of tiers without PFC, which have a say only in how links of a speed mark that no other port
-    has. ``remapped``: some are dual ToRs. Then the ports that tunnels pass have second priorities, which are no
-    classes.
+    ``silent`` are the ports of tiers without PFC, which have no say. ``remapped``: some are dual ToRs. Then the ports
+    that tunnels pass have second priorities, which are no classes.
     """
-    used = [
-        (port, CableEnd(device.name, port.name) in silent)
+    all_ports = [
+        port
         for device in devices
         for port in device.used.values()
+        if CableEnd(device.name, port.name) not in silent
     ]
-    all_ports = [port for port, is_silent in used if not is_silent]
-    speeds = {port.speed_bps for port in all_ports}
-    marking = [port for port, is_silent in used if not is_silent or port.speed_bps not in speeds]
     plain = [port for port in all_ports if not second_priorities(port)] if remapped else all_ports
     ports = plain or all_ports
     qos = [port.qos for port in ports if port.qos is not None]
@@ -89,7 +83,7 @@ def find_classes(
         *dissent_notes(group_vote, "priority groups"),
     )
     beyond = [d for d in DSCPS if dscps[d] == UNREADABLE]
-    classes = _ClassBuilder(by_tc, mask, active, all_ports, marking, shares, groups, beyond).classes()
+    classes = _ClassBuilder(by_tc, mask, active, all_ports, shares, groups, beyond).classes()
     return DraftClasses(tuple(classes), (*notes, *shares.notes))
 
 
@@ -115,13 +109,12 @@ class _ClassBuilder:
         mask: tuple[int, ...],
         active: Sequence[int],
         ports: Sequence[Port],
-        marking: Sequence[Port],
         shares: _QueueShares,
         groups: tuple[int, ...],
         beyond: Sequence[int],
     ) -> None:
         self._by_tc, self._mask, self._active = by_tc, mask, active
-        self._ports, self._marking, self._shares = ports, marking, shares
+        self._ports, self._shares = ports, shares
         self._groups, self._beyond = groups, beyond
         lossy = [tc for tc in active if tc not in mask]
         # The class of all other DSCPs: the largest that may drop, so that nothing unknown is paused.
@@ -137,7 +130,7 @@ class _ClassBuilder:
 
     def _class(self, tc: int, name: str) -> DraftClass:
         lossless, group = tc in self._mask, self._groups[tc]
-        curves, notes = _curves(self._marking, tc)
+        notes: tuple[str, ...] = ()
         if tc == self._rest and self._beyond:
             numbers = ", ".join(map(str, self._beyond))
             notes += (f"DSCP {numbers} leads to a TC beyond 7, which an intent has no class for",)
@@ -153,7 +146,8 @@ class _ClassBuilder:
             pg=None if group in (usual, UNREADABLE) else group,
             strict=tc in self._shares.strict,
             bandwidth=self._shares.bandwidth.get(tc),
-            ecn=curves,
+            ecn={},
+            buffers={},
             notes=notes,
         )
 
@@ -203,38 +197,6 @@ def _percent(weights: Mapping[int, int]) -> dict[int, int]:
     divided = {tc: weight // divisor for tc, weight in weights.items()}
     total = max(_ALL, sum(divided.values()))
     return {tc: max(1, weight * _ALL // total) for tc, weight in divided.items()}
-
-
-def _curves(ports: Sequence[Port], tc: int) -> tuple[dict[int | None, EcnCurve], tuple[str, ...]]:
-    """Return the marking curve of a queue: that of most ports, and those of speeds that differ."""
-    by_speed: dict[int, list[EcnCurve | None]] = {}
-    for port in ports:
-        queue = port.qos.queues[tc] if port.qos else None
-        if queue is not None and port.speed_bps is not None:
-            by_speed.setdefault(port.speed_bps, []).append(_curve(queue.wred))
-    votes = {speed_bps: most(by_speed[speed_bps]) for speed_bps in sorted(by_speed)}
-    notes = tuple(dict.fromkeys(note for _, vote in votes.values() for note in dissent_notes(vote, "ecn")))
-    usual, _ = most(curve for curves in by_speed.values() for curve in curves)
-    # That a speed has no marking can only be said by naming those that have.
-    everywhere = usual is not None and all(curve is not None for curve, _ in votes.values())
-    curve_of: dict[int | None, EcnCurve] = {None: usual} if everywhere and usual is not None else {}
-    for speed_bps, (curve, _) in votes.items():
-        if curve is not None and not (everywhere and curve == usual):
-            curve_of[speed_bps] = curve
-    return curve_of, notes
-
-
-def _curve(wred: Wred | None) -> EcnCurve | None:
-    """Return the curve by which a profile marks green packets, None where it marks none or cannot be declared."""
-    if wred is None or not wred.marks:
-        return None
-    green = wred.green
-    probability = _DEFAULT_PROBABILITY if green.probability_percent is None else green.probability_percent
-    if green.min_bytes is None or green.max_bytes is None or not 0 <= probability <= _ALL:
-        return None
-    if not 0 <= green.min_bytes <= green.max_bytes <= _LARGEST_THRESHOLD:
-        return None
-    return EcnCurve(green.min_bytes, green.max_bytes, probability)
 
 
 def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:

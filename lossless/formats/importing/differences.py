@@ -30,7 +30,7 @@ KINDS = {
     "queue without class": "no class has this queue or group; only those of classes are rendered",
     "row of a class": "every class gets a queue, a scheduler and buffers; the device has none here",
     "unlike most": "this port differs from what most ports have, which is declared for all",
-    "colours": "one curve is declared for all colours; on the device yellow or red differ",
+    "colours": "no intent can state this curve of yellow or red; they are declared as all others",
     "scheduler": "declared as shares in percent, or strict; the device says it in another way",
     "beyond TC 7": "a TC beyond 7 is no class that an intent can declare",
     "dual ToR": "second priorities and maps of the tunnel need the spines between the ToRs",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.importing.buffers import find_buffers
 from lossless.formats.importing.class_buffers import with_class_buffers
 from lossless.formats.importing.classes import find_classes, find_watchdog
+from lossless.formats.importing.curves import with_curves
 from lossless.formats.importing.devices import is_dual_tor
 from lossless.formats.importing.links import neighbor_claims, wire
 from lossless.formats.importing.majority import dissent_notes, most
@@ -56,7 +57,7 @@ def draft_of(
     return Draft(
         name=name,
         devices=placed,
-        classes=with_class_buffers(placed, classes),
+        classes=with_class_buffers(placed, with_curves(placed, classes, tiers.silent)),
         watchdog=watchdog,
         tiers=tiers.pausing,
         asymmetric=_asymmetric(placed),

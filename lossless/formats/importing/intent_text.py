@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from lossless.formats.importing.buffers import breakouts
 from lossless.formats.importing.majority import most
@@ -13,19 +13,21 @@ from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_M
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from lossless.formats.importing.model import (
+        ClassCurve,
         ClassValues,
+        ColourCurve,
         Draft,
         DraftClass,
-        EcnCurve,
         ImportDevice,
         ImportLink,
-        StatedClassBuffers,
+        Stated,
     )
     from lossless.model.fabric.cabling import CableEnd
 
+_V = TypeVar("_V")
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
 _WORDS = frozenset(
     {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "rest", "none", "nan", "inf"}
@@ -64,8 +66,8 @@ def _class(cls: DraftClass, width: int) -> Iterator[str]:
     fields += [] if cls.pg is None else [f"pg: {cls.pg}"]
     fields += ["scheduling: strict"] if cls.strict else []
     fields += [] if cls.bandwidth is None else [f"bandwidth: {cls.bandwidth}%"]
-    fields += [f"ecn: {_ecn(cls.ecn)}"] if cls.ecn else []
-    fields += [f"buffer: {_class_buffers(cls.buffers)}"] if cls.buffers else []
+    fields += [f"ecn: {_stated(cls.ecn, _curve)}"] if cls.ecn else []
+    fields += [f"buffer: {_stated(cls.buffers, _values)}"] if cls.buffers else []
     yield f"  {f'{cls.name}:'.ljust(width)} {{{', '.join(fields)}}}"
 
 
@@ -77,35 +79,35 @@ def _dscps(dscps: tuple[int, ...] | None) -> str:
     return str(dscps[0]) if len(dscps) == 1 else f"[{', '.join(map(str, dscps))}]"
 
 
-def _ecn(curves: dict[int | None, EcnCurve]) -> str:
-    fields = _curve(curves[None]) if None in curves else []
-    by_speed = [f"{_rate(s)}: {{{', '.join(_curve(c))}}}" for s, c in curves.items() if s is not None]
-    fields += [f"by_speed: {{{', '.join(by_speed)}}}"] if by_speed else []
-    return f"{{{', '.join(fields)}}}"
+def _stated(stated: Stated[_V], fields: Callable[[_V], Iterable[str]]) -> str:
+    """Return what is stated for all switches, with its exceptions."""
+    tiers = (f"{t.word}: {{{_by_speed(v, fields)}}}" for t, v in stated.items() if isinstance(t, Tier))
+    devices = (f"{_text(d)}: {{{_by_speed(v, fields)}}}" for d, v in stated.items() if isinstance(d, str))
+    exceptions = {"by_tier": ", ".join(tiers), "by_device": ", ".join(devices)}
+    parts = [_by_speed(stated.get(None, {}), fields), *(f"{k}: {{{v}}}" for k, v in exceptions.items() if v)]
+    return f"{{{', '.join(filter(None, parts))}}}"
 
 
-def _curve(curve: EcnCurve) -> list[str]:
+def _by_speed(by_speed: Mapping[int | None, _V], fields: Callable[[_V], Iterable[str]]) -> str:
+    usual = fields(by_speed[None]) if None in by_speed else ()
+    others = [f"{_rate(s)}: {{{', '.join(fields(v))}}}" for s, v in by_speed.items() if s is not None]
+    return ", ".join([*usual, *([f"by_speed: {{{', '.join(others)}}}"] if others else [])])
+
+
+def _curve(curves: ClassCurve) -> Iterator[str]:
+    for curve in curves:
+        yield from _of_colour(curve.green)
+        for name, other in curve.others:
+            yield f"{name}: off" if other is None else f"{name}: {{{', '.join(_of_colour(other))}}}"
+
+
+def _of_colour(curve: ColourCurve) -> list[str]:
     low, high, probability = curve
     return [f"min: {size_text(low)}", f"max: {size_text(high)}", f"probability: {probability}%"]
 
 
-def _class_buffers(stated: StatedClassBuffers) -> str:
-    if None in stated:
-        return _by_speed(stated[None])
-    by_tier = (f"{tier.word}: {_by_speed(values)}" for tier, values in stated.items() if tier is not None)
-    return f"{{by_tier: {{{', '.join(by_tier)}}}}}"
-
-
-def _by_speed(by_speed: dict[int | None, ClassValues]) -> str:
-    if None in by_speed:
-        return _values(by_speed[None])
-    fields = (f"{_rate(speed)}: {_values(values)}" for speed, values in by_speed.items() if speed is not None)
-    return f"{{by_speed: {{{', '.join(fields)}}}}}"
-
-
-def _values(values: ClassValues) -> str:
-    texts = (f"{key}: {value if key == 'dynamic_th' else size_text(value)}" for key, value in values)
-    return f"{{{', '.join(texts)}}}"
+def _values(values: ClassValues) -> Iterator[str]:
+    yield from (f"{key}: {value if key == 'dynamic_th' else size_text(value)}" for key, value in values)
 
 
 def _policies(draft: Draft) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from lossless.ground.basics.records import NamedTuple
 
@@ -65,25 +65,34 @@ class ImportWiring(NamedTuple):
     notes: tuple[str, ...]
 
 
-class EcnCurve(NamedTuple):
-    """Where marking begins and ends, in bytes, and its probability in percent."""
+class ColourCurve(NamedTuple):
+    """Where marking of one colour begins and ends, in bytes, and its probability in percent."""
 
     min_bytes: int
     max_bytes: int
     probability_percent: int
 
 
+class EcnCurve(NamedTuple):
+    """The curve of a queue, and those of colours that have another; None: such packets are not marked."""
+
+    green: ColourCurve
+    others: tuple[tuple[str, ColourCurve | None], ...] = ()
+
+
+ClassCurve = tuple[EcnCurve, ...]
+"""The curve of a class, empty where it marks nothing."""
 ClassValues = tuple[tuple[str, int], ...]
 """Keys below ``buffer`` of a class with their values, sizes in bytes."""
-StatedClassBuffers = dict["Tier | None", dict["int | None", ClassValues]]
-"""What a class states by tier and link speed, under None for all of them."""
+_Values = TypeVar("_Values")
+Stated = dict["Tier | str | None", dict["int | None", _Values]]
+"""Values by scope (a tier, a device by its name, None for all switches) and by link speed, None for all others."""
 
 
 class DraftClass(NamedTuple):
     """One class as it will be declared; ``dscps`` is None for the class of all other DSCPs.
 
-    ``ecn`` has a curve by link speed, under None that of all other speeds; ``buffers`` are those that differ from what
-    is left out. ``notes`` say what was chosen.
+    ``buffers`` are those that differ from what is left out. ``notes`` say what was chosen.
     """
 
     name: str
@@ -93,9 +102,9 @@ class DraftClass(NamedTuple):
     pg: int | None
     strict: bool
     bandwidth: int | None
-    ecn: dict[int | None, EcnCurve]
+    ecn: Stated[ClassCurve]
+    buffers: Stated[ClassValues]
     notes: tuple[str, ...] = ()
-    buffers: StatedClassBuffers | None = None
 
 
 class DraftWatchdog(NamedTuple):

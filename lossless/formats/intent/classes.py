@@ -65,15 +65,34 @@ class CurveIntent(Model):
         return self
 
 
+class NoCurve(CurveIntent):
+    """What packets of a colour have that are not marked."""
+
+
+_NO_CURVE = NoCurve.model_construct(min=0, max=0, probability=0)
+
+
+def _colour(value: object) -> object:
+    mapping = off_or_mapping(value)
+    return _NO_CURVE if mapping is None else mapping
+
+
+_CURVE_SCHEMA = CurveIntent.model_json_schema()
+_OFF_SCHEMA: dict[str, Any] = {"enum": ["off", False]}
+_COLOUR_SCHEMA = {"anyOf": [_OFF_SCHEMA, _CURVE_SCHEMA]}
+Colour = Annotated[CurveIntent | None, BeforeValidator(_colour), WithJsonSchema(_COLOUR_SCHEMA)]
+"""The curve of one colour, or ``off``."""
+
+
 class EcnIntent(CurveIntent):
     """A WRED curve that marks: from ``min`` on, with ``probability`` at ``max``, always above.
 
-    ``yellow`` and ``red`` are those of packets that something on the way has coloured so; left out, all colours have
-    the same.
+    ``yellow`` and ``red`` are those of packets that something on the way has coloured so, or ``off``; left out, all
+    colours have the same.
     """
 
-    yellow: CurveIntent | None = None
-    red: CurveIntent | None = None
+    yellow: Colour = None
+    red: Colour = None
 
 
 class EcnBySpeed(Model):
@@ -219,12 +238,11 @@ def _exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-_CURVE_SCHEMA = CurveIntent.model_json_schema()
 _COLOURED_SCHEMA = {
     **_CURVE_SCHEMA,
     "title": "Ecn",
     "description": inspect.cleandoc(EcnIntent.__doc__ or ""),
-    "properties": {**_CURVE_SCHEMA["properties"], "yellow": _CURVE_SCHEMA, "red": _CURVE_SCHEMA},
+    "properties": {**_CURVE_SCHEMA["properties"], **dict.fromkeys(("yellow", "red"), _COLOUR_SCHEMA)},
 }
 
 
@@ -239,7 +257,7 @@ def _layer_schema(title: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
 _ECN_SCHEMA = {
     "description": "off, or min, max and probability, with exceptions for links and switches that differ",
     "anyOf": [
-        {"enum": ["off", False]},
+        _OFF_SCHEMA,
         _layer_schema(
             "EcnPolicy",
             by_tier=_exceptions_schema(TIER_PATTERN, _layer_schema("EcnBySpeed")),

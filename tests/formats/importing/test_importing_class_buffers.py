@@ -59,12 +59,22 @@ def test_what_is_stated_comes_back(buffer: Data | None, model: str) -> None:
     assert intent(found)["classes"]["rdma"].get("buffer") == buffer
 
 
-def test_what_one_of_many_switches_has_is_a_difference_and_not_declared() -> None:
+def test_what_one_of_many_switches_has_is_stated_under_its_name_and_noted() -> None:
     data = fabric({"by_device": {"leaf2": {"dynamic_th": 4}}}, "traditional")
     data["topology"]["leaf_spine"]["leaves"] = 3
     found = import_documents(deployed(data))
-    assert "buffer" not in intent(found)["classes"]["rdma"]
-    assert {difference.device for difference in found.differences} == {"leaf2"}
+    assert intent(found)["classes"]["rdma"]["buffer"] == {"by_device": {"leaf2": {"dynamic_th": 4}}}
+    assert "# thresholds and headroom: of leaf2 under its own name, unlike most of its role\n" in found.text
+    assert found.differences == ()
+
+
+def test_where_one_of_many_has_what_its_hwsku_gives_the_others_are_named() -> None:
+    """No key of a device takes back what its tier states."""
+    data = fabric({"by_device": {name: {"dynamic_th": 4} for name in ("leaf1", "leaf3")}}, "traditional")
+    data["topology"]["leaf_spine"]["leaves"] = 3
+    found = import_documents(deployed(data))
+    assert list(intent(found)["classes"]["rdma"]["buffer"]["by_device"]) == ["leaf1", "leaf3"]
+    assert found.differences == ()
 
 
 def test_a_default_that_the_dynamic_model_is_told_is_stated() -> None:

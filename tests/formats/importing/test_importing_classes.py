@@ -55,9 +55,22 @@ def test_names_of_maps_and_profiles_do_not_count_and_their_values_do() -> None:
     text = json.dumps(base())
     renamed = json.loads(text.replace('"AZURE_LOSSLESS"', '"MY_WRED"').replace('"scheduler.rdma"', '"fast"'))
     assert telling(imported(renamed)) == []
-    wred = base()["WRED_PROFILE"]["AZURE_LOSSLESS"] | {"red_max_threshold": "9999999"}
+    wred = base()["WRED_PROFILE"]["AZURE_LOSSLESS"] | {"red_max_threshold": str(2**31)}
     found = imported(patched(base(), WRED_PROFILE={"AZURE_LOSSLESS": wred}))
     assert telling(found) == [("colours", "red_max_threshold")]
+
+
+def test_colours_with_a_curve_of_their_own_or_none_are_declared() -> None:
+    wred = base()["WRED_PROFILE"]["AZURE_LOSSLESS"]
+    wred |= {"yellow_max_threshold": "9000000", "wred_red_enable": "false", "ecn": "ecn_green_yellow"}
+    kept = {field: value for field, value in wred.items() if not field.startswith("red_")}
+    config = base()
+    config["WRED_PROFILE"] = {"AZURE_LOSSLESS": kept}
+    found = imported(config)
+    assert telling(found) == []
+    ecn = intent(found)["classes"]["rdma"]["ecn"]
+    assert ecn["yellow"] == {"min": "800 KiB", "max": "9 MB", "probability": "20%"}
+    assert ecn["red"] == "off"
 
 
 def test_forms_of_keys_and_references_do_not_count() -> None:

@@ -145,7 +145,7 @@ KIND_OF: dict[str, tuple[tuple[Change, ...], set[tuple[str, str, str]]]] = {
     ),
     "colours": (
         (
-            ("WRED_PROFILE", "AZURE_LOSSLESS", "yellow_min_threshold", "1"),
+            ("WRED_PROFILE", "AZURE_LOSSLESS", "yellow_min_threshold", "9999999"),
             ("WRED_PROFILE", "AZURE_LOSSLESS", "wred_red_enable", "false"),
         ),
         {

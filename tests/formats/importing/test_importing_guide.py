@@ -17,7 +17,7 @@ def test_the_guide_shows_what_import_prints(cli: Cli) -> None:
     guide = (ROOT / "docs" / "guides" / "import.md").read_text()
     blocks = re.findall(r"^```\n\$ lossless (.*?)\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)
     assert cli("render", str(EXAMPLE), "-o", "deployed", "--base", str(EXAMPLE / "base")).code == 0
-    Path("leaf1.json").write_text(leaf_with("WRED_PROFILE", "AZURE_LOSSLESS", red_max_threshold="9000000"))
+    Path("leaf1.json").write_text(leaf_with("PFC_WD", "Ethernet0", detection_time="600"))
     assert len(blocks) == 2
     for command, shown in blocks:
         outcome = cli(*command.split())

@@ -12,7 +12,7 @@ from lossless.api import lint_documents
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.import_ import import_documents
 from lossless.output.render.switches import switch_file
-from tests.strategies import fabric_of, intents
+from tests.strategies import fabric_of, intents, with_class_buffers
 from tools.example_base import base_of
 
 if TYPE_CHECKING:
@@ -46,6 +46,14 @@ def test_what_was_rendered_is_imported_as_what_renders_the_same(data: Data) -> N
     assert not found.refused or has_errors(data)
     assert [(d.device, d.kind, d.cell) for d in found.differences] == []
     assert found.figures.fields == found.figures.fields_same > 0
+
+
+@settings(max_examples=30)
+@given(intents(renderable=True).flatmap(with_class_buffers))
+def test_what_is_stated_by_rank_and_by_colour_is_imported_as_what_renders_the_same(data: Data) -> None:
+    found = import_documents(deployed(data))
+    assert not found.refused or has_errors(data)
+    assert [(d.device, d.kind, d.cell) for d in found.differences] == []
 
 
 @settings(max_examples=12)

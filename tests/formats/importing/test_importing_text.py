@@ -116,7 +116,8 @@ def test_thresholds_are_written_in_the_largest_unit_that_gives_whole_numbers(
     low: int, high: int, curve: str
 ) -> None:
     row = base()["WRED_PROFILE"]["AZURE_LOSSLESS"]
-    row |= {"green_min_threshold": str(low), "green_max_threshold": str(high)}
+    for colour in ("green", "yellow", "red"):
+        row |= {f"{colour}_min_threshold": str(low), f"{colour}_max_threshold": str(high)}
     (line,) = lines(imported(patched(base(), WRED_PROFILE={"AZURE_LOSSLESS": row})), "ecn")
     assert f"ecn: {{{curve}, probability: 20%}}" in line
 
@@ -144,7 +145,8 @@ def test_a_curve_without_a_probability_has_that_of_orchagent() -> None:
 
 
 def test_ports_of_another_speed_that_mark_otherwise_have_a_curve_of_their_own() -> None:
-    slow = base()["WRED_PROFILE"]["AZURE_LOSSLESS"] | {"green_min_threshold": "409600"}
+    lower = {f"{colour}_min_threshold": "409600" for colour in ("green", "yellow", "red")}
+    slow = base()["WRED_PROFILE"]["AZURE_LOSSLESS"] | lower
     config = patched(base(), WRED_PROFILE={"SLOW": slow})
     config["QUEUE"]["Ethernet8|3"] = {**config["QUEUE"]["Ethernet8|3"], "wred_profile": "SLOW"}
     ecn = intent(imported(config))["classes"]["rdma"]["ecn"]

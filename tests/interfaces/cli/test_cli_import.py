@@ -47,7 +47,7 @@ def test_without_an_output_the_intent_is_printed_and_nothing_is_written(cli: Cli
 
 
 def test_what_differs_is_listed_with_its_reason(cli: Cli) -> None:
-    Path("leaf1.json").write_text(leaf_with("WRED_PROFILE", "AZURE_LOSSLESS", red_max_threshold="9000000"))
+    Path("leaf1.json").write_text(leaf_with("PFC_WD", "Ethernet0", detection_time="600"))
     outcome = cli("import", "leaf1.json", "-o", "fabric.yaml")
     assert (outcome.code, outcome.err) == (
         0,
@@ -58,8 +58,8 @@ what differs:
   fields  devices  kind       why
   3       1        pool size  sizes of pools are computed for the ports that are up, never copied
           BUFFER_POOL|egress_lossy_pool|size: 78000000, rendered 76914688
-  1       1        colours    one curve is declared for all colours; on the device yellow or red differ
-          WRED_PROFILE|AZURE_LOSSLESS|red_max_threshold: 9000000, rendered 3276800
+  1       1        watchdog   one watchdog is declared for all ports with PFC
+          PFC_WD|Ethernet0|detection_time: 600, rendered 800
 """),
     )
 

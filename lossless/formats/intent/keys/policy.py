@@ -78,8 +78,9 @@ _BUFFER = {
 
 _COLOURS = {
     colour: KeyDoc(
-        f"The curve of packets that something on the way has coloured {colour}. Left out: that of all others.",
-        (_FASTER,),
+        f"The curve of packets that something on the way has coloured {colour}; `off` marks none of them. Left out: "
+        "that of all others.",
+        (_FASTER, "off"),
     )
     for colour in ("yellow", "red")
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.classes import dscp_of_name, name_of_dscp
+from lossless.formats.intent.classes import NoCurve, dscp_of_name, name_of_dscp
 from lossless.formats.intent.contradictions import wred_name_at
 from lossless.formats.intent.ranks import as_written, statements
 from lossless.ground.basics.records import NamedTuple
@@ -169,6 +169,8 @@ def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> Wred | Non
 
 
 def _curve(ecn: CurveIntent) -> Curve:
+    if isinstance(ecn, NoCurve):
+        return Curve(enabled=False, marks=False, min_bytes=None, max_bytes=None, probability_percent=None)
     return Curve(
         enabled=True, marks=True, min_bytes=ecn.min, max_bytes=ecn.max, probability_percent=ecn.probability
     )
