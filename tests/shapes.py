@@ -59,11 +59,13 @@ def leaf_spines(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
 
 @st.composite
 def three_tiers(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
-    """Draw a three-tier Clos; where leaves or spines are oversubscribed, it says so."""
+    """Draw a three-tier Clos, some of rails; where leaves or spines are oversubscribed, it says so."""
     found = draw(links(leaf, spine, nic))
     planes = draw(st.integers(1, 2))
     spines, above = planes * draw(st.integers(1, 2 // planes)), planes * draw(st.integers(1, 2))
-    leaves, hosts = draw(st.integers(1, 2)), draw(st.integers(1, 4))
+    number = draw(st.sampled_from([1, 1, 2]))
+    leaves, hosts = number * draw(st.integers(1, 2 // number)), draw(st.integers(1, 4))
+    each, down_bps = found.down
     top = (draw(st.integers(1, 2)), draw(st.sampled_from(sorted(spine.reach))))
     shape: Data = {
         "pods": draw(st.integers(1, 2)),
@@ -71,7 +73,7 @@ def three_tiers(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
         "spines_per_pod": spines,
         "super_spines": above,
         "hosts_per_leaf": hosts,
-        "host_links": bundle(*found.down),
+        "host_links": bundle(number * each, down_bps),
         "uplinks": bundle(*found.up),
         "spine_uplinks": bundle(*top),
         "cables": {
@@ -82,6 +84,8 @@ def three_tiers(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
     }
     if planes > 1 or draw(st.booleans()):
         shape["planes"] = planes
+    if number > 1 or draw(st.booleans()):
+        shape["rails"] = number
     leaf_ratio = hosts * _bps(found.down) / (spines * _bps(found.up))
     spine_ratio = leaves * _bps(found.up) / (above // planes * _bps(top))
     return _accepting(draw, "three_tier", shape | draw(_lags()), max(leaf_ratio, spine_ratio))
@@ -89,19 +93,21 @@ def three_tiers(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
 
 @st.composite
 def rails(draw: Draw, leaf: Product, spine: Product, nic: str) -> Data:
-    """Draw a rail-optimised fabric, some with room to grow; where it is oversubscribed, it says so."""
+    """Draw a rail-optimised fabric, some of planes or with room; where it is oversubscribed, it says so."""
     found = draw(links(leaf, spine, nic))
     number, spines, hosts = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(st.integers(1, 4))
+    planes = draw(st.sampled_from([1, 1, 2]))
     each, down_bps = found.down
     shape: Data = {
         "units": draw(st.integers(1, 2)),
         "rails": number,
-        "spines": spines,
+        "spines": spines * planes,
         "hosts_per_unit": hosts,
-        "host_links": bundle(number * each, down_bps),
+        "host_links": bundle(number * planes * each, down_bps),
         "uplinks": bundle(*found.up),
         "cables": {"host": f"{found.host_cable_m}m", "uplink": f"{found.uplink_cable_m}m"},
     }
+    shape |= {"planes": planes} if planes > 1 else {}
     shape |= draw(st.sampled_from([{}, {"room": {"units": 3}}, {"room": {"hosts_per_unit": 4}}]))
     ratio = hosts * _bps(found.down) / (spines * _bps(found.up))
     return _accepting(draw, "rail_optimised", shape | draw(_lags()), ratio)

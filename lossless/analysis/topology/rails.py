@@ -1,13 +1,14 @@
 """Rail-optimised: adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all leaves.
 
-Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine.
-Source: juniper.net, JVD of an AI data centre with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all servers
-of a stripe at leaf N; a stripe is our unit).
+Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine. With several
+planes an adapter has a port in each: a rail has a leaf in each plane, and no link joins two planes.
+Sources: juniper.net, JVD of an AI data centre with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all
+servers of a stripe at leaf N; a stripe is our unit); Qian et al., Alibaba HPN: A Data Center Network for Large Language
+Model Training, SIGCOMM 2024 (each NIC has its two ports at two ToRs, one of each plane; a segment is our unit).
 """
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.adjacency import part
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 
 class RailShape(NamedTuple):
-    """A rail-optimised fabric by its numbers; a unit has one leaf a rail. ``host_links`` are all links of a host."""
+    """A rail-optimised fabric by its numbers; a unit has one leaf for each rail of each plane.
+
+    ``host_links`` are all links of a host: the ports of an adapter, one in each plane, follow each other. ``spines``
+    are shared out among the planes.
+    """
 
     units: int
     rails: int
@@ -32,28 +37,20 @@ class RailShape(NamedTuple):
     host_links: LinkKind
     uplinks: LinkKind
     origin: Origin
+    planes: int = 1
 
     def grids(self) -> Mapping[Role, NodeGrid]:
-        """Return the nodes of each role: ``leaf1`` is rail 1 of unit 1, ``leaf2`` its rail 2."""
+        """Return the nodes of each role; leaves are counted through planes first, then through rails, then units."""
         return {
-            "leaf": NodeGrid("rails", (self.units, self.rails)),
-            "spine": NodeGrid("spines", (self.spines,)),
+            "leaf": NodeGrid("rails", (self.units, self.rails, self.planes)),
+            "spine": NodeGrid("spines", (self.planes, self.spines // self.planes)),
             "host": NodeGrid("hosts_per_unit", (self.units, self.hosts_per_unit)),
         }
 
     def bundles(self) -> Iterator[LinkBundle]:
-        """Yield the links leaf by leaf."""
-        for unit, rail in product(range(self.units), range(self.rails)):
-            yield from _leaf(self, unit, rail)
-
-
-def _leaf(shape: RailShape, unit: int, rail: int) -> Iterator[LinkBundle]:
-    """Yield the links of one leaf: adapters of the hosts of its unit, every ``rails``-th of each, then spines."""
-    name = f"leaf{unit * shape.rails + rail + 1}"
-    count, speed_bps = shape.host_links.links
-    adapter_link = shape.host_links._replace(links=(1, speed_bps))
-    for host in part(unit, shape.hosts_per_unit):
-        for adapter in range(rail, count, shape.rails):
-            yield adapter_link.between(name, f"host{host + 1}")._replace(b_port=f"port{adapter + 1}")
-    for spine in range(shape.spines):
-        yield shape.uplinks.between(name, f"spine{spine + 1}")
+        """Yield the links leaf by leaf: to the hosts of its unit, then to the spines of its plane."""
+        leaves = self.rails * self.planes
+        for leaf in range(self.units * leaves):
+            yield from self.host_links.adapters(leaf, part(leaf // leaves, self.hosts_per_unit), leaves)
+            for spine in part(leaf % self.planes, self.spines // self.planes):
+                yield self.uplinks.between(f"leaf{leaf + 1}", f"spine{spine + 1}")

@@ -100,6 +100,17 @@ class LinkKind(NamedTuple):
             self.lag,
         )
 
+    def adapters(self, leaf: int, hosts: range, leaves: int) -> Iterator[LinkBundle]:
+        """Yield the links of a leaf to hosts that it shares with others: ``leaves`` in all, one after the other.
+
+        They take turns: the first has the first port of every host, the next the second, and so round again.
+        """
+        ports, speed_bps = self.links
+        one = self._replace(links=(1, speed_bps))
+        for host in hosts:
+            for port in range(leaf % leaves, ports, leaves):
+                yield one.between(f"leaf{leaf + 1}", f"host{host + 1}")._replace(b_port=f"port{port + 1}")
+
 
 class NodeGrid(NamedTuple):
     """The nodes of one role in a shape: ``key`` states how many, ``sides`` are their counts (pods, and in each pod).
@@ -161,7 +172,8 @@ class ThreeTierShape(NamedTuple):
     """A three-tier Clos by its numbers: pods of leaves and spines, joined by super-spines.
 
     The n-th part of each pod's spines connects to the n-th part of the super-spines, where there are several
-    ``planes``; with one, every spine connects to every super-spine.
+    ``planes``; with one, every spine connects to every super-spine. As many leaves as there are ``rails``, one after
+    the other in their pod, share their hosts: adapter n of each is at the leaf of rail n.
     """
 
     pods: int
@@ -175,22 +187,23 @@ class ThreeTierShape(NamedTuple):
     spine_uplinks: LinkKind
     origin: Origin
     dual_tor: bool = False
+    rails: int = 1
 
     def grids(self) -> Mapping[Role, NodeGrid]:
         """Return the nodes of each role: leaves, spines and hosts are counted through all pods."""
-        leaves, planes = (self.pods, self.leaves_per_pod), self.planes
+        planes, hosts = self.planes, (self.leaves_per_pod // self.rails, self.hosts_per_leaf)
         return {
-            "leaf": NodeGrid("leaves_per_pod", leaves, self.dual_tor),
+            "leaf": NodeGrid("leaves_per_pod", (self.pods, self.leaves_per_pod), self.dual_tor),
             "spine": NodeGrid("spines_per_pod", (self.pods, planes, self.spines_per_pod // planes)),
             "super-spine": NodeGrid("super_spines", (planes, self.super_spines // planes)),
-            "host": NodeGrid("hosts_per_leaf", (*leaves, self.hosts_per_leaf)),
+            "host": NodeGrid("hosts_per_leaf", (self.pods, *hosts)),
         }
 
     def bundles(self) -> Iterator[LinkBundle]:
         """Yield the links pod by pod."""
         for pod in range(self.pods):
             spines = part(pod, self.spines_per_pod)
-            yield from leaf_links(self, part(pod, self.leaves_per_pod), spines)
+            yield from leaf_links(self, part(pod, self.leaves_per_pod), spines, self.rails)
             for spine in spines:
                 for super_spine in above(spine, self.spines_per_pod, self.super_spines, self.planes):
                     yield self.spine_uplinks.between(f"spine{spine + 1}", f"superspine{super_spine + 1}")
@@ -209,11 +222,14 @@ class _Clos(Protocol):
     def uplinks(self) -> LinkKind: ...
 
 
-def leaf_links(shape: _Clos, leaves: range, spines: range) -> Iterator[LinkBundle]:
-    """Yield the links of each leaf: to its hosts, then to all of the spines."""
+def leaf_links(shape: _Clos, leaves: range, spines: range, rails: int = 1) -> Iterator[LinkBundle]:
+    """Yield the links of each leaf: to its hosts, which as many leaves share as there are rails, then to all spines."""
     for leaf in leaves:
-        for host in part(leaf, shape.hosts_per_leaf):
-            yield shape.host_links.between(f"leaf{leaf + 1}", f"host{host + 1}")
+        hosts = part(leaf // rails, shape.hosts_per_leaf)
+        if rails > 1:
+            yield from shape.host_links.adapters(leaf, hosts, rails)
+        else:
+            yield from (shape.host_links.between(f"leaf{leaf + 1}", f"host{host + 1}") for host in hosts)
         for spine in spines:
             yield shape.uplinks.between(f"leaf{leaf + 1}", f"spine{spine + 1}")
 

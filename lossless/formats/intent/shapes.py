@@ -141,6 +141,28 @@ class ShapeIntent(Model):
         """Return how many links the shape has."""
 
 
+def refuse_unequal_parts(shape: ShapeIntent, parts: str, whole: str) -> None:
+    """Refuse a shape, now or when it has grown, that cannot be parted as stated.
+
+    Raises:
+        PydanticCustomError: the parts do not divide the whole.
+    """
+    number = getattr(shape, parts)
+    for size, where in ((getattr(shape, whole), (parts,)), (shape.room_sizes.get(whole), ("room", whole))):
+        if size is not None and size % number:
+            raise refused(f"{number} {parts} do not divide {size} {whole}", *where)
+
+
+def refuse_unequal_links(parts: str, number: int, host_links: int) -> None:
+    """Refuse hosts that have more links at one of several leaves than at another.
+
+    Raises:
+        PydanticCustomError: they do not divide the links of a host.
+    """
+    if host_links % number:
+        raise refused(f"{number} {parts} do not divide {host_links} links of a host", parts)
+
+
 class LeafSpineRoom(Model):
     """What a two-tier Clos may grow to, without a port or name that changes."""
 
@@ -184,7 +206,9 @@ class ThreeTierIntent(ShapeIntent):
     """A three-tier Clos: in each pod every leaf connects to every spine, and super-spines join the pods.
 
     Every spine connects to every super-spine. With several ``planes`` it connects to those of its own: the first
-    spines of each pod to the first super-spines, and so on. ``lag`` and ``dual_tor`` as in a two-tier Clos.
+    spines of each pod to the first super-spines, and so on. With several ``rails`` adapter n of every host is at the
+    leaf of rail n: as many leaves, one after the other, share their hosts. ``lag`` and ``dual_tor`` as in a two-tier
+    Clos.
     """
 
     pods: Count
@@ -192,6 +216,7 @@ class ThreeTierIntent(ShapeIntent):
     spines_per_pod: Count
     super_spines: Count
     planes: Count = 1
+    rails: Count = 1
     hosts_per_leaf: Count
     host_links: LinkCount
     uplinks: LinkCount
@@ -202,24 +227,25 @@ class ThreeTierIntent(ShapeIntent):
 
     @property
     def frame(self) -> tuple[int, ...]:
-        """The number of planes, through which spines and super-spines are counted."""
-        return (self.planes,)
+        """The number of planes, through which spines and super-spines are counted, and of rails, which hosts share."""
+        return (self.planes, self.rails)
 
     @model_validator(mode="after")
-    def _planes_divide_both(self) -> ThreeTierIntent:
-        for name in ("spines_per_pod", "super_spines"):
-            for size, where in (
-                (getattr(self, name), ("planes",)),
-                (self.room_sizes.get(name), ("room", name)),
-            ):
-                if size is not None and size % self.planes:
-                    raise refused(f"{self.planes} planes do not divide {size} {name}", *where)
+    def _parts_are_equal(self) -> ThreeTierIntent:
+        for parts, whole in (
+            ("planes", "spines_per_pod"),
+            ("planes", "super_spines"),
+            ("rails", "leaves_per_pod"),
+        ):
+            refuse_unequal_parts(self, parts, whole)
+        refuse_unequal_links("rails", self.rails, self.host_links[0])
         return self
 
     def link_count(self) -> int:
         """Return how many links the shape has."""
+        at_leaf = self.host_links[0] // self.rails
         in_pod = clos_links(
-            self.leaves_per_pod, self.hosts_per_leaf, self.host_links[0], self.spines_per_pod, self.uplinks[0]
+            self.leaves_per_pod, self.hosts_per_leaf, at_leaf, self.spines_per_pod, self.uplinks[0]
         )
         per_spine = self.super_spines // self.planes * self.spine_uplinks[0]
         return self.pods * (in_pod + self.spines_per_pod * per_spine)
@@ -236,11 +262,13 @@ class RailRoom(Model):
 class RailOptimisedIntent(ShapeIntent):
     """Scalable units in which adapter n of every host is at the leaf of rail n; every leaf connects to every spine.
 
-    A unit has one leaf a rail. ``host_links`` are all links of a host, shared out among its rails.
+    A unit has one leaf a rail. ``host_links`` are all links of a host, shared out among its rails. With several
+    ``planes`` an adapter has a port in each: a unit has a leaf for each rail of each, and the spines are shared out.
     """
 
     units: Count
     rails: Count
+    planes: Count = 1
     spines: Count
     hosts_per_unit: Count
     host_links: LinkCount
@@ -248,10 +276,19 @@ class RailOptimisedIntent(ShapeIntent):
     cables: Cables
     room: RailRoom | None = None
 
+    @property
+    def frame(self) -> tuple[int, ...]:
+        """The number of planes, through which leaves and spines are counted."""
+        return (self.planes,)
+
     @model_validator(mode="after")
-    def _rails_divide_the_links(self) -> RailOptimisedIntent:
-        if self.host_links[0] % self.rails:
-            raise refused(f"{self.rails} rails do not divide {self.host_links[0]} links of a host", "rails")
+    def _parts_are_equal(self) -> RailOptimisedIntent:
+        refuse_unequal_parts(self, "planes", "spines")
+        refuse_unequal_links("rails", self.rails, self.host_links[0])
+        if self.host_links[0] // self.rails % self.planes:
+            each = self.host_links[0] // self.rails
+            links = "1 link" if each == 1 else f"{each} links"
+            raise refused(f"{self.planes} planes do not divide {links} of a host on each rail", "planes")
         return self
 
     def link_count(self) -> int:

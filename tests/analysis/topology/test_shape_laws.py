@@ -61,8 +61,9 @@ def reached(plan: WiringPlan) -> set[str]:
     return found
 
 
-def rails(units: int, number: int, spines: int, hosts: int, each: int = 1) -> RailShape:
-    return RailShape(units, number, spines, hosts, kind("hosts", number * each), kind("uplinks", 2, 800), AT)
+def rails(units: int, number: int, spines: int, hosts: int, each: int = 1, planes: int = 1) -> RailShape:
+    links = (kind("hosts", number * each * planes), kind("uplinks", 2, 800))
+    return RailShape(units, number, spines * planes, hosts, *links, AT, planes)
 
 
 def fly(groups: int, switches: int, hosts: int, between: int) -> DragonflyShape:
@@ -83,9 +84,52 @@ def clos(leaves: int, spines: int, hosts: int) -> LeafSpineShape:
     return LeafSpineShape(leaves, spines, hosts, kind("hosts", 2), kind("uplinks", 2, 800, 30), AT)
 
 
-def pods(number: int, leaves: int, spines: int, above: int, planes: int, hosts: int) -> ThreeTierShape:
-    links = (kind("hosts", 1), kind("uplinks", 1, 800, 30), kind("spine_uplinks", 2, 800, 300))
-    return ThreeTierShape(number, leaves, spines * planes, above * planes, planes, hosts, *links, AT)
+def pods(
+    number: int, leaves: int, spines: int, above: int, planes: int, hosts: int, rails: int = 1, each: int = 1
+) -> ThreeTierShape:
+    links = (kind("hosts", rails * each), kind("uplinks", 1, 800, 30), kind("spine_uplinks", 2, 800, 300))
+    sizes = (number, leaves * rails, spines * planes, above * planes, planes, hosts)
+    return ThreeTierShape(*sizes, *links, AT, rails=rails)
+
+
+def ports_of_hosts(plan: WiringPlan) -> Counter[tuple[str, int]]:
+    """How often each port of each host has a cable, ports counted from 0."""
+    found: Counter[tuple[str, int]] = Counter()
+    for bundle in plan.bundles:
+        if bundle.tier == "hosts" and bundle.b_port is None:
+            found.update((bundle.b, port) for port in range(bundle.links))
+        elif bundle.tier == "hosts":
+            assert bundle.b_port is not None
+            found[bundle.b, int(bundle.b_port.removeprefix("port")) - 1] += bundle.links
+    return found
+
+
+def leaf_at(plan: WiringPlan) -> dict[tuple[str, int], str]:
+    """The leaf that a port of a host is at, ports counted from 0."""
+    return {
+        (bundle.b, int(bundle.b_port.removeprefix("port")) - 1): bundle.a
+        for bundle in plan.bundles
+        if bundle.tier == "hosts" and bundle.b_port is not None
+    }
+
+
+def shortest_paths(plan: WiringPlan, a: str, b: str) -> int:
+    """How many shortest ways lead from one switch to another, parallel links counted: walked link by link."""
+    near: dict[str, Counter[str]] = defaultdict(Counter)
+    for bundle in plan.bundles:
+        if bundle.tier != "hosts":
+            near[bundle.a][bundle.b] += bundle.links
+            near[bundle.b][bundle.a] += bundle.links
+    ways, seen = Counter({a: 1}), {a}
+    while ways and b not in ways:
+        seen |= ways.keys()
+        onward: Counter[str] = Counter()
+        for name, number in ways.items():
+            for other, links in near[name].items():
+                if other not in seen:
+                    onward[other] += number * links
+        ways = onward
+    return ways[b]
 
 
 @given(SMALL, SMALL, SMALL, SMALL, st.integers(1, 2))
@@ -98,7 +142,7 @@ def test_adapter_n_of_every_host_of_a_unit_is_at_rail_n(
     seen = set()
     for bundle in plan.bundles:
         if bundle.tier == "hosts":
-            unit, rail = leaves[bundle.a]
+            unit, rail, _ = leaves[bundle.a]
             assert bundle.b_port is not None
             adapter = int(bundle.b_port.removeprefix("port")) - 1
             assert adapter % number == rail
@@ -108,6 +152,66 @@ def test_adapter_n_of_every_host_of_a_unit_is_at_rail_n(
     found = degrees(plan)
     assert all(found[name] == hosts * each + 2 * spines for name in leaves)
     assert all(found[node.name] == number * each for node in plan.nodes if node.role == "host")
+
+
+@given(SMALL, SMALL, SMALL, SMALL, st.integers(1, 2), st.integers(1, 3))
+def test_port_p_of_adapter_n_of_every_host_is_at_rail_n_of_plane_p(
+    units: int, number: int, spines: int, hosts: int, each: int, planes: int
+) -> None:
+    plan = wiring_plan(rails(units, number, spines, hosts, each, planes))
+    places = {node.name: node.place for node in plan.nodes}
+    assert ports_of_hosts(plan) == Counter(
+        (node.name, port)
+        for node in plan.nodes
+        if node.role == "host"
+        for port in range(number * each * planes)
+    )
+    for (host, port), leaf in leaf_at(plan).items():
+        adapter, plane = divmod(port, planes)
+        assert places[leaf] == (places[host][0], adapter % number, plane)
+    found = degrees(plan)
+    leaves = [node.name for node in plan.nodes if node.role == "leaf"]
+    assert {found[name] for name in leaves} == {hosts * each + 2 * spines}
+    assert {found[n.name] for n in plan.nodes if n.role == "spine"} == {units * number * 2}
+    for bundle in plan.bundles:
+        if bundle.tier == "uplinks":
+            assert places[bundle.a][2] == places[bundle.b][0], "a leaf reaches the spines of its plane alone"
+    for a, b in combinations(leaves, 2):
+        same = places[a][2] == places[b][2]
+        assert shortest_paths(plan, a, b) == (spines * 2 * 2 if same else 0)
+
+
+@given(st.integers(1, 3), st.integers(1, 2), SMALL, st.integers(1, 2), SMALL, st.integers(1, 2))
+def test_rails_of_three_tiers_share_the_hosts_of_their_leaves(
+    number: int, groups: int, own: int, above: int, rail_count: int, each: int
+) -> None:
+    """``groups`` of leaves in a pod; each group shares its hosts, one leaf a rail."""
+    planes, spines, hosts = 2, own, 3
+    plan = wiring_plan(pods(number, groups, spines, above, planes, hosts, rail_count, each))
+    places = {node.name: node.place for node in plan.nodes}
+    ports = ports_of_hosts(plan)
+    assert set(ports.values()) == {1}, "every port of a host has one cable"
+    assert len(ports) == number * groups * hosts * rail_count * each
+    for (host, port), leaf in leaf_at(plan).items():
+        pod, group, _ = places[host]
+        assert places[leaf] == (pod, group * rail_count + port % rail_count)
+    found = degrees(plan)
+    role_of = {node.name: node.role for node in plan.nodes}
+    at_each = {"leaf": hosts * each + spines * planes, "spine": groups * rail_count + above * 2}
+    at_each |= {"super-spine": number * spines * 2, "host": rail_count * each}
+    assert all(found[name] == at_each[role] for name, role in role_of.items())
+    within, between = spines * planes, planes * spines * above * spines * 2 * 2
+    for a, b in combinations([name for name, role in role_of.items() if role == "leaf"], 2):
+        same = places[a][0] == places[b][0]
+        assert shortest_paths(plan, a, b) == (within if same else between)
+
+
+@given(SMALL, SMALL, SMALL)
+def test_units_of_one_rail_are_the_leaves_of_a_leaf_spine(units: int, spines: int, hosts: int) -> None:
+    of_rails, plain = wiring_plan(rails(units, 1, spines, hosts, 2)), wiring_plan(clos(units, spines, hosts))
+    assert neighbours(of_rails) == neighbours(plain)
+    assert degrees(of_rails) == degrees(plain)
+    assert ports_of_hosts(of_rails) == ports_of_hosts(plain)
 
 
 @given(SEVERAL, SEVERAL, SMALL, st.integers(1, 9))
@@ -171,6 +275,7 @@ def test_a_torus_has_two_neighbours_a_side_and_one_on_a_side_of_two(sides: Any, 
 PLANS: dict[str, Callable[..., WiringPlan]] = {
     "leaf_spine": lambda a, b, c: wiring_plan(clos(a, b, c)),
     "three_tier": lambda a, b, c: wiring_plan(pods(a, b, 1, c, 2, 2)),
+    "three_tier of rails": lambda a, b, c: wiring_plan(pods(a, b, 1, c, 1, 2, rails=2)),
     "rail_optimised": lambda a, b, c: wiring_plan(rails(a, b, c, 2)),
     "dragonfly": lambda a, b, c: wiring_plan(fly(a + 1, b + 1, c, 2)),
     "dragonfly_plus": lambda a, b, c: wiring_plan(fly_plus(a + 1, b, c, 2, 3)),
@@ -232,7 +337,11 @@ def test_adding_a_leaf_or_a_spine_moves_nothing(
 @given(SMALL, SMALL, SMALL, SMALL)
 def test_adding_a_pod_a_unit_or_a_group_moves_nothing(a: int, b: int, c: int, more: int) -> None:
     assert_nothing_moves(wiring_plan(pods(a, b, 1, c, 2, 2)), wiring_plan(pods(a + more, b, 1, c, 2, 2)))
+    assert_nothing_moves(
+        wiring_plan(pods(a, b, 1, c, 2, 2, 2)), wiring_plan(pods(a + more, b, 1, c, 2, 2, 2))
+    )
     assert_nothing_moves(wiring_plan(rails(a, b, c, 2)), wiring_plan(rails(a + more, b, c, 2)))
+    assert_nothing_moves(wiring_plan(rails(a, b, c, 2, 1, 2)), wiring_plan(rails(a + more, b, c, 2, 1, 2)))
     assert_nothing_moves(wiring_plan(fly(a + 1, b + 1, c, 3)), wiring_plan(fly(a + more + 1, b + 1, c, 3)))
     small, large = fly_plus(a + 1, b, c, 2, 3), fly_plus(a + more + 1, b, c, 2, 3)
     assert_nothing_moves(wiring_plan(small), wiring_plan(large))
@@ -259,6 +368,20 @@ def test_whatever_is_added_within_the_room_moves_nothing(
     assert_nothing_moves(
         wiring_plan(rails(first[0], 2, first[1], first[2]), rails(room[0], 2, room[1], room[2])),
         wiring_plan(rails(second[0], 2, second[1], second[2]), rails(room[0], 2, room[1], room[2])),
+    )
+    assert_nothing_moves(
+        wiring_plan(rails(first[0], 2, first[1], first[2], 1, 2), rails(room[0], 2, room[1], room[2], 1, 2)),
+        wiring_plan(
+            rails(second[0], 2, second[1], second[2], 1, 2), rails(room[0], 2, room[1], room[2], 1, 2)
+        ),
+    )
+    assert_nothing_moves(
+        wiring_plan(
+            pods(first[0], first[1], 2, 2, 2, first[2], 2), pods(room[0], room[1], 3, 3, 2, room[2], 2)
+        ),
+        wiring_plan(
+            pods(second[0], second[1], 2, 2, 2, second[2], 2), pods(room[0], room[1], 3, 3, 2, room[2], 2)
+        ),
     )
     assert_nothing_moves(
         wiring_plan(fly(first[0] + 1, 3, first[2], 2), fly(room[0] + 1, 3, room[2], 2)),

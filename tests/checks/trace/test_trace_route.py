@@ -168,6 +168,49 @@ def test_two_islands_have_no_path() -> None:
         follow(wired("ac", "bc"), via="d")
 
 
+PLANES: Data = {
+    "topology": {
+        "leaf_spine": None,
+        "rail_optimised": {
+            "units": 2,
+            "rails": 2,
+            "planes": 2,
+            "spines": 4,
+            "hosts_per_unit": 2,
+            "host_links": "4 x 400G",
+            "uplinks": "1 x 800G",
+            "cables": {"host": "3m", "uplink": "30m"},
+        },
+    }
+}
+"""Ports 1 and 2 of a host are its first adapter, 3 and 4 its second; odd ones are in the first plane."""
+
+
+def test_rails_meet_at_spines_and_planes_nowhere() -> None:
+    def path(a: str, b: str) -> tuple[str, int]:
+        found = traced([intent(PLANES)], a, b)
+        return switches(found), found.choice.equal
+
+    assert path("host1:port3", "host2:port3") == ("leaf3", 1), "one rail of one unit is one leaf"
+    assert path("host1:port1", "host2:port3") == ("leaf1spine1leaf3", 2), "two rails of one plane"
+    assert path("host1:port2", "host3:port4") == ("leaf2spine3leaf8", 2), "two units of the other plane"
+    with pytest.raises(LosslessError, match=r"^no link leads from leaf1 to leaf6$"):
+        path("host1:port1", "host3:port2")
+
+
+def test_rails_of_three_tiers_meet_in_their_pod() -> None:
+    shape: Data = {"pods": 2, "leaves_per_pod": 4, "spines_per_pod": 2, "super_spines": 2, "planes": 2}
+    shape |= {"rails": 2, "hosts_per_leaf": 2, "host_links": "2 x 400G", "uplinks": "1 x 800G"}
+    shape |= {"spine_uplinks": "1 x 800G", "cables": {"host": "3m", "uplink": "30m", "spine_uplink": "100m"}}
+    topology = {"leaf_spine": None, "three_tier": shape}
+    documents = [intent({"topology": topology, "hardware": {"super-spine": "nvidia-sn5600"}})]
+    tiers = {"host2:port2": "leaf2", "host3:port2": "leaf2spine1leaf4", "host3:port1": "leaf2spine1leaf3"}
+    for target, through in tiers.items():
+        assert switches(traced(documents, "host1:port2", target)) == through
+    found = traced(documents, "host1:port2", "host5:port2")
+    assert (switches(found), found.choice.equal) == ("leaf2spine1superspine1spine3leaf6", 2)
+
+
 def test_two_files_of_one_hostname_are_refused() -> None:
     documents = [device({}, "x/config_db.json"), device({}, "y/config_db.json")]
     with pytest.raises(LosslessError, match=r"^x/config_db.json and y/config_db.json both have the hostname"):

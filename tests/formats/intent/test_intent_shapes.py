@@ -19,6 +19,21 @@ topology:
     uplinks: 2 x 800G
     cables: {host: 5m, uplink: 30m}
 """
+PODS = """\
+topology:
+  three_tier:
+    pods: 2
+    leaves_per_pod: 4
+    spines_per_pod: 2
+    super_spines: 2
+    planes: 2
+    rails: 2
+    hosts_per_leaf: 8
+    host_links: 2 x 400G
+    uplinks: 2 x 800G
+    spine_uplinks: 4 x 800G
+    cables: {host: 5m, uplink: 30m, spine_uplink: 100m}
+"""
 FLY = """\
 topology:
   dragonfly:
@@ -57,7 +72,7 @@ def of(topology: str) -> str:
     return spoilt(SHAPE, (TOPOLOGY, topology), HARDWARE)
 
 
-@pytest.mark.parametrize("topology", [RAILS, FLY, FLY_PLUS, TORUS])
+@pytest.mark.parametrize("topology", [RAILS, PODS, FLY, FLY_PLUS, TORUS])
 def test_every_shape_is_an_intent_with_one_product_for_all_switches(topology: str) -> None:
     assert said_of(of(topology)) == []
 
@@ -67,6 +82,41 @@ WRONG: dict[str, tuple[str, Changes, list[str]]] = {
         RAILS,
         [("rails: 4", "rails: 3")],
         ["16:12: topology.rail_optimised.rails: 3 rails do not divide 4 links of a host"],
+    ),
+    "planes-that-do-not-divide-spines": (
+        RAILS,
+        [("rails: 4", "rails: 2\n    planes: 2"), ("spines: 2", "spines: 3")],
+        ["17:13: topology.rail_optimised.planes: 2 planes do not divide 3 spines"],
+    ),
+    "planes-that-do-not-divide-adapters": (
+        RAILS,
+        [("rails: 4", "rails: 4\n    planes: 2")],
+        ["17:13: topology.rail_optimised.planes: 2 planes do not divide 1 link of a host on each rail"],
+    ),
+    "planes-that-do-not-divide-room": (
+        RAILS,
+        [("rails: 4", "rails: 2\n    planes: 2\n    room: {spines: 5}")],
+        ["18:20: topology.rail_optimised.room.spines: 2 planes do not divide 5 spines"],
+    ),
+    "rails-that-do-not-divide-leaves": (
+        PODS,
+        [("rails: 2", "rails: 3"), ("host_links: 2", "host_links: 3")],
+        ["20:12: topology.three_tier.rails: 3 rails do not divide 4 leaves_per_pod"],
+    ),
+    "rails-that-do-not-divide-links": (
+        PODS,
+        [("host_links: 2", "host_links: 3")],
+        ["20:12: topology.three_tier.rails: 2 rails do not divide 3 links of a host"],
+    ),
+    "rails-that-do-not-divide-room": (
+        PODS,
+        [("rails: 2", "rails: 2\n    room: {leaves_per_pod: 5}")],
+        ["21:28: topology.three_tier.room.leaves_per_pod: 2 rails do not divide 5 leaves_per_pod"],
+    ),
+    "too-many-links-of-rails": (
+        PODS,
+        [("pods: 2", "pods: 50000"), ("hosts_per_leaf: 8", "hosts_per_leaf: 9")],
+        ["15:5: topology.three_tier: 3,000,000 links; the most that is laid out is 2,000,000"],
     ),
     "one-group": (
         FLY,

@@ -33,6 +33,16 @@ SHAPES = {
   rail_optimised: {units: 2, rails: 4, spines: 2, hosts_per_unit: 8, host_links: 4 x 400G, uplinks: 2 x 800G,
     cables: {host: 5m, uplink: 30m}}
 """,
+    "rails by plane": """\
+  rail_optimised: {units: 2, rails: 2, planes: 2, spines: 4, hosts_per_unit: 8, host_links: 4 x 400G,
+    uplinks: 2 x 800G, cables: {host: 5m, uplink: 30m}}
+""",
+    "rails in three tiers": """\
+  three_tier: {pods: 2, leaves_per_pod: 4, spines_per_pod: 2, super_spines: 2, rails: 2, hosts_per_leaf: 4,
+    host_links: 2 x 400G, uplinks: 2 x 800G, spine_uplinks: 4 x 800G,
+    cables: {host: 5m, uplink: 30m, spine_uplink: 100m}}
+pfc: {tiers: [hosts, uplinks, spine_uplinks]}
+""",
     "dragonfly": """\
   dragonfly: {groups: 3, switches: 4, hosts_per_switch: 2, host_links: 1 x 400G, local_links: 2 x 400G,
     global_links: 4 x 400G, cables: {host: 3m, local: 10m, global: 100m}}
@@ -49,6 +59,8 @@ SHAPES = {
 NODES = {
     "leaf_spine": (4, 8),
     "rail_optimised": (10, 16),
+    "rails by plane": (12, 16),
+    "rails in three tiers": (14, 16),
     "dragonfly": (12, 24),
     "dragonfly_plus": (12, 24),
     "torus": (12, 24),

@@ -9,7 +9,14 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 from lossless.formats.intent.base import Count, Model, listed, refused, shown
 from lossless.formats.intent.infiniband.base import RatedLinks
 from lossless.formats.intent.policy import Ratio
-from lossless.formats.intent.shapes import Sides, clos_links, pairs, refuse_too_many, torus_links
+from lossless.formats.intent.shapes import (
+    Sides,
+    clos_links,
+    pairs,
+    refuse_too_many,
+    refuse_unequal_links,
+    torus_links,
+)
 from lossless.formats.intent.wiring import Name
 
 SwitchRole = Literal["leaf", "spine", "core", "switch"]
@@ -66,8 +73,7 @@ class FatTree(Model):
             count = getattr(self, whole)
             if count is not None and count % getattr(self, part):
                 raise refused(f"{getattr(self, part)} {part} do not divide {count} {whole}", part)
-        if self.host_links[0] % self.rails:
-            raise refused(f"{self.rails} rails do not divide {self.host_links[0]} links of a host", "rails")
+        refuse_unequal_links("rails", self.rails, self.host_links[0])
         return self
 
     @model_validator(mode="after")

@@ -70,11 +70,17 @@ SHAPES: dict[str, dict[str, KeyDoc]] = {
     },
     "RailOptimised": {
         "units": KeyDoc("How many scalable units.", (4,)),
-        "rails": KeyDoc("How many rails, which is how many leaves a unit has.", (8,)),
-        "spines": KeyDoc("How many spine switches join all units.", (8,)),
+        "rails": KeyDoc("How many rails, which is how many leaves a unit has in every plane.", (8,)),
+        "planes": KeyDoc(
+            "Planes that no link joins: every adapter has a port in each, and each has its part of the spines.",
+            (2,),
+        ),
+        "spines": KeyDoc("How many spine switches join all units, in all planes.", (8,)),
         "hosts_per_unit": KeyDoc("How many hosts in every unit.", (32,)),
         "host_links": KeyDoc(
-            f"All links of a host, shared out among its rails, adapter by adapter: {_LINKS}", ("8 x 400G",)
+            "All links of a host, shared out among its rails, adapter by adapter, and each adapter's among the planes: "
+            f"{_LINKS}",
+            ("8 x 400G",),
         ),
         "uplinks": KeyDoc(f"Links from each leaf to each spine: {_LINKS}", ("2 x 800G",)),
         "cables": KeyDoc("Real cable lengths by tier.", ({"host": "5m", "uplink": "30m"},)),

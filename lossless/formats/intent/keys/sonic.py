@@ -104,8 +104,15 @@ SONIC: dict[str, dict[str, KeyDoc]] = {
         "spines_per_pod": KeyDoc("How many spine switches in every pod.", (4,)),
         "super_spines": KeyDoc("How many super-spine switches.", (4,)),
         "planes": KeyDoc("Planes that spines and super-spines are divided into.", (1,)),
-        "hosts_per_leaf": KeyDoc("How many hosts at every leaf.", (16,)),
-        "host_links": KeyDoc(f"Links from each host to its leaf: {_LINKS}", ("2 x 400G",)),
+        "rails": KeyDoc(
+            "How many leaves of a pod share their hosts: adapter n of each is at the leaf of rail n.", (8,)
+        ),
+        "hosts_per_leaf": KeyDoc(
+            "How many hosts at every leaf; with several rails, at every leaf that shares them.", (16,)
+        ),
+        "host_links": KeyDoc(
+            f"Links from each host to its leaf, with several rails to all its leaves: {_LINKS}", ("2 x 400G",)
+        ),
         "uplinks": KeyDoc(f"Links from each leaf to each spine of its pod: {_LINKS}", ("4 x 800G",)),
         "spine_uplinks": KeyDoc(
             f"Links from each spine to each super-spine of its plane: {_LINKS}", ("2 x 800G",)

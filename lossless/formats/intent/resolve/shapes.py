@@ -94,6 +94,7 @@ def _shape(declared: ShapeIntent, at: Origin) -> Shape:
                 spine_uplinks=links("spine_uplinks"),
                 origin=at,
                 dual_tor=declared.dual_tor,
+                rails=declared.rails,
             )
         case RailOptimisedIntent():
             return RailShape(
@@ -104,6 +105,7 @@ def _shape(declared: ShapeIntent, at: Origin) -> Shape:
                 host_links=links("hosts"),
                 uplinks=links("uplinks"),
                 origin=at,
+                planes=declared.planes,
             )
         case DragonflyIntent():
             return DragonflyShape(

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.shapes import shape_plan
+from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
-from tests.strategies import fabric_of, loaded_of
+from tests.strategies import fabric_of, intents, loaded_of
 
 Data = dict[str, Any]
 CLOS = {"host_links": "2 x 400G", "uplinks": "2 x 800G", "cables": {"host": "3m", "uplink": "30m"}}
@@ -151,6 +155,60 @@ def test_adapters_of_a_host_are_numbered_by_rail() -> None:
         ("leaf2", "port2"),
         ("leaf2", "port4"),
     ]
+
+
+def test_ports_of_an_adapter_are_in_one_plane_each() -> None:
+    sizes = {"units": 2, "rails": 2, "planes": 2, "spines": 4, "hosts_per_unit": 1}
+    found = fabric("rail_optimised", {**CLOS, **sizes, "host_links": "4 x 400G", "uplinks": "1 x 800G"})
+    at_hosts = [(link.b, link.b_port, link.a) for link in found.links if link.to_host]
+    assert at_hosts == [(f"host{1 + n // 4}", f"port{1 + n % 4}", f"leaf{1 + n}") for n in range(8)]
+    above = {(link.a, link.b) for link in found.links if not link.to_host}
+    first = {(leaf, spine) for leaf in ("leaf1", "leaf3", "leaf5", "leaf7") for spine in ("spine1", "spine2")}
+    other = {(leaf, spine) for leaf in ("leaf2", "leaf4", "leaf6", "leaf8") for spine in ("spine3", "spine4")}
+    assert above == first | other
+
+
+def test_leaves_of_a_pod_share_hosts_rail_by_rail() -> None:
+    sizes = {"pods": 2, "leaves_per_pod": 4, "rails": 2, "spines_per_pod": 1, "super_spines": 1}
+    numbers = {**SHAPES["three_tier"][0], **sizes, "hosts_per_leaf": 1, "host_links": "4 x 400G"}
+    found = fabric("three_tier", numbers)
+    assert [(link.a, link.b, link.b_port) for link in found.links if link.to_host][:8] == [
+        ("leaf1", "host1", "port1"),
+        ("leaf1", "host1", "port3"),
+        ("leaf2", "host1", "port2"),
+        ("leaf2", "host1", "port4"),
+        ("leaf3", "host2", "port1"),
+        ("leaf3", "host2", "port3"),
+        ("leaf4", "host2", "port2"),
+        ("leaf4", "host2", "port4"),
+    ]
+    assert [host.name for host in found.hosts] == ["host1", "host2", "host3", "host4"]
+
+
+def test_the_shape_of_rails_and_planes_is_hpn_as_it_is_listed_link_by_link(reference: Path) -> None:
+    """Two segments of 32 hosts, eight rails, two planes: every ToR, aggregation switch and cable."""
+    text = (reference / "reference/designs/hpn-dual-plane.yaml").read_text()
+    listed = load_intent(load_text(text, "hpn.yaml")).intent.topology
+    numbers = {"units": 2, "rails": 8, "planes": 2, "spines": 32, "hosts_per_unit": 32}
+    links = {"host_links": "16 x 200G", "uplinks": "1 x 400G", "cables": {"host": "10m", "uplink": "50m"}}
+    plan = shape_plan(loaded_of(declared("rail_optimised", numbers | links)))
+    assert plan is not None
+    called = {f"leaf{1 + n}": f"tor-s{n // 16}-r{n // 2 % 8}-p{n % 2}" for n in range(32)}
+    called |= {f"spine{1 + n}": f"agg-p{n // 16}-{n % 16}" for n in range(32)}
+    called |= {f"host{1 + n}": f"gpu-s{n // 32}-{n % 32}" for n in range(64)}
+    assert set(called.values()) == set(listed.devices or {})
+    derived = Counter((called[b.a], called[b.b], b.links, b.speed_bps, b.cable_m) for b in plan.bundles)
+    assert derived == Counter((link.a, link.b, *link.links, link.cable) for link in listed.links or ())
+
+
+@settings(max_examples=60, deadline=None)
+@given(intents())
+def test_links_are_as_many_as_a_shape_is_refused_for(data: Data) -> None:
+    loaded = loaded_of(data)
+    plan, shape = shape_plan(loaded), loaded.intent.topology.shape
+    assert (plan is None) == (shape is None)
+    if plan is not None and shape is not None:
+        assert sum(bundle.links for bundle in plan.bundles) == shape.link_count()
 
 
 def test_each_link_of_a_torus_is_of_the_tier_that_pfc_is_stated_for() -> None:
