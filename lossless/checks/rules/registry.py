@@ -88,6 +88,8 @@ _ROWS = (
     _row("BUF019", "buffers.buf019_headroom_on_down_ports", "device"),
     _row("BUF021", "buffers.buf021_admin_status_missing", "device"),
     _row("BUF022", "buffers.buf022_lossless_queue_without_buffer", "device"),
+    _row("BUF023", "buffers.buf023_profile_list_short", "device"),
+    _row("BUF024", "buffers.buf024_group_profile_replaced", "device"),
     _row("CFG001", "configuration.cfg001_number_not_canonical", "device"),
     _row("CFG002", "configuration.cfg002_reference_dangling", "device"),
     _row("CFG004", "configuration.cfg004_drift_from_intent", "device", needs="intent"),

@@ -52,6 +52,88 @@ class TestMaps:
         assert drawn("PFC016", document) == []
 
 
+EGRESS_LOSSY = {"profile_list": "egress_lossy_profile"}
+
+
+class TestProfileLists:
+    def test_a_pool_that_a_list_leaves_out_gives_the_port_nothing_on_nvidia(self) -> None:
+        found = only("BUF023", leaf(BUFFER_PORT_EGRESS_PROFILE_LIST=dict.fromkeys(PORTS, EGRESS_LOSSY)))
+        assert (found.severity, found.places, found.data["pools"]) == ("error", 3, ["egress_lossless_pool"])
+        assert found.origin.path == ("BUFFER_PORT_EGRESS_PROFILE_LIST", "Ethernet0", "profile_list")
+        ingress = {"Ethernet4": {"profile_list": "ingress_lossy_profile"}}
+        assert only("BUF023", leaf(BUFFER_PORT_INGRESS_PROFILE_LIST=ingress)).data["side"] == "ingress"
+
+    def test_what_another_chip_does_is_not_known(self) -> None:
+        other = {"localhost": {"hwsku": "Accton-AS9516-32D", "platform": "x86_64-accton_as9516_32d-r0"}}
+        lists = {"Ethernet0": EGRESS_LOSSY}
+        document = leaf(DEVICE_METADATA=other, BUFFER_PORT_EGRESS_PROFILE_LIST=lists)
+        assert only("BUF023", document).severity == "warning"
+
+    @pytest.mark.parametrize(
+        "row", [None, {"profile_list": ""}, {"profile_list": "egress_lossy_profile,NOPE"}]
+    )
+    def test_a_list_that_is_missing_or_never_set_is_left_alone(self, row: dict[str, str] | None) -> None:
+        assert drawn("BUF023", leaf(BUFFER_PORT_EGRESS_PROFILE_LIST={"Ethernet0": row})) == []
+
+    def test_any_profile_of_the_pool_will_do(self) -> None:
+        own = {"egress_own_profile": {"pool": "egress_lossless_pool", "size": "0", "dynamic_th": "7"}}
+        lists = {"Ethernet0": {"profile_list": "egress_own_profile,egress_lossy_profile"}}
+        assert drawn("BUF023", leaf(BUFFER_PROFILE=own, BUFFER_PORT_EGRESS_PROFILE_LIST=lists)) == []
+
+
+OWN = {"size": "250880", "xon": "19456", "xoff": "231424", "dynamic_th": "0", "pool": "ingress_lossless_pool"}
+
+
+def named(profile: str, key: str = "Ethernet0|3", **fields: str) -> dict[str, Any]:
+    rows = {"Ethernet0|3": None, key: {"profile": profile}}
+    return {"BUFFER_PG": rows, "BUFFER_PROFILE": {profile: {**OWN, **fields}}}
+
+
+class TestGroupsThatTheSwitchWrites:
+    @pytest.mark.parametrize(
+        ("fields", "severity", "note"),
+        [
+            ({}, "info", "both profiles say the same"),
+            ({"xoff": "300000"}, "warning", "what runs is then headroom of 231,424 B in place of 300,000 B"),
+            ({"dynamic_th": "-2"}, "warning", "what runs is then threshold 0 in place of -2"),
+        ],
+    )
+    def test_a_profile_of_another_name_lasts_to_the_next_start(
+        self, fields: dict[str, str], severity: str, note: str
+    ) -> None:
+        for profile, graver in (("pg_lossless_100000_5m_profile", "info"), ("ours", severity)):
+            found = only("BUF024", leaf(**named(profile, **fields)))
+            assert (found.severity, found.note) == (graver, note)
+            assert found.origin.path == ("BUFFER_PG", "Ethernet0|3", "profile")
+            assert found.message.endswith("buffermgrd writes that one into the row")
+
+    def test_a_row_of_other_numbers_stays_beside_the_one_that_the_switch_writes(self) -> None:
+        found = only("BUF024", leaf(**named("ours", "Ethernet0|3-4")))
+        assert found.message.endswith("buffermgrd puts a row with that one beside it")
+
+    def test_the_headroom_row_of_the_hwsku_counts_where_no_profile_is_written(self) -> None:
+        tables = named("ours")
+        tables["BUFFER_PG"]["Ethernet4|3"] = None
+        tables["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"] = None
+        assert only("BUF024", leaf(**tables)).data["own_headroom_bytes"] == 231424
+
+    @pytest.mark.parametrize(
+        "tables",
+        [
+            pytest.param({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "7m"}}}, id="no headroom row"),
+            pytest.param({"PORT": {"Ethernet0": {"admin_status": "down"}}}, id="down"),
+            pytest.param({"DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}}, id="dynamic"),
+        ],
+    )
+    def test_where_the_switch_writes_nothing_the_row_counts(self, tables: dict[str, Any]) -> None:
+        assert drawn("BUF024", leaf(**named("ours"), **tables)) == []
+
+    def test_headroom_that_is_too_small_is_said_by_another_rule(self) -> None:
+        document = leaf(**named("pg_lossless_100000_5m_profile", xoff="2000", size="21456"))
+        assert drawn("BUF024", document) == []
+        assert len(drawn("BUF001", document)) == 1
+
+
 class TestQueueBuffers:
     def test_one_row_may_serve_several_queues(self) -> None:
         rows = {"Ethernet4|3": None, "Ethernet4|3-4": {"profile": "egress_lossless_profile"}}

@@ -25,6 +25,8 @@ SHIPPED = {
     "BUF019": "headroom-on-down-ports",
     "BUF021": "admin-status-missing",
     "BUF022": "lossless-queue-without-buffer",
+    "BUF023": "profile-list-short",
+    "BUF024": "group-profile-replaced",
     "CFG001": "number-not-canonical",
     "CFG002": "reference-dangling",
     "CFG004": "drift-from-intent",

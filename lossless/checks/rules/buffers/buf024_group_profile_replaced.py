@@ -1,0 +1,138 @@
+"""A lossless group must name the profile of its port's own speed and length.
+
+Severity: warning
+
+## What it does
+Looks on deployed switches of the traditional buffer model at the `BUFFER_PG` rows of ports with PFC in service that
+name another lossless profile than `pg_lossless_<speed>_<length>_profile` of the port's own speed and cable length,
+where the switch has a headroom row, or the file a profile, of that name. It is only information where both profiles
+say the same, and where the row still names what the switch makes for another speed or length: the right one comes by
+itself. Where there is no headroom row the group keeps what it names (BUF003); headroom that is too small for
+the cable is BUF001's and BUF002's.
+
+## Why it breaks a lossless fabric
+buffermgrd writes the profile of speed and length into the row, whatever stands there, as soon as it knows speed,
+length, admin status and `pfc_enable` of the port: at every start. Headroom and threshold that the file shows, and that
+were checked and simulated, are then not those that run. A row for other numbers than a run of `pfc_enable` (`3-4`)
+stays, and another one is put beside it, which writes the same groups.
+
+## Bad
+```json config_db base=leaf
+{
+  "BUFFER_PG": {"Ethernet0|3": {
+    "profile": "ours"   // <- here
+  }},
+  "BUFFER_PROFILE": {"ours": {
+    "pool": "ingress_lossless_pool", "size": "319456", "xon": "19456", "xoff": "300000", "dynamic_th": "0"
+  }}
+}
+```
+
+## Good
+```json config_db base=leaf
+{
+  "BUFFER_PG": {"Ethernet0|3": {
+    "profile": "pg_lossless_400000_5m_profile"
+  }}
+}
+```
+
+## Fix
+Name the profile of the port's own speed and length. Headroom or a threshold of one's own for some ports takes the
+dynamic buffer model, or a change to that profile, which all ports of that speed and length share.
+
+## Sources
+- sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b (doSpeedUpdateTask; since @60a90d7 in 2018, by slices of pfc_enable since
+  @a3f4fbb in 2022)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Results, Violation, merged
+from lossless.checks.rules.locations import row_of
+from lossless.checks.rules.pfc.priorities import in_service
+from lossless.ground.basics.units import format_bytes
+from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.subjects import Device
+    from lossless.model.fabric.qos import BufferProfile, PriorityGroup
+    from lossless.model.fabric.view import PortSet
+
+
+def check(device: Device) -> Results:
+    """Yield a violation per profile that ports name, and the one that the switch puts in its place."""
+    if device.switch.qos.buffer_model == "traditional":
+        serving = filter(None, map(in_service, device.view.lossless_sets))
+        yield from merged(violation for ports in serving for violation in _violations(device, ports))
+
+
+def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
+    if not ports.speed_bps or not ports.cable.configured_m:
+        return
+    own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
+    made = _made(device, ports, own)
+    groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
+    rows = {group.origin: group for group in groups if group is not None and not group.generated}
+    for group in rows.values():
+        profile = group.buffer
+        if made and profile is not None and profile.lossless and row_of(profile) and profile.name != own:
+            yield _violation(ports, group, profile, own, made)
+
+
+def _made(device: Device, ports: PortSet, own: str) -> tuple[int | None, int | None] | None:
+    """Return headroom and threshold of the profile that the switch takes; None where it has none, or nobody knows."""
+    tables, hwsku = device.tables, ports.switch.hwsku
+    row = tables.row("BUFFER_PROFILE", own)
+    if row is not None:
+        number = tables.number
+        threshold = number("BUFFER_PROFILE", row, "dynamic_th")
+        th = threshold if threshold is not None else number("BUFFER_PROFILE", row, "static_th")
+        return number("BUFFER_PROFILE", row, "xoff"), th
+    lookup = hwsku.row(ports.speed_bps, ports.cable.configured_m or 0) if hwsku else None
+    return (lookup.headroom_bytes, lookup.threshold) if lookup else None
+
+
+def _violation(
+    ports: PortSet,
+    group: PriorityGroup,
+    profile: BufferProfile,
+    own: str,
+    made: tuple[int | None, int | None],
+) -> Violation:
+    threshold = profile.static_th_bytes if profile.dynamic_th is None else profile.dynamic_th
+    given = (profile.headroom_bytes, threshold)
+    _, _, numbers = str(group.origin.path[-1]).rpartition("|")
+    stays = numbers not in _runs(ports.qos.pfc.priorities)
+    return Violation(
+        origin=group.origin.at("profile"),
+        message=f"the group names {profile.name}, and {ports.rate} over {ports.cable.configured_m} m has {own}: "
+        f"buffermgrd {'puts a row with that one beside it' if stays else 'writes that one into the row'}",
+        note="both profiles say the same" if given == made else _change(given, made),
+        help=f"name {own}",
+        data={"profile": profile.name, "own": own, "headroom_bytes": given[0], "own_headroom_bytes": made[0]},
+        severity="info" if given == made or is_pg_profile_name(profile.name) else None,
+    ).on_ports(ports)
+
+
+def _change(given: tuple[int | None, int | None], made: tuple[int | None, int | None]) -> str:
+    """Return what runs in place of what the file shows."""
+    headroom = f"headroom of {format_bytes(made[0] or 0)} in place of {format_bytes(given[0] or 0)}"
+    threshold = f"threshold {made[1]} in place of {given[1]}"
+    changed = [
+        text for text, same in ((headroom, given[0] == made[0]), (threshold, given[1] == made[1])) if not same
+    ]
+    return f"what runs is then {' and '.join(changed)}"
+
+
+def _runs(priorities: tuple[int, ...]) -> set[str]:
+    """Return the numbers of the rows that buffermgrd writes: ``3-4`` for priorities side by side."""
+    starts = [p for p in priorities if p - 1 not in priorities]
+    ends = [p for p in priorities if p + 1 not in priorities]
+    return {
+        f"{first}-{last}" if first < last else str(first) for first, last in zip(starts, ends, strict=True)
+    }
