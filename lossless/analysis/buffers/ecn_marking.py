@@ -78,10 +78,13 @@ def by_switch(view: View) -> tuple[tuple[PortSet, ...], ...]:
 
 
 def chip_bytes(switch: Switch) -> int | None:
-    """Return the buffer of a switch's chip: its lossless egress pool, else its profile's, else None."""
+    """Return the buffer of a switch's chip: what its profile says, else its lossless egress pool, else None.
+
+    SONiC takes that pool for the chip where the SDK names no size. Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua
+    @e6b0c5b (mmu_size).
+    """
     pools = (pool.size_bytes for pool in switch.qos.pools if pool.name == EGRESS_LOSSLESS_POOL)
-    size = next(pools, None)
-    return size or (switch.profile.asic.buffer_bytes if switch.profile else None)
+    return (switch.profile.asic.buffer_bytes if switch.profile else None) or next(pools, None)
 
 
 def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:

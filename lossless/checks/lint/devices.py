@@ -60,15 +60,17 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     intended = settings.intended.get(fabric.switches[0].name)
     longest_m: dict[int, int] = {}
     if intended is not None:
-        fabric = _with_classes_of(intended, fabric)
+        fabric = _as_declared(intended, fabric)
         longest_m = _longest_cables_m(fabric, intended)
     view = View(_with_cables(fabric, longest_m) if longest_m else fabric)
     device = Device(tables, view, intended)
     chosen = settings.chosen(document.file)
     by_fabric = run(view, rules_for("fabric", chosen=chosen), "config_db")
+    by_buffers = run(device.buffers, rules_for("buffers", chosen=chosen), "config_db")
     verdicts = (
         by_fabric,
-        Verdicts(tuple(_explained(fabric, by_fabric, longest_m, chosen)) if longest_m else ()),
+        by_buffers,
+        Verdicts(tuple(_explained(fabric, by_buffers, longest_m, chosen)) if longest_m else ()),
         run(device, _rules_for(device, chosen), "config_db"),
         Verdicts(not_judged=tuple(UncheckedRule("", note) for note in fabric.unread)),
         Verdicts(not_judged=tuple(_not_compared(device, settings))),
@@ -85,9 +87,13 @@ def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]
         yield UncheckedRule("CFG004", f"{device.tables.shown}: {why}")
 
 
-def _with_classes_of(intended: Switch, fabric: Fabric) -> Fabric:
-    """Return the fabric of a device with the classes that its intent declares."""
-    switches = tuple(switch._replace(classes=intended.classes) for switch in fabric.switches)
+def _as_declared(intended: Switch, fabric: Fabric) -> Fabric:
+    """Return the fabric of a device with the classes and the headroom ratio that its intent declares."""
+    ratio = intended.qos.headroom_oversubscription
+    switches = tuple(
+        switch._replace(classes=intended.classes, qos=switch.qos._replace(headroom_oversubscription=ratio))
+        for switch in fabric.switches
+    )
     return fabric._replace(classes=intended.classes, switches=switches)
 
 
@@ -132,11 +138,13 @@ def _explained(
 ) -> Iterator[Finding]:
     """Yield as information what rules find by the length a device is told, and the cable in the intent explains."""
     from lossless.checks.rules.registry import rules_for
+    from lossless.checks.rules.subjects import computing_buffers
     from lossless.model.fabric.view import View
 
     codes = _JUDGED_BY_LENGTH if chosen is None else _JUDGED_BY_LENGTH & chosen
     places = {finding.origin for finding in verdicts.findings if finding.code in _JUDGED_BY_LENGTH}
-    for finding in run(View(as_told), rules_for("fabric", chosen=codes), "config_db").findings:
+    view = computing_buffers(View(as_told))
+    for finding in run(view, rules_for("buffers", chosen=codes), "config_db").findings:
         told_m = finding.data["cable_m"]
         if finding.origin not in places and isinstance(told_m, int):
             places.add(finding.origin)

@@ -10,11 +10,11 @@ from lossless.formats.inputs.subnet_manager import manager_files
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.lint.devices import DeviceResult
     from lossless.checks.lint.settings import Settings
-    from lossless.checks.rules.registry import Subject
+    from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.intents import Declarations
     from lossless.ground.basics.errors import Problem
@@ -102,18 +102,24 @@ def of_intents(intents: Declarations, settings: Settings) -> list[Verdicts]:
     """Return what rules say of the fabrics of intents."""
     if not intents.fabrics:
         return []
-    from lossless.checks.rules.registry import rules_for
-    from lossless.model.fabric.view import View
-
-    chosen = [settings.chosen(fabric.sources[0]) for fabric in intents.fabrics]
     return [
-        run(View(fabric), rules_for(*_subjects(fabric), chosen=codes), "intent")
-        for fabric, codes in zip(intents.fabrics, chosen, strict=True)
+        verdicts
+        for fabric in intents.fabrics
+        for verdicts in _of_fabric(fabric, settings.chosen(fabric.sources[0]))
     ]
 
 
-def _subjects(fabric: Fabric) -> tuple[Subject, ...]:
-    return ("fabric", "intent") if fabric.managed is None else ("cloud",)
+def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Verdicts]:
+    from lossless.checks.rules.registry import rules_for
+    from lossless.checks.rules.subjects import computing_buffers
+    from lossless.model.fabric.view import View
+
+    view = View(fabric)
+    if fabric.managed is not None:
+        yield run(view, rules_for("cloud", chosen=chosen), "intent")
+        return
+    yield run(view, rules_for("fabric", "intent", chosen=chosen), "intent")
+    yield run(computing_buffers(view), rules_for("buffers", chosen=chosen), "intent")
 
 
 def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:

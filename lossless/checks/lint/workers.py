@@ -82,7 +82,7 @@ def check_in_processes(candidates: Sequence[Candidate], settings: Settings) -> D
 
     # Read once here, and shared by every copy.
     for chosen in {settings.chosen(candidate.file) for candidate in candidates}:
-        rules_for("fabric", "device", chosen=chosen)
+        rules_for("fabric", "buffers", "device", chosen=chosen)
     reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
 
     def check(candidate: Candidate) -> DeviceFile:

@@ -92,3 +92,11 @@ def added_up(same: list[Violation]) -> Violation:
         places=None if named else sum(violation.total for violation in same),
         fix=tuple(dict.fromkeys(edit for fix in fixes for edit in fix)) if all(fixes) else (),
     )
+
+
+def tightest(ranked: Iterable[tuple[tuple[float, ...], Violation]]) -> Iterator[Violation]:
+    """Yield one violation a place, the one of lowest rank, with the elements of all that share its cause."""
+    for same in grouped((violation.origin, (rank, violation)) for rank, violation in ranked).values():
+        _, worst = min(same, key=lambda pair: pair[0])
+        together = added_up([violation for _, violation in same])
+        yield worst._replace(elements=together.elements, places=together.total)

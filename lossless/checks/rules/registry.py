@@ -23,6 +23,7 @@ Codes = frozenset[str]
 
 Subject = Literal[
     "fabric",
+    "buffers",
     "intent",
     "cloud",
     "device",
@@ -38,7 +39,8 @@ Subject = Literal[
 ]
 """What a rule is given.
 
-``fabric``: the view of an intent, or of one deployed device; ``intent``: the view of an intent alone; ``cloud``: that
+``fabric``: the view of an intent, or of one deployed device; ``buffers``: the same with the buffers that its switches
+compute for themselves; ``intent``: the view of an intent alone; ``cloud``: that
 of a fabric that a cloud runs. ``device``: one deployed device with its rows; ``devices``: all of them together, to the
 function ``across``. ``hosts``: a view of hosts that were read; ``host``: one of them beside the host of an intent;
 ``attached hosts``: devices and hosts together, to the function ``attached``. ``subnet`` and ``subnets``: one InfiniBand
@@ -71,17 +73,17 @@ def _row(code: str, module: str, *subjects: Subject, needs: str = "") -> RuleRow
 
 # fmt: off
 _ROWS = (
-    _row("BUF001", "buffers.buf001_headroom_below_cable", "fabric"),
-    _row("BUF002", "buffers.buf002_headroom_below_need", "fabric"),
+    _row("BUF001", "buffers.buf001_headroom_below_cable", "buffers"),
+    _row("BUF002", "buffers.buf002_headroom_below_need", "buffers"),
     _row("BUF003", "buffers.buf003_headroom_row_missing", "fabric"),
     _row("BUF004", "buffers.buf004_cable_length_missing", "fabric"),
     _row("BUF005", "buffers.buf005_cable_longer_than_configured", "device", needs="intent"),
-    _row("BUF007", "buffers.buf007_headroom_oversubscribed", "fabric"),
+    _row("BUF007", "buffers.buf007_headroom_oversubscribed", "buffers"),
     _row("BUF008", "buffers.buf008_reserved_beyond_chip", "device"),
     _row("BUF010", "buffers.buf010_alpha_differs_on_like_ports", "device", "devices"),
     _row("BUF011", "buffers.buf011_pause_without_hysteresis", "device"),
     _row("BUF012", "buffers.buf012_headroom_not_backed", "device"),
-    _row("BUF013", "buffers.buf013_egress_limit_below_ingress", "fabric"),
+    _row("BUF013", "buffers.buf013_egress_limit_below_ingress", "buffers"),
     _row("BUF014", "buffers.buf014_lossy_pool_beyond_ingress", "device"),
     _row("BUF015", "buffers.buf015_headroom_without_pause", "device"),
     _row("BUF017", "buffers.buf017_small_packets_assumed_few", "device"),
@@ -117,8 +119,8 @@ _ROWS = (
     _row("ECN001", "ecn.ecn001_lossless_queue_without_ecn", "fabric"),
     _row("ECN002", "ecn.ecn002_marking_step_with_ramp", "fabric"),
     _row("ECN003", "ecn.ecn003_marking_probability_zero", "fabric"),
-    _row("ECN004", "ecn.ecn004_marking_starts_after_pfc", "fabric"),
-    _row("ECN005", "ecn.ecn005_full_marking_after_pfc", "fabric"),
+    _row("ECN004", "ecn.ecn004_marking_starts_after_pfc", "buffers"),
+    _row("ECN005", "ecn.ecn005_full_marking_after_pfc", "buffers"),
     _row("ECN007", "ecn.ecn007_marking_within_one_packet", "fabric"),
     _row("ECN009", "ecn.ecn009_thresholds_for_unlike_speeds", "fabric"),
     _row("ECN010", "ecn.ecn010_storage_default_thresholds", "fabric"),

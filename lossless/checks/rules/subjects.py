@@ -21,6 +21,16 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 
+def computing_buffers(view: View) -> View:
+    """Return a view with the buffers that switches of the dynamic model compute, itself where none does."""
+    if all(switch.qos.buffer_model != "dynamic" for switch in view.fabric.switches):
+        return view
+    from lossless.analysis.buffers.dynamic_model import with_computed_buffers
+    from lossless.model.fabric.view import View
+
+    return View(with_computed_buffers(view.fabric))
+
+
 class Device:
     """A deployed device: its rows as they are written, and the model they make.
 
@@ -31,6 +41,11 @@ class Device:
         self.tables = tables
         self.view = view
         self.intended = intended
+
+    @cached_property
+    def buffers(self) -> View:
+        """The view of this device with the buffers that it computes for itself."""
+        return computing_buffers(self.view)
 
     @property
     def fabric(self) -> Fabric:

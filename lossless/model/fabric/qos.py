@@ -269,6 +269,11 @@ class PriorityGroup(NamedTuple):
         """The profile that the group is given or takes its threshold from, None where it has neither."""
         return self.buffer or self.override
 
+    @property
+    def lossless(self) -> bool:
+        """Whether it has headroom: what its profile gives it, or what the switch computes."""
+        return self.generated if self.buffer is None else self.buffer.lossless
+
 
 class PortQos(NamedTuple):
     """Everything that decides how a port treats traffic.

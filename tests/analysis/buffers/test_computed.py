@@ -169,8 +169,13 @@ def test_a_percentage_of_a_pool_with_a_size_counts_for_nothing() -> None:
 
 
 def test_a_chip_that_headroom_fills_leaves_a_pool_of_nothing() -> None:
+    long = tuple(port._replace(cable=port.cable._replace(configured_m=30_000)) for port in plain().ports)
+    assert lossless_pool(computed(plain(ports=long))).size_bytes == 0
+
+
+def test_a_chip_is_no_smaller_for_what_its_egress_pool_is_told() -> None:
     small = computed(with_pool("egress_lossless_pool", size_bytes=1_000_000))
-    assert lossless_pool(small).size_bytes == 0
+    assert lossless_pool(small) == lossless_pool(computed(plain()))
 
 
 def test_a_port_that_is_down_reserves_nothing() -> None:

@@ -71,13 +71,15 @@ def test_a_pool_that_fits_the_chip_beside_its_headroom_does_not_count_it_in() ->
     assert shared_pool_bytes(SWITCH, pool(500, chip)) == 0
 
 
-def test_a_lossless_egress_pool_without_a_size_says_nothing_of_the_chip() -> None:
+def test_a_chip_is_as_large_as_its_profile_says_whatever_pools_are_told() -> None:
+    """The lossless egress pool tells where no profile does (sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b)."""
     unsized = pool(None, name="egress_lossless_pool")
-    switch = SWITCH._replace(qos=SWITCH.qos._replace(pools=(pool(7), unsized)))
-    assert switch.profile is not None
-    assert chip_bytes(switch) == switch.profile.asic.buffer_bytes
-    sized = switch._replace(qos=switch.qos._replace(pools=(pool(7), unsized._replace(size_bytes=5))))
-    assert chip_bytes(sized) == 5
+    sized = unsized._replace(size_bytes=5)
+    for egress, unknown in ((unsized, None), (sized, 5)):
+        switch = SWITCH._replace(qos=SWITCH.qos._replace(pools=(pool(7), egress)))
+        assert switch.profile is not None
+        assert chip_bytes(switch) == switch.profile.asic.buffer_bytes
+        assert chip_bytes(switch._replace(profile=None)) == unknown
 
 
 # --- what a queue may hold ---

@@ -9,7 +9,8 @@ frame of the port's MTU it is a warning. More than that is BUF002's to judge. So
 for 1500 m and 2000 m fail: being shipped does not make a cable shorter.
 
 On NVIDIA chips without a shared headroom pool, `xoff` that `size` does not hold counts for nothing. A `BUFFER_PG`
-row that still names the profile of another speed or length is itself to blame, not the profile.
+row that still names the profile of another speed or length is itself to blame, not the profile. In the dynamic buffer
+model headroom is what the switch computes from `CABLE_LENGTH` and `LOSSLESS_TRAFFIC_PATTERN`.
 
 ## Why it breaks a lossless fabric
 A pause takes half the round trip to reach the peer, and what the peer has sent by then fills the other

@@ -10,8 +10,8 @@ the headroom is not known, and otherwise only worth knowing. A length above the 
 else. `0m` and a missing length are BUF004's.
 
 ## Why it breaks a lossless fabric
-The switch looks headroom up by the length that is configured. What is on the rest of the cable when a pause is sent
-has no place in the buffer, and is dropped.
+The switch looks headroom up by the length that is configured, or computes it from that length. What is on the rest of
+the cable when a pause is sent has no place in the buffer, and is dropped.
 
 ## Bad
 ```json config_db base=rendered-leaf beside=leaf-spine.yaml
@@ -64,14 +64,14 @@ if TYPE_CHECKING:
 def check(device: Device) -> Results:
     """Yield a violation per length that is below the real cable of the same port in an intent."""
     intended = device.intended
-    if intended is None or not device.view.lossless_sets:
+    if intended is None or not device.buffers.lossless_sets:
         return
     if intended.hwsku_name != device.switch.hwsku_name:
         yield OTHER_HWSKU
         return
     real = {(port.name, port.speed_bps): port.cable for port in intended.ports}
     yield from merged(
-        violation for ports in device.view.lossless_sets for violation in _understated(ports, real)
+        violation for ports in device.buffers.lossless_sets for violation in _understated(ports, real)
     )
 
 
@@ -90,15 +90,16 @@ def _understated(ports: PortSet, real: dict[tuple[str, int | None], Cable]) -> I
 def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) -> Violation:
     need, given = link_need(ports), _given(ports, configured_m)
     link = need if isinstance(need, LinkNeed) else None
-    hwsku = ports.switch.hwsku
-    row = hwsku.row_covering(ports.speed_bps, real_m) if hwsku else None
+    computes, hwsku = _computes(ports), ports.switch.hwsku
+    row = hwsku.row_covering(ports.speed_bps, real_m) if hwsku and not computes else None
     return Violation(
         origin=ports.cable.origin,
         message=f"{configured_m} m are configured for a cable of {real_m} m{_outcome(ports, link, given)}",
-        note="the real length is the intent's; headroom is looked up by the configured one",
+        note=f"the real length is the intent's; headroom is {'computed from' if computes else 'looked up by'} the "
+        "configured one",
         help=f"set the length to {row.cable_m}m, the next row of the HWSKU"
         if row
-        else f"set the length to {real_m}m, and give the group headroom for it",
+        else f"set the length to {real_m}m" + ("" if computes else ", and give the group headroom for it"),
         data={
             "configured_m": configured_m,
             "real_m": real_m,
@@ -110,12 +111,18 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
     ).on_ports(ports)
 
 
+def _computes(ports: PortSet) -> bool:
+    """Return whether the switch computes headroom from a length, and looks none up."""
+    return ports.switch.qos.buffer_model == "dynamic"
+
+
 def _given(ports: PortSet, configured_m: int) -> int | None:
     """Return the least headroom that follows from the configured length, None where it is not known.
 
     A group that still names the profile of another length is moved to its own by the switch.
     """
-    row = ports.switch.hwsku.row(ports.speed_bps, configured_m) if ports.switch.hwsku else None
+    hwsku = ports.switch.hwsku
+    row = hwsku.row(ports.speed_bps, configured_m) if hwsku and not _computes(ports) else None
     headrooms: list[int] = []
     for priority in ports.qos.pfc.priorities:
         profile = lossless_profile(ports, priority)

@@ -8,6 +8,8 @@ headroom pool (`BUFFER_POOL` `xoff`), the sum is compared with it: beyond a decl
 `headroom_oversubscription` it is a warning, without one it is only worth knowing, because many fabrics
 oversubscribe headroom on purpose. Headroom that leaves nothing of the chip to share is an error. So is, in the
 dynamic buffer model of NVIDIA chips, a port whose groups claim more of the shared pool than the chip lends one port.
+Where the switch computes headroom and pools itself, what it computes is added up; `over_subscribe_ratio` then sizes the
+shared headroom pool.
 
 ## Why it breaks a lossless fabric
 Oversubscribed headroom is a bet that not all groups pause at once. An incast over a whole row loses the
@@ -51,11 +53,11 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import by_switch
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, PortClaim, claim_beyond_limit, headroom_sums
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.locations import places
+from lossless.checks.rules.locations import below, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
-    from lossless.ground.basics.findings import Json, Severity
+    from lossless.ground.basics.findings import Json, Origin, Severity
     from lossless.model.fabric.view import PortSet, View
 
 _ROUNDING = 1.001
@@ -104,6 +106,9 @@ def _violation(demand: HeadroomSum, declared: bool) -> Violation | None:
 def _does_not_fit(demand: HeadroomSum, declared: bool) -> Violation:
     chip = format_bytes(demand.chip_bytes) if demand.chip_bytes else "the chip"
     stated = " or state buffers.headroom_oversubscription" if demand.shared_bytes else ""
+    dynamic = demand.switch.qos.dynamic
+    if dynamic is not None and not declared and not demand.shared_bytes:
+        stated = ", or set over_subscribe_ratio, by which groups share headroom"
     if demand.shared_bytes and not declared and demand.pool.size_bytes:
         return _pool_too_large(demand, demand.shared_bytes, chip)
     return Violation(
@@ -131,17 +136,31 @@ def _pool_too_large(demand: HeadroomSum, shared_bytes: int, chip: str) -> Violat
 
 def _oversubscribed(demand: HeadroomSum, ratio: float, from_intent: bool) -> Violation:
     declared = f", {demand.accepted:g}:1 is declared" if demand.accepted else ""
-    severity: Severity = "warning" if from_intent else "info"
-    origin = demand.pool.origin
+    severity: Severity = "warning" if from_intent or demand.accepted else "info"
+    origin, told = demand.pool.origin, _told_ratio(demand, ratio)
     return Violation(
-        origin=origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin,
+        origin=told or (origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin),
         message=f"{demand.groups} lossless groups can claim {format_bytes(demand.claimed_bytes)} of headroom, "
         f"{demand.pool.name} holds {format_bytes(demand.shared_bytes or 0)}, {ratio:.2f}:1{declared}",
         note="the sum of xoff over every lossless group of every port with PFC that is not down",
-        help=f"give the shared headroom pool {format_bytes(demand.claimed_bytes)}, or accept the ratio: "
+        help=f"{_remedy(demand, told)}, or accept the ratio: "
         f"buffers.headroom_oversubscription: {math.ceil(ratio * 10) / 10:g} in an intent",
         severity=severity,
     )
+
+
+def _told_ratio(demand: HeadroomSum, ratio: float) -> Origin | None:
+    """Return where a switch is told the ratio that it sizes the pool by, None where the pool is written."""
+    dynamic = demand.switch.qos.dynamic if demand.switch.qos.buffer_model == "dynamic" else None
+    if dynamic is None or not dynamic.oversubscription or ratio > dynamic.oversubscription * _ROUNDING:
+        return None
+    return below(dynamic.origin, "over_subscribe_ratio")
+
+
+def _remedy(demand: HeadroomSum, told: Origin | None) -> str:
+    if told is not None:
+        return "set over_subscribe_ratio to 1"
+    return f"give the shared headroom pool {format_bytes(demand.claimed_bytes)}"
 
 
 def _data(demand: HeadroomSum) -> dict[str, Json]:

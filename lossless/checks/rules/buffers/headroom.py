@@ -32,7 +32,8 @@ class ProfileHeadroom(NamedTuple):
     def violation(self, limit: str, *, note: str, help_text: str, severity: Severity) -> Violation:
         """Return the violation of a headroom that is below a limit."""
         ports, profile, link = self.ports, self.profile, self.link
-        origin, row, cable = headroom_origin(ports, profile), row_of(profile), ports.cable
+        row = None if _is_computed(ports, profile) else row_of(profile)
+        origin, cable = headroom_origin(ports, profile), ports.cable
         where = f"{ports.rate} over {link.cable_m} m"
         xoff = f"xoff of {profile.name}, {format_bytes(profile.xoff_bytes)}"
         length = f"the length it is for, {cable.configured_m} m"
@@ -113,12 +114,18 @@ def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
 
     A row that still names what was generated for another speed or length is itself to blame.
     """
-    if row_of(profile) is None:
+    if row_of(profile) is None or _is_computed(ports, profile):
         stated = profile.origin.path[-1:] == ("xoff",)
         return profile.origin if stated else ports.cable.origin
     stale = _stale_row(ports, profile)
     hollow = given_headroom(ports.switch, profile) < profile.xoff_bytes
     return profile.origin.at("size" if hollow else "xoff") if stale is None else stale.at("profile")
+
+
+def _is_computed(ports: PortSet, profile: BufferProfile) -> bool:
+    """Return whether the switch computes what a profile gives: its row, if it has one, states a threshold alone."""
+    groups = (group for group in ports.qos.groups if group is not None and group.buffer is profile)
+    return ports.switch.qos.buffer_model == "dynamic" and any(group.generated for group in groups)
 
 
 def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
@@ -130,7 +137,9 @@ def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
 
 
 def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
-    """Return how a stale row, or a size that does not hold its xoff, is fixed; empty where neither is the case."""
+    """Return how a headroom that follows from something else is fixed: a length, a stale row, a size; else nothing."""
+    if _is_computed(ports, profile):
+        return f"set the length of these cables to {ports.cable.known_m} m or more, from which the switch computes it"
     stale = _stale_row(ports, profile)
     if stale is not None:
         return _fresh_row(ports, stale, need)

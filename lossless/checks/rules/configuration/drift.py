@@ -210,17 +210,13 @@ def _group(
     if have is None:
         origin = nowhere._replace(path=("BUFFER_PG",), mark="key")
         message = f"PG {number} has no row, the intent has buffers for it"
-        yield SwitchDifference(origin, message, want.origin, "error" if _lossless(want) else None)
+        yield SwitchDifference(origin, message, want.origin, "error" if want.lossless else None)
     elif have.named is not None or not have.generated or want.override is not None:
         differences = _bound(f"PG {number}: profile", have.named, want.named, have.origin, profile_fields)
-        lost = _lossless(want) and not _lossless(have) and have.override is None
+        lost = want.lossless and not have.lossless
         yield from (
             difference._replace(severity="error") if lost else difference for difference in differences
         )
-
-
-def _lossless(group: PriorityGroup) -> bool:
-    return group.buffer is not None and group.buffer.lossless
 
 
 def _lists(name: str, have: PortQos, want: PortQos) -> Iterator[SwitchDifference]:

@@ -5,7 +5,7 @@ Severity: warning
 ## What it does
 Compares Kmin of each marking queue with the bytes at which the priority groups behind it send XOFF. The two
 look at different ends of the switch, so both directions are worked out, with T(m) = alpha B / (1 + alpha
-m), B the shared pool without headroom:
+m), B the shared pool without headroom, as it is written or as the switch computes it:
 
 - several ports to one egress: the egress holds N x T(N) at the first XOFF, least with two senders. Kmin above
   that of the most senders the switch has is an error, Kmin above that of two a warning;
@@ -67,8 +67,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
+from lossless.checks.rules.base import MissingInput, Results, Violation, tightest
+from lossless.checks.rules.ecn.thresholds import margins, markings, raised_alpha, threshold_origin
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a violation per ECN curve whose Kmin PFC can come before."""
-    ranked: list[tuple[tuple[int, float], Violation]] = []
+    ranked: list[tuple[tuple[float, ...], Violation]] = []
     for ports, marking in markings(view):
         if isinstance(marking, MissingInput):
             yield marking
@@ -124,6 +124,6 @@ def _violation(view: View, ports: PortSet, marking: EcnMarking, what: str) -> Vi
         message=f"Kmin {format_bytes(marking.kmin_bytes)}: {what}",
         note=f"T(1) = {format_bytes(int(reach))} and 2 x T(2) = {format_bytes(int(pair))} "
         f"in a pool of {format_bytes(marking.trigger.pool_bytes)}",
-        help=f"lower Kmin below {format_bytes(int(reach / 2))}, or raise alpha of the lossless groups",
+        help=f"lower Kmin below {format_bytes(int(reach / 2))}, or {raised_alpha(view, ports)}",
         data={"kmin_bytes": marking.kmin_bytes, **margins(marking, marking.kmin_bytes)},
     ).on_ports(ports)

@@ -4,10 +4,10 @@ Severity: warning
 
 ## What it does
 Compares Kmax of each marking queue with T(1) = alpha B / (1 + alpha), the bytes at which a single loaded
-priority group sends XOFF; B is the shared pool without headroom. Kmax above that means that a queue which
-one port fills, behind a slow receiver or a pause, is never fully marked. With more senders the egress holds
-more at the first XOFF, so T(1) is the tightest case. Where even Kmin lies above T(1), ECN004 says all there
-is to say.
+priority group sends XOFF; B is the shared pool without headroom, as it is written or as the switch computes it.
+Kmax above that means that a queue which one port fills, behind a slow receiver or a pause, is never fully marked.
+With more senders the egress holds more at the first XOFF, so T(1) is the tightest case. Where even Kmin lies above
+T(1), ECN004 says all there is to say.
 
 ## Why it breaks a lossless fabric
 Between Kmin and Kmax only a few per cent of the packets are marked. When PFC starts first, senders never
@@ -63,8 +63,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.ecn.thresholds import margins, markings, threshold_origin, tightest
+from lossless.checks.rules.base import MissingInput, Results, Violation, tightest
+from lossless.checks.rules.ecn.thresholds import margins, markings, raised_alpha, threshold_origin
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a violation per ECN curve whose Kmax PFC comes before, although its Kmin does not."""
-    ranked: list[tuple[tuple[int, float], Violation]] = []
+    ranked: list[tuple[tuple[float, ...], Violation]] = []
     for ports, marking in markings(view):
         if isinstance(marking, MissingInput):
             yield marking
@@ -94,6 +94,6 @@ def _violation(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
         "loaded port pauses",
         note=f"two senders to one port pause at {format_bytes(int(pair))}, {incast} full marking; "
         f"the pool shares {format_bytes(marking.trigger.pool_bytes)}",
-        help=f"lower Kmax below {format_bytes(int(reach))}, or raise alpha of the lossless groups",
+        help=f"lower Kmax below {format_bytes(int(reach))}, or {raised_alpha(view, ports)}",
         data={"kmax_bytes": marking.kmax_bytes, **margins(marking, marking.kmax_bytes)},
     ).on_ports(ports)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import EcnMarking, by_switch, ecn_marking
-from lossless.checks.rules.base import MissingInput, added_up
+from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.locations import below, places
-from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from lossless.checks.rules.base import Violation
     from lossless.ground.basics.findings import Json, Origin
     from lossless.model.fabric.qos import Wred
     from lossless.model.fabric.view import PortSet, View
@@ -43,17 +41,16 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
             yield from ((egress, marking) for marking in distinct.values())
 
 
-def tightest(ranked: Iterable[tuple[tuple[int, float], Violation]]) -> Iterator[Violation]:
-    """Yield one violation a place, the one of lowest rank, with the ports of all that share its cause."""
-    for same in grouped((violation.origin, (rank, violation)) for rank, violation in ranked).values():
-        _, worst = min(same, key=lambda pair: pair[0])
-        together = added_up([violation for _, violation in same])
-        yield worst._replace(elements=together.elements, places=together.total)
-
-
 def threshold_origin(view: View, wred: Wred, end: str) -> Origin:
     """Return where Kmin (``min``) or Kmax (``max``) of a curve was written."""
     return below(wred.origin, end if view.fabric.declared else _FIELDS[end])
+
+
+def raised_alpha(view: View, ports: PortSet) -> str:
+    """Return how the groups of a switch come to pause later."""
+    computes = ports.switch.qos.buffer_model == "dynamic" and not view.fabric.declared
+    where = " (default_dynamic_th, or dynamic_th of the profile that they name)" if computes else ""
+    return f"raise alpha of the lossless groups{where}"
 
 
 def margins(marking: EcnMarking, threshold_bytes: int) -> Mapping[str, Json]:

@@ -101,7 +101,7 @@ def in_service(ports: PortSet) -> PortSet | None:
 def _has_lossless_buffers(qos: PortQos, priority: int) -> bool:
     group, queue = qos.groups[priority], qos.queues[qos.queue_of(priority)]
     if group is not None and (group.generated or group.buffer is not None):
-        return group.buffer is None or group.buffer.lossless
+        return group.lossless
     # Templates give service ports lossless queues too, but neither a PFC map nor a watchdog's mask.
     watched = qos.watchdog_mask is not None and priority in qos.watchdog_mask.priorities
     if not watched and qos.pfc_to_queue is None:

@@ -186,8 +186,7 @@ def _runs_of_groups(qos: PortQos, *, computed: bool) -> Iterator[tuple[str, str]
 
 
 def _continues(last: PriorityGroup, group: PriorityGroup) -> bool:
-    lossless = group.buffer.lossless if group.buffer else group.generated
-    return lossless and group.number == last.number + 1 and group.named is last.named
+    return group.lossless and group.number == last.number + 1 and group.named is last.named
 
 
 def _row_of(run: list[PriorityGroup]) -> tuple[str, str]:

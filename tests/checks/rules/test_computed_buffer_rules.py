@@ -1,0 +1,125 @@
+"""Rules on headroom, pools and marking see the buffers that a switch of the dynamic model computes for itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lossless.api import lint_documents
+from lossless.ground.documents import load_text
+from tests.checks.rules.judging import drawn, gaps, only, patched
+from tests.checks.rules.test_dynamic_model_rules import SHARED, long_links, rendered
+from tests.formats.intent.intent_texts import SHAPE
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.document import Document
+
+DYNAMIC = "{model: dynamic}"
+SEEING = ("BUF001", "BUF002", "BUF005", "BUF007", "BUF013", "ECN004", "ECN005")
+"""The rules that see computed buffers."""
+
+
+def intent(buffers: str = DYNAMIC) -> Document:
+    return load_text(f"{SHAPE}buffers: {buffers}\n", "fabric.yaml")
+
+
+def marking(kmin_bytes: int, kmax_bytes: int) -> Document:
+    """Return a rendered leaf with another ECN curve for RDMA."""
+    document = rendered(DYNAMIC)
+    (name,) = document.data["WRED_PROFILE"]
+    curve = {"green_min_threshold": str(kmin_bytes), "green_max_threshold": str(kmax_bytes)}
+    return rendered(DYNAMIC, WRED_PROFILE={name: {**document.data["WRED_PROFILE"][name], **curve}})
+
+
+@pytest.mark.parametrize("code", SEEING)
+def test_nothing_of_a_switch_that_computes_its_buffers_is_left_unchecked(code: str) -> None:
+    for documents in ([intent()], [rendered(DYNAMIC)], [intent(), rendered(DYNAMIC)]):
+        assert (drawn(code, *documents), gaps(code, *documents)) == ([], [])
+
+
+@pytest.mark.parametrize("code", ["BUF001", "BUF002", "BUF007", "ECN004", "ECN005"])
+def test_what_a_switch_computes_from_what_is_not_written_stays_unchecked(code: str) -> None:
+    document = rendered(DYNAMIC)
+    del document.data["LOSSLESS_TRAFFIC_PATTERN"]
+    assert drawn(code, document) == []
+    assert gaps(code, document)
+
+
+def test_a_length_below_the_cable_gives_computed_headroom_for_the_wrong_length() -> None:
+    told: dict[str, Any] = dict.fromkeys(rendered(DYNAMIC).data["CABLE_LENGTH"]["AZURE"], "5m")
+    uplink = next(name for name, m in rendered(DYNAMIC).data["CABLE_LENGTH"]["AZURE"].items() if m == "30m")
+    finding = only("BUF005", intent(), rendered(DYNAMIC, CABLE_LENGTH={"AZURE": told}))
+    assert finding.message.startswith("5 m are configured for a cable of 30 m: headroom of")
+    assert (finding.severity, finding.help) == ("warning", "set the length to 30m")
+    assert finding.origin.path == ("CABLE_LENGTH", "AZURE", uplink)
+    given: Any = finding.data["headroom_bytes"]
+    assert given < finding.data["need_bytes"]
+
+
+def test_an_egress_pool_too_small_for_one_computed_group_is_the_one_cause() -> None:
+    """The chip keeps its size, whatever its pools are told: 158,229,504 B of SN5600."""
+    row = rendered(DYNAMIC).data["BUFFER_POOL"]["egress_lossless_pool"]
+    small = {"egress_lossless_pool": {**row, "size": str(158_229_504 // 20)}}
+    findings = lint_documents([rendered(DYNAMIC, BUFFER_POOL=small)]).findings
+    (finding,) = (finding for finding in findings if finding.severity == "error")
+    assert (finding.code, finding.origin.path) == (
+        "BUF013",
+        ("BUFFER_POOL", "egress_lossless_pool", "size"),
+    )
+
+
+def test_marking_is_held_against_the_pool_that_the_switch_computes() -> None:
+    """One group of alpha 1 pauses at half of the 73 MB that two pools leave it."""
+    assert drawn("ECN005", marking(8192, 30_000_000)) == []
+    finding = only("ECN005", marking(8192, 60_000_000))
+    assert "default_dynamic_th" in (finding.help or "")
+    assert only("ECN004", marking(50_000_000, 60_000_000)).severity == "warning"
+
+
+def test_alpha_of_the_whole_switch_decides_where_marking_is_too_late() -> None:
+    low = {"AZURE": {"default_dynamic_th": "-6"}}
+    assert only("ECN005", rendered(DYNAMIC, DEFAULT_LOSSLESS_BUFFER_PARAMETER=low)).severity == "warning"
+
+
+def test_a_ratio_that_a_device_is_told_is_worth_knowing_unless_its_intent_accepts_it() -> None:
+    shared = "{model: dynamic, headroom_oversubscription: 2}"
+    finding = only("BUF007", rendered(shared))
+    assert (finding.severity, finding.origin.path[-1]) == ("info", "over_subscribe_ratio")
+    assert "2.00:1" in finding.message
+    assert "set over_subscribe_ratio to 1" in finding.help
+    assert drawn("BUF007", intent(shared), rendered(shared)) == []
+    more = {"AZURE": {"default_dynamic_th": "0", "over_subscribe_ratio": "3"}}
+    beyond = only("BUF007", intent(shared), rendered(shared, DEFAULT_LOSSLESS_BUFFER_PARAMETER=more))
+    assert (beyond.severity, "2:1 is declared" in beyond.message) == ("warning", True)
+
+
+def test_a_shared_pool_that_is_written_is_the_one_to_change() -> None:
+    pool = {"type": "ingress", "mode": "dynamic", "xoff": "1000000"}
+    finding = only("BUF007", rendered(SHARED, BUFFER_POOL={"ingress_lossless_pool": pool}))
+    assert finding.origin.path == ("BUFFER_POOL", "ingress_lossless_pool", "xoff")
+    assert "give the shared headroom pool" in finding.help
+
+
+def test_computed_headroom_that_fills_the_chip_is_an_error() -> None:
+    found = drawn("BUF007", long_links(DYNAMIC, "30km"))
+    assert [(finding.severity, "leaves nothing of" in finding.message) for finding in found] == [
+        ("error", True)
+    ] * 2
+
+
+def test_a_chip_without_headroom_for_its_cables_needs_a_ratio_or_shorter_ones() -> None:
+    lengths = dict.fromkeys(rendered(DYNAMIC).data["CABLE_LENGTH"]["AZURE"], "10000m")
+    finding = only("BUF007", rendered(DYNAMIC, CABLE_LENGTH={"AZURE": lengths}))
+    assert (finding.severity, "over_subscribe_ratio" in finding.help) == ("error", True)
+
+
+def test_the_row_of_a_threshold_is_not_to_blame_for_computed_headroom() -> None:
+    own = {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "2", "headroom_type": "dynamic"}
+    groups = {"Ethernet0|3": {"profile": "my_th"}}
+    document = rendered(DYNAMIC, BUFFER_PROFILE={"my_th": own}, BUFFER_PG=groups)
+    assert [code for code in SEEING if drawn(code, document)] == []
+
+
+def test_the_traditional_model_is_seen_as_before() -> None:
+    assert gaps("BUF001", patched("leaf.json", {})) == []
