@@ -164,6 +164,25 @@ class TestPollsTooOften:
         (found,) = drawn(intent(shape | watchdog(poll="200ms")), "WD013")
         assert found.data == {"poll_ms": 200, "needed_ms": 400, "ports": 40}
 
+    def test_one_interval_of_two_kinds_of_switches_is_one_finding(self) -> None:
+        """Leaves of 40 ports and spines of 16 are polled by one key; the most ports say what it must be."""
+        shape = {
+            "topology": {
+                "leaf_spine": {
+                    "leaves": 4,
+                    "hosts_per_leaf": 32,
+                    "host_links": "1 x 400G",
+                    "uplinks": "4 x 800G",
+                }
+            }
+        }
+        report = intent(shape | watchdog(poll="100ms"))
+        found = only(report, "WD013")
+        assert (found.data["needed_ms"], found.data["ports"]) == (400, 40)
+        spines = {name for name in found.elements if name.startswith("spine")}
+        assert spines
+        assert found.places > 4 * 36
+
     def test_an_interval_out_of_range_is_of_another_rule(self) -> None:
         report = device(rows("50"))
         assert drawn(report, "WD013") == []

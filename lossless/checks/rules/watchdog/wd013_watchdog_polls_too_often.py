@@ -58,7 +58,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.base import Results, Violation, tightest
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, default_poll_ms, watched
 
 if TYPE_CHECKING:
@@ -69,20 +69,24 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of switch that polls more often than SONiC would."""
+    """Yield a violation per interval with which switches poll more often than SONiC would, by what most ports need."""
+    yield from tightest(_ranked(view))
+
+
+def _ranked(view: View) -> Iterator[tuple[tuple[float, ...], Violation]]:
     for first, *_ in by_switch(watched(view)):
         if first.polled_in_range and first.poll_ms < default_poll_ms(len(first.switch.ports)):
             sets = [ports for ports in view.lossless_sets if ports.switch is first.switch]
             yield from _too_often(first, sets)
 
 
-def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[Violation]:
+def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[tuple[tuple[float, ...], Violation]]:
     ports = sum(len(identical.ports) for identical in sets)
     poll_ms, needed_ms = rows.poll_ms, default_poll_ms(ports)
     if poll_ms >= needed_ms:
         return
     unset = rows.switch.qos.poll.poll_ms is None
-    yield Violation(
+    violation = Violation(
         origin=rows.poll_origin,
         message=f"the watchdog polls every {poll_ms} ms{', as none is set' if unset else ''}; "
         f"SONiC polls {ports} ports with PFC every {needed_ms} ms",
@@ -90,3 +94,4 @@ def _too_often(rows: WatchdogRows, sets: list[PortSet]) -> Iterator[Violation]:
         help=f"set the poll interval to {needed_ms} ms, and detection and restoration to no less",
         data={"poll_ms": poll_ms, "needed_ms": needed_ms, "ports": ports},
     ).on_ports(*sets)
+    yield (-needed_ms, -ports), violation
