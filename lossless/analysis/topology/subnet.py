@@ -6,6 +6,7 @@ It has credits instead of buffers with thresholds, and no lengths of cables: of 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import count
 from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
@@ -290,10 +291,14 @@ def _joined(wiring: _Wiring) -> dict[str, int]:
             near[link.a].add(link.b)
             near[link.b].add(link.a)
     pods: dict[str, int] = {}
+    numbers = count()
     for first in near:
-        reached = [] if first in pods else [first]
-        number = len(set(pods.values()))
-        for name in reached:
-            pods[name] = number
-            reached += near[name] - pods.keys() - {*reached}
+        if first in pods:
+            continue
+        pods[first] = number = next(numbers)
+        waiting = [first]
+        while waiting:
+            joined = near[waiting.pop()] - pods.keys()
+            pods.update(dict.fromkeys(joined, number))
+            waiting += joined
     return pods
