@@ -19,12 +19,13 @@ from lossless.analysis.buffers.headroom.port import LinkNeed, given_headroom, li
 from lossless.analysis.buffers.headroom.sums import HeadroomSum, claim_beyond_limit, headroom_sums
 from lossless.analysis.buffers.storm_protection import WATCHDOG_ELSEWHERE, Protection, protection
 from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.ground.basics.findings import Json
@@ -47,6 +48,10 @@ divides the sum by ``over_subscribe_ratio`` only where it is set (sonic-swss cfg
 FAN_INS = (2, 8)
 """Senders of an incast for which XOFF is reported, besides the most that the topology allows: two is the
 tightest that congests, eight the GPUs of one server."""
+
+
+_SHOWN_ELEMENTS = 5
+"""How many ports of a kind are named."""
 
 
 class HeadroomCheck(NamedTuple):
@@ -172,11 +177,32 @@ def fabric_verdict(view: View) -> FabricVerdict:
     verdicts: tuple[PortVerdict | PoolVerdict, ...] = (*lines, *pools)
     return FabricVerdict(
         overall=_overall(lines, pools),
-        lines=tuple(lines),
-        pools=tuple(pools),
+        lines=tuple(_of_alike(lines)),
+        pools=tuple(_pools_of_alike(pools)),
         reasons=_distinct(reason for verdict in verdicts for reason in verdict.reasons),
         not_judged=_distinct((*(reason for line in lines for reason in line.not_judged), *missing)),
     )
+
+
+def _of_alike(lines: Iterable[PortVerdict]) -> Iterator[PortVerdict]:
+    """Yield ports of several switches of which all the same is known as one kind, named after the first."""
+    same_of = grouped((line._replace(switch="", switches=0, ports=0, elements=()), line) for line in lines)
+    for same in same_of.values():
+        yield same[0]._replace(
+            switches=_switches(same),
+            ports=sum(line.ports for line in same),
+            elements=tuple(element for line in same for element in line.elements)[:_SHOWN_ELEMENTS],
+        )
+
+
+def _pools_of_alike(pools: Iterable[PoolVerdict]) -> Iterator[PoolVerdict]:
+    same_of = grouped((pool._replace(switch="", switches=0), pool) for pool in pools)
+    yield from (same[0]._replace(switches=_switches(same)) for same in same_of.values())
+
+
+def _switches(same: Iterable[PortVerdict | PoolVerdict]) -> int:
+    """Return of how many switches some lines are: those of one kind, named after its first, are the same ones."""
+    return sum({line.switch: line.switches for line in same}.values())
 
 
 def nothing_lossless(fabric: Fabric) -> str:
@@ -220,7 +246,7 @@ def _line(sets: Sequence[PortSet], ports: PortSet, priority: int) -> PortVerdict
         switch=ports.switch.name,
         switches=len(ports.switches),
         ports=ports.places,
-        elements=ports.elements[:5],
+        elements=ports.elements[:_SHOWN_ELEMENTS],
         priority=priority,
         speed_bps=ports.speed_bps,
         cable_m=ports.cable.known_m,

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.topology.bisection import Bisection, bisection
 from lossless.analysis.topology.failures import left_without_links, left_without_switches, ratio
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Capacity, Fabric
@@ -66,7 +67,7 @@ def fabric_capacity(fabric: Fabric) -> FabricCapacity:
     """Return what a fabric can carry, whole and with the failures of uplinks or switches that its intent tolerates."""
     failures = fabric.failures
     links, switches, gone = (failures.links, failures.switches, failures.gone) if failures else (0, 0, ())
-    tiers = tuple(_tier(capacity, links, switches) for capacity in fabric.capacities)
+    tiers = tuple(_of_alike(_tier(capacity, links, switches) for capacity in fabric.capacities))
     across = bisection(fabric.links)
     return FabricCapacity(links, switches, gone, tiers, across, _per_gpu(fabric, across))
 
@@ -80,6 +81,12 @@ def _tier(capacity: Capacity, links: int, switches: int) -> TierCapacity:
         left_without_links(capacity, links),
         left_without_switches(capacity, switches),
     )
+
+
+def _of_alike(tiers: Iterable[TierCapacity]) -> Iterator[TierCapacity]:
+    """Yield switches with the same figures together, wherever their links are written."""
+    for same in grouped((line._replace(switches=()), line) for line in tiers).values():
+        yield same[0]._replace(switches=tuple(name for line in same for name in line.switches))
 
 
 def _per_gpu(fabric: Fabric, across: Bisection | None) -> GpuBandwidth | None:

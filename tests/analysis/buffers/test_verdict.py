@@ -64,6 +64,35 @@ def test_the_example_fabric_is_safe_line_by_line() -> None:
     ]
 
 
+def test_switches_that_are_listed_one_by_one_are_as_few_lines_as_those_of_a_shape() -> None:
+    """Each link has a place of its own in the file; the switches are alike all the same."""
+    leaves, hosts = [f"leaf{n}" for n in range(1, 8)], [f"host{n}" for n in range(1, 8)]
+    roles = [*((name, "leaf") for name in leaves), ("spine1", "spine"), *((name, "host") for name in hosts)]
+    links = [{"a": leaf, "b": "spine1", "links": "1 x 800G", "cable": "30m"} for leaf in leaves]
+    links += [
+        {"a": leaf, "b": host, "links": "2 x 400G", "cable": "3m" if leaf != "leaf7" else "5m"}
+        for leaf, host in zip(leaves, hosts, strict=True)
+    ]
+    devices = {name: {"role": role} for name, role in roles}
+    verdict = judged(
+        "leaf-spine.yaml", {"topology": {"leaf_spine": None, "devices": devices, "links": links}}
+    )
+    assert [(found.switch, found.switches, found.ports, found.cable_m) for found in verdict.lines] == [
+        ("leaf1", 7, 7, 30),
+        ("leaf1", 6, 12, 3),
+        ("leaf7", 1, 2, 5),
+        ("spine1", 1, 7, 30),
+    ]
+    assert [len(found.elements) for found in verdict.lines] == [5, 5, 2, 5], "five ports are named at most"
+    assert [(pool.switch, pool.switches) for pool in verdict.pools] == [("leaf1", 7), ("spine1", 1)]
+
+
+def test_ports_of_one_switch_that_differ_in_what_is_not_told_are_of_one_switch() -> None:
+    verdict = leaf(QUEUE={"Ethernet0|0": None})
+    found = [(line.switch, line.switches, line.ports, line.speed_bps) for line in verdict.lines]
+    assert found == [("leaf1", 1, 2, 400 * 10**9), ("leaf1", 1, 1, 800 * 10**9)]
+
+
 def test_the_numbers_behind_a_line() -> None:
     headroom = line(leaf(), 800).headroom
     assert headroom is not None

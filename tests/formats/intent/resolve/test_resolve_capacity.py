@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lossless.analysis.topology.capacity import fabric_capacity
 from tests.strategies import fabric_of
 
 EXPLICIT: dict[str, Any] = {
@@ -34,6 +35,20 @@ def test_a_link_between_two_leaves_is_no_uplink() -> None:
     assert found[0].note == (
         "1 host x 4 x 400G = 1.6 Tb/s down, 1 spine x 2 x 400G = 800 Gb/s up, each counted one way"
     )
+
+
+def test_leaves_with_the_same_figures_are_one_line_wherever_their_links_are_written() -> None:
+    found = fabric_capacity(fabric_of(EXPLICIT)).tiers
+    assert [(tier.switches, tier.down_bps, tier.up_bps) for tier in found] == [
+        (("leaf1", "leaf2"), 1600 * 10**9, 800 * 10**9)
+    ]
+    topology = EXPLICIT["topology"]
+    wider = [*topology["links"], {"a": "leaf2", "b": "spine1", "links": "1 x 800G", "cable": "30m"}]
+    found = fabric_capacity(fabric_of({**EXPLICIT, "topology": {**topology, "links": wider}})).tiers
+    assert [(tier.switches, tier.up_bps // 10**9) for tier in found] == [
+        (("leaf1",), 800),
+        (("leaf2",), 1600),
+    ]
 
 
 def test_a_link_to_a_switch_without_a_tier_is_neither_uplink_nor_downlink() -> None:
