@@ -27,6 +27,7 @@ SHIPPED = {
     "BUF022": "lossless-queue-without-buffer",
     "BUF023": "profile-list-short",
     "BUF024": "group-profile-replaced",
+    "BUF025": "headroom-row-much-longer",
     "CFG001": "number-not-canonical",
     "CFG002": "reference-dangling",
     "CFG004": "drift-from-intent",

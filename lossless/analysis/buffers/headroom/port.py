@@ -108,6 +108,12 @@ def link_need(ports: PortSet) -> LinkNeed | MissingInput:
     )
 
 
+def formula_need(ports: PortSet) -> HeadroomNeed | None:
+    """Return what the formula of the chip gives the real cable, None where it does not speak for the HWSKU's rows."""
+    link = link_of(ports)
+    return None if isinstance(link, MissingInput) else _formula(ports, *link[1:])
+
+
 def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
     """Return the profile of the group of a PFC priority; None where there is no group, or a lossy one.
 
