@@ -6,9 +6,10 @@ up only when a finding is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 Path = tuple[str | int, ...]
@@ -112,6 +113,29 @@ class Finding(NamedTuple):
         """The path as people write it: ``PORT|Ethernet0|mtu`` in CONFIG_DB, ``classes.rdma.ecn`` in an intent."""
         separator = "|" if self.object_form == "config_db" else "."
         return separator.join(str(key) for key in self.origin.path)
+
+
+def cause_of(finding: Finding) -> tuple[object, ...]:
+    """Return what findings of one cause have in common: all that is said, in whichever device's file it stands."""
+    file = "" if finding.object_form == "config_db" else finding.origin.file
+    related = tuple((place.origin.path, place.message) for place in finding.related)
+    said = (
+        finding.severity,
+        finding.confidence,
+        finding.message,
+        finding.note,
+        finding.help,
+        finding.fixable,
+    )
+    return finding.code, file, finding.origin.path, finding.origin.mark, *said, related, finding.via
+
+
+def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Return findings by cause, in the order in which they come: what many devices have alike is told once.
+
+    Suppressions, baselines and reports for programs go by single findings.
+    """
+    return [*grouped((cause_of(finding), finding) for finding in findings).values()]
 
 
 class MissingInput(NamedTuple):

@@ -6,6 +6,7 @@ import itertools
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
+from lossless.output.report.lint.fingerprints import cause_fingerprint
 from lossless.output.report.lint.json_format import json_text
 from tests.output.report.contract import parsed
 from tests.output.report.samples import finding, on_switch, oversubscribed, sample
@@ -41,6 +42,7 @@ def test_a_finding_has_every_field() -> None:
         "elements": ["leaf1", "leaf2", "leaf3", "leaf4", "leaf5"],
         "data": {"ratio": 8.0, "up_bps": 1_600_000_000_000},
         "fixable": "no",
+        "cause": cause_fingerprint(found),
     }
 
 
@@ -99,6 +101,7 @@ def test_errors_and_counts() -> None:
         "baselined": 2,
         "not_judged": 3,
         "files": 2,
+        "causes": 1,
     }
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
 from lossless.ground.documents import load_text
+from lossless.output.report.lint.json_format import json_text
+from lossless.output.report.lint.statistics import statistics_text
 from lossless.output.report.lint.summary import not_judged_text, summary_text
 from lossless.output.report.lint.text import findings_text, problems_text
 from lossless.output.report.text_style import TextStyle
-from tests.output.report.samples import INTENT, Sample, finding, on_switch, oversubscribed, sample
+from tests.output.report.samples import CONFIG_DB, INTENT, Sample, finding, on_switch, oversubscribed, sample
 
 
 def shown(*findings: object, **fields: object) -> str:
@@ -210,3 +214,39 @@ def test_the_counts_that_matter_are_coloured() -> None:
     assert summary_text(run, TextStyle(colour=True)).startswith(
         "\x1b[1;31m1 error\x1b[0m, 0 warnings, 0 infos"
     )
+
+
+def test_what_several_devices_have_alike_is_one_block_with_every_place() -> None:
+    leaves = [f"leaf{number}.json" for number in range(1, 7)]
+    documents = {file: load_text(CONFIG_DB, file) for file in leaves}
+    found = [
+        finding(
+            Origin(file, ("PORT", "Ethernet4", "mtu")),
+            object_form="config_db",
+            elements=(f"{file.partition('.')[0]}:Ethernet4",),
+            help="set mtu to 9100",
+        )
+        for file in leaves
+    ]
+    run = Sample(findings=tuple(found), documents=documents)
+    (block,) = findings_text(run)
+    assert block.splitlines()[4:] == [
+        "  = on: leaf1:Ethernet4, leaf2:Ethernet4, leaf3:Ethernet4 and 3 more (6 ports)",
+        "  = also: leaf2.json:7:14, leaf3.json:7:14, leaf4.json:7:14 and 2 more (--quiet lists each)",
+        "  = help: set mtu to 9100",
+    ]
+    assert len(list(findings_text(run, TextStyle(brief=True)))) == 6
+    assert summary_text(run) == (
+        "1 error, 0 warnings, 0 infos in 6 files "
+        "(0 suppressed, 0 baselined, 0 not judged; 5 more of the same in other files)"
+    )
+    assert statistics_text(run).splitlines()[1].split()[:2] == ["1", "6"]
+    data = json.loads(json_text(run))
+    assert len({each["cause"] for each in data["findings"]}) == 1
+    assert (data["summary"]["error"], data["summary"]["causes"]) == (6, 1)
+
+
+def test_what_a_device_says_otherwise_is_a_cause_of_its_own() -> None:
+    other = on_switch("PORT", "Ethernet4", "mtu", message="another value")
+    data = json.loads(json_text(sample(on_switch("PORT", "Ethernet4", "mtu"), other)))
+    assert len({each["cause"] for each in data["findings"]}) == 2

@@ -8,7 +8,7 @@ from lossless.output.report.lint.element_ranges import elements_text, name_range
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.ground.basics.findings import Finding, Origin, Path
     from lossless.output.report.lint.locations import Locations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     """A label and what it says."""
 
 _LONGEST_OBJECT = 60
+_SHOWN_PLACES = 3
 
 
 def headline(finding: Finding) -> str:
@@ -61,6 +62,22 @@ def other_places(finding: Finding, locations: Locations, name: Callable[[str], s
         yield "also", f"{_place(related.origin, locations, name)}: {named}{related.message}"
     if finding.via is not None:
         yield "from", f"{_place(finding.via, locations, name)}: {object_of(finding.via.path)}"
+
+
+def together(same: Sequence[Finding]) -> Finding:
+    """Return the first of the findings of one cause, with the elements of all."""
+    elements = tuple(dict.fromkeys(name for finding in same for name in finding.elements))
+    return same[0]._replace(elements=elements, places=sum(finding.places for finding in same))
+
+
+def same_elsewhere(
+    same: Sequence[Finding], locations: Locations, name: Callable[[str], str]
+) -> Iterator[Detail]:
+    """Yield where else the findings of one cause stand; of many places the first."""
+    if len(same) > 1:
+        named = [_place(finding.origin, locations, name) for finding in same[1 : 1 + _SHOWN_PLACES]]
+        unnamed = len(same) - 1 - len(named)
+        yield "also", ", ".join(named) + (f" and {unnamed} more (--quiet lists each)" if unnamed else "")
 
 
 def paragraphs(finding: Finding, others: Iterable[Detail] = ()) -> str:

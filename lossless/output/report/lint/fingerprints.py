@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import cause_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -22,6 +24,11 @@ def finding_fingerprints(findings: Sequence[Finding], names: FileNames) -> list[
     return _told_apart((f.code, relative[f.origin.file], *map(str, f.origin.path)) for f in findings)
 
 
+def cause_fingerprint(finding: Finding) -> str:
+    """Return what findings of one cause share, in any run."""
+    return _digest(repr(cause_of(finding)))
+
+
 def problem_fingerprints(problems: Sequence[Problem], names: FileNames) -> list[str]:
     """Return the fingerprint of everything that could not be read; all differ, also from those of findings."""
     return _told_apart(("", names.name(problem.file)) for problem in problems)
@@ -34,6 +41,9 @@ def _told_apart(subjects: Iterable[tuple[str, ...]]) -> list[str]:
     for subject in subjects:
         key = "\0".join(subject)
         seen[key] = seen.get(key, 0) + 1
-        raw = f"{key}\0{seen[key]}".encode(errors="surrogatepass")
-        digests.append(hashlib.sha256(raw).hexdigest())
+        digests.append(_digest(f"{key}\0{seen[key]}"))
     return digests
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

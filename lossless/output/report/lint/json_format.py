@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from lossless.output.report.lint.fingerprints import cause_fingerprint
 from lossless.output.report.lint.locations import locate, shown_file, sort_problems
 from lossless.output.report.lint.summary import summarise
 
@@ -27,7 +28,9 @@ def json_text(report: LintReport) -> str:
     locations, findings = locate(report)
     data = {
         "version": VERSION,
-        "findings": [finding_data(finding, locations) for finding in findings],
+        "findings": [
+            {**finding_data(finding, locations), "cause": cause_fingerprint(finding)} for finding in findings
+        ],
         "errors": [_problem(problem) for problem in sort_problems(report.errors)],
         "summary": summarise(report)._asdict(),
     }

@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import by_cause
 from lossless.output.report.columns import markdown_table
 from lossless.output.report.lint.change_text import MARGINS, left_by_rule, margin_row, unread_note
 from lossless.output.report.lint.file_names import FileNames
 from lossless.output.report.lint.finding_text import headline
 from lossless.output.report.lint.locations import Locations, locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
-from lossless.output.report.lint.summary import counted, summarise
+from lossless.output.report.lint.summary import causes_by_severity, counted
 from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lossless.ground.basics.findings import Finding
     from lossless.output.report.lint.change_text import ChangeReport
@@ -44,7 +45,7 @@ def markdown_text(report: LintReport, context: RunContext) -> ReportText:
     if change is not None:
         parts += [*_table("Gone", change.removed, shown), *_left(change), *_margins(change)]
         parts += [escaped(unread_note(change, file)) for file in change.unread]
-    rows = max(len(report.findings), len(change.removed.findings) if change else 0)
+    rows = max(len(by_cause(each.findings)) for each in (report, *([change.removed] if change else [])))
     notices = (f"{MOST_ROWS} findings of a table are shown, of {rows}",) if rows > MOST_ROWS else ()
     return ReportText("\n\n".join(parts), notices)
 
@@ -65,10 +66,13 @@ class _FindingRows:
     def __init__(self, names: FileNames) -> None:
         self.name = names.name
 
-    def row(self, finding: Finding, locations: Locations) -> tuple[str, ...]:
+    def row(self, same: Sequence[Finding], locations: Locations) -> tuple[str, ...]:
+        """Return the row of the findings of one cause."""
+        finding = same[0]
         span = locations.span(finding.origin)
         line = f":{span.line}" if span else ""
-        place = f"{self.name(finding.origin.file)}{line}"
+        others = f" and {len(same) - 1} more" if len(same) > 1 else ""
+        place = f"{self.name(finding.origin.file)}{line}{others}"
         cell = escaped(headline(finding))
         if finding.help:
             cell += f"<br>**help** {escaped(finding.help)}"
@@ -80,9 +84,8 @@ def _counts(report: LintReport, change: ChangeReport | None) -> str:
         gone, left = len(change.removed.findings), len(change.left)
         since = f"since {escaped(change.revision)}"
         return f"{len(report.findings)} added, {gone} gone, {left} left {since}"
-    counts = summarise(report)
-    by_severity = ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
-    return f"{', '.join(counted(*count) for count in by_severity)} in {counted(counts.files, 'file')}"
+    severities = causes_by_severity(report.findings)
+    return f"{', '.join(counted(*count) for count in severities)} in {counted(report.files, 'file')}"
 
 
 def _problems(report: LintReport, shown: _FindingRows) -> Iterator[str]:
@@ -98,8 +101,9 @@ def _table(title: str, report: LintReport, shown: _FindingRows) -> Iterator[str]
     if not report.findings:
         return
     locations, findings = locate(report)
-    rows = [shown.row(finding, locations) for finding in findings[:MOST_ROWS]]
-    more = [f"… and {len(findings) - MOST_ROWS} more"] if len(findings) > MOST_ROWS else []
+    causes = by_cause(findings)
+    rows = [shown.row(same, locations) for same in causes[:MOST_ROWS]]
+    more = [f"… and {len(causes) - MOST_ROWS} more"] if len(causes) > MOST_ROWS else []
     yield "\n\n".join([*([f"**{title}**"] if title else []), markdown_table(_HEAD, rows), *more])
 
 

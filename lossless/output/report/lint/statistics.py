@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.findings import SEVERITIES
+from lossless.ground.basics.findings import SEVERITIES, by_cause
 from lossless.ground.basics.grouping import grouped
 from lossless.output.report.columns import columns
 
@@ -16,7 +16,8 @@ _HEADS = ("findings", "places", "severity", "rule")
 
 def statistics_text(report: LintReport) -> str:
     """Return one row for each rule and severity, the most frequent first; empty where nothing was found."""
-    places = grouped(((each.severity, each.code, each.name), each.places) for each in report.findings)
+    causes = ((same[0], sum(finding.places for finding in same)) for same in by_cause(report.findings))
+    places = grouped(((first.severity, first.code, first.name), total) for first, total in causes)
     if not places:
         return ""
     keys = sorted(places, key=lambda key: (-len(places[key]), SEVERITIES.index(key[0]), key[1]))

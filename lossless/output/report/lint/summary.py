@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import SEVERITIES, by_cause
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.text_style import PLAIN, TextStyle, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from lossless.ground.basics.findings import UncheckedRule
+    from lossless.ground.basics.findings import Finding, Severity, UncheckedRule
     from lossless.output.report.lint.report import LintReport
 
 
 class ReportSummary(NamedTuple):
-    """Findings by severity, what was suppressed, baselined and not checked, and the files that were read."""
+    """Findings by severity, what was suppressed, baselined and not checked, and the files that were read.
+
+    ``causes`` counts findings of several devices that say the same once.
+    """
 
     error: int
     warning: int
@@ -24,6 +28,7 @@ class ReportSummary(NamedTuple):
     baselined: int
     not_judged: int
     files: int
+    causes: int
 
 
 def summarise(report: LintReport) -> ReportSummary:
@@ -37,7 +42,14 @@ def summarise(report: LintReport) -> ReportSummary:
         baselined=report.baselined,
         not_judged=sum(gap.times for gap in report.not_judged),
         files=report.files,
+        causes=len(by_cause(report.findings)),
     )
+
+
+def causes_by_severity(findings: Iterable[Finding]) -> list[tuple[int, Severity]]:
+    """Return how many causes there are of each severity, most severe first."""
+    severities = [same[0].severity for same in by_cause(findings)]
+    return [(severities.count(severity), severity) for severity in SEVERITIES]
 
 
 def counted(number: int, noun: str) -> str:
@@ -54,12 +66,14 @@ def not_judged_text(gaps: Iterable[UncheckedRule]) -> Iterator[str]:
 
 
 def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
-    """Return the last line of a report: every count, also those that are zero."""
+    """Return the last line of a report: every count, also those that are zero. One cause is counted once."""
     counts = summarise(report)
     severities = ", ".join(
         style.paint(counted(number, noun), noun if number else "plain")
-        for number, noun in ((counts.error, "error"), (counts.warning, "warning"), (counts.info, "info"))
+        for number, noun in causes_by_severity(report.findings)
     )
     kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_judged} not judged"
+    repeated = len(report.findings) - counts.causes
+    kept += f"; {repeated} more of the same in other files" if repeated else ""
     problems = f"; {counted(len(report.errors), 'problem')} in the input" if report.errors else ""
     return f"{severities} in {counted(counts.files, 'file')} ({kept}){problems}"

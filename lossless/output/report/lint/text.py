@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.output.report.lint.finding_text import details, headline, other_places
+from lossless.ground.basics.findings import by_cause
+from lossless.output.report.lint.finding_text import details, headline, other_places, same_elsewhere, together
 from lossless.output.report.lint.locations import locate, shown_file, sort_problems
 from lossless.output.report.lint.source_excerpt import excerpt
 from lossless.output.report.text_style import PLAIN, TextStyle, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Finding, Origin, Span
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 
 
 def findings_text(report: LintReport, style: TextStyle = PLAIN) -> Iterator[str]:
-    """Yield every finding as a block of lines, in the order of reports."""
+    """Yield every cause as a block of lines, in the order of reports; a brief style leaves a line for every finding."""
     locations, findings = locate(report)
-    for finding in findings:
-        yield _finding(finding, locations, style)
+    for same in [[finding] for finding in findings] if style.brief else by_cause(findings):
+        yield _finding(same, locations, style)
 
 
 def problems_text(
@@ -45,7 +46,9 @@ def problems_text(
         yield "\n".join(lines)
 
 
-def _finding(finding: Finding, locations: Locations, style: TextStyle) -> str:
+def _finding(same: Sequence[Finding], locations: Locations, style: TextStyle) -> str:
+    """Return the block of the findings of one cause: the first in full, with what all of them show on."""
+    finding = together(same)
     span = locations.span(finding.origin)
     lines = [_first_line(finding, span, style)]
     margin = 0
@@ -54,7 +57,7 @@ def _finding(finding: Finding, locations: Locations, style: TextStyle) -> str:
         end = span.end_column - 1 if span.end_line == span.line else len(line)
         lines += _excerpt(line, span.line, span.column - 1, end, finding.severity, style)
         margin = len(str(span.line))
-    others = other_places(finding, locations, shown_file)
+    others = (*same_elsewhere(same, locations, shown_file), *other_places(finding, locations, shown_file))
     for label, text in () if style.brief else details(finding, others):
         lines += _remark(label, text, margin, style)
     return "\n".join(lines)
