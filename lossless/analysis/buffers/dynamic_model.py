@@ -55,6 +55,7 @@ def _computed(switch: Switch) -> Switch:
     dynamic = switch.qos.dynamic
     if switch.qos.buffer_model != "dynamic" or dynamic is None or dynamic.default_dynamic_th is None:
         return switch
+    switch = _without_unready_groups(switch)
     needs = [_need(switch, port) if _generated(port) else None for port in switch.ports]
     loads = [_load(port, need) for port, need in zip(switch.ports, needs, strict=True) if _in_service(port)]
     known = [load for load in loads if load is not None]
@@ -73,6 +74,25 @@ def _computed(switch: Switch) -> Switch:
         ports.append(port)
     pools = tuple(pool if stock.name == pool.name else stock for stock in switch.qos.pools)
     return switch._replace(ports=tuple(ports), qos=switch.qos._replace(pools=pools))
+
+
+def _without_unready_groups(switch: Switch) -> Switch:
+    """Return a switch without the groups that it computes nothing for: those of ports without a length, or with 0m.
+
+    Where no port has a length, the file does not hold them. Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
+    (refreshPgsForPort).
+    """
+    told = any(port.cable.configured_m is not None for port in switch.ports)
+    own: dict[int, PortQos] = {}
+    ports = []
+    for port in switch.ports:
+        if told and port.qos is not None and not port.cable.configured_m and _generated(port):
+            left = tuple(
+                None if group is not None and group.generated else group for group in port.qos.groups
+            )
+            port = port._replace(qos=own.setdefault(id(port.qos), port.qos._replace(groups=left)))
+        ports.append(port)
+    return switch._replace(ports=tuple(ports)) if own else switch
 
 
 def _in_service(port: Port) -> bool:

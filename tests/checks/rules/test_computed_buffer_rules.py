@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.api import lint_documents
+from lossless.analysis.buffers.verdict import fabric_verdict
+from lossless.api import lint_documents, load_fabrics
 from lossless.ground.documents import load_text
+from lossless.model.fabric.view import View
 from tests.checks.rules.judging import drawn, gaps, only, patched
 from tests.checks.rules.test_dynamic_model_rules import SHARED, long_links, rendered
 from tests.formats.intent.intent_texts import SHAPE
@@ -123,3 +125,33 @@ def test_the_row_of_a_threshold_is_not_to_blame_for_computed_headroom() -> None:
 
 def test_the_traditional_model_is_seen_as_before() -> None:
     assert gaps("BUF001", patched("leaf.json", {})) == []
+
+
+@pytest.mark.parametrize("length", ["0m", None])
+def test_a_port_without_a_length_gets_no_computed_headroom(length: str | None) -> None:
+    """buffermgrdyn.cpp @e6b0c5b (refreshPgsForPort) takes the group of a port with 0m away, and waits without one."""
+    lengths = {**rendered(DYNAMIC).data["CABLE_LENGTH"]["AZURE"], "Ethernet0": length}
+    told = {port: text for port, text in lengths.items() if text is not None}
+    document = rendered(DYNAMIC, CABLE_LENGTH={"AZURE": told})
+    errors = [finding for finding in lint_documents([document]).findings if finding.severity == "error"]
+    assert [(finding.code, finding.elements) for finding in errors] == [("BUF004", ("leaf1:Ethernet0",))]
+    fabrics, _ = load_fabrics([document])
+    assert fabric_verdict(View(fabrics[0])).overall == "unsafe"
+
+
+def test_a_group_with_headroom_of_its_own_needs_no_length_in_the_dynamic_model() -> None:
+    own = {
+        "pool": "ingress_lossless_pool",
+        "size": "400000",
+        "xon": "19456",
+        "xoff": "380544",
+        "dynamic_th": "0",
+    }
+    told = {
+        port: m for port, m in rendered(DYNAMIC).data["CABLE_LENGTH"]["AZURE"].items() if port != "Ethernet0"
+    }
+    groups = {"Ethernet0|3": {"profile": "by_hand"}}
+    document = rendered(
+        DYNAMIC, CABLE_LENGTH={"AZURE": told}, BUFFER_PROFILE={"by_hand": own}, BUFFER_PG=groups
+    )
+    assert drawn("BUF004", document) == []

@@ -3,14 +3,15 @@
 Severity: error
 
 ## What it does
-Looks for ports in service with PFC on whose cable length is missing or `0m`, in the traditional buffer
-model. Without a lossless group of their own that is an error, or a warning where the file names no
-neighbours and so does not say which ports are wired. Where a group is configured by hand it stays: a warning
-where it still names the profile of some length, else only worth knowing. Ports that are down or have no
-neighbour, and files without any cable length, are left alone.
+Looks for ports in service with PFC on whose cable length is missing or `0m`. Without a lossless group of their own
+that is an error, or a warning where the file names no neighbours and so does not say which ports are wired. Where a
+group is configured by hand it stays: in the traditional buffer model a warning where it still names the profile of
+some length, else only worth knowing. Ports that are down or have no neighbour, and files without any cable length, are
+left alone.
 
 ## Why it breaks a lossless fabric
-SONiC derives the lossless groups of a port from speed and length, and skips a port without a length. PFC is
+SONiC derives the lossless groups of a port from speed and length, in the dynamic buffer model also the headroom of
+groups that have a row, and skips a port without a length. PFC is
 then on without headroom: the port never pauses its peer, and a full buffer drops.
 
 ## Bad
@@ -37,7 +38,7 @@ then on without headroom: the port never pauses its peer, and a full buffer drop
 Set the length in `CABLE_LENGTH|AZURE` to the next row of the HWSKU that is not shorter than the cable.
 
 ## Sources
-- sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b
+- sonic-swss cfgmgr/buffermgr.cpp and buffermgrdyn.cpp (refreshPgsForPort) @e6b0c5b
 - sonic-net/sonic-swss issue 3548; sonic-net/SONiC issue 480 (drops with PFC on and no headroom)
 """
 
@@ -60,7 +61,7 @@ def check(view: View) -> Results:
         return
     for ports in view.lossless_sets:
         switch = ports.switch
-        if ports.cable.configured_m or switch.qos.buffer_model == "dynamic":
+        if ports.cable.configured_m or (switch.qos.buffer_model == "dynamic" and not _without_group(ports)):
             continue
         if all(port.cable.configured_m is None for port in switch.ports):
             yield MissingInput("the file has no cable lengths", ports.places)
@@ -76,9 +77,9 @@ def _in_service(switch: Switch, port: Port) -> bool:
 
 
 def _violation(ports: PortSet) -> Violation:
-    missing = [priority for priority in ports.qos.pfc.priorities if ports.qos.groups[priority] is None]
+    missing = _without_group(ports)
     severity: Severity = "error" if ports.switch.names_neighbors else "warning"
-    left_over = _left_over(ports)
+    left_over, dynamic = _left_over(ports), ports.switch.qos.buffer_model == "dynamic"
     with_groups: Severity = "warning" if left_over else "info"
     outcome = "so it gets no lossless group" if missing else "its lossless group is set by hand"
     if left_over and not missing:
@@ -86,13 +87,24 @@ def _violation(ports: PortSet) -> Violation:
     return Violation(
         origin=ports.cable.origin,
         message=f"PFC is on and the port has {_length(ports)}, {outcome}",
-        note="buffermgrd looks headroom up by speed and length, and skips a port without a length"
+        note=f"buffermgrd {'computes headroom from' if dynamic else 'looks headroom up by'} speed and length, "
+        "and skips a port without a length"
         if missing
         else "the group stays as it is written; buffermgrd skips a port without a length",
-        help=f"set CABLE_LENGTH of {ports.ports[0].name} to the next longer row of the HWSKU",
+        help=f"set CABLE_LENGTH of {ports.ports[0].name} to "
+        + ("the length of its cable" if dynamic else "the next longer row of the HWSKU"),
         data={"priorities": list(missing or ports.qos.pfc.priorities), "speed_bps": ports.speed_bps},
         severity=severity if missing else with_groups,
     ).on_ports(ports)
+
+
+def _without_group(ports: PortSet) -> list[int]:
+    """Return the PFC priorities that have no lossless group without a length: none at all, or one to be computed."""
+    groups = ((priority, ports.qos.groups[priority]) for priority in ports.qos.pfc.priorities)
+    if ports.switch.qos.buffer_model == "dynamic":
+        # What has no row there is PFC005's.
+        return [priority for priority, group in groups if group is not None and group.generated]
+    return [priority for priority, group in groups if group is None]
 
 
 def _left_over(ports: PortSet) -> str:
