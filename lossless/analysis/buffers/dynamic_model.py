@@ -165,18 +165,17 @@ def _pool(switch: Switch, loads: tuple[PortLoad, ...], dynamic: DynamicBuffers) 
     chip, profile = chip_bytes(switch), switch.profile
     if stock is None or profile is None:
         return None
-    if stock.size_bytes is not None:
-        return stock
     if profile.asic.formula == "barefoot":
-        return stock._replace(
-            size_bytes=_BAREFOOT_LOSSLESS_BYTES, shared_headroom_bytes=_barefoot_headroom(switch)
-        )
-    if chip is None:
-        return None
+        size_bytes = stock.size_bytes or _BAREFOOT_LOSSLESS_BYTES
+        return stock._replace(size_bytes=size_bytes, shared_headroom_bytes=_barefoot_headroom(switch))
     lends = shares_headroom(switch)
     shared = stock.shared_headroom_bytes or 0
     if lends and not shared:
         shared = lent_headroom(profile.asic, loads, dynamic.oversubscription or 1.0)
+    if stock.size_bytes is not None:
+        return stock._replace(shared_headroom_bytes=shared or None)
+    if chip is None:
+        return None
     room = nvidia_room(profile.asic, chip, loads, shared, lends=lends)
     size_bytes = max(0, math.ceil(room * _part(switch, stock)))
     return stock._replace(size_bytes=size_bytes, shared_headroom_bytes=shared or None)

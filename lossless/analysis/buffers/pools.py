@@ -70,20 +70,29 @@ def idle_load(spec: PortSpec) -> PortLoad:
     return PortLoad(NO_HEADROOM, len(spec.lanes), lossless_groups=0, lossy_groups=0, egress_reserved_bytes=0)
 
 
+class SharedHeadroom(NamedTuple):
+    """How large the pool shall be that lends headroom: its size, or what its size is divided by; None: not stated.
+
+    A ratio of 1.0 holds the headroom of all groups at once.
+    """
+
+    ratio: float | None = None
+    size_bytes: int | None = None
+
+
 def plan_pools(
     asic: Asic,
     defaults: BufferDefaults,
     loads: tuple[PortLoad, ...],
-    oversubscription: float | None,
+    wanted: SharedHeadroom,
     origin: Origin,
 ) -> tuple[Pool, ...]:
     """Return the pools that remain once every port that is up has what it takes.
 
-    ``oversubscription`` divides the shared headroom pool, where the HWSKU has one: 1.0 holds the headroom of
-    all groups at once. Where none is stated it is 1.0, unless that took more than half of the chip; then the
-    pool is no larger than the vendor ships it.
+    ``wanted`` counts where the HWSKU has a shared headroom pool. Where nothing is stated the ratio is 1.0, unless that
+    took more than half of the chip; then the pool is no larger than the vendor ships it.
     """
-    shared = _shared_headroom(asic, defaults, loads, oversubscription)
+    shared = _shared_headroom(asic, defaults, loads, wanted)
     if asic.formula == "mellanox":
         lends = defaults.uses_shared_headroom
         room = nvidia_room(asic, chip_bytes(defaults), loads, shared, lends=lends)
@@ -111,15 +120,17 @@ def chip_bytes(defaults: BufferDefaults) -> int:
 
 
 def _shared_headroom(
-    asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad, ...], oversubscription: float | None
+    asic: Asic, defaults: BufferDefaults, loads: tuple[PortLoad, ...], wanted: SharedHeadroom
 ) -> int:
     """Return the size of the pool that lends headroom to all groups, 0 where each has its own."""
     if not defaults.uses_shared_headroom:
         return 0
+    if wanted.size_bytes is not None:
+        return wanted.size_bytes
     claimed = _claimed_headroom(asic, loads)
-    if oversubscription is None and claimed > chip_bytes(defaults) // 2:
+    if wanted.ratio is None and claimed > chip_bytes(defaults) // 2:
         return min(claimed, sum(pool.shared_headroom_bytes or 0 for pool in defaults.pools))
-    return lent_headroom(asic, loads, oversubscription or 1.0)
+    return lent_headroom(asic, loads, wanted.ratio or 1.0)
 
 
 def lent_headroom(asic: Asic, loads: tuple[PortLoad, ...], oversubscription: float) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.majority import most
 from lossless.formats.importing.model import DraftBuffers
+from lossless.formats.importing.pools import stated_ratios
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.buffer_names import INGRESS_LOSSY_POOL
@@ -32,10 +33,11 @@ def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
         "unused_ports": _by_tier(devices, _unused, "keep", notes),
     }
     models = [device.switch.qos.dynamic for device in devices if device.switch.qos.dynamic is not None]
-    ratio, _ = most(dynamic.oversubscription for dynamic in models)
     mtu_bytes, _ = most(dynamic.lossless_mtu_bytes for dynamic in models)
     small, _ = most(dynamic.small_packet_percent for dynamic in models)
-    return DraftBuffers({k: v for k, v in words.items() if v}, ratio or None, mtu_bytes, small, tuple(notes))
+    pools, pool_notes = stated_ratios(devices)
+    notes += pool_notes
+    return DraftBuffers({k: v for k, v in words.items() if v}, pools, mtu_bytes, small, tuple(notes))
 
 
 def _by_tier(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 KINDS = {
     "unused port": "it carries no classes; what it had of buffers and cable is not declared",
-    "pool size": "sizes of pools are computed for the ports that are up, never copied",
+    "pool size": "computed for the ports that are up: the device's own no intent can state, or lint refuses it",
     "vendor profile": "rendered from the HWSKU's own template; the device has other values, or others",
     "no such port": "the HWSKU has no port of that name and speed, so that nothing is rendered for it",
     "headroom row": "rendered from the row of the HWSKU; the device has another, or makes none",

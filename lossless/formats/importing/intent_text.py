@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lossless.formats.importing.buffers import breakouts
 from lossless.formats.importing.majority import most
+from lossless.formats.importing.pools import RATIO
 from lossless.ground.basics.units import format_rate, parse_rate, size_text
 from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_MTU_BYTES
 from lossless.model.fabric.tier import Tier
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         DraftClass,
         ImportDevice,
         ImportLink,
+        PoolValues,
         Stated,
     )
     from lossless.model.fabric.cabling import CableEnd
@@ -66,8 +68,8 @@ def _class(cls: DraftClass, width: int) -> Iterator[str]:
     fields += [] if cls.pg is None else [f"pg: {cls.pg}"]
     fields += ["scheduling: strict"] if cls.strict else []
     fields += [] if cls.bandwidth is None else [f"bandwidth: {cls.bandwidth}%"]
-    fields += [f"ecn: {_stated(cls.ecn, _curve)}"] if cls.ecn else []
-    fields += [f"buffer: {_stated(cls.buffers, _values)}"] if cls.buffers else []
+    fields += [f"ecn: {{{_stated(cls.ecn, _curve)}}}"] if cls.ecn else []
+    fields += [f"buffer: {{{_stated(cls.buffers, _values)}}}"] if cls.buffers else []
     yield f"  {f'{cls.name}:'.ljust(width)} {{{', '.join(fields)}}}"
 
 
@@ -85,7 +87,7 @@ def _stated(stated: Stated[_V], fields: Callable[[_V], Iterable[str]]) -> str:
     devices = (f"{_text(d)}: {{{_by_speed(v, fields)}}}" for d, v in stated.items() if isinstance(d, str))
     exceptions = {"by_tier": ", ".join(tiers), "by_device": ", ".join(devices)}
     parts = [_by_speed(stated.get(None, {}), fields), *(f"{k}: {{{v}}}" for k, v in exceptions.items() if v)]
-    return f"{{{', '.join(filter(None, parts))}}}"
+    return ", ".join(filter(None, parts))
 
 
 def _by_speed(by_speed: Mapping[int | None, _V], fields: Callable[[_V], Iterable[str]]) -> str:
@@ -108,6 +110,19 @@ def _of_colour(curve: ColourCurve) -> list[str]:
 
 def _values(values: ClassValues) -> Iterator[str]:
     yield from (f"{key}: {value if key == 'dynamic_th' else size_text(value)}" for key, value in values)
+
+
+def _pools(values: PoolValues) -> Iterator[str]:
+    sizes: dict[str, list[str]] = {}
+    for path, value in values:
+        if path == RATIO:
+            yield f"{RATIO[0]}: {value:.10g}"
+        else:
+            text = f"{value:g}%" if path[2] == "percentage" else size_text(int(value))
+            sizes.setdefault(path[1], []).append(f"{path[2]}: {text}")
+    if sizes:
+        each = (f"{pool}: {{{', '.join(fields)}}}" for pool, fields in sizes.items())
+        yield f"pool_sizes: {{{', '.join(each)}}}"
 
 
 def _policies(draft: Draft) -> Iterator[str]:
@@ -144,8 +159,7 @@ def _pfc(draft: Draft) -> Iterator[str]:
 def _buffers(draft: Draft) -> Iterator[str]:
     buffers, tiers = draft.buffers, {device.tier for device in draft.devices}
     fields = [f"{key}: {_by_tier(words, tiers)}" for key, words in buffers.words.items()]
-    ratio = buffers.oversubscription
-    fields += [] if ratio is None else [f"headroom_oversubscription: {ratio:.10g}"]
+    fields += [_stated(buffers.pools, _pools)] if buffers.pools else []
     if "dynamic" in buffers.words.get("model", {}).values():
         mtu_bytes, small = buffers.lossless_mtu, buffers.small_packets
         fields += [] if mtu_bytes is None else [f"lossless_mtu: {mtu_bytes}"]

@@ -116,14 +116,18 @@ class DraftWatchdog(NamedTuple):
     action: str
 
 
+PoolValues = tuple[tuple[tuple[str, ...], float], ...]
+"""Keys below ``buffers`` with their values: the ratio of the shared headroom, sizes in bytes, parts in percent."""
+
+
 class DraftBuffers(NamedTuple):
-    """The buffer policy: words by tier, and what the dynamic model is told.
+    """The buffer policy: words by tier, pools and shared headroom by scope, and what the dynamic model is told.
 
     ``small_packets`` is a percentage. Nothing is said where it is what an intent takes anyway.
     """
 
     words: dict[str, dict[Tier, str]]
-    oversubscription: float | None
+    pools: Stated[PoolValues]
     lossless_mtu: int | None
     small_packets: int | None
     notes: tuple[str, ...]

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from lossless.formats.intent.base import FrameSize, Model, refused, shown
+from lossless.formats.intent.buffer_policy import Buffers
 from lossless.formats.intent.classes import ClassName, TrafficClassIntent
 from lossless.formats.intent.cluster import ClusterIntent, FailuresIntent
 from lossless.formats.intent.hosts import HostsIntent
 from lossless.formats.intent.policy import (
-    Buffers,
     CongestionControlField,
     PfcIntent,
     TelemetryIntent,

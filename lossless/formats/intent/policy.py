@@ -7,10 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lossless.formats.intent.base import (
-    LEAST_MTU,
     Dscp,
     Duration,
-    FrameSize,
     Model,
     OnOff,
     Percent,
@@ -21,7 +19,6 @@ from lossless.formats.intent.base import (
     refused,
     shown,
 )
-from lossless.formats.intent.sonic import by_role
 from lossless.model.fabric.tier import LinkTier
 
 
@@ -220,40 +217,3 @@ TierRatios = Annotated[
     ),
 ]
 """Ratios by tier; a tier that is left out has 1:1."""
-
-MOST_LOSSLESS_MTU = 9216
-"""The most that LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
-BufferModel = Annotated[dict[str, str], *by_role("buffer model", ("traditional", "dynamic"))]
-PoolForm = Annotated[dict[str, str], *by_role("form of ingress pools", ("single", "split"))]
-UnusedPorts = Annotated[dict[str, str], *by_role("policy for unused ports", ("reclaim", "keep"))]
-
-
-class Buffers(Model):
-    """Buffer policy. Without a stated ratio the shared headroom pool holds the headroom of all groups
-    at once, unless that took more than half of the chip; then it is no larger than the vendor ships it.
-
-    ``model`` is SONiC's: in the ``traditional`` one, which counts where nothing is said, headroom comes from the
-    HWSKU's rows and pools are computed here; in the ``dynamic`` one the switch computes both, for packets of up to
-    ``lossless_mtu`` bytes of which ``small_packets`` have 64. ``pools`` is one ingress pool for all traffic or one
-    for lossless and one for lossy, where HWSKUs of a product ship both; left out, the HWSKU's own.
-    ``unused_ports: reclaim`` says that ports without a link are down and give their buffer back. All three may
-    differ by role: ``{leaf: dynamic, spine: traditional}``.
-    """
-
-    model: BufferModel = Field(default_factory=dict)
-    headroom_oversubscription: Ratio | None = None
-    lossless_mtu: FrameSize | None = None
-    small_packets: Percent | None = None
-    pools: PoolForm = Field(default_factory=dict)
-    unused_ports: UnusedPorts = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _dynamic_keys(self) -> Buffers:
-        for name in ("lossless_mtu", "small_packets"):
-            if getattr(self, name) is not None and "dynamic" not in self.model.values():
-                why = "counts in the dynamic buffer model alone; state model: dynamic, or leave it out"
-                raise refused(why, name)
-        if self.lossless_mtu is not None and self.lossless_mtu > MOST_LOSSLESS_MTU:
-            most = f"SONiC takes {LEAST_MTU} to {MOST_LOSSLESS_MTU:,} bytes"
-            raise refused(f"{self.lossless_mtu} is no lossless packet; {most}", "lossless_mtu")
-        return self

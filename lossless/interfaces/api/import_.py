@@ -139,23 +139,35 @@ class _Attempt(NamedTuple):
 
 
 def _best(draft: Draft, options: Options) -> _Attempt:
-    """Return the intent of a draft, with the ratio of the shared headroom where one gives pools their size."""
-    from lossless.formats.importing.headroom_oversubscription import ratio_of, shared_sizes
+    """Return the intent of a draft, with what gives pools their sizes where they are not those that are computed."""
+    from lossless.formats.importing.pools import with_sizes
 
     first = _attempt(draft, options)
-    if all(difference.cell.table != "BUFFER_POOL" for difference in first.differences):
+    if not _pools_differ(first):
         return first
-    whole = _attempt(_with_ratio(draft, 1.0), options)
+    best = _better(first, _with_best_ratio(draft, options))
+    sized = _attempt(with_sizes(draft, first.cells), options) if _pools_differ(best) else best
+    # Sizes that were computed otherwise are not declared where they make a fabric that is refused.
+    refuses = sized is not best and bool(_errors(sized.text, options)) and not _errors(best.text, options)
+    return best if refuses else _better(best, sized)
+
+
+def _pools_differ(attempt: _Attempt) -> bool:
+    return any(difference.cell.table == "BUFFER_POOL" for difference in attempt.differences)
+
+
+def _better(first: _Attempt, second: _Attempt) -> _Attempt:
+    return second if not second.refused and len(second.differences) < len(first.differences) else first
+
+
+def _with_best_ratio(draft: Draft, options: Options) -> _Attempt:
+    """Return the intent of a draft with the ratio of the shared headroom that gives most pools their size."""
+    from lossless.formats.importing.headroom_oversubscription import ratio_of, shared_sizes
+    from lossless.formats.importing.pools import with_ratio
+
+    whole = _attempt(with_ratio(draft, 1.0), options)
     ratio = ratio_of(size for cells in whole.cells.values() for size in shared_sizes(cells))
-    if ratio is None:
-        return first
-    second = _attempt(_with_ratio(draft, ratio), options)
-    better = not second.refused and len(second.differences) < len(first.differences)
-    return second if better else first
-
-
-def _with_ratio(draft: Draft, ratio: float) -> Draft:
-    return draft._replace(buffers=draft.buffers._replace(oversubscription=ratio))
+    return whole if ratio is None else _attempt(with_ratio(draft, ratio), options)
 
 
 def _claims(devices: Sequence[ImportDevice], cabling: Path | None, lldp: Sequence[Path]) -> list[Claim]:

@@ -14,6 +14,7 @@ INGRESS_LOSSY_POOL = "ingress_lossy_pool"
 """The ingress pool that only the split form has."""
 EGRESS_LOSSLESS_POOL = "egress_lossless_pool"
 """The pool that spans the whole buffer (cfgmgr/buffer_pool_mellanox.lua @1469e8d)."""
+EGRESS_LOSSY_POOL = "egress_lossy_pool"
 
 INGRESS_LOSSLESS_PROFILE = "ingress_lossless_profile"
 INGRESS_LOSSY_PROFILE = "ingress_lossy_profile"

@@ -17,7 +17,7 @@ from lossless.analysis.buffers.headroom.formulas import (
     mellanox_headroom,
 )
 from lossless.analysis.buffers.headroom.port import ROW_PATTERNS, TrafficPattern, row_pattern
-from lossless.analysis.buffers.pools import PortLoad, plan_pools
+from lossless.analysis.buffers.pools import PortLoad, SharedHeadroom, plan_pools
 from lossless.ground.basics.findings import Origin
 from lossless.model.hardware.load import load_switch
 from lossless.model.hardware.model import HeadroomRow, Hwsku
@@ -278,6 +278,6 @@ def test_a_shared_pool_holds_two_groups_less_what_the_port_has_of_its_own(ratio:
     assert row is not None
     assert row.reserved_bytes == row.xon_bytes
     load = PortLoad(row, lanes=4, lossless_groups=2, lossy_groups=1, egress_reserved_bytes=0)
-    pools = plan_pools(sn5600.asic, defaults, (load,), float(ratio), Origin("x"))
+    pools = plan_pools(sn5600.asic, defaults, (load,), SharedHeadroom(float(ratio)), Origin("x"))
     (pool,) = (pool for pool in pools if pool.shared_headroom_bytes is not None)
     assert pool.shared_headroom_bytes == (2 * row.headroom_bytes - 10 * 1024) // ratio

@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from lossless.analysis.buffers.pools import PortLoad, chip_bytes, lent_headroom, plan_pools
+from lossless.analysis.buffers.pools import PortLoad, SharedHeadroom, chip_bytes, lent_headroom, plan_pools
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.qos import Pool
@@ -44,7 +44,7 @@ def test_spectrum_without_shared_headroom() -> None:
     """Terms and constants: sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d, SN5600 and its row of 400G."""
     asic, hwsku, defaults = hardware("nvidia-sn5600", "ACS-SN5600")
     loads = (load(hwsku, 400 * G, 5, 4, groups=2, egress=9216), load(hwsku, 800 * G, 40, 8, egress=9216))
-    pools = plan_pools(asic, defaults, loads, 1.0, NOWHERE)
+    pools = plan_pools(asic, defaults, loads, SharedHeadroom(1.0), NOWHERE)
     management = 256 * KIB
     latency = 19 * KIB
     four_lanes = 2 * loads[0].row.reserved_bytes + latency + latency + 10 * KIB + 9216
@@ -65,7 +65,7 @@ def test_spectrum_with_shared_headroom() -> None:
     beyond = row.xon_bytes + row.headroom_bytes - row.reserved_bytes
     shared = 3 * (2 * beyond - 10 * KIB)
     for ratio in (1.0, 2.0, 3.0):
-        pools = plan_pools(asic, defaults, loads, ratio, NOWHERE)
+        pools = plan_pools(asic, defaults, loads, SharedHeadroom(ratio), NOWHERE)
         latency = int(asic.pipeline_latency_bytes or 0)
         port = 2 * row.reserved_bytes + 2 * latency + 10 * KIB + 10 * KIB
         assert pool(pools).shared_headroom_bytes == math.ceil(shared / ratio)
@@ -75,15 +75,15 @@ def test_spectrum_with_shared_headroom() -> None:
 def test_a_port_without_lossless_groups_keeps_no_private_headroom() -> None:
     asic, hwsku, defaults = hardware("nvidia-sn4700", "Mellanox-SN4700-C128")
     idle, busy = (load(hwsku, 100 * G, 40, 2, groups=groups) for groups in (0, 1))
-    with_idle = plan_pools(asic, defaults, (busy, idle), 1.0, NOWHERE)
-    without = plan_pools(asic, defaults, (busy,), 1.0, NOWHERE)
+    with_idle = plan_pools(asic, defaults, (busy, idle), SharedHeadroom(1.0), NOWHERE)
+    without = plan_pools(asic, defaults, (busy,), SharedHeadroom(1.0), NOWHERE)
     assert pool(with_idle).shared_headroom_bytes == pool(without).shared_headroom_bytes
 
 
 def test_tofino_reserves_each_group_its_headroom() -> None:
     asic, hwsku, defaults = hardware("accton-as9516", "newport")
     loads = (load(hwsku, 400 * G, 40, 8, groups=2),) * 4
-    pools = plan_pools(asic, defaults, loads, 1.0, NOWHERE)
+    pools = plan_pools(asic, defaults, loads, SharedHeadroom(1.0), NOWHERE)
     assert pool(pools).size_bytes == 46_749_824 - 3_520_000 - 8 * 54_272
     assert pool(pools, "egress_lossy_pool").size_bytes == 2_463_824
 
@@ -92,12 +92,12 @@ def test_broadcom_with_headroom_counted_in_and_beside() -> None:
     """The two vendors' files: 7060X6 counts the shared headroom into the pool's size, 7260CX3 does not."""
     asic, hwsku, defaults = hardware("arista-7060x6-64pe", "Arista-7060X6-64PE-O128S2")
     loads = (load(hwsku, 400 * G, 40, 4, groups=2),) * 8
-    counted_in = pool(plan_pools(asic, defaults, loads, 1.0, NOWHERE))
+    counted_in = pool(plan_pools(asic, defaults, loads, SharedHeadroom(1.0), NOWHERE))
     assert counted_in.size_bytes == 166_115_492
     assert counted_in.shared_headroom_bytes == 16 * loads[0].row.headroom_bytes
     asic, hwsku, defaults = hardware("arista-7260cx3", "Arista-7260CX3-C64")
     loads = (load(hwsku, 100 * G, 40, 4, groups=2),) * 8
-    beside = pool(plan_pools(asic, defaults, loads, 1.0, NOWHERE))
+    beside = pool(plan_pools(asic, defaults, loads, SharedHeadroom(1.0), NOWHERE))
     assert beside.shared_headroom_bytes == 16 * loads[0].row.headroom_bytes
     assert beside.size_bytes == 33_329_088 + 7_827_456 - beside.shared_headroom_bytes
 
@@ -105,18 +105,21 @@ def test_broadcom_with_headroom_counted_in_and_beside() -> None:
 def test_headroom_that_takes_more_than_the_chip_leaves_pools_of_nothing() -> None:
     asic, hwsku, defaults = hardware("nvidia-sn5600", "ACS-SN5600")
     crowd = (load(hwsku, 800 * G, 300, 8, groups=8),) * 512
-    pools = plan_pools(asic, defaults, crowd, 1.0, NOWHERE)
+    pools = plan_pools(asic, defaults, crowd, SharedHeadroom(1.0), NOWHERE)
     assert pool(pools).size_bytes == pool(pools, "ingress_lossy_pool").size_bytes == 0
     asic, hwsku, defaults = hardware("accton-as9516", "newport")
     crowd = (load(hwsku, 400 * G, 40, 8, groups=8),) * 512
-    assert pool(plan_pools(asic, defaults, crowd, 1.0, NOWHERE)).size_bytes == 0
+    assert pool(plan_pools(asic, defaults, crowd, SharedHeadroom(1.0), NOWHERE)).size_bytes == 0
 
 
 def test_a_shared_headroom_pool_that_nobody_claims_has_640_kib_on_nvidia_chips() -> None:
     asic, hwsku, defaults = hardware("nvidia-sn4700", "Mellanox-SN4700-C128")
     idle = load(hwsku, 100 * G, 40, 2, groups=0)
     assert lent_headroom(asic, (idle,), 1.0) == 640 * KIB
-    assert pool(plan_pools(asic, defaults, (idle,), 1.0, NOWHERE)).shared_headroom_bytes == 640 * KIB
+    assert (
+        pool(plan_pools(asic, defaults, (idle,), SharedHeadroom(1.0), NOWHERE)).shared_headroom_bytes
+        == 640 * KIB
+    )
     # A row that holds all of its own claims nothing of it either, and less than nothing neither.
     row = idle.row._replace(reserved_bytes=10**6)
     full = idle._replace(row=row, lossless_groups=1)
@@ -131,7 +134,10 @@ def test_a_shared_headroom_pool_that_nobody_claims_has_640_kib_on_nvidia_chips()
 def test_lossy_groups_hold_a_pipeline_each() -> None:
     asic, hwsku, defaults = hardware("nvidia-sn5600", "ACS-SN5600")
     none, two = (load(hwsku, 400 * G, 5, 4)._replace(lossy_groups=groups) for groups in (0, 2))
-    sizes = [pool(plan_pools(asic, defaults, (port,), 1.0, NOWHERE)).size_bytes or 0 for port in (none, two)]
+    sizes = [
+        pool(plan_pools(asic, defaults, (port,), SharedHeadroom(1.0), NOWHERE)).size_bytes or 0
+        for port in (none, two)
+    ]
     assert sizes[0] - sizes[1] == 19 * KIB
 
 
@@ -139,7 +145,7 @@ def test_a_chip_sized_by_nvidias_rules_must_say_its_pipeline_latency() -> None:
     asic, hwsku, defaults = hardware("nvidia-sn5600", "ACS-SN5600")
     unknown = asic._replace(pipeline_latency_bytes=None)
     with pytest.raises(ProfileError, match=r"must give pipeline_latency_bytes with formula mellanox$"):
-        plan_pools(unknown, defaults, (load(hwsku, 400 * G, 5, 4),), 1.0, NOWHERE)
+        plan_pools(unknown, defaults, (load(hwsku, 400 * G, 5, 4),), SharedHeadroom(1.0), NOWHERE)
 
 
 def test_a_pool_of_exactly_half_the_chip_holds_all_groups_at_once() -> None:
@@ -147,7 +153,7 @@ def test_a_pool_of_exactly_half_the_chip_holds_all_groups_at_once() -> None:
     half = chip_bytes(defaults) // 2
     for claimed, shared in ((half, half), (half + 1, defaults.pool("ingress_lossless_pool"))):
         row = hwsku.headroom[0]._replace(headroom_bytes=claimed)
-        pools = plan_pools(asic, defaults, (PortLoad(row, 4, 1, 0, 0),), None, NOWHERE)
+        pools = plan_pools(asic, defaults, (PortLoad(row, 4, 1, 0, 0),), SharedHeadroom(), NOWHERE)
         expected = shared if isinstance(shared, int) else shared and shared.shared_headroom_bytes
         assert pool(pools).shared_headroom_bytes == expected
 
@@ -172,7 +178,9 @@ def test_more_load_never_leaves_more_and_pools_stay_within_the_chip(
     asic, hwsku, defaults = hardware(*choice)
     row = data.draw(st.sampled_from(hwsku.headroom))
     one = PortLoad(row, 4, groups, 1, 0)
-    fewer, more = (plan_pools(asic, defaults, (one,) * n, ratio, NOWHERE) for n in (ports, ports + 1))
+    fewer, more = (
+        plan_pools(asic, defaults, (one,) * n, SharedHeadroom(ratio), NOWHERE) for n in (ports, ports + 1)
+    )
     for before, after in zip(fewer, more, strict=True):
         assert before.size_bytes is not None
         assert after.size_bytes is not None
@@ -187,7 +195,9 @@ def test_accepting_more_oversubscription_never_leaves_less(
 ) -> None:
     asic, hwsku, defaults = hardware(*choice)
     loads = (PortLoad(hwsku.headroom[0], 4, 2, 1, 0),) * ports
-    low, high = (plan_pools(asic, defaults, loads, ratio, NOWHERE) for ratio in sorted((one, other)))
+    low, high = (
+        plan_pools(asic, defaults, loads, SharedHeadroom(ratio), NOWHERE) for ratio in sorted((one, other))
+    )
     assert (pool(low).size_bytes or 0) <= (pool(high).size_bytes or 0)
     assert (pool(low).shared_headroom_bytes or 0) >= (pool(high).shared_headroom_bytes or 0)
 
@@ -201,9 +211,9 @@ def test_a_pool_that_would_take_half_the_chip_stays_as_the_vendor_ships_it() -> 
     claimed = 2 * 256 * loads[0].row.headroom_bytes
     assert claimed > chip_bytes(defaults) // 2
     assert (
-        pool(plan_pools(asic, defaults, loads, None, NOWHERE)).shared_headroom_bytes
+        pool(plan_pools(asic, defaults, loads, SharedHeadroom(), NOWHERE)).shared_headroom_bytes
         == shipped.shared_headroom_bytes
     )
     few = loads[:8]
     at_once = 2 * 8 * loads[0].row.headroom_bytes
-    assert pool(plan_pools(asic, defaults, few, None, NOWHERE)).shared_headroom_bytes == at_once
+    assert pool(plan_pools(asic, defaults, few, SharedHeadroom(), NOWHERE)).shared_headroom_bytes == at_once

@@ -83,3 +83,41 @@ def test_a_default_that_the_dynamic_model_is_told_is_stated() -> None:
         data["DEFAULT_LOSSLESS_BUFFER_PARAMETER"]["AZURE"]["default_dynamic_th"] = "2"
     found = import_documents([load_text(json.dumps(d), f"sw{n}/config_db.json") for n, d in enumerate(files)])
     assert intent(found)["classes"]["rdma"]["buffer"] == {"dynamic_th": 2}
+
+
+@pytest.mark.parametrize(
+    ("buffers", "switch"),
+    [
+        ({"pool_sizes": {"ingress_lossless_pool": {"size": "30 MiB"}}}, "nvidia-sn5600"),
+        (
+            {"by_device": {"leaf2": {"pool_sizes": {"egress_lossy_pool": {"size": "30 MiB"}}}}},
+            "nvidia-sn5600",
+        ),
+        (
+            {
+                "model": "dynamic",
+                "lossless_mtu": 1024,
+                "small_packets": "100%",
+                "by_tier": {
+                    "leaf": {"headroom_oversubscription": 2},
+                    "spine": {
+                        "pool_sizes": {"ingress_lossless_pool": {"percentage": "30%", "xoff": "4 MiB"}}
+                    },
+                },
+            },
+            "nvidia-sn5600",
+        ),
+        (
+            {
+                "by_tier": {
+                    "leaf": {"pool_sizes": {"ingress_lossless_pool": {"size": "9 MiB", "xoff": "1 MiB"}}}
+                }
+            },
+            "arista-7060x6-64pe-b",
+        ),
+    ],
+)
+def test_pools_and_shared_headroom_come_back_as_they_were_stated(buffers: Data, switch: str) -> None:
+    found = import_documents(deployed({**fabric(None, "traditional", switch), "buffers": buffers}))
+    assert [(d.device, d.kind, d.cell) for d in found.differences] == []
+    assert intent(found)["buffers"] == buffers

@@ -26,6 +26,10 @@ ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}}
 pfc: {watchdog: {poll: 400ms, detection: 800ms, restoration: 800ms, action: drop}}
 congestion_control: dcqcn  # the lossless queues mark; what senders make of it, no switch knows
 
+# pool sizes are as deployed; left out, they are computed for the ports that are up
+buffers: {pool_sizes: {egress_lossy_pool: {size: 78 MB}, ingress_lossless_pool: {size: 78 MB}, \
+ingress_lossy_pool: {size: 78 MB}}}
+
 hardware:
   leaf: {profile: nvidia-sn5600, hwsku: ACS-SN5600}
   # no switch knows the adapters of its hosts: state yours

@@ -70,8 +70,8 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "buffers": (
         [("networks:", "buffers: {headroom: 2}\nnetworks:")],
         [
-            "21:11: unknown key 'headroom'; there are model, headroom_oversubscription, "
-            "lossless_mtu, small_packets, pools, unused_ports"
+            "21:11: unknown key 'headroom'; there are headroom_oversubscription, pool_sizes, model, "
+            "lossless_mtu, small_packets, pools, unused_ports, by_tier, by_device"
         ],
     ),
     "nothing-like-it": (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import assume, given, strategies as st
@@ -14,6 +15,9 @@ from lossless.model.hardware.load import load_switch
 from lossless.output.render.switches import switch_file
 from tests.output.render.test_render_laws import _other, _values, declared, rendered, view
 from tests.strategies import fabric_of, intents, with_class_buffers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.laws
@@ -48,8 +52,26 @@ def policies(draw: st.DrawFn, *, dynamic: bool = False) -> Data:
     reclaims: bool = draw(st.booleans())
     if gives and reclaims:
         policy["unused_ports"] = dict.fromkeys(gives, "reclaim")
+    if draw(st.booleans()):
+        computing = [role for role in chosen if profiles[role].asic.formula == "mellanox"]
+        policy |= draw(_pools(sorted(profiles), computing))
     data = {**data, "buffers": {key: value for key, value in policy.items() if value is not None}}
     return draw(with_class_buffers(data)) if draw(st.booleans()) else data
+
+
+@st.composite
+def _pools(draw: st.DrawFn, roles: Sequence[str], computing: Sequence[str]) -> Data:
+    """Draw sizes of pools; roles whose switches compute them may state a part."""
+    size = st.sampled_from(["8 MiB", "10 MB"]).map(lambda text: {"size": text})
+    part = st.integers(0, 100).map(lambda percent: {"percentage": f"{percent}%"})
+
+    def sizes(role: str) -> st.SearchStrategy[Data]:
+        pool = size | part if role in computing else size
+        return pool.map(lambda stated: {"pool_sizes": {"ingress_lossless_pool": stated}})
+
+    by_tier = draw(st.fixed_dictionaries({}, optional={role: sizes(role) for role in roles}))
+    everywhere = draw(sizes("")) if draw(st.booleans()) else {}
+    return {**everywhere, **({"by_tier": by_tier} if by_tier else {})}
 
 
 def _profiles(data: Data) -> dict[str, str]:
@@ -102,7 +124,8 @@ def test_in_the_dynamic_model_nothing_is_written_that_the_switch_computes(data: 
     found = tables(switch)
     assert not [name for name in found.get("BUFFER_PROFILE", {}) if name.startswith("pg_lossless_")]
     sized = {name for name, pool in found["BUFFER_POOL"].items() if "size" in pool or "xoff" in pool}
-    assert sized <= {"egress_lossless_pool"}
+    stated = {"ingress_lossless_pool"} if "pool_sizes" in json.dumps(data) else set()
+    assert sized <= {"egress_lossless_pool", *stated}
     lossless = {
         f"{port.name}|{group.number}"
         for port in switch.ports

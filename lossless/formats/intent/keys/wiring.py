@@ -4,6 +4,31 @@ from __future__ import annotations
 
 from lossless.formats.intent.keys.key_doc import KeyDoc
 
+_SWITCH_BUFFERS = {
+    "headroom_oversubscription": KeyDoc(
+        "How much more headroom all groups may ask for than the shared headroom pool holds: 1.5 means 1.5:1. "
+        "Left out: 1, or what the vendor ships where 1 took over half of the chip.",
+        (1.5,),
+    ),
+    "pool_sizes": KeyDoc(
+        "Sizes of buffer pools by their names in CONFIG_DB. Left out: all are computed.",
+        ({"ingress_lossless_pool": {"size": "40 MiB"}},),
+    ),
+}
+_POOL = {"size": "40 MiB"}
+_OF_POOL = {
+    "size": KeyDoc("Size of the pool in bytes. Has a unit. Left out: it is computed.", ("40 MiB",)),
+    "percentage": KeyDoc(
+        "In the dynamic buffer model: the part of the pool, in whole percent, of what headroom and reserved buffer "
+        "leave of the chip. Left out: an equal share.",
+        ("60%",),
+    ),
+    "xoff": KeyDoc(
+        "Size in bytes of the shared headroom beside the pool, instead of `headroom_oversubscription`. Has a unit. "
+        "Left out: as that ratio says.",
+        ("8 MiB",),
+    ),
+}
 _TOS = (106,)
 
 WIRING: dict[str, dict[str, KeyDoc]] = {
@@ -79,12 +104,33 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
         "class": KeyDoc("Traffic class it uses on the fabric. Left out: none is named.", ("default",)),
     },
     "Buffers": {
-        "headroom_oversubscription": KeyDoc(
-            "How much more headroom all groups may ask for than the shared headroom pool holds: 1.5 means 1.5:1. "
-            "Left out: 1, or what the vendor ships where 1 took over half of the chip.",
-            (1.5,),
+        **_SWITCH_BUFFERS,
+        "by_tier": KeyDoc(
+            "Pools and shared headroom of the switches of one role. Left out: none differ.",
+            ({"spine": {"headroom_oversubscription": 1}},),
+        ),
+        "by_device": KeyDoc(
+            "Pools and shared headroom of single switches by name; they come before those of `by_tier`. Left out: none "
+            "differ.",
+            ({"leaf1": {"pool_sizes": {"ingress_lossless_pool": {"size": "40 MiB"}}}},),
         ),
     },
+    "SwitchBuffers": _SWITCH_BUFFERS,
+    "PoolSizes": {
+        "ingress_lossless_pool": KeyDoc(
+            "The pool that groups of lossless classes take from. Left out: what is left once all ports have their own.",
+            ({"size": "40 MiB", "xoff": "8 MiB"}, {"percentage": "60%"}),
+        ),
+        "ingress_lossy_pool": KeyDoc(
+            "The pool of all other groups, where the HWSKU has one. Left out: it is computed.", (_POOL,)
+        ),
+        "egress_lossless_pool": KeyDoc(
+            "The pool of lossless queues, which spans the whole buffer. Left out: as the vendor ships it.",
+            (_POOL,),
+        ),
+        "egress_lossy_pool": KeyDoc("The pool of all other queues. Left out: it is computed.", (_POOL,)),
+    },
+    **dict.fromkeys(("WholePool", "SharedPool", "LosslessPool"), _OF_POOL),
     "Hosts": {
         "mtu": KeyDoc(
             "MTU of the hosts in bytes, without the Ethernet header; at most that of the switches.", (9000,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from lossless.formats.intent.resolve.pool_sizes import RATIO, stated_pools
 from lossless.ground.basics.errors import InputError
 from lossless.model.fabric.qos import DynamicBuffers, Pool
 from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL
@@ -47,7 +48,8 @@ def buffer_model(loaded: LoadedIntent, kind: SwitchKind) -> BufferModel:
 
 
 def _refused(loaded: LoadedIntent, kind: SwitchKind) -> Iterator[tuple[Origin, str]]:
-    asic, ratio = kind.profile.asic, loaded.intent.buffers.headroom_oversubscription
+    asic, stated = kind.profile.asic, stated_pools(loaded, kind)
+    ratio = stated.ratio
     if asic.formula is None:
         message = (
             f"buffers.model: SONiC has no dynamic buffer model for {kind.profile.name} ({asic.name}); "
@@ -55,12 +57,13 @@ def _refused(loaded: LoadedIntent, kind: SwitchKind) -> Iterator[tuple[Origin, s
         )
         yield loaded.origin("buffers", "model", kind.role), message
         return
-    at = loaded.origin("buffers", "headroom_oversubscription")
+    at = stated.values[RATIO][1] if ratio is not None else loaded.origin("buffers")
+    dotted = ".".join(map(str, at.path))
     if ratio is not None and asic.formula == "barefoot":
         yield (
             at,
             (
-                f"buffers.headroom_oversubscription: on {kind.profile.name} ({asic.name}) the dynamic buffer model "
+                f"{dotted}: on {kind.profile.name} ({asic.name}) the dynamic buffer model "
                 "takes its own size of the shared headroom pool, whatever ratio is configured; leave it out"
             ),
         )
@@ -68,7 +71,7 @@ def _refused(loaded: LoadedIntent, kind: SwitchKind) -> Iterator[tuple[Origin, s
         yield (
             at,
             (
-                f"buffers.headroom_oversubscription: the dynamic buffer model divides by a whole number of at most "
+                f"{dotted}: the dynamic buffer model divides by a whole number of at most "
                 f"{_MOST_RATIO:,}; {ratio:g} is none"
             ),
         )
@@ -78,10 +81,10 @@ def _with_formula() -> Iterator[str]:
     return (name for name in switch_names() if load_switch(name).asic.formula is not None)
 
 
-def dynamic_buffers(loaded: LoadedIntent) -> DynamicBuffers:
+def dynamic_buffers(loaded: LoadedIntent, kind: SwitchKind) -> DynamicBuffers:
     """Return what the dynamic model is told. Without a stated ratio each group holds its own headroom."""
-    policy = loaded.intent.buffers
-    ratio, mtu_bytes, percent = policy.headroom_oversubscription, policy.lossless_mtu, policy.small_packets
+    policy, ratio = loaded.intent.buffers, stated_pools(loaded, kind).ratio
+    mtu_bytes, percent = policy.lossless_mtu, policy.small_packets
     return DynamicBuffers(
         default_dynamic_th=DEFAULT_ALPHA_EXPONENT,
         oversubscription=None if ratio is None else int(ratio),

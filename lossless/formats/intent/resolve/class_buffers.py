@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.intent.ranks import as_written, statements
 from lossless.formats.intent.resolve.buffers import DEFAULT_ALPHA_EXPONENT
 from lossless.formats.intent.resolve.classes import priority_groups
+from lossless.formats.intent.resolve.pool_sizes import stated_pools
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -211,7 +212,7 @@ class LosslessBuffers:
         if stated.xoff is None or stated.xon is None:
             why = "in the dynamic buffer model a group has a computed headroom or a stated one; state xoff and xon"
             raise self._refusal(located, f"{stated.shown()} does not say all of it: {why}")
-        shared = self._loaded.intent.buffers.headroom_oversubscription is not None
+        shared = stated_pools(self._loaded, self._kind).lends()
         row = _NO_ROW._replace(reserved_bytes=stated.xon if shared else stated.xon + stated.xoff)
         return row._replace(
             xon_bytes=stated.xon, headroom_bytes=stated.xoff, xon_offset_bytes=stated.xon_offset

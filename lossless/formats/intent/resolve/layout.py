@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.pools import PortLoad, idle_load, plan_pools
+from lossless.analysis.buffers.pools import PortLoad, SharedHeadroom, idle_load, plan_pools
 from lossless.formats.intent.resolve.buffers import (
     buffer_defaults,
     buffer_model,
@@ -19,6 +19,7 @@ from lossless.formats.intent.resolve.class_buffers import (
 )
 from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
+from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
 from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
 from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind, demand, place
 from lossless.formats.intent.resolve.unused_ports import reclaimed, zero_buffers
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.buffers import BufferModel
+    from lossless.formats.intent.resolve.pool_sizes import StatedPools
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import PortDemand
     from lossless.model.fabric.qos import Pool, TunnelMaps
@@ -154,8 +156,17 @@ class LayoutBuilder:
         inputs: _PortInputs,
         model: BufferModel,
     ) -> tuple[Pool, ...]:
+        stated = stated_pools(self.loaded, kind)
+        require_held(self.loaded, kind, stated, defaults)
         if model == "dynamic":
-            return dynamic_pools(defaults, self.loaded.origin("buffers", "model"))
+            computed = dynamic_pools(defaults, self.loaded.origin("buffers", "model"))
+        else:
+            computed = self._planned(kind, defaults, inputs, stated)
+        return tuple(map(stated.in_place, computed))
+
+    def _planned(
+        self, kind: SwitchKind, defaults: BufferDefaults, inputs: _PortInputs, stated: StatedPools
+    ) -> tuple[Pool, ...]:
         egress = defaults.profile(EGRESS_LOSSY_PROFILE)
         counts = [self._group_counts(policy) for policy in inputs.policies]
         used = (
@@ -163,9 +174,9 @@ class LayoutBuilder:
             for spec, row, (lossless, lossy) in zip(inputs.placed, inputs.rows, counts, strict=True)
             if spec and row
         )
-        ratio = self._intent.buffers.headroom_oversubscription
         loads = (*used, *map(idle_load, inputs.idle))
-        return plan_pools(kind.profile.asic, defaults, loads, ratio, self.loaded.origin("topology"))
+        shared = SharedHeadroom(stated.ratio, stated.shared_headroom_bytes)
+        return plan_pools(kind.profile.asic, defaults, loads, shared, self.loaded.origin("topology"))
 
     def _group_counts(self, policy: PortPolicy) -> tuple[int, int]:
         """Return how many lossless and lossy priority groups a port has."""
@@ -190,11 +201,11 @@ class LayoutBuilder:
             counters=tuple((group, True) for group in MONITORED),
             global_dscp_map=self._policies.global_dscp_map(kind.role, beside_remapped=kind.remapped),
             database_version=None,
-            headroom_oversubscription=self._intent.buffers.headroom_oversubscription,
+            headroom_oversubscription=stated_pools(self.loaded, kind).ratio,
             storage_backend=False,
             voq=False,
             origin=self.loaded.origin("topology"),
-            dynamic=dynamic_buffers(self.loaded) if model == "dynamic" else None,
+            dynamic=dynamic_buffers(self.loaded, kind) if model == "dynamic" else None,
             tunnel=self._tunnel(kind),
         )
 

@@ -35,6 +35,7 @@ def check_devices(loaded: LoadedIntent, switches: Collection[str]) -> None:
 def _stated(loaded: LoadedIntent) -> Iterator[tuple[tuple[str, ...], Collection[str]]]:
     """Yield the mappings of devices, with their paths."""
     yield ("sonic", "devices"), loaded.intent.sonic.devices
+    yield ("buffers", "by_device"), loaded.intent.buffers.by_device
     for name, cls in loaded.intent.classes.items():
         for section in CLASS_SECTIONS:
             policy = getattr(cls, section)

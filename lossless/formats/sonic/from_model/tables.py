@@ -261,6 +261,7 @@ def _pool(pool: Pool) -> Fields:
         "type": pool.kind,
         "mode": pool.mode,
         "size": _text(pool.size_bytes),
+        "percentage": _text(pool.percent),
         "xoff": _text(pool.shared_headroom_bytes),
     }
     return {field: value for field, value in fields.items() if value}

@@ -1,0 +1,118 @@
+"""Buffers of switches: which model sizes them, and what is stated of pools and shared headroom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from lossless.formats.intent.base import LEAST_MTU, FrameSize, Model, Percent, Size, refused
+from lossless.formats.intent.policy import Ratio
+from lossless.formats.intent.ranks import TierName
+from lossless.formats.intent.sonic import by_role
+from lossless.formats.intent.wiring import Name
+
+MOST_LOSSLESS_MTU = 9216
+"""The most that LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
+BufferModel = Annotated[dict[str, str], *by_role("buffer model", ("traditional", "dynamic"))]
+PoolForm = Annotated[dict[str, str], *by_role("form of ingress pools", ("single", "split"))]
+UnusedPorts = Annotated[dict[str, str], *by_role("policy for unused ports", ("reclaim", "keep"))]
+
+
+class WholePool(Model):
+    """A pool of which the size alone can be stated."""
+
+    size: Size | None = None
+
+
+class SharedPool(WholePool):
+    """A pool: its size, or in the dynamic buffer model the part that it takes of what is left to share."""
+
+    percentage: Percent | None = None
+
+    @model_validator(mode="after")
+    def _one_size(self) -> SharedPool:
+        if self.size is not None and self.percentage is not None:
+            raise refused("a pool has one size; leave out size or percentage", "percentage")
+        return self
+
+
+class LosslessPool(SharedPool):
+    """The pool of lossless groups; ``xoff`` is the shared headroom beside it."""
+
+    xoff: Size | None = None
+
+    @model_validator(mode="after")
+    def _some_room(self) -> LosslessPool:
+        for key in ("size", "percentage"):
+            if getattr(self, key) == 0:
+                raise refused("leaves lossless groups nothing to share; a pool has room for packets", key)
+        return self
+
+
+class PoolSizes(Model):
+    """Sizes of pools by their names in CONFIG_DB. What is left out is computed."""
+
+    ingress_lossless_pool: LosslessPool | None = None
+    ingress_lossy_pool: SharedPool | None = None
+    egress_lossless_pool: WholePool | None = None
+    egress_lossy_pool: SharedPool | None = None
+
+
+class SwitchBuffers(Model):
+    """What some switches have of pools and shared headroom. What is left out is as another rank states it."""
+
+    headroom_oversubscription: Ratio | None = None
+    pool_sizes: PoolSizes | None = None
+
+    @model_validator(mode="after")
+    def _one_shared_headroom(self) -> SwitchBuffers:
+        lossless = self.pool_sizes.ingress_lossless_pool if self.pool_sizes else None
+        if self.headroom_oversubscription is not None and lossless is not None and lossless.xoff is not None:
+            why = "gives the shared headroom its size, and so does headroom_oversubscription; leave out one of them"
+            raise refused(why, "pool_sizes", "ingress_lossless_pool", "xoff")
+        return self
+
+    @property
+    def values(self) -> SwitchBuffers:
+        """What holds for all speeds."""
+        return self
+
+    @property
+    def by_speed(self) -> Mapping[int, SwitchBuffers]:
+        """Pools are those of a switch, whatever the speed of its ports."""
+        return {}
+
+
+class Buffers(SwitchBuffers):
+    """Buffer policy. Without a stated ratio the shared headroom pool holds the headroom of all groups
+    at once, unless that took more than half of the chip; then it is no larger than the vendor ships it.
+
+    ``model`` is SONiC's: in the ``traditional`` one, which counts where nothing is said, headroom comes from the
+    HWSKU's rows and pools are computed here; in the ``dynamic`` one the switch computes both, for packets of up to
+    ``lossless_mtu`` bytes of which ``small_packets`` have 64. ``pools`` is one ingress pool for all traffic or one
+    for lossless and one for lossy, where HWSKUs of a product ship both; left out, the HWSKU's own.
+    ``unused_ports: reclaim`` says that ports without a link are down and give their buffer back. All three may
+    differ by role: ``{leaf: dynamic, spine: traditional}``. Sizes and the ratio may differ by role and device: the
+    highest rank counts that states one.
+    """
+
+    model: BufferModel = Field(default_factory=dict)
+    lossless_mtu: FrameSize | None = None
+    small_packets: Percent | None = None
+    pools: PoolForm = Field(default_factory=dict)
+    unused_ports: UnusedPorts = Field(default_factory=dict)
+    by_tier: dict[TierName, SwitchBuffers] = Field(default_factory=dict, min_length=1)
+    by_device: dict[Name, SwitchBuffers] = Field(default_factory=dict, min_length=1)
+
+    @model_validator(mode="after")
+    def _dynamic_keys(self) -> Buffers:
+        for name in ("lossless_mtu", "small_packets"):
+            if getattr(self, name) is not None and "dynamic" not in self.model.values():
+                why = "counts in the dynamic buffer model alone; state model: dynamic, or leave it out"
+                raise refused(why, name)
+        if self.lossless_mtu is not None and self.lossless_mtu > MOST_LOSSLESS_MTU:
+            most = f"SONiC takes {LEAST_MTU} to {MOST_LOSSLESS_MTU:,} bytes"
+            raise refused(f"{self.lossless_mtu} is no lossless packet; {most}", "lossless_mtu")
+        return self

@@ -1,0 +1,152 @@
+"""What an intent states of the pools of one kind of switch: sizes, parts of what is left, the shared headroom.
+
+buffermgrd of the traditional model hands pools on as they are configured. That of the dynamic model keeps a size that
+is configured, computes the others, and gives one with ``percentage`` that part of what is left to share; ``xoff`` of
+the lossless pool comes before any ratio. Sources: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (handleBufferPoolTable,
+refreshSharedHeadroomPool) and buffer_pool_mellanox.lua @e6b0c5b; sonic-buffer-pool.yang @086b03b.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.pools import chip_bytes
+from lossless.formats.intent.ranks import statements
+from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_bytes
+from lossless.model.hardware.buffer_names import (
+    EGRESS_LOSSLESS_POOL,
+    EGRESS_LOSSY_POOL,
+    INGRESS_LOSSLESS_POOL,
+    INGRESS_LOSSY_POOL,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.formats.intent.buffer_policy import SwitchBuffers
+    from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.switch_kinds import SwitchKind
+    from lossless.ground.basics.findings import Origin, Path
+    from lossless.model.fabric.qos import Pool
+    from lossless.model.hardware.model import BufferDefaults
+
+RATIO: Path = ("headroom_oversubscription",)
+"""The ratio of the shared headroom, below the rank that states it."""
+_XOFF: Path = ("pool_sizes", INGRESS_LOSSLESS_POOL, "xoff")
+_POOLS = (INGRESS_LOSSLESS_POOL, INGRESS_LOSSY_POOL, EGRESS_LOSSLESS_POOL, EGRESS_LOSSY_POOL)
+_RIVALS: tuple[tuple[Path, ...], ...] = (
+    (RATIO, _XOFF),
+    *((("pool_sizes", pool, "size"), ("pool_sizes", pool, "percentage")) for pool in _POOLS),
+)
+"""Keys of which the highest rank counts that states one."""
+
+
+class StatedPools(NamedTuple):
+    """What counts for a switch, by its path below the rank that states it, with where that is."""
+
+    values: Mapping[Path, tuple[float, Origin]]
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times smaller the shared headroom is than what groups can claim."""
+        return self._value(RATIO)
+
+    @property
+    def shared_headroom_bytes(self) -> int | None:
+        """The shared headroom that is stated."""
+        return self._whole(_XOFF)
+
+    def lends(self) -> bool:
+        """Return whether a shared headroom is stated in either way."""
+        return any(path in self.values for path in (RATIO, _XOFF))
+
+    def in_place(self, pool: Pool) -> Pool:
+        """Return a pool with what is stated of it."""
+        size_bytes = self._whole(("pool_sizes", pool.name, "size"))
+        percent = self._whole(("pool_sizes", pool.name, "percentage"))
+        shared_bytes = self._whole(("pool_sizes", pool.name, "xoff"))
+        if size_bytes is None and percent is None and shared_bytes is None:
+            return pool
+        where = next(at for path, (_, at) in self.values.items() if path[1:2] == (pool.name,))
+        return pool._replace(
+            size_bytes=pool.size_bytes if size_bytes is None else size_bytes,
+            percent=percent,
+            shared_headroom_bytes=pool.shared_headroom_bytes if shared_bytes is None else shared_bytes,
+            origin=where,
+        )
+
+    def _value(self, path: Path) -> float | None:
+        return self.values[path][0] if path in self.values else None
+
+    def _whole(self, path: Path) -> int | None:
+        value = self._value(path)
+        return None if value is None else int(value)
+
+
+def stated_pools(loaded: LoadedIntent, kind: SwitchKind) -> StatedPools:
+    """Return what counts for the pools of a kind of switch: of each key what the highest rank states."""
+    policy = loaded.intent.buffers
+    ranks = [*statements(policy, kind.place(0))]
+    values: dict[Path, tuple[float, Origin]] = {}
+    for paths in _RIVALS:
+        stated = (
+            (path, value, loaded.origin("buffers", *below, *path))
+            for rank, below in ranks
+            for path in paths
+            if (value := _at(rank, path)) is not None
+        )
+        for path, value, origin in [*stated][:1]:
+            values[path] = value, origin
+    return StatedPools(values)
+
+
+def _at(rank: SwitchBuffers, path: Path) -> float | None:
+    """Return what stands below a rank, None where nothing does."""
+    value: object = rank
+    for key in path:
+        value = getattr(value, str(key), None)
+    return value if isinstance(value, int | float) else None
+
+
+def require_held(
+    loaded: LoadedIntent, kind: SwitchKind, stated: StatedPools, shipped: BufferDefaults
+) -> None:
+    """Refuse what the pools of a kind of switch, or its buffer model, cannot hold.
+
+    Raises:
+        InputError: each such value, where it is stated.
+    """
+    problems = [*_refused(loaded, kind, stated, shipped)]
+    if problems:
+        dotted = ((at, ".".join(map(str, at.path)), why) for at, why in problems)
+        raise InputError([loaded.problem(at, f"{path}: {why}") for at, path, why in dotted])
+
+
+def _refused(
+    loaded: LoadedIntent, kind: SwitchKind, stated: StatedPools, shipped: BufferDefaults
+) -> Iterator[tuple[Origin, str]]:
+    dynamic = loaded.intent.buffers.model.get(kind.role) == "dynamic"
+    names = [pool.name for pool in shipped.pools]
+    most_bytes = max(chip_bytes(shipped), kind.profile.asic.buffer_bytes or 0)
+    for path, (value, origin) in stated.values.items():
+        if path == RATIO:
+            continue
+        if path[1] not in names:
+            yield origin, f"{kind.called} has no {path[1]}; its pools are {', '.join(names)}"
+        elif path[2] != "percentage" and value > most_bytes:
+            chip = f"{kind.called} has {format_bytes(most_bytes)} of buffer in all"
+            yield origin, f"{format_bytes(int(value))} is more than there is: {chip}"
+        elif path[2] == "percentage" and not dynamic:
+            yield (
+                origin,
+                f"counts in the dynamic buffer model alone, and {kind.called} has the traditional one; state size",
+            )
+        elif path[2] != "size" and dynamic and kind.profile.asic.formula == "barefoot":
+            yield origin, f"on {kind.profile.name} the dynamic buffer model takes no {path[2]}; leave it out"
+        elif path == _XOFF and not dynamic and not shipped.uses_shared_headroom:
+            yield (
+                origin,
+                f"the headroom rows of {kind.called} hold all of it, so that no pool lends any; leave it out",
+            )
