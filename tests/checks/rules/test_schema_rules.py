@@ -167,6 +167,21 @@ class TestPartOfAConfiguration:
             "profile, scheduler, wred_profile: rows are named in brackets, the form of before 202111"
         )
 
+    def test_a_part_may_say_which_buffer_model_its_rows_are_for(self) -> None:
+        """As rendered without a base for switches that compute their buffers."""
+        rows: Config = {"QUEUE": {"Ethernet0|3": {}}, "SCHEDULER": {}}
+        dynamic: Config = {"DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}}
+        assert (only(of(rows | dynamic)).code, only(of(rows | dynamic)).severity) == ("SCM003", "info")
+        of_a_device: Config = {"DEVICE_METADATA": {"localhost": {"hwsku": "ACS-SN5600"}}}
+        assert only(of(rows | of_a_device)).severity == "warning"
+
+    def test_a_part_is_held_to_the_buffer_model_that_it_says(self) -> None:
+        pool = {"type": "ingress", "mode": "dynamic", "percentage": "50"}
+        part: Config = {"BUFFER_POOL": {"ingress_lossless_pool": pool}}
+        metadata: Config = {"DEVICE_METADATA": {"localhost": {"buffer_model": "traditional"}}}
+        assert of(part) == []
+        assert only(of(part | metadata)).code == "SCM004"
+
     def test_in_a_whole_configuration_it_is_a_warning(self) -> None:
         config = {
             "QUEUE": {"Ethernet0|3": {"scheduler": "x"}},

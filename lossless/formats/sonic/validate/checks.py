@@ -28,7 +28,8 @@ class RowContext(NamedTuple):
 
     ``lanes_wanted`` is False on supervisors of a chassis, whose ports are on their line cards. ``poll`` is the
     watchdog's polling interval, empty where its row ``GLOBAL`` has none, None where there is no such row or what
-    it says cannot be read. A ``fragment`` has neither ports nor metadata.
+    it says cannot be read. A ``fragment`` has neither ports nor the HWSKU they are of; it may say which buffer model
+    its rows are for. ``metadata_elsewhere``: it has no metadata at all.
     """
 
     release: str | None
@@ -38,6 +39,7 @@ class RowContext(NamedTuple):
     poll: str | None
     mgmt_vrf: str | None
     fragment: bool
+    metadata_elsewhere: bool
 
 
 class ConstraintViolation(NamedTuple):
@@ -63,6 +65,7 @@ def context_of(data: Data, release: str | None) -> RowContext:
         not _is_supervisor(own),
         poll,
         _text(_row(data, "MGMT_VRF_CONFIG", "vrf_global"), "mgmtVrfEnabled"),
+        "PORT" not in data and "hwsku" not in own,
         "PORT" not in data and "DEVICE_METADATA" not in data,
     )
 
@@ -136,7 +139,7 @@ def _needs_metadata(
     row: Row, context: RowContext, name: str, field: str, value: str
 ) -> Iterator[ConstraintViolation]:
     actual = getattr(context, field)
-    if name in row and actual != value and not context.fragment:
+    if name in row and actual != value and not context.metadata_elsewhere:
         has = f"is {actual}" if actual else "is absent"
         yield ConstraintViolation(
             name, f"{name} is accepted only with {field} {value}, and DEVICE_METADATA's {has}"

@@ -77,7 +77,7 @@ def _only(table: TableSchema, context: RowContext) -> RowSchema | None:
 
 
 def _applies(shape: RowSchema, context: RowContext) -> bool:
-    if shape.when is None or context.fragment:
+    if shape.when is None or context.metadata_elsewhere:
         return True
     field, how, value = shape.when
     return (getattr(context, field) == value) is (how == "is")
