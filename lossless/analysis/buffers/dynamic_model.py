@@ -7,11 +7,12 @@ that the switch computes for the length it is told. On Barefoot chips pools have
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
-from lossless.analysis.buffers.headroom.port import computed_headroom, shares_headroom
+from lossless.analysis.buffers.headroom.port import computed_headroom, computing_speed, shares_headroom
 from lossless.analysis.buffers.pools import NO_HEADROOM, PortLoad, idle_load, lent_headroom, nvidia_room
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.known import UNKNOWN
@@ -63,13 +64,13 @@ def _computed(switch: Switch) -> Switch:
     pool = _pool(switch, loaded, dynamic) if len(known) == len(loads) else None
     if pool is None:
         return switch
-    own: dict[tuple[int, HeadroomNeed | None], PortQos] = {}
+    own: dict[tuple[int, HeadroomNeed | None, str], PortQos] = {}
     ports = []
     for port, need in zip(switch.ports, needs, strict=True):
         if port.qos is not None and (need is not None or _stated(port)):
-            key = id(port.qos), need
+            key = id(port.qos), need, _name(switch, port)
             if key not in own:
-                own[key] = _with_profiles(port.qos, _profile(port, need, pool, dynamic), pool)
+                own[key] = _with_profiles(port.qos, _profile(switch, port, need, pool, dynamic), pool)
             port = port._replace(qos=own[key])
         ports.append(port)
     pools = tuple(pool if stock.name == pool.name else stock for stock in switch.qos.pools)
@@ -125,11 +126,20 @@ def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
         lanes=port.lanes or 1,
         lossless_groups=computed,
         lossy_groups=len(groups) - computed - len(stated),
-        egress_reserved_bytes=sum(profile.reserved_bytes for profile in port.qos.profile_lists[1])
-        if port.qos is not None
-        else 0,
+        other_reserved_bytes=_other_reserved_bytes(port.qos) if port.qos is not None else 0,
         stated=tuple(map(_row_of, stated)),
     )
+
+
+def _other_reserved_bytes(qos: PortQos) -> int:
+    """Return the sizes of profiles beside those of lossless groups: of lossy groups, queues and the egress list.
+
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (iterate_all_items, iterate_profile_list).
+    """
+    groups = [group.buffer for group in qos.groups if group is not None and group.buffer is not None]
+    lossy = [profile for profile in groups if not profile.lossless]
+    queues = [queue.buffer for queue in qos.queues if queue is not None and queue.buffer is not None]
+    return sum(profile.reserved_bytes for profile in (*lossy, *queues, *qos.profile_lists[1]))
 
 
 def _stated(port: Port) -> list[BufferProfile]:
@@ -202,13 +212,35 @@ def _barefoot_headroom(switch: Switch) -> int:
     return int(ports * _BAREFOOT_GROUPS * _BAREFOOT_CELLS * int(cell or 0) * _BAREFOOT_PART)
 
 
+def _name(switch: Switch, port: Port) -> str:
+    """Return what the switch calls the profile that it computes for a port.
+
+    Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (getDynamicProfileName).
+    """
+    speed_bps = (
+        computing_speed(single_port(switch, port, port.qos)) if port.qos is not None else port.speed_bps
+    )
+    mtu = (
+        f"_mtu{port.mtu_bytes}" if isinstance(port.mtu_bytes, int) and port.mtu_bytes != _DEFAULT_MTU else ""
+    )
+    family = re.search(r"sn([45])[0-9]{3}", switch.profile.platform) if switch.profile else None
+    usual_bps = _EIGHT_LANES_BPS[family[1]] if family else speed_bps
+    lanes = "_8lane" if port.lanes == 8 and speed_bps != usual_bps else ""
+    return pg_profile_name(speed_bps, port.cable.configured_m, f"{mtu}{lanes}")
+
+
+_DEFAULT_MTU = 9100
+_EIGHT_LANES_BPS = {"4": 400 * 10**9, "5": 800 * 10**9}
+"""The speed at which ports of SN4000 and SN5000 always have eight lanes, which their profiles then do not say."""
+
+
 def _profile(
-    port: Port, need: HeadroomNeed | None, pool: Pool, dynamic: DynamicBuffers
+    switch: Switch, port: Port, need: HeadroomNeed | None, pool: Pool, dynamic: DynamicBuffers
 ) -> BufferProfile | None:
     if need is None:
         return None
     return BufferProfile(
-        name=pg_profile_name(port.speed_bps, port.cable.configured_m),
+        name=_name(switch, port),
         pool=pool,
         reserved_bytes=need.reserved_bytes or 0,
         headroom_bytes=need.headroom_bytes,

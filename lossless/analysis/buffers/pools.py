@@ -35,13 +35,14 @@ class PortLoad(NamedTuple):
     """What one port takes from the buffer.
 
     ``row`` is what each of ``lossless_groups`` has, ``stated`` what further groups have of their own.
+    ``other_reserved_bytes`` are the sizes of all profiles that are not those of lossless groups.
     """
 
     row: HeadroomRow
     lanes: int
     lossless_groups: int
     lossy_groups: int
-    egress_reserved_bytes: int
+    other_reserved_bytes: int
     stated: tuple[HeadroomRow, ...] = ()
 
     @property
@@ -67,7 +68,7 @@ def idle_load(spec: PortSpec) -> PortLoad:
 
     Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (admin_up_port).
     """
-    return PortLoad(NO_HEADROOM, len(spec.lanes), lossless_groups=0, lossy_groups=0, egress_reserved_bytes=0)
+    return PortLoad(NO_HEADROOM, len(spec.lanes), lossless_groups=0, lossy_groups=0, other_reserved_bytes=0)
 
 
 class SharedHeadroom(NamedTuple):
@@ -190,7 +191,7 @@ def _nvidia_reserved(asic: Asic, loads: tuple[PortLoad, ...], *, lends: bool) ->
         yield sum(row.reserved_bytes for row in load.lossless_rows)
         yield lossy * load.lossy_groups
         yield lossy + _MIRROR_HEADROOM_BYTES
-        yield load.egress_reserved_bytes
+        yield load.other_reserved_bytes
         yield _private_headroom(load) if lends else 0
 
 

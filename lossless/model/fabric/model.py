@@ -119,7 +119,8 @@ class Port(NamedTuple):
     ``leads_to`` says what is at the other end, where that is known. ``pfc_unwanted``: an intent says that links
     of its kind have no PFC. ``lag`` names the LAG the port is a member of, None where it stands alone.
     ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
-    file is all that is known.
+    file is all that is known. ``offered_bps`` is the fastest speed that a port which negotiates offers its peer, None
+    where it does not negotiate or names none.
     """
 
     name: str
@@ -137,6 +138,7 @@ class Port(NamedTuple):
     lag: str | None = None
     asymmetric: bool = False
     spec: PortSpec | None = None
+    offered_bps: int | None = None
 
 
 class WatchdogPoll(NamedTuple):

@@ -138,7 +138,7 @@ def _port_sets(switch: Switch, names: tuple[str, ...]) -> Iterator[PortSet]:
     groups: dict[tuple[object, ...], list[Port]] = {}
     for port in switch.ports:
         if port.qos is not None and port.admin_up is not False:
-            key = (id(port.qos), port.speed_bps, port.cable.real_m, port.cable.configured_m)
+            key = (id(port.qos), port.speed_bps, port.offered_bps, port.cable.real_m, port.cable.configured_m)
             groups.setdefault(key, []).append(port)
     for ports in groups.values():
         first = ports[0]

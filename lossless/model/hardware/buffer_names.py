@@ -27,9 +27,12 @@ PG_PROFILE_PREFIX = "pg_lossless_"
 """What the profiles of lossless groups begin with, whatever else the dynamic model adds to their names."""
 
 
-def pg_profile_name(speed_bps: int | None, cable_m: int | None) -> str:
-    """Return the name buffermgrd looks up: ``pg_lossless_400000_40m_profile``; 0 stands for what is not known."""
-    return f"{PG_PROFILE_PREFIX}{(speed_bps or 0) // 10**6}_{cable_m or 0}m_profile"
+def pg_profile_name(speed_bps: int | None, cable_m: int | None, besides: str = "") -> str:
+    """Return the name buffermgrd looks up: ``pg_lossless_400000_40m_profile``; 0 stands for what is not known.
+
+    ``besides`` is what the dynamic model adds for another MTU or for lanes.
+    """
+    return f"{PG_PROFILE_PREFIX}{(speed_bps or 0) // 10**6}_{cable_m or 0}m{besides}_profile"
 
 
 def is_pg_profile_name(name: str) -> bool:

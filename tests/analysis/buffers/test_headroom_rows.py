@@ -277,7 +277,7 @@ def test_a_shared_pool_holds_two_groups_less_what_the_port_has_of_its_own(ratio:
     assert defaults is not None
     assert row is not None
     assert row.reserved_bytes == row.xon_bytes
-    load = PortLoad(row, lanes=4, lossless_groups=2, lossy_groups=1, egress_reserved_bytes=0)
+    load = PortLoad(row, lanes=4, lossless_groups=2, lossy_groups=1, other_reserved_bytes=0)
     pools = plan_pools(sn5600.asic, defaults, (load,), SharedHeadroom(float(ratio)), Origin("x"))
     (pool,) = (pool for pool in pools if pool.shared_headroom_bytes is not None)
     assert pool.shared_headroom_bytes == (2 * row.headroom_bytes - 10 * 1024) // ratio

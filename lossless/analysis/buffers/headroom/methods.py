@@ -52,7 +52,8 @@ class HeadroomCase(NamedTuple):
 
     ``unknown_switch`` says why there is no profile or no HWSKU. ``mtu_bytes`` is the largest frame of the port.
     ``peer_response_ns`` is how long a peer takes to obey, None where the methods take what they know. The rest counts
-    in the formula alone; ``shared_headroom`` is 0 or 1; ``older_formula``: as releases before 202405 have it.
+    in the formula alone; ``shared_headroom`` is 0 or 1; ``older_formula``: as releases before 202405 have it;
+    ``computing_bps`` is the speed that a switch with the dynamic model computes with, None: that of the link.
     """
 
     profile: SwitchProfile | None
@@ -69,12 +70,13 @@ class HeadroomCase(NamedTuple):
     shared_headroom: SourcedValue
     gearbox_ns: SourcedValue
     older_formula: bool = False
+    computing_bps: int | None = None
 
     @property
     def link(self) -> LinkInputs:
         """The link as the formula sees it; lanes that are unknown count as few."""
         return LinkInputs(
-            rate_bps=self.speed_bps,
+            rate_bps=self.computing_bps or self.speed_bps,
             cable_m=self.cable_m,
             lanes=self.lanes.value or 1,
             port_mtu_bytes=self.port_mtu_bytes.value or 0,

@@ -202,13 +202,22 @@ def dynamic_headroom(
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b.
     """
     profile, cable_m, mtu_bytes = ports.switch.profile, ports.cable.configured_m, port_mtu(ports)
-    inputs = asic_inputs(profile.asic) if profile else None
-    if profile is None or inputs is None or not cable_m or mtu_bytes is None or ports.speed_bps is None:
+    inputs, speed_bps = asic_inputs(profile.asic) if profile else None, computing_speed(ports)
+    if profile is None or inputs is None or not cable_m or mtu_bytes is None or speed_bps is None:
         return None
     lanes = max((port.lanes or 1 for port in ports.ports), default=1)
-    link = LinkInputs(ports.speed_bps, cable_m, lanes, mtu_bytes, lossless_mtu_bytes, small_packet_percent)
+    link = LinkInputs(speed_bps, cable_m, lanes, mtu_bytes, lossless_mtu_bytes, small_packet_percent)
     older = computes_as_before(ports.switch)
     return evaluate(profile.asic, inputs, link, shared_headroom=shared_headroom, older=older)
+
+
+def computing_speed(ports: PortSet) -> int | None:
+    """Return the speed that the dynamic buffer model computes with: the fastest on offer where a port negotiates.
+
+    Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (needRefreshPortDueToEffectiveSpeed).
+    """
+    offered = [port.offered_bps for port in ports.ports if port.offered_bps is not None]
+    return max(offered, default=ports.speed_bps)
 
 
 def computes_as_before(switch: Switch) -> bool:

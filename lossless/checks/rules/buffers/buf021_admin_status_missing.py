@@ -9,7 +9,8 @@ many ports with PFC are up. Files that never write `admin_status` on such ports 
 
 ## Why it breaks a lossless fabric
 Without the field the port is down after a reload. buffermgrd goes further: until the field is there it makes no
-lossless group for the port. Ports that were split by hand come up so: PFC is on, and nothing backs it.
+lossless group for the port. Since August 2025 it takes the port for down instead, and on NVIDIA and Barefoot chips
+removes the group. Ports that were split by hand come up so: PFC is on, and nothing backs it.
 
 ## Bad
 ```json config_db base=leaf
@@ -37,7 +38,8 @@ lossless group for the port. Ports that were split by hand come up so: PFC is on
 Write `admin_status` up, or down where the port is not in use.
 
 ## Sources
-- sonic-swss cfgmgr/buffermgr.cpp @029506c (without admin_status the task is put off)
+- sonic-swss cfgmgr/buffermgr.cpp @029506c (without admin_status the task is put off), @e6b0c5b (it counts as down;
+  since @cbe9ca8, pull request 3751)
 - sonic-swss cfgmgr/portmgr.h @0273978 (a port is down by default)
 - sonic-net/sonic-buildimage issue 23354 (ports split by hand without lossless groups)
 """
@@ -74,7 +76,7 @@ def _violation(device: Device, port: Port) -> Violation:
         origin=port.origin.key(),
         message="PFC is on and the port has no admin_status: it is down after a reload, and no lossless group is "
         "made for it",
-        note="buffermgrd puts the groups of a port off until it has an admin_status",
+        note="buffermgrd puts the groups of a port off until it has an admin_status, or takes the port for down",
         help=f'write "admin_status": "up" on {port.name}, or "down" where it is not in use',
         elements=(element(device, port.name),),
     )

@@ -147,6 +147,7 @@ class _DeviceReader:
             placed=True,
             origin=self.tables.origin("PORT", row) if row else self.tables.origin("PORT_QOS_MAP"),
             asymmetric=fields.get("pfc_asym") == "on",
+            offered_bps=_offered(fields),
         )
 
     def _mtu(self, row: ConfigRow | None) -> Maybe[int]:
@@ -240,6 +241,13 @@ class _DeviceReader:
             poll_ms=self.tables.number("PFC_WD", row, "POLL_INTERVAL") if row else None,
             origin=self.tables.origin("PFC_WD", row) if row else self.tables.origin("PFC_WD"),
         )
+
+
+def _offered(fields: Mapping[str, str]) -> int | None:
+    """Return the fastest speed in ``adv_speeds`` of a port that negotiates."""
+    offered = fields.get("adv_speeds", "").split(",") if fields.get("autoneg") == "on" else []
+    speeds_mbps = [speed for speed in map(whole_number, offered) if speed]
+    return max(speeds_mbps) * 10**6 if speeds_mbps else None
 
 
 @lru_cache(maxsize=1024)
