@@ -17,6 +17,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from lossless.api import diff, lint, render, trace
 from lossless.ground.basics.errors import LosslessError
+from tests.checks.lint.test_more_information import EXPLAINED_BY_INTENT
 from tests.output.render.test_render_laws import one_value_changed
 from tests.strategies import fabric_of, intents, written
 from tools.example_base import base_of
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
 
 Data = dict[str, Any]
 pytestmark = pytest.mark.laws
-
-
-EXPLAINED_BY_INTENT = {
-    "BUF001": "a switch is told the length of a row, which may be longer than the cable is",
-    "BUF002": "what is below the cable that a switch is told may hold the real one, and yet not all that it needs",
-}
-"""Rules whose errors in a rendered tree are milder beside the intent, and why."""
 
 
 class Files(NamedTuple):

@@ -4,7 +4,7 @@
     python tools/corpus.py FOLDER --record   add what is new to the record, to be judged by hand
 
 FOLDER is the corpus: ``full`` (real and rendered configurations), ``probes`` (one change each to a valid file) and
-``rejected`` (cases that upstream's YANG refuses). The record is ``tests/corpus-verdicts.toml``.
+``rejected`` (cases that upstream's YANG refuses). The record is ``tests/checks/rules/corpus-verdicts.toml``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Finding, Path as KeyPath
 
-RECORD = Path(__file__).parent.parent / "tests" / "corpus-verdicts.toml"
+RECORD = Path(__file__).parent.parent / "tests" / "checks" / "rules" / "corpus-verdicts.toml"
 UNJUDGED = "unjudged"
 _ONLY_SAID = ("SCM007",)
 """What says that a table has no schema, and refuses nothing."""

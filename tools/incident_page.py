@@ -10,12 +10,12 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from lossless.output.report.columns import markdown_table  # noqa: E402
-from tests.incidents.replays import INCIDENTS  # noqa: E402
+from tests.checks.rules.incidents.replays import INCIDENTS  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.incidents.replays import Incident
+    from tests.checks.rules.incidents.replays import Incident
 
 PAGE = ROOT / "docs" / "incidents.md"
 _INTRODUCTION = """\

@@ -80,18 +80,21 @@ class Record(NamedTuple):
     lines: dict[str, dict[str, list[int]]]
 
     def phases(self, fault: Fault) -> Iterator[list[str]]:
-        """Yield tests to run on a fault, those most likely to notice it first; none where none runs its line."""
+        """Yield tests to run on a fault, the quickest first; none where none runs its line.
+
+        What runs on import is given to the tests that run any line of the module. A test that needs a line only through
+        a fixture of an earlier test is left out: a fault that it alone would notice counts as a survivor. What changes
+        no line, the control, is given to all.
+        """
         module = self.lines.get(fault.file, {})
         near = {test for line in fault.lines for test in module.get(str(line), ())}
         if fault.lines and not near:
             return
-        everywhere = not fault.lines or 0 in near
-        if everywhere:
+        if not fault.lines:
+            near = set(range(len(self.tests)))
+        elif 0 in near:
             near.update(test for tests in module.values() for test in tests)
-        ranked = sorted(near - {0}, key=lambda test: (self.seconds[test], test))
-        files = {_file(self.tests[test]) for test in ranked}
-        others = (test for test in range(1, len(self.tests)) if test not in near)
-        order = [*ranked, *(test for test in others if everywhere or _file(self.tests[test]) in files)]
+        order = sorted(near - {0}, key=lambda test: (self.seconds[test], test))
         quickest = {_file(self.tests[test]) for test in order[:QUICKEST]}
         for first in (True, False):
             phase = [self.tests[test] for test in order if (_file(self.tests[test]) in quickest) == first]
@@ -173,8 +176,10 @@ class _Runner:
         settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put the tests in order; those that are not known run last."""
-        items.sort(key=lambda item: self.rank.get(item.nodeid, len(self.rank)))
+        """Run the tests of the order, in it, and no others."""
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.rank), key=lambda it: self.rank[it.nodeid]
+        )
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Let the signal end the process once the test has taken too long."""
@@ -277,6 +282,7 @@ def _tests(package: str) -> str:
 
 
 _state: list[Any] = []
+_UNNOTICED = (int(pytest.ExitCode.OK), int(pytest.ExitCode.NO_TESTS_COLLECTED))
 
 
 def _start(base: Path, record: Record) -> None:
@@ -307,9 +313,9 @@ def _notices(folder: Path, record: Record, order: list[str]) -> bool:
         return int(pytest.main([*ARGUMENTS, *dict.fromkeys(map(_file, order))], plugins=[runner]))
 
     code = _forked(folder, 120 + 20 * sum(runner.seconds[name] for name in order), run)
-    if code not in {0, 1, 2, None}:
+    if code not in {*_UNNOTICED, 1, 2, None}:
         sys.exit(f"pytest could not run:\n{(folder / 'mutant.log').read_text()}")
-    return code != 0
+    return code not in _UNNOTICED
 
 
 def _shown(fault: Fault, source: bytes, remark: str = "") -> str:

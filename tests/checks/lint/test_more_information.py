@@ -29,16 +29,20 @@ def findings_of(*documents: Document, rdma_dscps: tuple[int, ...] = ()) -> Itera
             yield finding
 
 
+EXPLAINED_BY_INTENT = {
+    "BUF001": "a switch is told the length of a row, which may be longer than the cable is",
+    "BUF002": "what is below the cable that a switch is told may hold the real one, and yet not all that it needs",
+}
+"""Rules whose errors in a rendered tree are milder beside the intent, and why."""
+
+
 def is_explained(finding: Finding) -> bool:
-    """Return whether a finding says that the intent knows a cable shorter than the switch is told."""
-    return finding.note.startswith("in the intent no cable there is longer than")
+    """Return whether a finding is by a rule that an intent may make milder."""
+    return finding.code in EXPLAINED_BY_INTENT
 
 
 def rows_with_errors(findings: Iterable[Finding]) -> set[tuple[str, Path]]:
-    """Return the rows of files that some rule calls an error, or that an intent's length of a cable explains.
-
-    A switch is told the length of a row, and the intent may know that its cable is shorter. It says so then.
-    """
+    """Return the rows of files that some rule calls an error, or finds by the length of a cable."""
     return {
         (finding.origin.file, finding.origin.path[:2])
         for finding in findings

@@ -368,6 +368,12 @@ class TestFlooding:
         assert drawn("CLS013", device) == []
         assert len(drawn("CLS013", device, patched("leaf-spine.yaml", {}))) == 1
 
+    def test_of_a_port_that_the_intent_does_not_use_the_type_of_the_neighbor_tells(self) -> None:
+        document = self.vlan("Ethernet0", "Ethernet8")
+        smaller = {"topology": {"leaf_spine": {"hosts_per_leaf": 1, "host_links": "1 x 400G"}}}
+        found = drawn("CLS013", document, patched("leaf-spine.yaml", smaller))
+        assert [finding.origin.path for finding in found] == [("VLAN_MEMBER", "Vlan100|Ethernet8")]
+
 
 TRUE_FINDINGS = {
     # "Ethernet4": {"pfc_enable": "3,4"} in a file without any DSCP or 802.1p map.

@@ -179,6 +179,7 @@ class TestOneRow:
             ({"PORT_QOS_MAP": {"Ethernet0": {"tc_to_queue_map": None}}}, None),
             ({"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"6": "3"}}}, "TC 6 goes to PG 3, the intent says 0"),
             ({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}}}, "CABLE_LENGTH is 40m, the intent says 5m"),
+            ({"CABLE_LENGTH": {"AZURE": {"Ethernet0": "3m"}}}, "CABLE_LENGTH is 3m, the intent says 5m"),
             ({"PORT": {"Ethernet0": {"mtu": "4096"}}}, "mtu is 4096, the intent says 9100"),
             ({"PORT": {"Ethernet0": {"speed": "200000"}}}, "speed is 200G, the intent says 400G"),
             ({"PORT": {"Ethernet0": None}}, "PORT has no Ethernet0, which the intent uses"),

@@ -206,6 +206,13 @@ class TestQueueLimit:
         assert only(device(static | limit), "ECN012").data["limit_bytes"] == 3276799
         none_of(device(static | egress(dynamic_th=None, static_th="3276800")), "ECN012")
 
+    def test_a_queue_that_holds_just_kmin_never_marks(self) -> None:
+        static = {"BUFFER_POOL": {"egress_lossless_pool": {"mode": "static"}}} | curve(1300000, 3276800)
+        full = only(device(static | egress(dynamic_th=None, static_th="1300000")), "ECN012")
+        assert full.message.endswith("Kmin is 1,300,000 B: nothing is ever marked")
+        more = only(device(static | egress(dynamic_th=None, static_th="1300001")), "ECN012")
+        assert more.message.endswith("Kmax is 3,276,800 B: full marking is never reached")
+
     def test_a_threshold_that_the_pool_contradicts_limits_nothing(self) -> None:
         none_of(device(egress(dynamic_th=None, static_th="1000")), "ECN012")
 

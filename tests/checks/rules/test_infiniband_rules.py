@@ -491,6 +491,16 @@ def test_jobs_at_the_first_place_need_their_partition_there() -> None:
     assert drawn("IB013", intent(partitions=first, jobs=without)) == []
 
 
+def test_the_partition_that_asks_for_place_0_has_it_among_several() -> None:
+    without = {"environment": {"NCCL_IB_PKEY": None}}
+    both = {"options": {"allow_both_pkeys": "TRUE"}}
+    counts = {}
+    for index0 in (False, True):
+        asked = intent(partitions={"compute": {"index0": index0}}, jobs=without, subnet_manager=both)
+        counts[index0] = (len(drawn("IB013", asked)), len(gaps("IB013", asked)))
+    assert counts == {False: (0, 1), True: (0, 0)}
+
+
 def test_which_of_several_partitions_is_at_a_place_is_not_judged() -> None:
     assert drawn("IB013", intent()) == []
     assert len(gaps("IB013", intent())) == 1

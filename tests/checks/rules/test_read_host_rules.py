@@ -295,6 +295,16 @@ def test_a_difference_names_both_values_and_both_places(name: str, value: int) -
         assert declared.path[0] == "congestion_control"
 
 
+def test_a_parameter_that_the_intent_states_is_declared_there_and_others_with_all_of_dcqcn() -> None:
+    want = wanted(intent_view({"congestion_control": {"dcqcn": {"rpg_time_reset": "51us"}}}).fabric)
+    have = as_read(want)
+    other = tuple((name, value + 1) for name, value in have.dcqcn.values)
+    changed = have._replace(dcqcn=have.dcqcn._replace(values=other))
+    declared = {found.setting: found.declared.path for found in differences(changed, want)}
+    assert declared["rpg_time_reset"] == ("congestion_control", "dcqcn", "rpg_time_reset")
+    assert declared["rpg_hai_rate"] == ("congestion_control", "dcqcn")
+
+
 def test_generations_of_nics_that_were_read_are_told_apart() -> None:
     """Bai et al., NSDI 2023, 7.2: one generation paces CNPs at the receiver, another at the sender."""
     new = as_read(wanted())

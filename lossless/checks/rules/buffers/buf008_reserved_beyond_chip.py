@@ -71,8 +71,8 @@ def check(device: Device) -> Results:
 
 def _chip_bytes(switch: Switch) -> int | None:
     """Return the most the chip can have: its buffer where that is known, or the largest pool."""
-    sizes = [pool.size_bytes or 0 for pool in switch.qos.pools]
-    return max(*sizes, (switch.profile.asic.buffer_bytes if switch.profile else 0) or 0, 0) or None
+    chip = switch.profile.asic.buffer_bytes if switch.profile else None
+    return max(filter(None, (chip, *(pool.size_bytes for pool in switch.qos.pools))), default=None)
 
 
 def _pooled(switch: Switch) -> int:

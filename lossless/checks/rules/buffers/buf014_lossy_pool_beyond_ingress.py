@@ -59,7 +59,7 @@ def check(device: Device) -> Results:
         return
     ingress, egress = _pools_of_lossy(device)
     sizes = [pool.size_bytes for pool in ingress.values()]
-    if not ingress or not egress or None in sizes:
+    if None in sizes:
         return
     room = sum(pool.total_bytes for pool in ingress.values())
     for pool in egress.values():

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lossless.ground.documents.document import Document
-from tests.incidents.example import Patch, devices, intent, ports, subnet
+from tests.checks.rules.incidents.example import Patch, devices, intent, ports, subnet
 
 
 class Replay(NamedTuple):

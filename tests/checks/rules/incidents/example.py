@@ -15,10 +15,10 @@ from lossless import api
 from lossless.ground.documents import load, load_text
 from lossless.ground.documents.document import Document
 from tests.checks.rules.snippets import merge
+from tests.paths import EXAMPLES
 
-ROOT = Path(__file__).parent.parent.parent
-EXAMPLE = ROOT / "examples" / "roce-256"
-SUBNET = ROOT / "examples" / "infiniband-256-ndr"
+EXAMPLE = EXAMPLES / "roce-256"
+SUBNET = EXAMPLES / "infiniband-256-ndr"
 Patch = dict[str, Any]
 
 

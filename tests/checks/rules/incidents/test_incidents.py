@@ -9,8 +9,8 @@ import pytest
 
 from lossless.api import Options, lint_documents
 from lossless.checks.rules.registry import RULES
-from tests.incidents.example import devices, intent, subnet
-from tests.incidents.replays import INCIDENTS, Replay
+from tests.checks.rules.incidents.example import devices, intent, subnet
+from tests.checks.rules.incidents.replays import INCIDENTS, Replay
 from tools.incident_page import PAGE, page
 
 REPLAYS = [
