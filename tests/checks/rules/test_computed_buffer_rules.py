@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.analysis.buffers.simulation_facts import HeadroomUse, PortRef, SimulationFacts
 from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.api import lint_documents, load_fabrics
+from lossless.checks.rules.simulation.root_causes import headroom, more_headroom
+from lossless.checks.rules.subjects import computing_buffers
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View
 from tests.checks.rules.judging import drawn, gaps, only, patched
-from tests.checks.rules.test_dynamic_model_rules import SHARED, long_links, rendered
+from tests.checks.rules.test_dynamic_model_rules import SHARED, THRESHOLD_ALONE, long_links, rendered
 from tests.formats.intent.intent_texts import SHAPE
 
 if TYPE_CHECKING:
@@ -155,3 +158,26 @@ def test_a_group_with_headroom_of_its_own_needs_no_length_in_the_dynamic_model()
         DYNAMIC, CABLE_LENGTH={"AZURE": told}, BUFFER_PROFILE={"by_hand": own}, BUFFER_PG=groups
     )
     assert drawn("BUF004", document) == []
+
+
+@pytest.mark.parametrize("threshold", [{}, THRESHOLD_ALONE])
+def test_what_runs_show_of_computed_headroom_names_no_row_that_is_not_there(
+    threshold: dict[str, Any],
+) -> None:
+    """The row of a threshold alone has no xoff to raise."""
+    fabrics, _ = load_fabrics([rendered(DYNAMIC, **threshold)])
+    view = computing_buffers(View(fabrics[0]))
+    short = HeadroomUse(PortRef("leaf1", "Ethernet0"), 1000, 1000, 500_000, 3, frozenset({1}))
+    run = SimulationFacts(view, "made up", priority=3, seeds=2)
+    assert more_headroom(run, short) == (
+        "give the groups a profile of their own, with xoff 500000 (the switch computes none for those)"
+    )
+    ports = tuple(
+        port._replace(cable=port.cable._replace(real_m=100)) for port in fabrics[0].switches[0].ports
+    )
+    switch = fabrics[0].switches[0]._replace(ports=ports)
+    view = computing_buffers(View(fabrics[0]._replace(switches=(switch,))))
+    assert more_headroom(run._replace(view=view), short) == (
+        "set the length of these cables to 100 m, from which the switch computes headroom"
+    )
+    assert headroom(run._replace(view=view), short.spot).origin.path[0] == "CABLE_LENGTH"

@@ -32,7 +32,7 @@ class ProfileHeadroom(NamedTuple):
     def violation(self, limit: str, *, note: str, help_text: str, severity: Severity) -> Violation:
         """Return the violation of a headroom that is below a limit."""
         ports, profile, link = self.ports, self.profile, self.link
-        row = None if _is_computed(ports, profile) else row_of(profile)
+        row = None if is_computed(ports, profile) else row_of(profile)
         origin, cable = headroom_origin(ports, profile), ports.cable
         where = f"{ports.rate} over {link.cable_m} m"
         xoff = f"xoff of {profile.name}, {format_bytes(profile.xoff_bytes)}"
@@ -114,7 +114,7 @@ def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
 
     A row that still names what was generated for another speed or length is itself to blame.
     """
-    if row_of(profile) is None or _is_computed(ports, profile):
+    if row_of(profile) is None or is_computed(ports, profile):
         stated = profile.origin.path[-1:] == ("xoff",)
         return profile.origin if stated else ports.cable.origin
     stale = _stale_row(ports, profile)
@@ -122,7 +122,7 @@ def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
     return profile.origin.at("size" if hollow else "xoff") if stale is None else stale.at("profile")
 
 
-def _is_computed(ports: PortSet, profile: BufferProfile) -> bool:
+def is_computed(ports: PortSet, profile: BufferProfile) -> bool:
     """Return whether the switch computes what a profile gives: its row, if it has one, states a threshold alone."""
     groups = (group for group in ports.qos.groups if group is not None and group.buffer is profile)
     return ports.switch.qos.buffer_model == "dynamic" and any(group.generated for group in groups)
@@ -138,8 +138,8 @@ def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
 
 def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
     """Return how a headroom that follows from something else is fixed: a length, a stale row, a size; else nothing."""
-    if _is_computed(ports, profile):
-        return f"set the length of these cables to {ports.cable.known_m} m or more, from which the switch computes it"
+    if is_computed(ports, profile):
+        return computed_help(ports, need.headroom_bytes)
     stale = _stale_row(ports, profile)
     if stale is not None:
         return _fresh_row(ports, stale, need)
@@ -149,6 +149,14 @@ def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
         return "give the pool a shared headroom pool (xoff): the rows of this HWSKU count on one"
     headroom = max(profile.xoff_bytes, need.headroom_bytes)
     return f"set size to xon + xoff, {(profile.xon_bytes or 0) + headroom}, and xoff to {headroom}"
+
+
+def computed_help(ports: PortSet, needed_bytes: int) -> str:
+    """Return how groups whose headroom a switch computes get more: by the real length, else by a profile."""
+    told_m, known_m = ports.cable.configured_m or 0, ports.cable.known_m or 0
+    if told_m < known_m:
+        return f"set the length of these cables to {known_m} m, from which the switch computes headroom"
+    return f"give the groups a profile of their own, with xoff {needed_bytes} (the switch computes none for those)"
 
 
 def _stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:

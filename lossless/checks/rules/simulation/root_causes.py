@@ -14,7 +14,12 @@ from lossless.analysis.buffers.headroom.port import (
     lossless_profile,
 )
 from lossless.checks.rules.buffers.buf013_egress_limit_below_ingress import UNBOUNDED_TH
-from lossless.checks.rules.buffers.headroom import headroom_origin, row_help
+from lossless.checks.rules.buffers.headroom import (
+    computed_help,
+    headroom_origin,
+    is_computed,
+    row_help,
+)
 from lossless.checks.rules.locations import below, row_of
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
@@ -157,6 +162,8 @@ def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
         return ""
     if ports.ports[0].pfc_unwanted:
         return _PFC_THERE
+    if is_computed(ports, profile):
+        return computed_help(ports, short.needed_bytes)
     if row_of(profile) is None:
         needed = f"{format_bytes(short.needed_bytes)} hold what this traffic used, and a frame"
         return f"{needed}: take a shorter cable, or hardware whose rows give so much"
