@@ -510,3 +510,66 @@ def test_a_group_or_queue_names_a_profile(table: str, row: Config) -> None:
     assert [(problem.path, problem.flaw.message) for problem in found] == [
         ((table, "Ethernet0|3"), "profile is missing")
     ]
+
+
+def blank(table: str, key: str, row: Config) -> list[tuple[str, tuple[str, ...]]]:
+    """Return what is refused where a key of a table has a blank beside it."""
+    ports = {"Ethernet0": {"lanes": "1", "alias": "e0", "speed": "100000"}}
+    pools = {"p": {"type": "ingress", "mode": "dynamic", "size": "1000"}}
+    profiles = {"b": {"pool": "p", "size": "0", "dynamic_th": "0"}}
+    tables: Config = {"PORT": ports, "BUFFER_POOL": pools, "BUFFER_PROFILE": profiles}
+    return refused({**tables, table: {**tables.get(table, {}), key: row}})
+
+
+@pytest.mark.parametrize(
+    ("table", "key", "row"),
+    [
+        ("BUFFER_PG", "Ethernet0|3 ", {"profile": "b"}),
+        ("BUFFER_PG", "Ethernet0| 3", {"profile": "b"}),
+        ("BUFFER_PG", "Ethernet0 |3", {"profile": "b"}),
+        ("PORT_QOS_MAP", "Ethernet0 ", {"pfc_enable": "3"}),
+        ("DSCP_TO_TC_MAP", "AZ ", {"3": "0"}),
+        ("WRED_PROFILE", "W ", {"ecn": "ecn_none"}),
+        ("CABLE_LENGTH", "AZ ", {"Ethernet0": "5m"}),
+    ],
+)
+def test_blanks_around_the_parts_of_a_key_are_none_to_the_models(table: str, key: str, row: Config) -> None:
+    """sonic-yang-mgmt strips them (sonic_yang_ext.py @086b03b); its validator accepts each of these."""
+    assert blank(table, key, row) == []
+
+
+def test_blanks_around_entries_count_and_around_a_second_row_of_one_name() -> None:
+    """The same validator refuses these: a port in CABLE_LENGTH, a DSCP, and a duplicate instance."""
+    assert blank("CABLE_LENGTH", "AZ", {"Ethernet0 ": "5m"}) == [
+        ("reference", ("CABLE_LENGTH", "AZ", "Ethernet0 "))
+    ]
+    assert blank("DSCP_TO_TC_MAP", "AZ", {"3 ": "0"}) == [("value", ("DSCP_TO_TC_MAP", "AZ", "3 "))]
+    pool = {"type": "ingress", "mode": "dynamic", "size": "1000"}
+    for _ in range(2):
+        assert blank("BUFFER_POOL", "p ", pool) == [("key", ("BUFFER_POOL", "p "))]
+
+
+def test_a_row_is_named_without_the_blank_of_its_key() -> None:
+    profiles = {"b ": {"pool": "p", "size": "0", "dynamic_th": "0"}}
+    assert blank("BUFFER_PG", "Ethernet0|3", {"profile": "b"}) == []
+    ports = {"Ethernet0": {"lanes": "1", "alias": "e0", "speed": "100000"}}
+    pools = {"p": {"type": "ingress", "mode": "dynamic", "size": "1000"}}
+    rows = {"Ethernet0|3": {"profile": "b"}}
+    assert refused({"PORT": ports, "BUFFER_POOL": pools, "BUFFER_PROFILE": profiles, "BUFFER_PG": rows}) == []
+
+
+def test_a_word_that_several_begin_with_is_not_guessed() -> None:
+    (found,) = validate(on_leaf(DEVICE_METADATA={"localhost": {"type": "Spine"}})).problems
+    assert found.flaw.help == "accepted are 'SpineChassisFrontendRouter', 'SpineRouter' and 'SpineTs'"
+    (found,) = validate(on_leaf(DEVICE_METADATA={"localhost": {"type": "LeafRuoter"}})).problems
+    assert found.flaw.help == "'LeafRouter' is the nearest value that is accepted"
+
+
+@pytest.mark.parametrize(
+    ("asns", "good"), [(["65001", "65002"], True), (["65001", "x"], False), ("abc", False)]
+)
+def test_numbers_of_a_group_of_autonomous_systems_are_numbers(asns: object, good: bool) -> None:
+    """t2_group_asns is a list of inet:as-number (sonic-device_metadata.yang @086b03b)."""
+    data = base()
+    data["DEVICE_METADATA"]["localhost"]["t2_group_asns"] = asns
+    assert (refused(data) == []) is good

@@ -168,6 +168,14 @@ def _rows(data: Mapping[str, object], table: str) -> Mapping[str, object]:
     return rows if isinstance(rows, dict) else {}
 
 
+def _parts(key: str) -> tuple[str, ...]:
+    """Return the parts of the key of a row, without the blanks around them, which the models never see.
+
+    Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py @086b03b (_extractKey).
+    """
+    return tuple(part.strip() for part in key.split("|"))
+
+
 def _named(shape: RowSchema, parts: Sequence[str]) -> str | None:
     """Return the one row that the parts of a key name, empty where they name none; None: look closer."""
     named = ""
@@ -214,13 +222,13 @@ class _TableValidator:
 
     def _is_alike(self, key: str, fields: Mapping[object, object]) -> bool:
         """Return whether a row under a new key says what a good row said, as most rows of a file do."""
-        shape, parts = self.accepted.shape, key.split("|")
+        shape, parts = self.accepted.shape, _parts(key)
         if shape is None or shape.checks or key in self.accepted.fixed or len(parts) != len(shape.key):
             return False
         named = _named(shape, parts)
         if named is None or (named and named not in self.named):
             return False
-        if key not in self.accepted.keys and len(self.accepted.keys) < _MOST_KEYS:
+        if key not in self.accepted.keys and len(self.accepted.keys) < _MOST_KEYS and "|".join(parts) == key:
             self.accepted.keys[key] = named
         return self._is_known(key, fields)
 
@@ -229,7 +237,7 @@ class _TableValidator:
         if older:
             yield unknown_to(f"row {key} is", older, self.context.release)
         fixed = self.accepted.schema.rows.get(key)
-        parts = tuple(key.split("|"))
+        parts = _parts(key)
         shape = fixed or self._shape(parts)
         if shape is None:
             yield self._misshapen(key, parts)
@@ -258,7 +266,10 @@ class _TableValidator:
     def _key(self, key: str, parts: tuple[str, ...], shape: RowSchema) -> Iterator[RowFlaw]:
         results = tuple(check_key(shape, parts))
         references = [item for item in results if not isinstance(item, RowFlaw)]
-        if len(references) == len(results) and shape is self.accepted.shape:
+        plain = "|".join(parts)
+        if plain != key and plain in _rows(self.data, self.name):
+            yield RowFlaw("key", (), f"is {plain} once more: the models see no blanks around keys", value=key)
+        elif len(references) == len(results) and shape is self.accepted.shape and plain == key:
             if len(self.accepted.keys) >= _MOST_KEYS:
                 self.accepted.keys.clear()
             self.accepted.keys[key] = references[0][1] if references else ""
@@ -310,7 +321,8 @@ class _TableValidator:
 
     def _absent(self, where: tuple[str, ...], reference: Reference, by: str) -> Iterator[RowFlaw]:
         table, name = reference
-        if name not in _rows(self.data, table):
+        rows = _rows(self.data, table)
+        if name not in rows and name not in map(str.strip, rows):
             yield RowFlaw("reference", where, by, value=name, reference=reference)
 
 

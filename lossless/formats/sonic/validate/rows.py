@@ -8,6 +8,7 @@ from lossless.formats.sonic.validate.checks import CHECKS
 from lossless.formats.sonic.validate.schema import nearest_name
 from lossless.formats.sonic.validate.types import ValueType, texts
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.validate.types import Reference
 
 _MOST_SHOWN = 60
+_MOST_WORDS = 4
 Kind = Literal["field", "value", "reference", "constraint", "missing", "key", "release"]
 
 
@@ -147,6 +149,9 @@ def shown(text: str) -> str:
 
 
 def _nearest(text: str, words: tuple[str, ...]) -> str:
+    begin = [word for word in words if text and word.lower().startswith(text.lower())]
+    if len(begin) > 1:
+        return f"accepted are {joined(map(repr, begin[:_MOST_WORDS]))}"
     nearest = nearest_name(text, words) if words and text else None
     return f"{nearest!r} is the nearest value that is accepted" if nearest else ""
 
