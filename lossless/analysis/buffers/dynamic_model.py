@@ -80,10 +80,10 @@ def _computed(switch: Switch) -> Switch:
 def _without_unready_groups(switch: Switch) -> Switch:
     """Return a switch without the groups that it computes nothing for: those of ports without a length, or with 0m.
 
-    Where no port has a length, the file does not hold them. Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
+    Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
     (refreshPgsForPort).
     """
-    told = any(port.cable.configured_m is not None for port in switch.ports)
+    told = not switch.lacks_lengths
     own: dict[int, PortQos] = {}
     ports = []
     for port in switch.ports:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Literal
 
-from lossless.ground.basics.known import UNKNOWN
-
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.view import PortSet
@@ -43,8 +41,7 @@ WATCHDOG_ELSEWHERE = "a fragment without PORT rows: the watchdog may stand elsew
 
 def watchdog_elsewhere(switch: Switch) -> bool:
     """Return whether a switch was read from a qos.json or buffers.json, which need not hold the watchdog's rows."""
-    is_fragment = all(port.admin_up is UNKNOWN for port in switch.ports)
-    return is_fragment and not any(port.qos and port.qos.watchdog for port in switch.ports)
+    return switch.is_fragment and not any(port.qos and port.qos.watchdog for port in switch.ports)
 
 
 def _without_mask(switch: Switch) -> Protection:

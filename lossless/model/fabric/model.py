@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.known import Maybe
+from lossless.ground.basics.known import UNKNOWN, Maybe
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TunnelMaps
 from lossless.model.fabric.tier import LinkTier, Tier
@@ -215,6 +215,17 @@ class Switch(NamedTuple):
     def names_neighbors(self) -> bool:
         """Whether any port has a neighbor: where none has, nothing says which ports are wired."""
         return any(port.neighbor is not None for port in self.ports)
+
+    @property
+    def is_fragment(self) -> bool:
+        """Whether its file has no PORT rows, as a qos.json: what it lacks may stand elsewhere."""
+        return all(port.admin_up is UNKNOWN for port in self.ports)
+
+    @property
+    def lacks_lengths(self) -> bool:
+        """Whether no port has a cable length, and they may stand elsewhere: with PORT rows, or with buffer pools."""
+        may_stand_elsewhere = self.is_fragment or not self.qos.pools
+        return may_stand_elsewhere and all(port.cable.configured_m is None for port in self.ports)
 
 
 class PortDemand(NamedTuple):

@@ -270,12 +270,25 @@ def test_no_length_beside_what_a_length_left_over_is_a_warning(length: str | Non
     assert found.message.endswith("its lossless group keeps pg_lossless_400000_5m_profile")
 
 
-def test_a_file_without_lengths_is_not_judged() -> None:
+def test_a_file_without_lengths_whose_groups_are_written_is_not_judged() -> None:
     document = leaf(CABLE_LENGTH=None)
     assert drawn("BUF004", document) == []
     assert [(gap.reason, gap.times) for gap in gaps("BUF004", document)] == [
         ("the file has no cable lengths", 3)
     ]
+
+
+@pytest.mark.parametrize("model", ["traditional", "dynamic"])
+def test_a_whole_file_without_lengths_gets_no_lossless_group(model: str) -> None:
+    metadata = {"localhost": {"buffer_model": model}}
+    ports = [f"Ethernet{number}|3" for number in (0, 4, 8)]
+    groups = dict.fromkeys(ports, {"profile": "NULL"} if model == "dynamic" else None)
+    whole = {"CABLE_LENGTH": None, "BUFFER_PG": groups, "DEVICE_METADATA": metadata}
+    found = only("BUF004", leaf(**whole))
+    assert found.message == "PFC is on and the port has no cable length, so it gets no lossless group"
+    assert (found.origin.path, found.places) == (("CABLE_LENGTH",), 3)
+    for part in ({"PORT": None}, {"BUFFER_POOL": None}):
+        assert drawn("BUF004", leaf(**whole, **part)) == []
 
 
 # --- BUF007: all headroom at once ---
@@ -371,6 +384,8 @@ def test_groups_that_the_switch_writes_itself_are_judged_by_their_row() -> None:
 EXPECTED_IN_CORPUS = {
     # Four uplinks with a neighbour and PFC on, all at 0m: on the device they get no lossless group.
     ("rend-Arista-7050-QX-32S-arista-7050-t0.json", "BUF004", "error", 4),
+    # A mock of sonic-utilities: Ethernet4 has PFC on and no BUFFER_PG row, and the file no CABLE_LENGTH.
+    ("utils-mock_tables_config_db.json", "BUF004", "error", 1),
     # The HWSKU of the one file (its rows count on a shared headroom pool) with the pools of another, which have none.
     ("rend-ACS-MSN2700-mellanox-2700-t0.json", "BUF001", "error", 8),
     # 1 MiB and 2 MiB against pools of 3.3 and 12.8 MB.

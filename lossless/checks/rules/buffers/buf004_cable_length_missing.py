@@ -6,8 +6,8 @@ Severity: error
 Looks for ports in service with PFC on whose cable length is missing or `0m`. Without a lossless group of their own
 that is an error, or a warning where the file names no neighbours and so does not say which ports are wired. Where a
 group is configured by hand it stays: in the traditional buffer model a warning where it still names the profile of
-some length, else only worth knowing. Ports that are down or have no neighbour, and files without any cable length, are
-left alone.
+some length, else only worth knowing. Ports that are down or have no neighbour are left alone, and files without any
+cable length: parts of a configuration (no PORT rows, no buffer pools), and those whose groups are all set by hand.
 
 ## Why it breaks a lossless fabric
 SONiC derives the lossless groups of a port from speed and length, in the dynamic buffer model also the headroom of
@@ -63,12 +63,16 @@ def check(view: View) -> Results:
         switch = ports.switch
         if ports.cable.configured_m or (switch.qos.buffer_model == "dynamic" and not _without_group(ports)):
             continue
-        if all(port.cable.configured_m is None for port in switch.ports):
+        if switch.lacks_lengths or not (_without_group(ports) or _has_lengths(switch)):
             yield MissingInput("the file has no cable lengths", ports.places)
             continue
         wired = tuple(port for port in ports.ports if _in_service(switch, port))
         if wired:
             yield _violation(ports._replace(ports=wired))
+
+
+def _has_lengths(switch: Switch) -> bool:
+    return any(port.cable.configured_m is not None for port in switch.ports)
 
 
 def _in_service(switch: Switch, port: Port) -> bool:
