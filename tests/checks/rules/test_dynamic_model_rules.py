@@ -194,3 +194,28 @@ def test_a_port_with_lossless_groups_and_no_maps_is_without_pfc_in_either_model(
     del document.data["PORT_QOS_MAP"]["Ethernet0"]
     finding = only("PFC001", load_text(json.dumps(document.data), "leaf1/config_db.json"))
     assert (finding.elements, finding.data) == (("leaf1:Ethernet0",), {"pfc": [], "missing": [3]})
+
+
+COMPUTED_BYTES = 2 * 249_856 + 410_624
+"""Two groups of 400G over 5 m and one of 800G over 40 m on eight lanes, as cfgmgr/buffer_headroom_mellanox.lua
+@e6b0c5b gives their ``size``."""
+QUEUES_BYTES = 18 * 9_216
+
+
+def pools(size: int) -> Document:
+    """Return a leaf that computes its groups, beside two ingress pools of a stated size."""
+    document = leaf("dynamic")
+    data = json.loads(json.dumps(document.data))
+    for port in ("Ethernet0", "Ethernet4", "Ethernet8"):
+        data["BUFFER_PG"][f"{port}|3"] = {"profile": "NULL"}
+    for name in ("ingress_lossless_pool", "ingress_lossy_pool"):
+        data["BUFFER_POOL"][name]["size"] = str(size)
+    return load_text(json.dumps(data), "config_db.json")
+
+
+def test_computed_groups_count_in_what_is_reserved_beside_pools_of_a_stated_size() -> None:
+    fits = (158_229_504 - COMPUTED_BYTES - QUEUES_BYTES) // 2
+    assert drawn("BUF008", pools(fits)) == []
+    found = only("BUF008", pools(fits + 1))
+    assert found.data["reserved_bytes"] == COMPUTED_BYTES + QUEUES_BYTES
+    assert (found.severity, found.origin.path) == ("warning", ("BUFFER_POOL", "ingress_lossy_pool", "size"))

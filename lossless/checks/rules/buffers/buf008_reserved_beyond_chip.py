@@ -4,7 +4,8 @@ Severity: error
 
 ## What it does
 Adds up `size` of the buffer profiles of every group and queue of a deployed switch, over the ports that are not
-down, and compares the sum with the buffer of the chip: as much or more is an error. On NVIDIA switches with pools of
+down, and compares the sum with the buffer of the chip: as much or more is an error. Groups that the dynamic buffer
+model computes count with the size it computes. On NVIDIA switches with pools of
 fixed size the sum, the shared headroom and all ingress pools must fit together, else it is a warning; elsewhere pools
 may count one buffer twice. What an NVIDIA switch takes beside its rows for each port that is up is not counted: pools
 that are rendered leave room for it, some that are shipped do not (HWSKU Mellanox-SN4600C-D48C40). Headroom that fills
@@ -54,19 +55,20 @@ from lossless.ground.basics.units import format_bytes
 if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import Pool
 
 
 def check(device: Device) -> Results:
     """Yield a violation where what is reserved, alone or with the pools, is more than the chip has."""
-    switch = device.switch
+    switch = device.buffers.fabric.switches[0]
     chip = _chip_bytes(switch)
     reserved = reserved_sum(switch) if chip and not switch.qos.voq else None
     if reserved is None or chip is None:
         return
     full = reserved.bytes >= chip
-    crowded = is_nvidia(switch) and reserved.bytes + _pooled(switch) > chip
+    crowded = is_nvidia(switch) and bool(_sized(device)) and reserved.bytes + _pooled(switch) > chip
     if (full or crowded) and not _headroom_fills(device):
-        yield _nothing_left(reserved, chip) if full else _pools_too_large(switch, reserved, chip)
+        yield _nothing_left(reserved, chip) if full else _pools_too_large(device, switch, reserved, chip)
 
 
 def _chip_bytes(switch: Switch) -> int | None:
@@ -80,9 +82,16 @@ def _pooled(switch: Switch) -> int:
     return sum(pool.total_bytes for pool in switch.qos.pools if pool.kind == "ingress")
 
 
+def _sized(device: Device) -> list[Pool]:
+    """Return the ingress pools whose size the file states."""
+    return [
+        pool for pool in device.switch.qos.pools if pool.kind == "ingress" and pool.size_bytes is not None
+    ]
+
+
 def _headroom_fills(device: Device) -> bool:
     """Return whether the headroom alone leaves nothing to share, which is BUF007's to say."""
-    sums = (headroom_sums(sets) for sets in by_switch(device.view))
+    sums = (headroom_sums(sets) for sets in by_switch(device.buffers))
     return any(
         not demand.fits for demands in sums if not isinstance(demands, MissingInput) for demand in demands
     )
@@ -90,22 +99,22 @@ def _headroom_fills(device: Device) -> bool:
 
 def _nothing_left(reserved: ReservedSum, chip: int) -> Violation:
     profile = reserved.largest
+    written = profile.origin.path[:1] == ("BUFFER_PROFILE",)
     return Violation(
-        origin=profile.origin.at("size")
-        if profile.origin.path[:1] == ("BUFFER_PROFILE",)
-        else profile.origin,
+        origin=profile.origin.at("size") if written else profile.origin,
         message=f"groups and queues reserve {format_bytes(reserved.bytes)}, and the chip has {format_bytes(chip)}",
         note=f"{profile.name} reserves {format_bytes(profile.reserved_bytes)} for each, "
         f"{format_bytes(reserved.largest_bytes)} in all",
-        help=f"lower the size of {profile.name}: it is reserved for every group and queue that names it",
+        help=f"lower the size of {profile.name}: it is reserved for every group and queue that names it"
+        if written
+        else "use shorter cables, fewer lossless classes or a shared headroom pool",
         data={"reserved_bytes": reserved.bytes, "chip_bytes": chip, "profile": profile.name},
     )
 
 
-def _pools_too_large(switch: Switch, reserved: ReservedSum, chip: int) -> Violation:
+def _pools_too_large(device: Device, switch: Switch, reserved: ReservedSum, chip: int) -> Violation:
     pooled = _pooled(switch)
-    pools = [pool for pool in switch.qos.pools if pool.kind == "ingress"]
-    largest = max(pools, key=lambda pool: (pool.size_bytes or 0, pool.name))
+    largest = max(_sized(device), key=lambda pool: (pool.size_bytes or 0, pool.name))
     over = reserved.bytes + pooled - chip
     return Violation(
         origin=largest.origin.at("size"),
