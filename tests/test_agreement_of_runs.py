@@ -18,6 +18,7 @@ from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.analysis.simulation.question.request import Limits, SimulationRequest
 from lossless.analysis.simulation.study.answer import answer
 from lossless.api import Options, lint_documents, load_fabrics
+from lossless.checks.rules.registry import codes_for
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View
@@ -107,15 +108,21 @@ def changed_switches(draw: st.DrawFn) -> Document:
     return load_text(json.dumps(changed), "config_db.json")
 
 
-@settings(max_examples=60)
-@given(intents(), st.booleans())
-def test_what_lint_finds_clean_is_not_unsafe_by_the_closed_forms(data: Data, dynamic: bool) -> None:
-    if dynamic:
+@st.composite
+def modelled_intents(draw: st.DrawFn) -> Document:
+    """Draw an intent of any kind, in either buffer model."""
+    data = draw(intents())
+    if draw(st.booleans()):
         kept = {
             key: value for key, value in data.get("buffers", {}).items() if key != "headroom_oversubscription"
         }
         data = {**data, "buffers": {**kept, "model": "dynamic"}}
-    document = load_text(written(data), "fabric.yaml")
+    return load_text(written(data), "fabric.yaml")
+
+
+@settings(max_examples=60)
+@given(modelled_intents())
+def test_what_lint_finds_clean_is_not_unsafe_by_the_closed_forms(document: Document) -> None:
     if is_clean(document):
         assert [fabric_verdict(view).overall for view in views(document)] != ["unsafe"]
 
@@ -124,6 +131,14 @@ def test_what_lint_finds_clean_is_not_unsafe_by_the_closed_forms(data: Data, dyn
 @given(changed_switches())
 def test_nor_is_a_changed_switch_that_lint_finds_clean(document: Document) -> None:
     assert not is_clean(document) or [fabric_verdict(view).overall for view in views(document)] != ["unsafe"]
+
+
+@settings(max_examples=60)
+@given(st.one_of(modelled_intents(), changed_switches()))
+def test_what_closed_forms_judge_no_rule_on_buffers_leaves_unchecked(document: Document) -> None:
+    report = lint_documents([document])
+    if not report.errors and not any(fabric_verdict(view).not_judged for view in views(document)):
+        assert {gap.code for gap in report.not_judged}.isdisjoint(codes_for("buffers"))
 
 
 @settings(max_examples=20)
