@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.lint.run import Verdicts, run
 from lossless.formats.inputs.progress import reported
 from lossless.ground.basics.findings import UncheckedRule
+from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -52,12 +53,13 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
     """Check one device by itself."""
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import Device
+    from lossless.formats.inputs.devices import name_in_intent
     from lossless.model.fabric.view import View
 
     tables, problems, fabric = reader.read(document)
     if fabric is None:
         return DeviceResult(document.file, Verdicts(), problems, None)
-    intended = settings.intended.get(fabric.switches[0].name)
+    intended = settings.intended.get(name_in_intent(tables, fabric.switches[0].name))
     longest_m: dict[int, int] = {}
     if intended is not None:
         fabric = _as_declared(intended, fabric)
@@ -81,20 +83,34 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
 
 
 def _not_compared(device: Device, settings: Settings) -> Iterator[UncheckedRule]:
-    """Yield why a device beside an intent is compared with no switch of it: its file does not say which it is."""
+    """Yield why a device beside an intent is compared with no switch of it: nothing says which it is."""
     if settings.intended and device.intended is None and "hostname" not in device.metadata:
-        why = "its file names no hostname (DEVICE_METADATA), so it is compared with no switch of the intent"
+        why = (
+            "its file names no hostname (DEVICE_METADATA) and its folder no switch, so it is compared with no switch "
+            "of the intent"
+        )
         yield UncheckedRule("CFG004", f"{device.tables.shown}: {why}")
 
 
 def _as_declared(intended: Switch, fabric: Fabric) -> Fabric:
-    """Return the fabric of a device with the classes and the headroom ratio that its intent declares."""
+    """Return the fabric of a device with the classes and the headroom ratio that its intent declares.
+
+    Part of a configuration does not say which HWSKU the device is; then it is that of the intent.
+    """
     ratio = intended.qos.headroom_oversubscription
     switches = tuple(
-        switch._replace(classes=intended.classes, qos=switch.qos._replace(headroom_oversubscription=ratio))
+        _on_declared(intended, switch)._replace(
+            classes=intended.classes, qos=switch.qos._replace(headroom_oversubscription=ratio)
+        )
         for switch in fabric.switches
     )
     return fabric._replace(classes=intended.classes, switches=switches)
+
+
+def _on_declared(intended: Switch, switch: Switch) -> Switch:
+    if not isinstance(switch.hwsku_name, Unknown):
+        return switch
+    return switch._replace(hwsku_name=intended.hwsku_name, profile=intended.profile, hwsku=intended.hwsku)
 
 
 def _longest_cables_m(fabric: Fabric, intended: Switch) -> dict[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.collect import located
@@ -86,3 +87,10 @@ def _repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
         RepeatedKey(Origin(document.file, duplicate.path, "key"), duplicate.first_line)
         for duplicate in document.duplicates
     )
+
+
+def name_in_intent(tables: Tables, name: str) -> str:
+    """Return what an intent calls a device: as it calls itself, or as its folder is called where it does not."""
+    row = tables.row("DEVICE_METADATA", "localhost")
+    named = tables.device or (row is not None and "hostname" in row.fields)
+    return name if named else PurePath(tables.file).parent.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,13 +57,30 @@ class TestRendered:
         assert report.files == 5
         assert (report.findings, report.errors) == ((), ())
 
-    def test_files_that_do_not_say_whose_they_are_are_counted_as_not_compared(self, tmp_path: Path) -> None:
-        """Without a base ``qos.json`` has no DEVICE_METADATA; drift in it is not seen, and that is said."""
+    def test_a_file_that_does_not_say_whose_it_is_is_of_the_switch_that_its_folder_is_called(
+        self, tmp_path: Path
+    ) -> None:
+        """Without a base ``qos.json`` has no DEVICE_METADATA."""
         render(EXAMPLE, tmp_path)
         report = lint([EXAMPLE / "fabric.yaml", tmp_path])
-        notes = [note.reason for note in report.not_judged if note.code == "CFG004"]
-        assert len(notes) == 4
-        assert all("compared with no switch of the intent" in note for note in notes)
+        assert [it.message for it in report.findings if it.severity != "info" or it.code == "CFG004"] == []
+        assert [note.reason for note in report.not_judged if note.code == "CFG004"] == []
+        file = tmp_path / "leaf2" / "qos.json"
+        file.write_text(re.sub(r'"26": "3"', '"26": "0"', file.read_text()))
+        findings = lint([EXAMPLE / "fabric.yaml", tmp_path]).findings
+        assert {
+            (it.code, it.severity) for it in findings if Path(it.origin.file) == file and it.code != "SCM003"
+        } == {
+            ("CLS001", "error"),
+            ("CFG004", "info"),
+        }
+
+    def test_a_file_in_a_folder_of_another_name_is_counted_as_not_compared(self, tmp_path: Path) -> None:
+        render(EXAMPLE, tmp_path)
+        (tmp_path / "leaf1").rename(tmp_path / "old")
+        report = lint([EXAMPLE / "fabric.yaml", tmp_path])
+        (note,) = [note.reason for note in report.not_judged if note.code == "CFG004"]
+        assert "its folder no switch, so it is compared with no switch of the intent" in note
         assert [note.code for note in lint([tmp_path]).not_judged if note.code == "CFG004"] == []
 
     def test_the_bases_it_is_rendered_on_are_no_drift(self) -> None:

@@ -9,7 +9,8 @@ groups and buffer profiles. Each row that differs is one finding, on however man
 profiles do not matter, what they say does; rows that the intent has no use for are worth knowing. A file without any
 QoS is a base for rendering and no drift; a switch of another HWSKU differs in that alone. What other rules report of
 the same rows is left to them: a missing watchdog, a lossless queue that marks nothing, a cable that is configured too
-short, PFC on ports that the intent does not use. The classes of the switch are those that its intent declares.
+short, PFC on ports that the intent does not use. The classes of the switch are those that its intent declares. A file
+that names no hostname, such as `leaf1/qos.json`, is of the switch that its folder is called.
 
 Drift that leaves a lossless class without protection is an error: a DSCP, traffic class or priority that is mapped to
 a lossy one, a priority without PFC or watchdog, a lossless queue or priority group without its row or headroom. Rows
