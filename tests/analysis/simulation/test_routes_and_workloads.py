@@ -246,6 +246,17 @@ def test_in_disjoint_planes_every_nic_port_sends_within_its_own(pattern: Pattern
     )
 
 
+def test_of_few_nics_as_many_are_of_each_plane() -> None:
+    """Two planes of four leaves: six NIC ports are at leaves of both, though one plane has leaves enough."""
+    shape = {"units": 4, "rails": 1, "planes": 2, "spines": 2, "hosts_per_unit": 2, "host_links": "2 x 400G"}
+    shape |= {"uplinks": "1 x 800G", "cables": {"host": "3m", "uplink": "30m"}}
+    view = declared({"topology": {"leaf_spine": None, "rail_optimised": shape}})
+    found = put(view, pattern="permutation", nics=6)
+    taking_part = [found.topology.names[nic] for nic in found.nics]
+    assert sorted(name[-1] for name in taking_part) == ["1", "1", "1", "1", "2", "2"]
+    assert len({found.topology.leaf(nic) for nic in found.nics}) == 5, "the target's leaf has one more"
+
+
 def test_a_host_with_no_port_in_the_plane_of_the_target_is_an_error() -> None:
     with pytest.raises(ScenarioError, match=r"^no path leads from h4:port1 to h1:port1$"):
         put(dual_plane("h4"))

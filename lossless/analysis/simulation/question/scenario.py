@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import nothing_lossless
@@ -241,7 +242,7 @@ def _called(name: str, alone: str | None) -> tuple[str, ...]:
 def _nics(
     built: SimTopology, routes: EcmpRoutes, question: Question, target: int
 ) -> tuple[int, ...] | MissingInput:
-    """Return who takes part, in the order of the fabric; where not all do, those of each switch in turn.
+    """Return who takes part, in the order of the fabric; where not all do, those of each plane and switch in turn.
 
     Switches read from devices without a link between them are fabrics of their own; what an intent declares is one,
     or several planes: an incast stays in that of its target, other patterns are in all planes that hosts share.
@@ -249,8 +250,9 @@ def _nics(
     if question.moves:
         return _moving(built, question)
     most = question.nics or (MOST_SENDERS + 1 if question.pattern == "incast" else MOST_PEERS)
-    by_switch: dict[int, list[int]] = {}
+    nics_of: list[dict[int, list[int]]] = []
     for plane in _planes(built, question, target):
+        by_switch: dict[int, list[int]] = {}
         first = target if target in plane else plane[0]
         for nic in plane:
             if nic == target:
@@ -259,10 +261,12 @@ def _nics(
                 by_switch.setdefault(built.leaf(nic), []).append(nic)
             elif built.declared:
                 return _no_path(built, nic, first)
-    if not by_switch:
+        nics_of.append(by_switch)
+    if not any(nics_of):
         return MissingInput(f"no other NIC reaches {built.names[target]}")
-    turns = max(map(len, by_switch.values()))
-    in_turn = [nics[turn] for turn in range(turns) for nics in by_switch.values() if turn < len(nics)]
+    across = zip_longest(*(by_switch.values() for by_switch in nics_of), fillvalue=[])
+    switches = [nics for of_planes in across for nics in of_planes]
+    in_turn = [nics[turn] for turn in range(max(map(len, switches))) for nics in switches if turn < len(nics)]
     chosen = built.by_plane(sorted((target, *in_turn[: most - 1])))
     return tuple(sorted(nic for plane in chosen if len(plane) > 1 for nic in plane))
 
