@@ -339,9 +339,21 @@ def with_class_buffers(draw: Draw, data: Data) -> Data:
     lossless = [name for name, cls in loaded_of(data).intent.classes.items() if cls.lossless]
     stated = {name: {**by_class.get(name, {}), "buffer": policy} for name in lossless} if policy else {}
     for cls in stated.values():
+        if draw(st.booleans()):
+            cls["queue"] = draw(queue_limits(switches))
         if isinstance(cls.get("ecn"), dict) and "min" in cls["ecn"]:
             cls["ecn"] = _joined((cls["ecn"], draw(curve_exceptions(switches))))
     return {**data, "classes": {**by_class, **stated}} if stated else data
+
+
+@st.composite
+def queue_limits(draw: Draw, switches: Sequence[str]) -> Data:
+    """Draw limits of the queues of a class."""
+    limit = st.integers(-8, 7).map(lambda exponent: {"dynamic_th": exponent})
+    devices = st.dictionaries(st.sampled_from(switches), limit, min_size=1, max_size=2)
+    speeds = st.dictionaries(st.sampled_from(["100G", "400G"]), limit, min_size=1)
+    exceptions = st.fixed_dictionaries({}, optional={"by_device": devices, "by_speed": speeds})
+    return _joined(draw(st.tuples(limit, exceptions)))
 
 
 @st.composite

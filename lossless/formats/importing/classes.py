@@ -148,6 +148,7 @@ class _ClassBuilder:
             bandwidth=self._shares.bandwidth.get(tc),
             ecn={},
             buffers={},
+            queues={},
             notes=notes,
         )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import find_buffers
 from lossless.formats.importing.class_buffers import with_class_buffers
+from lossless.formats.importing.class_queues import with_queue_limits
 from lossless.formats.importing.classes import find_classes, find_watchdog
 from lossless.formats.importing.curves import with_curves
 from lossless.formats.importing.devices import is_dual_tor
@@ -47,8 +48,8 @@ def draft_of(
     tier_of = tiers_of(placed, beyond)
     dual_tors = _dual_tors(placed, tier_of, wiring.links)
     tiers = find_tiers(placed, tier_of, wiring.links)
-    classes, class_notes = find_classes(placed, silent=tiers.silent, remapped=bool(dual_tors))
-    if not classes:
+    drafted, class_notes = find_classes(placed, silent=tiers.silent, remapped=bool(dual_tors))
+    if not drafted:
         raise InputError([_nothing(device) for device in devices])
     buffers = find_buffers(placed)
     watchdog, watchdog_notes = find_watchdog(devices)
@@ -57,7 +58,9 @@ def draft_of(
     return Draft(
         name=name,
         devices=placed,
-        classes=with_class_buffers(placed, with_curves(placed, classes, tiers.silent)),
+        classes=with_queue_limits(
+            placed, with_class_buffers(placed, with_curves(placed, drafted, tiers.silent))
+        ),
         watchdog=watchdog,
         tiers=tiers.pausing,
         asymmetric=_asymmetric(placed),

@@ -70,6 +70,7 @@ def _class(cls: DraftClass, width: int) -> Iterator[str]:
     fields += [] if cls.bandwidth is None else [f"bandwidth: {cls.bandwidth}%"]
     fields += [f"ecn: {{{_stated(cls.ecn, _curve)}}}"] if cls.ecn else []
     fields += [f"buffer: {{{_stated(cls.buffers, _values)}}}"] if cls.buffers else []
+    fields += [f"queue: {{{_stated(cls.queues, _values)}}}"] if cls.queues else []
     yield f"  {f'{cls.name}:'.ljust(width)} {{{', '.join(fields)}}}"
 
 

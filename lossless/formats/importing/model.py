@@ -83,7 +83,7 @@ class EcnCurve(NamedTuple):
 ClassCurve = tuple[EcnCurve, ...]
 """The curve of a class, empty where it marks nothing."""
 ClassValues = tuple[tuple[str, int], ...]
-"""Keys below ``buffer`` of a class with their values, sizes in bytes."""
+"""Keys below ``buffer`` or ``queue`` of a class with their values, sizes in bytes."""
 _Values = TypeVar("_Values")
 Stated = dict["Tier | str | None", dict["int | None", _Values]]
 """Values by scope (a tier, a device by its name, None for all switches) and by link speed, None for all others."""
@@ -92,7 +92,7 @@ Stated = dict["Tier | str | None", dict["int | None", _Values]]
 class DraftClass(NamedTuple):
     """One class as it will be declared; ``dscps`` is None for the class of all other DSCPs.
 
-    ``buffers`` are those that differ from what is left out. ``notes`` say what was chosen.
+    ``buffers`` and ``queues`` are those that differ from what is left out. ``notes`` say what was chosen.
     """
 
     name: str
@@ -104,6 +104,7 @@ class DraftClass(NamedTuple):
     bandwidth: int | None
     ecn: Stated[ClassCurve]
     buffers: Stated[ClassValues]
+    queues: Stated[ClassValues]
     notes: tuple[str, ...] = ()
 
 

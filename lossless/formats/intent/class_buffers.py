@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
@@ -19,25 +19,30 @@ Exponent = Annotated[
 @086b03b)."""
 
 
-class BufferValues(Model):
-    """Buffers of a class at some place. What is left out is as another rank states it, else it is computed."""
+class Threshold(Model):
+    """How much a group or queue takes at some place. What is left out is as another rank states it, else computed."""
 
     dynamic_th: Exponent | None = None
     static_th: Size | None = None
-    xoff: Size | None = None
-    xon: Size | None = None
-    xon_offset: Size | None = None
 
     @model_validator(mode="after")
-    def _one_threshold(self) -> BufferValues:
+    def _one_threshold(self) -> Self:
         if self.dynamic_th is not None and self.static_th is not None:
-            raise refused("a group has one threshold; leave out dynamic_th or static_th", "static_th")
+            raise refused("there is one threshold; leave out dynamic_th or static_th", "static_th")
         return self
 
     @property
-    def values(self) -> BufferValues:
+    def values(self) -> Self:
         """What holds for all speeds."""
         return self
+
+
+class BufferValues(Threshold):
+    """Buffers of a class at some place."""
+
+    xoff: Size | None = None
+    xon: Size | None = None
+    xon_offset: Size | None = None
 
 
 class BuffersBySpeed(BufferValues):
@@ -53,3 +58,16 @@ class ClassBuffers(BuffersBySpeed):
 
     by_tier: dict[TierName, BuffersBySpeed] = Field(default_factory=dict, min_length=1)
     by_device: dict[Name, BuffersBySpeed] = Field(default_factory=dict, min_length=1)
+
+
+class QueuesBySpeed(Threshold):
+    """Limits of the queues of a class on some switches, with ``by_speed`` for links of one speed."""
+
+    by_speed: dict[Rate, Threshold] = Field(default_factory=dict, min_length=1)
+
+
+class ClassQueues(QueuesBySpeed):
+    """Limits of the queues of a class, ranked as its buffers are."""
+
+    by_tier: dict[TierName, QueuesBySpeed] = Field(default_factory=dict, min_length=1)
+    by_device: dict[Name, QueuesBySpeed] = Field(default_factory=dict, min_length=1)

@@ -27,7 +27,7 @@ from lossless.formats.intent.base import (
     refused,
     shown,
 )
-from lossless.formats.intent.class_buffers import ClassBuffers
+from lossless.formats.intent.class_buffers import ClassBuffers, ClassQueues
 from lossless.formats.intent.ranks import TIER_PATTERN, TierName
 from lossless.formats.intent.wiring import NAME, Name
 
@@ -291,6 +291,7 @@ class TrafficClassIntent(Model):
     bandwidth: Percent | None = None
     ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), WithJsonSchema(_ECN_SCHEMA)] = None
     buffer: ClassBuffers | None = None
+    queue: ClassQueues | None = None
 
     @model_validator(mode="after")
     def _one_way_of_serving(self) -> TrafficClassIntent:

@@ -1,6 +1,6 @@
 """Which of several statements about a class counts at a place: device over tier over speed over fabric.
 
-What is declared of a class in this form (``ecn``, ``buffer``) is declared for all switches, with exceptions:
+What is declared of a class in this form (``ecn``, ``buffer``, ``queue``) is declared for all switches, with exceptions:
 ``by_speed`` for links of one speed, ``by_tier`` for the switches of one role, ``by_device`` for single switches. Within
 a tier or a device ``by_speed`` makes exceptions too.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 _Values = TypeVar("_Values", covariant=True)
-CLASS_SECTIONS = ("ecn", "buffer")
+CLASS_SECTIONS = ("ecn", "buffer", "queue")
 """The sections of a class that are declared in this form."""
 
 

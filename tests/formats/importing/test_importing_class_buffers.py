@@ -121,3 +121,23 @@ def test_pools_and_shared_headroom_come_back_as_they_were_stated(buffers: Data, 
     found = import_documents(deployed({**fabric(None, "traditional", switch), "buffers": buffers}))
     assert [(d.device, d.kind, d.cell) for d in found.differences] == []
     assert intent(found)["buffers"] == buffers
+
+
+@pytest.mark.parametrize("model", ["traditional", "dynamic"])
+@pytest.mark.parametrize(
+    "queue",
+    [
+        {"dynamic_th": 1},
+        {"by_speed": {"400G": {"dynamic_th": 2}}},
+        {"dynamic_th": 1, "by_device": {"leaf2": {"dynamic_th": 3}}},
+    ],
+)
+def test_limits_of_queues_come_back_as_they_were_stated(queue: Data, model: str) -> None:
+    data = fabric(None, model)
+    data["classes"]["rdma"]["queue"] = queue
+    data["classes"]["default"]["queue"] = {"by_tier": {"spine": {"dynamic_th": 2}}}
+    data["topology"]["leaf_spine"]["leaves"] = 3
+    found = import_documents(deployed(data))
+    assert [(d.device, d.kind, d.cell) for d in found.differences] == []
+    assert intent(found)["classes"]["rdma"]["queue"] == queue
+    assert intent(found)["classes"]["default"]["queue"] == {"by_tier": {"spine": {"dynamic_th": 2}}}

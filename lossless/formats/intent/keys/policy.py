@@ -76,6 +76,19 @@ _BUFFER = {
     ),
 }
 
+_QUEUE = {
+    "dynamic_th": KeyDoc(
+        "Exponent of alpha: a queue takes 2^n times the free shared buffer before it drops, from -8 to 7. Left out: "
+        "that of the HWSKU's profile.",
+        (3,),
+    ),
+    "static_th": KeyDoc(
+        "Shared buffer in bytes that a queue takes before it drops, where the product's pools allow it. Has a unit. "
+        "Left out: that of the HWSKU's profile.",
+        _SIZE,
+    ),
+}
+
 _COLOURS = {
     colour: KeyDoc(
         f"The curve of packets that something on the way has coloured {colour}; `off` marks none of them. Left out: "
@@ -168,10 +181,18 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
             "those of the HWSKU.",
             ({"dynamic_th": 1, "by_tier": {"spine": {"dynamic_th": 0}}},),
         ),
+        "queue": KeyDoc(
+            "How much the queues of the class take before they drop, with exceptions where links or switches differ. "
+            "Left out: as the HWSKU's profiles say.",
+            ({"dynamic_th": 3, "by_tier": {"spine": {"dynamic_th": 1}}},),
+        ),
     },
     "BufferValues": _BUFFER,
     "BuffersBySpeed": {**_BUFFER, "by_speed": _EXCEPTIONS["by_speed"]},
     "ClassBuffers": {**_BUFFER, **_EXCEPTIONS},
+    "Threshold": _QUEUE,
+    "QueuesBySpeed": {**_QUEUE, "by_speed": _EXCEPTIONS["by_speed"]},
+    "ClassQueues": {**_QUEUE, **_EXCEPTIONS},
     "Curve": _CURVE,
     "Ecn": {**_CURVE, **_COLOURS},
     "EcnPolicy": {

@@ -26,10 +26,11 @@ from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profi
 from lossless.model.hardware.model import HeadroomRow
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
+    from lossless.formats.intent.class_buffers import Threshold
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.ranks import ClassPlace
+    from lossless.formats.intent.ranks import ClassPlace, Ranked
     from lossless.formats.intent.resolve.buffers import BufferModel
     from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin, Path
@@ -81,10 +82,25 @@ _RIVALS = (("xoff",), ("xon",), ("xon_offset",), ("dynamic_th", "static_th"))
 
 def class_buffers(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> LocatedBuffers:
     """Return what counts for a class at a place: of each key what the highest rank states."""
-    policy, path = loaded.intent.classes[class_name].buffer, ("classes", class_name, "buffer")
+    policy = loaded.intent.classes[class_name].buffer
+    values, origin = ranked_values(loaded, ("classes", class_name, "buffer"), policy, place, _RIVALS)
+    return LocatedBuffers(StatedBuffers(**values), origin)
+
+
+def ranked_values(
+    loaded: LoadedIntent,
+    path: Path,
+    policy: Ranked[Threshold] | None,
+    place: ClassPlace,
+    rivals: Sequence[tuple[str, ...]],
+) -> tuple[dict[str, int], Origin]:
+    """Return what a section of a class states at a place by key, and where the first of it stands.
+
+    Of ``rivals`` the highest rank counts that states one of them.
+    """
     ranks = [*statements(policy, place)] if policy else []
     stated_keys: dict[str, tuple[int, Path]] = {}
-    for keys in _RIVALS:
+    for keys in rivals:
         stated = (
             (key, getattr(values, key), (*path, *below, key))
             for values, below in ranks
@@ -93,9 +109,9 @@ def class_buffers(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> L
         )
         for key, value, where in [*stated][:1]:
             stated_keys[key] = value, where
-    values = StatedBuffers(**{key: value for key, (value, _) in stated_keys.items()})
+    values = {key: value for key, (value, _) in stated_keys.items()}
     first = next((where for _, where in stated_keys.values()), path[:2])
-    return LocatedBuffers(values, loaded.origin(*as_written(loaded.document, first)))
+    return values, loaded.origin(*as_written(loaded.document, first))
 
 
 def stated_row(row: HeadroomRow, stated: StatedBuffers) -> HeadroomRow:
@@ -115,6 +131,14 @@ def stated_row(row: HeadroomRow, stated: StatedBuffers) -> HeadroomRow:
     elif reserved_bytes == row.xon_bytes:
         reserved_bytes = changed.xon_bytes
     return changed._replace(reserved_bytes=max(0, reserved_bytes))
+
+
+def other_kind(kind: SwitchKind, model: BufferModel, pool: Pool, stated: Mapping[str, int | None]) -> str:
+    """Return why a threshold does not fit a pool, empty where it does: it has another kind, which NVIDIA refuses."""
+    wrong = {"dynamic": "static_th", "static": "dynamic_th"}.get(pool.mode, "")
+    if stated.get(wrong) is None or (model != "dynamic" and kind.profile.asic.formula != "mellanox"):
+        return ""
+    return f"does not fit {kind.profile.name}, whose {pool.name} is {pool.mode}; state {pool.mode}_th"
 
 
 class GroupBuffers(NamedTuple):
@@ -155,17 +179,9 @@ class LosslessBuffers:
 
     def _require_kind(self, located: LocatedBuffers) -> None:
         """Refuse a threshold of another kind than the pool has, as rule SWS013 reports it on devices."""
-        asic, mode = self._kind.profile.asic, self._pool.mode
-        wrong = {"dynamic": "static_th", "static": "dynamic_th"}.get(mode, "")
-        if getattr(located.stated, wrong, None) is None or (
-            self._model != "dynamic" and asic.formula != "mellanox"
-        ):
-            return
-        raise self._refusal(
-            located,
-            f"{located.stated.shown()} does not fit {self._kind.profile.name}, whose {self._pool.name} is {mode}; "
-            f"state {mode}_th",
-        )
+        why = other_kind(self._kind, self._model, self._pool, located.stated._asdict())
+        if why:
+            raise self._refusal(located, f"{located.stated.shown()} {why}")
 
     def _require_one(self, by_class: Mapping[str, LocatedBuffers], speed_bps: int) -> None:
         """Refuse classes that state different buffers and have one profile."""

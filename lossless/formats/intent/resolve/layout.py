@@ -17,6 +17,7 @@ from lossless.formats.intent.resolve.class_buffers import (
     class_buffers,
     stated_row,
 )
+from lossless.formats.intent.resolve.class_queues import QueueLimits
 from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
@@ -259,7 +260,7 @@ class LayoutBuilder:
                 number=number,
                 scheduler=self._schedulers[name],
                 wred=wred(self.loaded, name, shaper.kind.place(speed_bps)),
-                buffer=shaper.egress(self._intent.classes[name].lossless),
+                buffer=shaper.egress(name, speed_bps),
                 origin=self.loaded.origin("classes", name),
                 buffer_origin=self.loaded.origin("classes", name),
             )
@@ -308,6 +309,7 @@ class _PortShaper:
         self._pools = pools
         self._profiles: dict[str, BufferProfile] = {}
         self._lossless = LosslessBuffers(builder.loaded, kind, pools, model)
+        self._limits = QueueLimits(builder.loaded, kind, model)
         self._qos: dict[tuple[object, ...], PortQos] = {}
         self.profile_lists = self._lists()
 
@@ -348,9 +350,11 @@ class _PortShaper:
             spec=spec,
         )
 
-    def egress(self, lossless: bool) -> BufferProfile | None:
+    def egress(self, class_name: str, speed_bps: int) -> BufferProfile | None:
+        lossless = self._builder.loaded.intent.classes[class_name].lossless
         names = (EGRESS_LOSSLESS_PROFILE,) if lossless else (QUEUE_LOSSY_PROFILE, EGRESS_LOSSY_PROFILE)
-        return next((p for p in map(self.defaults_profile, names) if p), None)
+        shipped = next((p for p in map(self.defaults_profile, names) if p), None)
+        return self._limits.of(class_name, speed_bps, shipped)
 
     def _lists(self) -> tuple[tuple[BufferProfile, ...], tuple[BufferProfile, ...]]:
         """Port-wide profile lists exist where the HWSKU ships an ingress_lossless_profile for them."""

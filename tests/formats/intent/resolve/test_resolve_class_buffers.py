@@ -236,7 +236,7 @@ class TestTheTraditionalModelHasOneProfile:
         ),
         (
             "{dynamic_th: 1, static_th: 1 MiB}",
-            "5:100: classes.rdma.buffer.static_th: a group has one threshold; leave out dynamic_th or static_th",
+            "5:100: classes.rdma.buffer.static_th: there is one threshold; leave out dynamic_th or static_th",
         ),
         (
             "{dynamic_th: 8}",
