@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.checks.rules.fabrics import Intent, clos, fabric, listed, of_fabrics, said
-from tests.checks.rules.test_healthy_fabrics import BORDERS, GROUPS, PODS, two_tiers
+from tests.checks.rules.test_healthy_fabrics import BORDERS, GROUPS, PLANES, PODS, two_tiers
 
 ROUTING, BRIDGING = "topology.routing", "topology.bridging"
 NARROW = clos(4, 2, "1 x 800G", "2 x 400G", 1)
@@ -64,6 +64,11 @@ BROKEN = {
                        **up_down(bounce=["spine1", "spine2"])})),
     "two spines of one plane that bounce": broken(
         f"TOP005 {ROUTING}.bounce.0", intent=fabric({"three_tier": PODS, **up_down(bounce=["spine1", "spine5"])})),
+    "two rails of one plane that bounce": broken(
+        f"TOP005 {ROUTING}.bounce.0", intent=fabric({"rail_optimised": PLANES, **up_down(bounce=["leaf1", "leaf3"])})),
+    "leaves of two planes that bounce, which meet nowhere": broken(
+        f"TOP006 {ROUTING}.bounce.0", f"TOP006 {ROUTING}.bounce.1",
+        intent=fabric({"rail_optimised": PLANES, **up_down(bounce=["leaf1", "leaf2"])})),
     "leaves that bounce in one priority beside pairs that have two": broken(
         f"TOP005 {ROUTING}.bounce.0",
         intent=fabric({**two_tiers(dual_tor=True), **up_down(bounce=["leaf1", "leaf3"])})),

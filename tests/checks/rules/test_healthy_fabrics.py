@@ -12,6 +12,7 @@ UP_DOWN, SHORTEST = {"policy": "up-down"}, {"policy": "shortest-path"}
 SWITCHES = ("leaf1", "leaf2", "leaf3", "leaf4", "spine1", "spine2")
 RAILS = {"units": 2, "rails": 8, "spines": 4, "hosts_per_unit": 32, "host_links": "8 x 400G", "uplinks": "4 x 800G",
          "cables": {"host": "5m", "uplink": "30m"}}  # fmt: skip
+PLANES = {**RAILS, "planes": 2, "spines": 8, "host_links": "16 x 200G", "uplinks": "2 x 800G"}
 PODS = {"pods": 2, "leaves_per_pod": 4, "spines_per_pod": 4, "super_spines": 8, "planes": 4, "hosts_per_leaf": 16,
         "host_links": "2 x 400G", "uplinks": "4 x 800G", "spine_uplinks": "8 x 800G",
         "cables": {"host": "3m", "uplink": "30m", "spine_uplink": "300m"}}  # fmt: skip
@@ -67,7 +68,14 @@ HEALTHY: dict[str, Intent] = {
         {"rail_optimised": {**RAILS, "units": 1, "rails": 4, "hosts_per_unit": 36, "host_links": "4 x 400G",
                             "uplinks": "5 x 800G"}},
         cluster={"gpus_per_host": 4, "gpus": 144, "rails": 4, "nvlink": {"generation": 5, "domain": 72}}),
+    "rails by plane, by shortest paths": fabric(
+        {"rail_optimised": PLANES, "routing": SHORTEST},
+        cluster={"gpus_per_host": 8, "gpus": 512, "nics_per_host": 8, "rails": 8, "bandwidth_per_gpu": "400G",
+                 "nvlink": {"generation": 4, "domain": 8}}),
     "three tiers in planes": fabric({"three_tier": PODS}),
+    "rails of three tiers": fabric(
+        {"three_tier": {**PODS, "rails": 2, "hosts_per_leaf": 32}, "routing": UP_DOWN},
+        cluster={"gpus_per_host": 2, "gpus": 256, "rails": 2}),
     "three tiers with pairs of ToRs": fabric({"three_tier": {**PODS, "dual_tor": True}}),
     "a dragonfly+": fabric({"dragonfly_plus": GROUPS}),
     "hosts on two leaves that are peers": listed(MLAG),
