@@ -33,6 +33,15 @@ SHAPES: dict[str, dict[str, Any]] = {
         "rail_optimised", units=2, rails=2, spines=2, hosts_per_unit=4,
         host_links="2 x 400G", uplinks="1 x 800G", cables=_CABLES,
     ),
+    "rails by plane": _shape(
+        "rail_optimised", units=2, rails=2, planes=2, spines=4, hosts_per_unit=4,
+        host_links="4 x 400G", uplinks="1 x 800G", cables=_CABLES,
+    ),
+    "rails in three tiers": _shape(
+        "three_tier", pods=2, leaves_per_pod=2, spines_per_pod=2, super_spines=2, rails=2, hosts_per_leaf=4,
+        host_links="2 x 400G", uplinks="1 x 800G", spine_uplinks="1 x 800G",
+        cables=_CABLES | {"spine_uplink": "40m"},
+    ),
     "three tiers": _shape(
         "three_tier", pods=2, leaves_per_pod=2, spines_per_pod=2, super_spines=2, hosts_per_leaf=4,
         host_links="1 x 400G", uplinks="1 x 800G", spine_uplinks="1 x 800G",
