@@ -125,7 +125,10 @@ def test_in_the_dynamic_model_nothing_is_written_that_the_switch_computes(data: 
     assert not [name for name in found.get("BUFFER_PROFILE", {}) if name.startswith("pg_lossless_")]
     sized = {name for name, pool in found["BUFFER_POOL"].items() if "size" in pool or "xoff" in pool}
     stated = {"ingress_lossless_pool"} if "pool_sizes" in json.dumps(data) else set()
-    assert sized <= {"egress_lossless_pool", *stated}
+    asic = load_switch(switch.profile.name).asic if switch.profile else None
+    # The script of Barefoot chips reads the sizes that are configured and fails without.
+    whole = found["BUFFER_POOL"].keys() if asic and asic.formula == "barefoot" else set()
+    assert sized <= {"egress_lossless_pool", *stated, *whole}
     lossless = {
         f"{port.name}|{group.number}"
         for port in switch.ports

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin
-    from lossless.model.hardware.model import BufferDefaults, Hwsku
+    from lossless.model.hardware.model import Asic, BufferDefaults, Hwsku
 
 BufferModel = Literal["traditional", "dynamic"]
 
@@ -94,18 +94,22 @@ def dynamic_buffers(loaded: LoadedIntent, kind: SwitchKind) -> DynamicBuffers:
     )
 
 
-def dynamic_pools(defaults: BufferDefaults, origin: Origin) -> tuple[Pool, ...]:
+def dynamic_pools(asic: Asic, defaults: BufferDefaults, origin: Origin) -> tuple[Pool, ...]:
     """Return the pools of the dynamic model: the switch sizes all but the one that spans the whole buffer.
+
+    On Barefoot chips it sizes none: older releases take those that the vendor ships whatever is configured, newer ones
+    what is configured, and fail without (buffer_pool_barefoot.lua @fbc3657 and @e6b0c5b).
 
     Source: sonic-buildimage device/mellanox/x86_64-mlnx_msn4700-r0/Mellanox-SN4700-O28/buffers_defaults_objects.j2
     @5b13506; sonic-swss cfgmgr/buffer_pool_mellanox.lua @1469e8d and buffer_pool_barefoot.lua @fbc3657.
     """
+    fixed = asic.formula == "barefoot"
     return tuple(
         Pool(
             name=pool.name,
             kind=pool.type,
             mode=pool.mode,
-            size_bytes=pool.size_bytes if pool.name == EGRESS_LOSSLESS_POOL else None,
+            size_bytes=pool.size_bytes if fixed or pool.name == EGRESS_LOSSLESS_POOL else None,
             shared_headroom_bytes=None,
             origin=origin,
         )

@@ -160,7 +160,7 @@ class LayoutBuilder:
         stated = stated_pools(self.loaded, kind)
         require_held(self.loaded, kind, stated, defaults)
         if model == "dynamic":
-            computed = dynamic_pools(defaults, self.loaded.origin("buffers", "model"))
+            computed = dynamic_pools(kind.profile.asic, defaults, self.loaded.origin("buffers", "model"))
         else:
             computed = self._planned(kind, defaults, inputs, stated)
         return tuple(map(stated.in_place, computed))

@@ -211,3 +211,10 @@ class TestTheDynamicModel:
 def test_what_no_switch_can_hold_is_refused(text: str, said: str) -> None:
     messages = {message.split(": ", 1)[1] for message in said_of(text)}
     assert messages == {said}
+
+
+def test_on_barefoot_chips_the_vendor_s_sizes_are_rendered_in_the_dynamic_model_too() -> None:
+    """buffer_pool_barefoot.lua @e6b0c5b joins the configured size to its result, which fails where there is none."""
+    rows = tables(resolved(with_buffers("{model: dynamic}", BAREFOOT)).switches[0])["BUFFER_POOL"]
+    assert rows["ingress_lossless_pool"]["size"] == "43067728"
+    assert all("size" in row for row in rows.values())
