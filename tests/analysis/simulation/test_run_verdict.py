@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -31,11 +31,13 @@ from tests.analysis.simulation.fabrics import (
     put,
     ring_of_leaves,
 )
+from tests.checks.rules.snippets import merge
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.analysis.simulation.question.request import Pattern
+    from lossless.analysis.simulation.study.verdict import RunVerdict
 
 MIB = 1 << 20
 G = 10**9
@@ -146,6 +148,39 @@ def test_advice_on_nvidia_says_that_size_must_hold_the_headroom() -> None:
     followed = {"xoff": str(advised(short, RAISE_XOFF)), "size": str(20_480 + 19_456)}
     mended = judged(deployed({"BUFFER_PROFILE": {HOST_PROFILE: followed}}))
     assert mended.verdict == "safe" or any("size" in change for change in short.changes)
+
+
+@pytest.mark.parametrize(
+    "short",
+    [
+        {"by_speed": {"400G": {"xoff": "20 KiB"}}},
+        {"by_tier": {"leaf": {"xoff": "20 KiB"}}},
+        {"by_device": {"leaf1": {"xoff": "20 KiB"}, "leaf2": {"xoff": "20 KiB"}}},
+    ],
+    ids=lambda short: str(*short),
+)
+def test_the_line_of_the_intent_that_is_advised_raises_the_headroom(short: Patch) -> None:
+    """Whatever rank states the headroom that is short, what is advised there makes runs safe."""
+
+    def verdict(buffer: Patch) -> RunVerdict:
+        intent = {
+            "classes": {"rdma": {"buffer": {"dynamic_th": -4, **buffer}}},
+            "topology": {"leaf_spine": {"hosts_per_leaf": 12}},
+        }
+        return judged(declared(intent), size_bytes=64 * MIB)
+
+    unsafe = verdict(short)
+    assert unsafe.verdict == "unsafe"
+    # The most pressing comes first, and is written last.
+    lines = [
+        change.partition("; in the intent: classes.rdma.buffer.")[2] for change in reversed(unsafe.changes)
+    ]
+    for keys, _, value in (line.partition(": ") for line in lines if "xoff: " in line):
+        patch: Any = value
+        for key in reversed(keys.split(".")):
+            patch = {key: patch}
+        short = merge(short, patch)
+    assert verdict(short).verdict == "safe"
 
 
 def test_headroom_that_size_does_not_hold_is_not_the_vendors_own() -> None:

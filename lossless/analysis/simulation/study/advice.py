@@ -86,7 +86,7 @@ def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
             continue
         used = _used_by(view, free, profile)
         if used + frame > profile.xoff_bytes:
-            yield _raised(view, use.place, profile, used, frame)
+            yield _raised(view, use.place, profile, used, results.scenario)
 
 
 def _headroom_at_all(port: Port | None, profile: BufferProfile) -> str:
@@ -95,26 +95,28 @@ def _headroom_at_all(port: Port | None, profile: BufferProfile) -> str:
     return f"give {profile.name} an xoff, or groups of the class another profile: it has no headroom"
 
 
-def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, frame: int) -> str:
+def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, scenario: Scenario) -> str:
     """Return to what a headroom is to be raised: what was used, and no less than the closed form says."""
     port, size = _port(view, place), "; size must hold it too" if _held_by_size(view, place, profile) else ""
     need = need_of(view.switch_by_name[place.switch], port) if port is not None else None
-    before = f"raise xoff of {profile.name} from {format_bytes(profile.xoff_bytes)} to at least"
-    if need is not None and need.headroom_bytes > used + frame:
-        return f"{before} {format_bytes(need.headroom_bytes)}, what the link needs ({need.method}){size}"
-    why = f"{format_bytes(used)} were used where it could not run out, and a frame"
-    return f"{before} {format_bytes(used + frame)}: {why}{size}"
+    least = used + scenario.frame_bytes
+    why = f": {format_bytes(used)} were used where it could not run out, and a frame"
+    if need is not None and need.headroom_bytes > least:
+        least, why = need.headroom_bytes, f", what the link needs ({need.method})"
+    stated = _stated_headroom(view, port, profile, least, scenario.classes[0].name)
+    before = f"raise xoff of {profile.name} from {format_bytes(profile.xoff_bytes)}"
+    return f"{before} to at least {format_bytes(least)}{why}{size}{stated}"
 
 
-def _stated_headroom(view: View, class_name: str, place: NamedLinkEnd, least_bytes: int) -> str:
-    """Return how an intent states the headroom, empty where there is none or the switch computes it."""
-    switch, port = view.switch_by_name[place.switch], _port(view, place)
-    if not view.fabric.declared or switch.qos.buffer_model == "dynamic" or port is None or not port.speed_bps:
+def _stated_headroom(
+    view: View, port: Port | None, profile: BufferProfile, least_bytes: int, name: str
+) -> str:
+    """Return how an intent states a headroom, where it does already or by speed; empty without an intent."""
+    if not view.fabric.declared or port is None or not port.speed_bps:
         return ""
-    need = need_of(switch, port)
-    size = size_text(max(least_bytes, need.headroom_bytes if need is not None else 0))
-    value = f"{{by_speed: {{{format_rate(port.speed_bps)}: {{xoff: {size}}}}}}}"
-    return f"; in the intent: classes: {{{class_name}: {{buffer: {value}}}}}"
+    keys = ("classes", name, "buffer", "by_speed", format_rate(port.speed_bps), "xoff")
+    path = profile.origin.path if profile.origin.path[-1:] == ("xoff",) else keys
+    return f"; in the intent: {'.'.join(map(str, path))}: {size_text(least_bytes)}"
 
 
 def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
