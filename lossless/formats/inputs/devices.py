@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+import os
 from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.collect import located
@@ -93,4 +93,5 @@ def name_in_intent(tables: Tables, name: str) -> str:
     """Return what an intent calls a device: as it calls itself, or as its folder is called where it does not."""
     row = tables.row("DEVICE_METADATA", "localhost")
     named = tables.device or (row is not None and "hostname" in row.fields)
-    return name if named else PurePath(tables.file).parent.name
+    # Plain strings: pathlib costs a linter's start a third of an interpreter's.
+    return name if named else os.path.basename(os.path.dirname(tables.file))

@@ -40,7 +40,7 @@ SHAPES = {
     "rails in three tiers": """\
   three_tier: {pods: 2, leaves_per_pod: 4, spines_per_pod: 2, super_spines: 2, rails: 2, hosts_per_leaf: 4,
     host_links: 2 x 400G, uplinks: 2 x 800G, spine_uplinks: 4 x 800G,
-    cables: {host: 5m, uplink: 30m, spine_uplink: 100m}}
+    cables: {host: 5m, uplink: 30m, spine_uplink: 40m}}
 pfc: {tiers: [hosts, uplinks, spine_uplinks]}
 """,
     "dragonfly": """\
