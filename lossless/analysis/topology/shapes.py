@@ -101,9 +101,9 @@ class LinkKind(NamedTuple):
         )
 
     def adapters(self, leaf: int, hosts: range, leaves: int) -> Iterator[LinkBundle]:
-        """Yield the links of a leaf to hosts that it shares with others: ``leaves`` in all, one after the other.
+        """Yield the links of a leaf to hosts that it shares with ``leaves`` - 1 others, numbered one after the other.
 
-        They take turns: the first has the first port of every host, the next the second, and so round again.
+        Port p of every host (from 0) goes to the leaf at p modulo ``leaves`` among them.
         """
         ports, speed_bps = self.links
         one = self._replace(links=(1, speed_bps))

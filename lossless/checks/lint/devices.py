@@ -162,9 +162,10 @@ def _explained(
     view = computing_buffers(View(as_told))
     for finding in run(view, rules_for("buffers", chosen=codes), "config_db").findings:
         told_m = finding.data["cable_m"]
-        if finding.origin not in places and isinstance(told_m, int):
+        real_m = longest_m.get(told_m) if isinstance(told_m, int) else None
+        if real_m is not None and finding.origin not in places:
             places.add(finding.origin)
-            note = f"in the intent no cable there is longer than {longest_m[told_m]} m, and this covers it"
+            note = f"in the intent no cable there is longer than {real_m} m, and the headroom covers that"
             yield finding._replace(severity="info", note=note, help="", fixable="no", fix=())
 
 

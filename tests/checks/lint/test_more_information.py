@@ -95,4 +95,4 @@ def test_an_intent_that_knows_a_cable_shorter_than_its_row_explains_a_lack_of_he
     assert [(it.severity, it.code) for it in alone] == [("error", "BUF001")]
     beside = list(findings_of(device, document_of(SHORTER_THAN_ITS_ROW)))
     assert [(it.severity, it.code) for it in beside] == [("info", "BUF001")]
-    assert beside[0].note == "in the intent no cable there is longer than 301 m, and this covers it"
+    assert beside[0].note == "in the intent no cable there is longer than 301 m, and the headroom covers that"

@@ -117,7 +117,7 @@ def _violation(alike: Sequence[_LongRow]) -> Violation:
     ports, row, need = most.ports, most.row, most.need
     lent = shares_headroom(ports.switch)
     shorter = [it.cable_m for it in _rows(ports) if it.cable_m < row.cable_m]
-    keep = f"keep the cable within {max(shorter)} m, " if shorter else ""
+    keep = f"keep the cable within {max(shorter)} m, or " if shorter else ""
     return Violation(
         origin=ports.cable.origin,
         message=f"{ports.rate} over {ports.cable.real_m} m takes the headroom row of {row.cable_m} m: "
@@ -125,9 +125,7 @@ def _violation(alike: Sequence[_LongRow]) -> Violation:
         note=f"on {ports.switch.name} {len(ports.ports) * most.groups} groups keep "
         f"{format_bytes(most.unused_on_switch_bytes)} of {'the shared headroom pool' if lent else 'the shared buffer'}"
         " that this cable never fills",
-        help=f"{keep}or let the switch compute headroom from the length, buffers: {{model: dynamic}}".removeprefix(
-            "or "
-        ),
+        help=f"{keep}let the switch compute headroom from the length, buffers: {{model: dynamic}}",
         data={
             "row_cable_m": row.cable_m,
             "row_headroom_bytes": row.headroom_bytes,
