@@ -61,9 +61,9 @@ def policies(draw: st.DrawFn, *, dynamic: bool = False) -> Data:
 
 @st.composite
 def _pools(draw: st.DrawFn, roles: Sequence[str], computing: Sequence[str]) -> Data:
-    """Draw sizes of pools; roles whose switches compute them may state a part."""
+    """Draw sizes of pools; roles whose switches compute them may state a part, which is never 0 % (refused)."""
     size = st.sampled_from(["8 MiB", "10 MB"]).map(lambda text: {"size": text})
-    part = st.integers(0, 100).map(lambda percent: {"percentage": f"{percent}%"})
+    part = st.integers(1, 100).map(lambda percent: {"percentage": f"{percent}%"})
 
     def sizes(role: str) -> st.SearchStrategy[Data]:
         pool = size | part if role in computing else size
