@@ -7,11 +7,20 @@ import stat
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.folder import Folder, passing_name, write_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-_PART = ".lossless-part"
+
+class _Staged(NamedTuple):
+    """A file that waits beside its place: both below a folder, and whether there was a file before."""
+
+    root: str
+    waiting: str
+    place: str
+    replaces: bool
 
 
 def require_writable(path: str) -> None:
@@ -29,54 +38,82 @@ def require_writable(path: str) -> None:
         raise RenderError(f"{path}: cannot be written: no permission")
 
 
-def write_all(contents: Mapping[str, str | bytes], *, make_folders: bool = False) -> None:
-    """Write several files, each whole; where one cannot be staged, all stay as they were.
+def write_all(
+    contents: Mapping[str, str | bytes], *, make_folders: bool = False, within: str | None = None
+) -> None:
+    """Write several files, each whole, in their order; where one cannot be staged, all stay as they were.
 
-    A link is followed, a mode is kept, and a pipe or a device is written to as it is.
+    Where one cannot be put into its place, new files before it are removed again. A link is followed, mode and owner
+    are kept, and a pipe or a device is written to as it is; but below the folder ``within`` no link is followed.
 
     Raises:
-        RenderError: the file system refuses.
+        RenderError: the file system refuses, or there is a link below ``within``.
     """
-    staged: dict[str, str] = {}
+    staged: dict[str, _Staged] = {}
+    new: list[_Staged] = []
     path = ""
     try:
         for path, content in contents.items():
-            target = os.path.realpath(path)
-            if make_folders:
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-            if not _is_special(target):
-                staged[path] = _stage(target, content)
-        for path, part in staged.items():
-            os.replace(part, os.path.realpath(path))
-        for path in contents.keys() - staged.keys():
-            _write(path, contents[path])
+            if not _is_special(path):
+                staged[path] = _stage(path, _raw(content), *_place(path, within), make_folders=make_folders)
+        for path, content in contents.items():
+            if path in staged:
+                _move(staged[path])
+                new.append(staged.pop(path))
+            else:
+                _pour(path, _raw(content))
+        new.clear()
     except OSError as error:
         raise RenderError(f"{path}: cannot be written: {error.strerror}") from error
     finally:
-        for part in staged.values():
-            if os.path.lexists(part):
-                os.unlink(part)
+        _remove((each.root, each.waiting) for each in staged.values())
+        _remove((each.root, each.place) for each in new if not each.replaces)
 
 
-def _stage(target: str, content: str | bytes) -> str:
-    """Write a file beside its place, with the mode of what it will take the place of; return where."""
-    part = target + _PART
-    if os.path.lexists(part):
-        os.unlink(part)
+def _place(path: str, within: str | None) -> tuple[str, str]:
+    """Return the folder below which no link is followed, and the path below it."""
+    if within is not None:
+        below = os.path.relpath(os.path.abspath(path), os.path.abspath(within))
+        if not below.startswith(os.pardir):
+            return within, below
+    return os.path.split(os.path.realpath(path))
+
+
+def _stage(path: str, content: bytes, root: str, place: str, *, make_folders: bool) -> _Staged:
+    """Write a file beside its place, with the mode and owner of what it will take the place of."""
+    if make_folders:
+        os.makedirs(root, exist_ok=True)
+    waiting = os.path.join(os.path.dirname(place), passing_name())
+    with Folder(root or os.curdir) as folder:
+        old = folder.status(place)
+        if old is not None and stat.S_ISLNK(old.st_mode):
+            raise RenderError(f"{path}: cannot be written: it is a link")
+        folder.create(waiting, content, like=old)
+    return _Staged(root, waiting, place, old is not None)
+
+
+def _move(staged: _Staged) -> None:
+    with Folder(staged.root or os.curdir) as folder:
+        folder.take(staged.place, folder, staged.waiting)
+
+
+def _remove(files: Iterable[tuple[str, str]]) -> None:
+    for root, path in files:
+        with Folder(root or os.curdir) as folder:
+            folder.remove(path)
+
+
+def _raw(content: str | bytes) -> bytes:
+    return content.encode(errors="backslashreplace") if isinstance(content, str) else content
+
+
+def _pour(path: str, content: bytes) -> None:
+    """Write to a pipe or a device."""
+    file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
-        _write(part, content)
-        if os.path.exists(target):
-            os.chmod(part, stat.S_IMODE(os.stat(target).st_mode))
-    except OSError:
-        if os.path.lexists(part):
-            os.unlink(part)
-        raise
-    return part
-
-
-def _write(path: str, content: str | bytes) -> None:
-    with open(path, "wb") as stream:
-        stream.write(content.encode(errors="backslashreplace") if isinstance(content, str) else content)
+        write_whole(file, content)
+    finally:
+        os.close(file)
 
 
 def _is_special(path: str) -> bool:

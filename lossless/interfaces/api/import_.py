@@ -218,17 +218,20 @@ def _attempt(draft: Draft, options: Options) -> _Attempt:
 def write_import(imported: ImportResult, output: Path | None, base_dir: Path | None) -> None:
     """Write an imported intent to ``output``, and the devices' own files below ``base_dir``, each where it is given.
 
+    The intent comes last: where it is, its bases are too.
+
     Raises:
         InputError: a file that is there already says something else; nothing is overwritten.
-        RenderError: the file system refuses.
+        RenderError: the file system refuses, or there is a link below ``base_dir``; then nothing new is there.
     """
     from pathlib import Path as FilePath
 
     from lossless.ground.documents.atomic import write_all
 
-    files = {} if output is None else {FilePath(output): imported.text}
-    if base_dir is not None:
-        files |= {FilePath(base_dir) / path: text for path, text in imported.bases.items()}
+    bases = imported.bases.items() if base_dir is not None else ()
+    files = {FilePath(base_dir or "") / path: text for path, text in bases}
+    if output is not None:
+        files[FilePath(output)] = imported.text
     problems = [
         Problem(str(path), None, None, why)
         for path, text in files.items()
@@ -236,12 +239,13 @@ def write_import(imported: ImportResult, output: Path | None, base_dir: Path | N
     ]
     if problems:
         raise InputError(problems)
-    write_all({str(path): text for path, text in files.items()}, make_folders=True)
+    within = None if base_dir is None else str(base_dir)
+    write_all({str(path): text for path, text in files.items()}, make_folders=True, within=within)
 
 
 def _in_the_way(path: FilePath, text: str) -> str | None:
     """Return why a file may not be written."""
-    if not path.exists():
+    if not path.exists() and not path.is_symlink():
         return None
     try:
         same = path.is_file() and path.read_text(encoding="utf-8") == text

@@ -13,7 +13,7 @@ from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
     from os import PathLike
     from pathlib import Path
 
@@ -50,17 +50,20 @@ def render(
     check: bool = False,
     diff: bool = False,
     extras: Collection[Literal["qos", "patch", "rollback"]] = (),
+    overwrite_base: bool = False,
 ) -> RenderResult:
     """Write the configuration of every switch and host of an intent below ``out_dir``.
 
     ``base_dir`` holds each switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
     Without it only the owned tables are written, as ``qos.json``. ``extras`` are made beside a complete file: the
     owned tables for ``config load``, a patch for ``config apply-patch``, a way back. With ``check`` or ``diff``
-    nothing is written. A fabric with errors is refused: its findings are in the report and no file is written.
+    nothing is written. A fabric with errors is refused: its findings are in the report and no file is written. A base
+    in whose place the result would come is overwritten with ``overwrite_base`` alone.
 
     Raises:
         InputError: the intent or a base cannot be read.
-        RenderError: a base does not fit, or the output cannot be written; the old tree is then as it was.
+        RenderError: a base does not fit, or would be overwritten, or the output cannot be written; the old tree is then
+            as it was.
     """
     from pathlib import Path
 
@@ -85,6 +88,8 @@ def render(
     if fabric is None:
         return RenderResult((), (), (), report)
     bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
+    if bases and not (overwrite_base or check or diff):
+        _require_apart(bases.values(), Path(base_dir or ""), Path(out_dir))
     in_order = tuple(extra for extra in EXTRAS if extra in extras)
     job = RenderJob(fabric, Path(out_dir), bases, in_order, write=not (check or diff), diff=diff)
     made_of_fabric = render_fabric(job, processors() if usable() else 1)
@@ -93,7 +98,7 @@ def render(
 
 def _result(made: RenderOutcome, tree: OutputTree, notes: tuple[str, ...], report: Report) -> RenderResult:
     written = (*(entry.path for entry in made.entries), "manifest.json") if tree.write else ()
-    return RenderResult(written, made.changed, notes, report, made.plans, made.differences)
+    return RenderResult(written, made.changed, (*made.notes, *notes), report, made.plans, made.differences)
 
 
 def _subnet_files(subnet: Subnet, document: Document) -> SubnetFiles:
@@ -136,6 +141,25 @@ def sound_fabric(document: Document, options: Options) -> tuple[Report, Fabric |
     if declared.subnet is not None:
         raise InputError([no_fabric(document)])
     return report, declared.fabric
+
+
+def _require_apart(bases: Iterable[str], base_dir: Path, out_dir: Path) -> None:
+    """Refuse an output that would take the place of a base.
+
+    Raises:
+        RenderError: it would.
+    """
+    from os.path import realpath
+    from pathlib import Path as FilePath
+
+    from lossless.ground.basics.errors import RenderError
+
+    for base in bases:
+        written = out_dir / FilePath(base).relative_to(base_dir)
+        if realpath(written) == realpath(base):
+            raise RenderError(
+                f"{base}: is a base, and would be overwritten; write to another folder, or say --overwrite-base"
+            )
 
 
 def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     "admits it), rollback.json to bring the switch back, or qos.json for config load, with the deletes that "
     "it does not do; may be repeated.",
 )
+@click.option(
+    "--overwrite-base", is_flag=True, help="Write even where DIR of --base and of -o are one folder."
+)
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change, exit 1 if any.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change, exit 1 if anything.")
 @profiles
@@ -48,6 +51,7 @@ def command(
     output_dir: str,
     base_dir: str | None,
     extras: tuple[str, ...],
+    overwrite_base: bool,
     check: bool,
     diff: bool,
     profile_dirs: tuple[str, ...],
@@ -76,6 +80,7 @@ def command(
         check=check,
         diff=diff,
         extras=cast("Sequence[Extra]", extras),
+        overwrite_base=overwrite_base,
     )
     report_text(result.report, {})
     if any(finding.severity == "error" for finding in result.report.findings):

@@ -7,7 +7,6 @@ the number of switches.
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,19 +15,10 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.output.render.hosts import host_files
 from lossless.output.render.jobs import job_files
 from lossless.output.render.switches import switch_files
-from lossless.output.render.tree import (
-    abandon,
-    begin,
-    changed_paths,
-    finish,
-    is_secret,
-    look,
-    old_text,
-    stage,
-)
+from lossless.output.render.tree import ChangingTree, Tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from lossless.model.fabric.model import Fabric, Switch
@@ -69,12 +59,16 @@ class OutputTree(NamedTuple):
 
 
 class RenderOutcome(NamedTuple):
-    """What was made: an entry a file, what each switch takes to change, and what differs from before."""
+    """What was made: an entry a file, what each switch takes to change, and what differs from before.
+
+    ``notes`` says of an earlier render that was interrupted.
+    """
 
     entries: tuple[ManifestEntry, ...]
     plans: tuple[UpdatePlan, ...]
     changed: tuple[str, ...]
     differences: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
 
 class _DeviceOutcome(NamedTuple):
@@ -92,96 +86,88 @@ def render_fabric(job: RenderJob, processes: int) -> RenderOutcome:
         InputError: a base cannot be read.
         RenderError: a base does not fit, or the output cannot be written; every reason is in the message.
     """
-    tree = job.tree
-    with _staging(tree):
-        outcomes = list(_switches(job, processes))
+    with _opened(job.tree) as tree:
+        outcomes = list(_switches(job, tree, processes))
         unread = [problem for outcome in outcomes for problem in outcome.unread]
         if unread:
             raise InputError(unread)
         refused = [outcome.refused for outcome in outcomes if outcome.refused is not None]
         if refused:
             raise RenderError("\n".join(refused))
-        outcomes += (_placed(tree, (file,)) for file in host_files(job.fabric))
-        outcomes += (_placed(tree, (file,)) for file in job_files(job.fabric))
-        return _finished(tree, outcomes)
+        outcomes += (_placed(tree, (file,), diff=job.diff) for file in host_files(job.fabric))
+        outcomes += (_placed(tree, (file,), diff=job.diff) for file in job_files(job.fabric))
+        return _finished(tree, outcomes, diff=job.diff)
 
 
-def render_files(files: Iterable[PlannedFile], tree: OutputTree) -> RenderOutcome:
+def render_files(files: Iterable[PlannedFile], output: OutputTree) -> RenderOutcome:
     """Put a tree of files that are already made in its place; one that cannot be put whole leaves the old as it was.
 
     Raises:
         RenderError: the output cannot be written.
     """
-    with _staging(tree):
-        return _finished(tree, [_placed(tree, (file,)) for file in files])
+    with _opened(output) as tree:
+        placed = [_placed(tree, (file,), diff=output.diff) for file in files]
+        return _finished(tree, placed, diff=output.diff)
 
 
-def _finished(tree: OutputTree, outcomes: Sequence[_DeviceOutcome]) -> RenderOutcome:
+def _opened(output: OutputTree) -> Tree:
+    return ChangingTree(str(output.folder)) if output.write else Tree(str(output.folder))
+
+
+def _finished(tree: Tree, outcomes: Sequence[_DeviceOutcome], *, diff: bool) -> RenderOutcome:
     entries = tuple(entry for outcome in outcomes for entry in outcome.entries)
     plans = tuple(outcome.plan for outcome in outcomes if outcome.plan is not None)
-    changed = changed_paths(tree.folder, entries)
-    texts = (*(text for outcome in outcomes for text in outcome.differences), *_gone(tree, entries, changed))
-    if tree.write:
-        finish(tree.folder, entries, plans)
-    return RenderOutcome(entries, plans, changed, texts)
+    changed = tree.changed(entries)
+    texts = [text for outcome in outcomes for text in outcome.differences]
+    if diff:
+        texts += _gone(tree, entries, changed)
+    tree.finish(entries, plans)
+    return RenderOutcome(entries, plans, changed, tuple(texts), tree.notes)
 
 
-@contextmanager
-def _staging(tree: OutputTree) -> Iterator[None]:
-    if not tree.write:
-        yield
-        return
-    try:
-        begin(tree.folder)
-        yield
-    finally:
-        abandon(tree.folder)
-
-
-def _switches(job: RenderJob, processes: int) -> Iterable[_DeviceOutcome]:
+def _switches(job: RenderJob, tree: Tree, processes: int) -> Iterable[_DeviceOutcome]:
     switches = job.fabric.switches
     if processes < 2 or len(switches) < _FEWEST:
-        return map(partial(_switch, job), switches)
-    return _in_processes(job, processes)
+        return map(partial(_switch, job, tree), switches)
+    return _in_processes(job, tree, processes)
 
 
-def _switch(job: RenderJob, switch: Switch) -> _DeviceOutcome:
+def _switch(job: RenderJob, tree: Tree, switch: Switch) -> _DeviceOutcome:
     from lossless.ground.documents import load
 
     try:
         base = load(job.bases[switch.name]) if job.bases is not None else None
         files, plan = switch_files(switch, base, job.extras)
-        return _placed(job.tree, files)._replace(plan=plan)
+        return _placed(tree, files, diff=job.diff)._replace(plan=plan)
     except InputError as error:
         return _DeviceOutcome((), unread=error.problems)
     except RenderError as error:
         return _DeviceOutcome((), refused=str(error))
 
 
-def _placed(tree: OutputTree, files: Sequence[PlannedFile]) -> _DeviceOutcome:
+def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> _DeviceOutcome:
     """Stage files, or only compare them with the present ones."""
-    entry_of: Callable[[Path, PlannedFile], ManifestEntry] = stage if tree.write else look
-    entries = tuple(entry_of(tree.folder, file) for file in files)
+    entries = tuple(map(tree.entry, files))
     texts = (
         _difference(tree, file.path, file.text, secret=file.secret)
         for file, entry in zip(files, entries, strict=True)
-        if tree.diff and entry.changed
+        if diff and entry.changed
     )
     return _DeviceOutcome(entries, differences=tuple(texts))
 
 
-def _gone(tree: OutputTree, entries: Sequence[ManifestEntry], changed: Iterable[str]) -> Iterator[str]:
+def _gone(tree: Tree, entries: Sequence[ManifestEntry], changed: Iterable[str]) -> Iterator[str]:
     """Yield what files held that are no longer part of the tree."""
     kept = {entry.path for entry in entries}
     for path in changed:
-        if tree.diff and path not in kept:
+        if path not in kept:
             yield _difference(tree, path, "", secret=False)
 
 
-def _difference(tree: OutputTree, path: str, after: str, *, secret: bool) -> str:
+def _difference(tree: Tree, path: str, after: str, *, secret: bool) -> str:
     """Return how a file differs from the present one; keys are not shown, neither old nor new."""
-    before = old_text(tree.folder, path) or ""
-    if not (secret or is_secret(tree.folder, path)):
+    before = tree.text(path) or ""
+    if not (secret or tree.is_secret(path)):
         return _unified(path, before, after)
     from lossless.formats.infiniband.read.secrets import masked
 
@@ -196,11 +182,11 @@ def _unified(path: str, before: str, after: str) -> str:
     return "\n".join(lines)
 
 
-_state: list[RenderJob] = []
+_state: list[tuple[RenderJob, Tree]] = []
 """What a process works on; set once, when it starts as a copy."""
 
 
-def _in_processes(job: RenderJob, processes: int) -> Iterator[_DeviceOutcome]:
+def _in_processes(job: RenderJob, tree: Tree, processes: int) -> Iterator[_DeviceOutcome]:
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
@@ -211,7 +197,7 @@ def _in_processes(job: RenderJob, processes: int) -> Iterator[_DeviceOutcome]:
     environment()
     context = multiprocessing.get_context("fork")
     try:
-        with ProcessPoolExecutor(processes, context, _begin, (job,)) as pool:
+        with ProcessPoolExecutor(processes, context, _begin, (job, tree)) as pool:
             yield from pool.map(_numbered, range(len(job.fabric.switches)), chunksize=_CHUNK)
     except BrokenProcessPool as error:
         raise LosslessError(
@@ -219,12 +205,12 @@ def _in_processes(job: RenderJob, processes: int) -> Iterator[_DeviceOutcome]:
         ) from error
 
 
-def _begin(job: RenderJob) -> None:
+def _begin(job: RenderJob, tree: Tree) -> None:
     # The fabric stays; not looking through it again and again also keeps its pages shared with the other processes.
     gc.freeze()
-    _state[:] = [job]
+    _state[:] = [(job, tree)]
 
 
 def _numbered(number: int) -> _DeviceOutcome:
-    (job,) = _state
-    return _switch(job, job.fabric.switches[number])
+    ((job, tree),) = _state
+    return _switch(job, tree, job.fabric.switches[number])

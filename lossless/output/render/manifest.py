@@ -14,7 +14,6 @@ from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from pathlib import Path
 
     from lossless.output.render.planned_files import Deployment, UpdatePlan
 
@@ -82,7 +81,7 @@ def _change(change: UpdatePlan) -> dict[str, Any]:
     }
 
 
-def listed_paths(path: Path, text: str) -> list[str]:
+def listed_paths(path: str, text: str) -> list[str]:
     """Return the paths that a manifest lists.
 
     Raises:

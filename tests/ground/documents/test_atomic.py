@@ -36,11 +36,11 @@ def test_where_one_cannot_be_written_all_stay_as_they_were(tmp_path: Path) -> No
 
 
 def test_a_text_that_breaks_off_leaves_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_source: str, target: str) -> None:
+    def full(_source: str, target: str, **_folders: int) -> None:
         raise OSError(28, "No space left on device", target)
 
     (tmp_path / "a").write_text("old")
-    monkeypatch.setattr(os, "replace", full)
+    monkeypatch.setattr(os, "rename", full)
     with pytest.raises(RenderError, match="a: cannot be written: No space left on device"):
         write_all({str(tmp_path / "a"): "new"})
     assert (tmp_path / "a").read_text() == "old"
@@ -55,6 +55,65 @@ def test_a_link_is_followed_and_a_mode_is_kept(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
     assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o640
+
+
+def test_a_planted_name_is_not_written_to(tmp_path: Path) -> None:
+    """Whatever names a checkout holds, one that passes is none of them: nobody can foresee it."""
+    (tmp_path / "victim").write_text("precious")
+    for planted in ("a.lossless-part", ".a.lossless-new", ".lossless-0"):
+        (tmp_path / planted).symlink_to("victim")
+    (tmp_path / "a").write_text("old")
+    write_all({str(tmp_path / "a"): "new"})
+    assert (tmp_path / "victim").read_text() == "precious"
+    assert len(names(tmp_path)) == 5
+
+
+def test_a_file_that_others_may_not_read_is_never_open_to_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "a").chmod(0o600)
+    modes: list[int] = []
+    real = os.write
+
+    def write(file: int, data: bytes) -> int:
+        modes.append(stat.S_IMODE(os.fstat(file).st_mode))
+        return real(file, data)
+
+    monkeypatch.setattr(os, "write", write)
+    write_all({str(tmp_path / "a"): "new"})
+    assert modes == [0o600]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_the_owner_of_a_file_stays(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    os.chown(tmp_path / "a", 12345, 23456)
+    write_all({str(tmp_path / "a"): "new"})
+    status = (tmp_path / "a").stat()
+    assert (status.st_uid, status.st_gid) == (12345, 23456)
+
+
+def test_below_a_folder_no_link_is_followed(tmp_path: Path) -> None:
+    elsewhere, tree = tmp_path / "elsewhere", tmp_path / "tree"
+    elsewhere.mkdir()
+    tree.mkdir()
+    (tree / "leaf1").symlink_to(elsewhere)
+    (tree / "leaf2").symlink_to(elsewhere / "new")
+    for path, why in (("leaf1/a", r"leaf1: is a link"), ("leaf2", r"leaf2: cannot be written: it is a link")):
+        with pytest.raises(RenderError, match=why):
+            write_all({str(tree / "b"): "new", str(tree / path): "new"}, make_folders=True, within=str(tree))
+    assert names(elsewhere) == []
+    assert names(tree) == ["leaf1", "leaf2"]
+
+
+def test_where_one_cannot_be_put_into_its_place_new_ones_before_it_go(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("old")
+    (tmp_path / "folder").mkdir()
+    paths = ("new", "kept", "folder")
+    with pytest.raises(RenderError, match="folder: cannot be written: Is a directory"):
+        write_all({str(tmp_path / name): "new" for name in paths})
+    assert names(tmp_path) == ["folder", "kept"]
 
 
 def test_a_new_file_can_be_read_as_any_other(tmp_path: Path) -> None:

@@ -88,6 +88,27 @@ def test_a_file_that_says_something_else_is_not_overwritten(cli: Cli) -> None:
     assert not Path("base").exists()
 
 
+def test_a_link_that_leads_out_of_the_bases_is_not_followed_and_nothing_is_written(cli: Cli) -> None:
+    Path("leaf1.json").write_text(LEAF)
+    Path("elsewhere").mkdir()
+    Path("base").mkdir()
+    Path("base", "leaf1").symlink_to(Path("elsewhere").absolute())
+    outcome = cli("import", "leaf1.json", "-o", "fabric.yaml", "--base", "base")
+    assert (outcome.code, outcome.err) == (
+        2,
+        snapshot("lossless: base/leaf1: is a link; below a folder that is written no link is followed\n"),
+    )
+    assert not Path("fabric.yaml").exists()
+    assert not any(Path("elsewhere").iterdir())
+
+
+def test_a_link_to_nothing_is_not_written_through(cli: Cli) -> None:
+    Path("leaf1.json").write_text(LEAF)
+    Path("fabric.yaml").symlink_to("victim")
+    assert cli("import", "leaf1.json", "-o", "fabric.yaml").code == 2
+    assert not Path("victim").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "text", "message"),
     [

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from inline_snapshot import snapshot
 
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import INTENT, intent_with
@@ -154,3 +155,45 @@ def test_also_without_a_base_is_refused_in_one_line(fabric: Cli) -> None:
         "Error: --also patch is made from the file that a switch runs; name it with --base\n"
     )
     assert not Path("out").exists()
+
+
+def test_a_base_is_overwritten_only_where_that_is_asked_for(cli: Cli) -> None:
+    shutil.copytree(EXAMPLE / "base", "configs")
+    Path("same").symlink_to("configs")
+    before = Path("configs/leaf1/config_db.json").read_bytes()
+    for output in ("configs", "same", "configs/."):
+        outcome = cli("render", str(EXAMPLE), "-o", output, "--base", "configs")
+        assert (outcome.code, outcome.err) == (
+            2,
+            snapshot("""\
+lossless: configs/leaf1/config_db.json: is a base, and would be overwritten; write to another folder, or say \
+--overwrite-base
+"""),
+        )
+    assert Path("configs/leaf1/config_db.json").read_bytes() == before
+    assert not Path("configs/manifest.json").exists()
+    assert cli("render", str(EXAMPLE), "-o", "configs", "--base", "configs", "--diff").code == 1
+    assert cli("render", str(EXAMPLE), "-o", "configs", "--base", "configs", "--overwrite-base").code == 0
+    assert Path("configs/leaf1/config_db.json").read_bytes() != before
+
+
+def test_a_render_that_was_interrupted_is_told_of_and_finished(cli: Cli) -> None:
+    assert cli("render", str(EXAMPLE), "-o", "out").code == 0
+    staging = Path("out", ".lossless-staging")
+    (staging / "new" / "leaf1").mkdir(parents=True)
+    shutil.copy("out/manifest.json", staging / "new")
+    (staging / "new" / "leaf1" / "qos.json").write_text("{}\n")
+    (staging / "journal.json").write_text('{"files": ["leaf1/qos.json"], "stale": []}')
+    checked = cli("render", str(EXAMPLE), "-o", "out", "--check")
+    assert (
+        "out: a render was interrupted while it changed these files; the next one finishes it\n"
+        in checked.err
+    )
+    assert staging.exists(), "a check writes nothing"
+    written = cli("render", str(EXAMPLE), "-o", "out")
+    assert (
+        "out: an earlier render was interrupted while it changed these files; it is finished now\n"
+        in written.err
+    )
+    assert not staging.exists()
+    assert cli("render", str(EXAMPLE), "-o", "out", "--check").code == 0
