@@ -37,6 +37,11 @@ READ_ALONE = {
     "torus_config": "torus-2QoS.conf",
 }
 """Files that opensm reads even where no option names them; a simulation must not read those of this very machine."""
+OUTWARD = frozenset(
+    {"event_plugin_name", "event_plugin_options", "daemon", "console", "console_port", "event_db_dump_file"}
+)
+"""Options by which opensm loads a library, leaves the session in which it is ended, listens on a port or writes a file
+of any name. They are read, and no simulation is given them: the text may come from anywhere."""
 SIMULATED_VLS = 8
 """How many data VLs ports of ibsim have, and how many entries each of their arbitration tables: their PortInfo says
 VLCap 4, VLArbHighCap 8 and VLArbLowCap 8 (ibsim 0.10, asked)."""
@@ -203,12 +208,13 @@ def _intended(text: str) -> str:
 def write_files(folder: Path, files: Mapping[str, str], configuration: str) -> Path:
     """Write the files below a folder, the options that name them changed to that place, and return the configuration.
 
-    A file that an option names and that is not among them stays as it is named.
+    A file that an option names and that is not among them stays as it is named. What reaches out of the simulation is
+    left out.
     """
     for name, text in files.items():
         if name != CONFIGURATION:
             (folder / name).write_text(text, encoding="utf-8")
-    lines = configuration.splitlines()
+    lines = [line for line in configuration.splitlines() if OUTWARD.isdisjoint(line.split(None, 1)[:1])]
     for number, line in enumerate(lines):
         words = line.split("#", 1)[0].split()
         known = option(words[0]) if len(words) == 2 else None

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import secrets
-import signal
-import subprocess
 import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.analysis.opensm.read_output import OptionsReading, reading_of
+from lossless.ground.basics import programs
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.records import NamedTuple
 
@@ -40,8 +39,8 @@ for each other twice as long, and no limit at all has left opensm 3.3.23 waiting
 _AT_ONCE = "\nforce_log_flush TRUE\n"
 """Without this a subnet that is up says so ten seconds later, with its next sweep."""
 _POLL_S = 0.005
-_GRACE_S = 2.0
-"""How long a process may take to end when it is told to: timeout kills its child after one second."""
+_SLACK_S = 2.0
+"""How long ``timeout`` may take beyond what it is told, on a machine that is busy."""
 
 
 class SweepRun(NamedTuple):
@@ -151,11 +150,10 @@ def _ibsim(tools: Tools, simulation: IbsimFabric, net: Path) -> tuple[str, ...]:
 
 
 def _environment(folder: Path, at: str | None) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "HOME", "TMPDIR")}
-    own = {"OSM_CACHE_DIR": str(folder), "OSM_TMP_DIR": str(folder), "LC_ALL": "C"}
+    own = {"OSM_CACHE_DIR": str(folder), "OSM_TMP_DIR": str(folder)}
     if at is not None:
         own |= {"IBSIM_SOCKNAME": f"lossless-{os.getpid()}-{secrets.token_hex(4)}", "SIM_HOST": at}
-    return kept | own
+    return programs.environment(**own)
 
 
 def _text(path: Path) -> str:
@@ -168,54 +166,30 @@ def _text(path: Path) -> str:
 def _run(
     command: Sequence[str], environment: dict[str, str], timeout_s: float, folder: Path, given: str = ""
 ) -> str:
-    done = subprocess.run(
+    done = programs.run(
         ("timeout", "-s", "KILL", str(timeout_s), *command),
+        environment,
         # umad2sim makes a folder sys-PID where its program works, and a program that is cut off leaves it.
-        cwd=folder,
-        env=environment,
-        input=given,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
+        folder=str(folder),
+        given=given.encode(),
+        longest_s=timeout_s + _SLACK_S,
     )
-    return done.stdout + done.stderr
+    return (done.out + done.err).decode(errors="replace")
 
 
 @contextmanager
 def _started(
     command: Sequence[str], environment: dict[str, str], output: Path, longest_s: float
-) -> Iterator[subprocess.Popen[bytes]]:
+) -> Iterator[programs.Running]:
     """Run a process while the block runs, and end its whole group after it."""
-    with output.open("wb") as file:
-        process = subprocess.Popen(
-            ("timeout", "-k", "1", "-s", "KILL", str(longest_s), *command),
-            # Not where this program works: see _run.
-            cwd=output.parent,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
+    limited = ("timeout", "-k", "1", "-s", "KILL", str(longest_s), *command)
+    # Not where this program works: see _run.
+    folder, logs = str(output.parent), (str(output.parent / "opensm.log"),)
+    with programs.running(limited, environment, folder=folder, output=str(output), logs=logs) as process:
         yield process
-    finally:
-        _end(process)
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it started: asked first, so that ``timeout`` sees its child off, then by force."""
-    if process.poll() is None:
-        process.terminate()
-        try:
-            process.wait(_GRACE_S)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _wait_for(words: str, path: Path, process: subprocess.Popen[bytes], longest_s: float) -> None:
+def _wait_for(words: str, path: Path, process: programs.Running, longest_s: float) -> None:
     """Wait until a file says something.
 
     Raises:
@@ -223,7 +197,7 @@ def _wait_for(words: str, path: Path, process: subprocess.Popen[bytes], longest_
     """
     until, known_bytes = time.monotonic() + longest_s, 0
     while True:
-        ended = process.poll() is not None
+        ended = process.ended()
         # Only what is new is searched: a log of a thousand hosts has hundreds of thousands of lines.
         new = _bytes(path, max(0, known_bytes - len(words)))
         known_bytes = max(0, known_bytes - len(words)) + len(new)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-from os import environ, pathsep
 from pathlib import Path
 
+from lossless.ground.basics import programs
 from lossless.ground.basics.errors import SubnetManagerError
 from lossless.ground.basics.records import NamedTuple
 
@@ -27,7 +26,7 @@ class Tools(NamedTuple):
 
 def find_program(name: str) -> str | None:
     """Return the path of a program, None where it is not installed."""
-    return shutil.which(name, path=pathsep.join((environ.get("PATH", ""), *_ALSO)))
+    return programs.find_program(name, _ALSO)
 
 
 def find_tools() -> Tools:

@@ -10,6 +10,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lossless.formats.inputs.git import git, is_installed, is_top, top_of
 from lossless.formats.inputs.subnet_manager import SUFFIXES as MANAGERS_SUFFIXES
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.documents.text import MAX_BYTES
@@ -17,7 +18,6 @@ from lossless.ground.documents.text import MAX_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from re import Pattern
-    from subprocess import CompletedProcess
 
 FACTS_SUFFIXES = (".facts", ".txt", ".conf", ".env")
 """What files of facts that hosts say of themselves are called, where they are neither JSON nor YAML."""
@@ -25,25 +25,8 @@ SUFFIXES = (".json", ".yaml", ".yml", *dict.fromkeys((*MANAGERS_SUFFIXES, *FACTS
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 """Folders of other tools; those whose name begins with a dot are skipped too."""
 
-_PLACES_OF_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX")
-"""What a hook is told of the repository that runs it, which need not be the one a folder lies in."""
-
 _SUBMODULE = "160000"
 _SHUT = b"could not open directory"
-
-
-def git(folder: str, *arguments: str, given: bytes = b"") -> CompletedProcess[bytes]:
-    """Run git in a folder, for the repository that the folder lies in, in English.
-
-    Raises:
-        OSError: there is no git here.
-    """
-    import subprocess
-
-    environment = {name: value for name, value in os.environ.items() if name not in _PLACES_OF_GIT}
-    environment |= {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-    command = ["git", "-C", folder or os.curdir, *arguments]
-    return subprocess.run(command, input=given, capture_output=True, env=environment, check=False)
 
 
 def known_to_git(folder: str) -> list[str] | None:
@@ -51,31 +34,21 @@ def known_to_git(folder: str) -> list[str] | None:
 
     Returns None where git has nothing to say: no repository, no git, a folder that it ignores as a whole, or one
     that may not be read.
+
+    Raises:
+        ProgramError: git gives no answer in time.
     """
-    if not in_repository(folder):
+    top = top_of(folder)
+    if top is None or not is_installed():
         return None
-    try:
-        tracked = git(folder, "ls-files", "-z", "--cached", "--stage")
-        added = git(folder, "ls-files", "-z", "--others", "--exclude-standard")
-        if tracked.returncode or added.returncode or _SHUT in added.stderr:
-            return None
-        names = {*_tracked(folder, tracked.stdout), *_added(folder, added.stdout)}
-        if not names and not git(folder, "check-ignore", "-q", os.curdir).returncode:
-            return None
-    except OSError:
+    tracked = git(folder, "ls-files", "-z", "--cached", "--stage", top=top)
+    added = git(folder, "ls-files", "-z", "--others", "--exclude-standard", top=top)
+    if tracked.code or added.code or _SHUT in added.err:
+        return None
+    names = {*_tracked(folder, tracked.out), *_added(folder, added.out)}
+    if not names and not git(folder, "check-ignore", "-q", "--", os.curdir, top=top).code:
         return None
     return sorted(os.path.join(folder, name) for name in names)
-
-
-def in_repository(folder: str) -> bool:
-    """Return whether a folder lies in a repository, without asking git."""
-    path = os.path.realpath(folder)
-    while not os.path.exists(os.path.join(path, ".git")):
-        above = os.path.dirname(path)
-        if above == path:
-            return False
-        path = above
-    return True
 
 
 def fits(name: str) -> bool:
@@ -139,7 +112,7 @@ def _added(folder: str, listed: bytes) -> Iterator[str]:
 def _within(folder: str, name: str) -> Iterator[str]:
     """Yield what a repository within a repository knows."""
     inner = os.path.join(folder, name)
-    if os.path.exists(os.path.join(inner, ".git")):
+    if is_top(inner):
         yield from (os.path.join(name, os.path.relpath(file, inner)) for file in known_to_git(inner) or ())
 
 

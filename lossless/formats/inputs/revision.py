@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.discover import fits, git
+from lossless.formats.inputs.discover import fits
+from lossless.formats.inputs.git import git, is_installed, said, top_of
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 
@@ -14,6 +15,21 @@ if TYPE_CHECKING:
 
 _FROM_FORK = "..."
 """Behind a revision: where the work since has forked off from it, as in ``git diff main...``."""
+
+_PROMISOR = b"promisor remote"
+"""In what git says of an object that a partial clone lacks, up to 2.44; later ones list it as missing."""
+
+_MOST_BYTES = 1 << 32
+"""Most bytes of all files of a revision together, 4 GiB: they are held in memory at once."""
+
+_RENAMES = (
+    "--name-status",
+    "-z",
+    "--diff-filter=R",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=all",
+)
 
 _FILES = ("100644", "100755")
 
@@ -44,7 +60,7 @@ def revision_of(called: str, paths: Sequence[str]) -> Revision:
         if os.path.commonpath([root, os.path.realpath(path)]) != root:
             raise LosslessError(f"--since {called}: {path} lies outside of the repository {root}")
     name = called.removesuffix(_FROM_FORK)
-    commit = _asked(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    commit = _commit(root, name)
     if not commit:
         raise LosslessError(f"--since {called}: no revision {name!r} in {root}{_hint(root)}")
     if name == called:
@@ -64,30 +80,31 @@ def texts_at(revision: Revision, paths: Sequence[str]) -> dict[str, bytes]:
             if shown is not None:
                 named.setdefault(shown, entry.blob)
                 break
-    return dict(zip(named, _blobs(revision.root, list(named.values())), strict=True))
+    return dict(zip(named, _blobs(revision, list(named.values())), strict=True))
 
 
 def _root(path: str) -> str:
     folder = path if os.path.isdir(path) else os.path.dirname(path) or os.curdir
-    try:
-        done = git(folder, "rev-parse", "--show-toplevel")
-    except OSError as error:
-        raise LosslessError("--since asks git, which is not installed here") from error
-    if done.returncode:
-        raise LosslessError(f"--since compares with a revision of git: {_said(done.stderr)}")
-    return os.path.realpath(os.fsdecode(done.stdout).removesuffix("\n"))
-
-
-def _said(stderr: bytes) -> str:
-    """Return what git says, without its prefix."""
-    lines = os.fsdecode(stderr).splitlines()
-    return lines[0].removeprefix("fatal: ") if lines else "git gives no reason"
+    if not is_installed():
+        raise LosslessError("--since asks git, which is not installed here")
+    top = top_of(folder)
+    done = git(folder, "rev-parse", "--show-toplevel", top=top)
+    if done.code or top is None:
+        raise LosslessError(f"--since compares with a revision of git: {said(done.err)}")
+    return top
 
 
 def _asked(root: str, *arguments: str) -> str:
     """Return the line that git answers with, empty where it has no answer."""
-    done = git(root, *arguments)
-    return "" if done.returncode else os.fsdecode(done.stdout).strip()
+    done = git(root, *arguments, top=root)
+    return "" if done.code else os.fsdecode(done.out).strip()
+
+
+def _commit(root: str, name: str) -> str:
+    """Return the commit that a name stands for, empty where there is none; what looks like an option is no name."""
+    if name.startswith("-"):
+        return ""
+    return _asked(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
 
 
 def _hint(root: str) -> str:
@@ -99,7 +116,7 @@ def _hint(root: str) -> str:
 def _entries(revision: Revision) -> Iterator[_CommitFile]:
     """Yield the files of a commit whose suffix fits; those that were renamed since by their new names."""
     renamed = _renamed(revision)
-    listed = _output(revision.root, "ls-tree", "-r", "-z", "--full-tree", revision.commit)
+    listed = _output(revision, "ls-tree", "-r", "-z", "--full-tree", revision.commit)
     for line in filter(None, listed.split(b"\0")):
         head, _, raw = line.partition(b"\t")
         mode, _, blob = head.decode().split(" ")
@@ -109,9 +126,15 @@ def _entries(revision: Revision) -> Iterator[_CommitFile]:
 
 
 def _renamed(revision: Revision) -> Mapping[str, str]:
-    """Return the new names of files, by the old ones."""
-    arguments = ("diff", "--name-status", "-z", "--find-renames", "--diff-filter=R", "--no-ext-diff")
-    words = map(os.fsdecode, _output(revision.root, *arguments, revision.commit).split(b"\0"))
+    """Return the new names of files, by the old ones: as the index has them.
+
+    What lies in the working tree is not compared, since filters would be run on it. A partial clone may lack the
+    contents that tell whether two files are alike; then those of equal content are renamed.
+    """
+    arguments = ("diff-index", "--cached", *_RENAMES, revision.commit, "--")
+    done = git(revision.root, arguments[0], "--find-renames", *arguments[1:], top=revision.root)
+    out = _output(revision, arguments[0], "--find-renames=100%", *arguments[1:]) if done.code else done.out
+    words = map(os.fsdecode, out.split(b"\0"))
     return {old: new for status, old, new in zip(words, words, words, strict=False) if status}
 
 
@@ -124,20 +147,33 @@ def _shown(root: str, name: str, path: str) -> str | None:
     return os.path.join(path, file.removeprefix(below)) if file.startswith(below) else None
 
 
-def _blobs(root: str, blobs: Sequence[str]) -> Iterator[bytes]:
+def _blobs(revision: Revision, blobs: Sequence[str]) -> Iterator[bytes]:
     """Yield the bytes of blobs, all asked for at once."""
-    answer = _output(root, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode())
+    answer = _output(revision, "cat-file", "--batch", given="".join(f"{blob}\n" for blob in blobs).encode())
     at = 0
     for _ in blobs:
         head_end = answer.index(b"\n", at)
         start = head_end + 1
-        end = start + int(answer[at:head_end].split(b" ")[2])
+        head = answer[at:head_end].split(b" ")
+        if len(head) != 3:
+            raise _lacking(revision)
+        end = start + int(head[2])
         yield answer[start:end]
         at = end + 1
 
 
-def _output(root: str, *arguments: str, given: bytes = b"") -> bytes:
-    done = git(root, *arguments, given=given)
-    if done.returncode:
-        raise LosslessError(f"git {arguments[0]}: {_said(done.stderr)}")
-    return done.stdout
+def _output(revision: Revision, *arguments: str, given: bytes = b"") -> bytes:
+    done = git(revision.root, *arguments, given=given, top=revision.root, most_bytes=_MOST_BYTES)
+    if _PROMISOR in done.err:
+        raise _lacking(revision)
+    if done.code:
+        raise LosslessError(f"git {arguments[0]}: {said(done.err)}")
+    return done.out
+
+
+def _lacking(revision: Revision) -> LosslessError:
+    """Return what to say of objects that are not here: a clone that lacks some on purpose, or a damaged one."""
+    return LosslessError(
+        f"--since {revision.shown}: this clone is partial and lacks files of that revision, and nothing is fetched"
+        f" for it; git archive {revision.commit[:12]} > /dev/null brings them"
+    )

@@ -9,7 +9,8 @@
     |   |-- NotHereError          a name that is nowhere in the part of the fabric that was asked
     |   `-- TooLargeError         a simulation that would take more events than are allowed
     |-- RenderError               output that may not or cannot be written
-    `-- SubnetManagerError        opensm cannot be asked: not installed, nothing to simulate, no answer in time
+    `-- ProgramError              another program that is not installed, gives no answer in time, or fails
+        `-- SubnetManagerError    opensm cannot be asked: not installed, nothing to simulate, no answer in time
 
 Findings are values, never exceptions: see :mod:`lossless.ground.basics.findings`.
 """
@@ -80,5 +81,9 @@ class RenderError(LosslessError):
     """Output that may not or cannot be written; nothing was written."""
 
 
-class SubnetManagerError(LosslessError):
+class ProgramError(LosslessError):
+    """Another program is not installed, gives no answer in time, says too much, or fails; the message says which."""
+
+
+class SubnetManagerError(ProgramError):
     """opensm cannot be asked: it is not installed, there is nothing to simulate, or no answer came in time."""

@@ -1,0 +1,135 @@
+"""Asking git about a checkout that may be hostile: nothing that the checkout names is run, written or fetched.
+
+A checkout has a configuration of its own in ``.git``, attributes, hooks and other repositories within it, and each
+can name programs. Three things hold them off:
+
+* The commands are those that read the index and the objects alone. None compares with the working tree, which would
+  call filters (``filter.*.clean``, ``filter.*.process``), and none shows content, which would call
+  ``diff.*.textconv``. Names of drivers are free, so no override could reach all of them.
+* What is left to the configuration is overridden on the command line, which comes last.
+* No protocol is allowed, so that a partial clone fetches nothing.
+
+No path is an argument of a command, but for the folder in which it runs: names are read, and separated by zero bytes.
+
+The user's and the system's configuration count as always, ``safe.directory`` in particular.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.programs import MOST_BYTES, Done, environment, find_program, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GIT = "git"
+LONGEST_S = 120.0
+"""Longest that an answer may take. A choice: files of a million names are listed in seconds where disks are near."""
+
+OVERRIDES = (
+    # Asked for every list of files which of them have changed. Nothing: off, as "false" was a program before 2.36.
+    "core.fsmonitor=",
+    # Run when an index is written or a reference moves; nothing here does either.
+    "core.hooksPath=/dev/null",
+    # A repository may lie among the tracked files of another, and is then as foreign as they are.
+    "safe.bareRepository=explicit",
+    # Run by what fetches. Nothing fetches, by GIT_ALLOW_PROTOCOL too: they are for the day that this fails.
+    "protocol.allow=never",
+    "core.sshCommand=false",
+    "core.gitProxy=false",
+    "core.askPass=",
+    "core.alternateRefsCommand=true",
+    "credential.helper=",
+    "fetch.recurseSubmodules=false",
+    "submodule.recurse=false",
+    "maintenance.auto=false",
+    # Run by commands that show, ask or sign, none of which is used.
+    "core.pager=cat",
+    "core.editor=false",
+    "sequence.editor=false",
+    "diff.external=",
+    "interactive.diffFilter=",
+    "gpg.program=false",
+    "gpg.ssh.program=false",
+    "gpg.x509.program=false",
+    "log.showSignature=false",
+)
+"""What the configuration of a checkout may not say, as key and value."""
+
+PASSED = (
+    # Where the user's and the system's configuration lie; safe.directory counts in these alone.
+    "XDG_CONFIG_HOME",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    # Configuration of this one call, as CI systems give safe.directory and as git gives its own -c to hooks.
+    "GIT_CONFIG_COUNT",
+    "GIT_CONFIG_PARAMETERS",
+    # How far up a repository is searched.
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+)
+"""What git is told of the user's environment. Not GIT_DIR, GIT_INDEX_FILE and GIT_WORK_TREE: a hook is told them of the
+repository that runs it, which need not be the one that a folder lies in; and no GIT_* that names a program."""
+
+_NUMBERED = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
+_OWN = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # Since git 2.45; an empty list of protocols does the same for older ones.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "",
+}
+
+
+def is_installed() -> bool:
+    """Return whether there is a git here."""
+    return find_program(GIT) is not None
+
+
+def git(
+    folder: str, *arguments: str, given: bytes = b"", top: str | None = None, most_bytes: int = MOST_BYTES
+) -> Done:
+    """Run git in a folder, for the repository that the folder lies in, in English.
+
+    ``top`` is the folder of the repository: its files are those, whatever ``core.worktree`` says.
+
+    Raises:
+        ProgramError: git is not installed, gives no answer in time, or says too much.
+    """
+    overrides = [word for setting in OVERRIDES for word in ("-c", setting)]
+    command = [GIT, "--no-pager", *overrides, "-C", folder or os.curdir, *arguments]
+    numbered = [name for name in os.environ if name.startswith(_NUMBERED)]
+    own = _OWN if top is None else _OWN | {"GIT_WORK_TREE": top}
+    return run(
+        command,
+        environment((*PASSED, *numbered), **own),
+        given=given,
+        longest_s=LONGEST_S,
+        most_bytes=most_bytes,
+    )
+
+
+def top_of(folder: str) -> str | None:
+    """Return the folder of the repository that a folder lies in, its links followed, without asking git."""
+    return next((path for path in _upward(os.path.realpath(folder)) if is_top(path)), None)
+
+
+def is_top(folder: str) -> bool:
+    """Return whether a repository begins at a folder."""
+    return os.path.exists(os.path.join(folder, ".git"))
+
+
+def _upward(path: str) -> Iterator[str]:
+    yield path
+    while os.path.dirname(path) != path:
+        path = os.path.dirname(path)
+        yield path
+
+
+def said(stderr: bytes) -> str:
+    """Return what git complains of, without its prefix."""
+    lines = os.fsdecode(stderr).splitlines()
+    return lines[0].removeprefix("fatal: ") if lines else "git gives no reason"

@@ -1,0 +1,300 @@
+"""Starting other programs: git, opensm and what belongs to it. No other module starts one; a test holds that.
+
+A program gets no shell, no terminal, and of the environment what it needs. It ends in time, with all that it started,
+and what it says is bounded.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import contextmanager, suppress
+from typing import IO, TYPE_CHECKING, cast
+
+from lossless.ground.basics.errors import ProgramError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from selectors import SelectorKey
+    from subprocess import Popen
+
+LONGEST_S = 120.0
+"""Longest that an answer may take where nothing else is said. A choice: lists of a million files take seconds."""
+MOST_BYTES = 256 * 1024 * 1024
+"""Most that a program may say where nothing else is said: names of a million files are less than half of it."""
+KEPT = ("HOME", "TMPDIR")
+"""What every program is told of the user: where settings lie that are the user's own, and where to put files."""
+FOLDERS = ("PATH", "LD_LIBRARY_PATH")
+"""Lists of folders: of programs, and of libraries, by which module systems and conda make a program start at all."""
+
+_CHUNK = 1 << 16
+_POLL_S = 0.05
+"""How often a program that says nothing is looked at."""
+_TICK_S = 0.002
+_GRACE_S = 2.0
+"""How long a program may take to end when it is told to."""
+
+
+class Done(NamedTuple):
+    """A program that has ended: its exit code, what it printed, and what it complained of."""
+
+    code: int
+    out: bytes
+    err: bytes
+
+
+def find_program(name: str, also: Sequence[str] = ()) -> str | None:
+    """Return the path of a program on PATH or in folders ``also``; None where it is not installed.
+
+    A folder that is named from where this program works, as ``.`` or nothing, is not searched: what lies there was
+    perhaps written by somebody else.
+    """
+    for folder in (*_absolute("PATH"), *also):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def environment(passed: Sequence[str] = (), **own: str) -> dict[str, str]:
+    """Return the environment of a program: what every one needs, what is ``passed``, and what is its ``own``.
+
+    Programs speak English, so that what they say can be understood.
+    """
+    kept = {name: os.environ[name] for name in (*KEPT, *passed) if name in os.environ}
+    folders = {name: os.pathsep.join(_absolute(name)) for name in FOLDERS if name in os.environ}
+    return {**kept, **folders, "LC_ALL": "C", **own}
+
+
+def run(
+    command: Sequence[str],
+    given_environment: Mapping[str, str],
+    *,
+    folder: str | None = None,
+    given: bytes = b"",
+    longest_s: float = LONGEST_S,
+    most_bytes: int = MOST_BYTES,
+) -> Done:
+    """Run a program to its end. Its exit code is for the caller to judge.
+
+    Raises:
+        ProgramError: it is not installed or does not start, takes too long, or says too much.
+    """
+    from subprocess import DEVNULL, PIPE
+
+    process = _start(command, given_environment, folder, stdin=PIPE if given else DEVNULL)
+    try:
+        out, err = _answer(process, given, time.monotonic() + longest_s, most_bytes)
+    except _TooLateError:
+        raise ProgramError(f"{_called(command)} gave no answer in {longest_s:g} s, and was ended") from None
+    except _TooMuchError:
+        raise ProgramError(f"{_called(command)} said more than {most_bytes:,} bytes, and was ended") from None
+    finally:
+        _kill(process)
+    return Done(process.returncode, out, err)
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    given_environment: Mapping[str, str],
+    *,
+    folder: str,
+    output: str,
+    logs: Sequence[str] = (),
+    most_bytes: int = MOST_BYTES,
+) -> Iterator[Running]:
+    """Run a program while the block runs, what it says going to a file, and end it and all it started after it.
+
+    ``logs`` are files of its own that are bounded too.
+
+    Raises:
+        ProgramError: it is not installed or does not start.
+    """
+    with open(output, "wb") as file:
+        process = _start(command, given_environment, folder, output=file)
+    try:
+        yield Running(process, (output, *logs), most_bytes)
+    finally:
+        _end(process)
+
+
+class Running:
+    """A program that runs, and the files that have what it says."""
+
+    def __init__(self, process: Popen[bytes], files: Sequence[str], most_bytes: int) -> None:
+        self._process, self._files, self._most_bytes = process, files, most_bytes
+
+    def ended(self) -> bool:
+        """Return whether it has ended; one that says too much is ended.
+
+        Raises:
+            ProgramError: it said too much.
+        """
+        if _has_ended(self._process):
+            return True
+        if sum(map(_size, self._files)) > self._most_bytes:
+            _kill(self._process)
+            name = os.path.basename(self._files[-1])
+            raise ProgramError(
+                f"more than {self._most_bytes:,} bytes went into {name}; the program was ended"
+            )
+        return False
+
+    def wait(self) -> int:
+        """Return the exit code, once it has ended; how long that may take says its command.
+
+        Raises:
+            ProgramError: it said too much.
+        """
+        while not self.ended():
+            time.sleep(_TICK_S)
+        return self._process.wait()
+
+
+class _TooLateError(Exception):
+    pass
+
+
+class _TooMuchError(Exception):
+    pass
+
+
+def _absolute(variable: str) -> list[str]:
+    """Return the folders of a list that are named in full."""
+    return [folder for folder in os.environ.get(variable, "").split(os.pathsep) if os.path.isabs(folder)]
+
+
+def _size(file: str) -> int:
+    try:
+        return os.path.getsize(file)
+    except OSError:
+        return 0
+
+
+def _called(command: Sequence[str]) -> str:
+    return os.path.basename(command[0])
+
+
+def _start(
+    command: Sequence[str],
+    given_environment: Mapping[str, str],
+    folder: str | None,
+    *,
+    stdin: int | None = None,
+    output: IO[bytes] | None = None,
+) -> Popen[bytes]:
+    """Start a program in a session of its own, so that what it starts can be ended with it."""
+    from subprocess import DEVNULL, PIPE, STDOUT, Popen
+
+    path = command[0] if os.path.isabs(command[0]) else find_program(command[0])
+    if path is None:
+        raise ProgramError(f"{command[0]} is not installed here, or not on PATH")
+    try:
+        return Popen(
+            (path, *command[1:]),
+            cwd=folder,
+            env=dict(given_environment),
+            stdin=DEVNULL if stdin is None else stdin,
+            stdout=PIPE if output is None else output,
+            stderr=PIPE if output is None else STDOUT,
+            start_new_session=True,
+        )
+    # ValueError: an argument with a zero byte in it, which no program can be given.
+    except (OSError, ValueError) as error:
+        raise ProgramError(f"{_called(command)} does not start: {error}") from error
+
+
+def _answer(process: Popen[bytes], given: bytes, until: float, most_bytes: int) -> tuple[bytes, bytes]:
+    """Give a program its input and return what it says to both ends."""
+    from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+
+    out, err, left = bytearray(), bytearray(), memoryview(given)
+    with DefaultSelector() as selector:
+        for stream, said in ((process.stdout, out), (process.stderr, err)):
+            selector.register(_open(stream), EVENT_READ, said)
+        if process.stdin is not None:
+            os.set_blocking(process.stdin.fileno(), False)
+            selector.register(process.stdin, EVENT_WRITE)
+        while selector.get_map():
+            ready = selector.select(_POLL_S)
+            for key, _ in ready:
+                left, is_over = _moved(key, left)
+                if is_over:
+                    selector.unregister(key.fileobj)
+                    cast("IO[bytes]", key.fileobj).close()
+            _require_bounds(len(out) + len(err), most_bytes, until)
+            # What it left running behind it may hold its output open, and is not waited for.
+            if not ready and _has_ended(process):
+                break
+    _wait(process, until)
+    return bytes(out), bytes(err)
+
+
+def _open(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None
+    return stream
+
+
+def _moved(key: SelectorKey, left: memoryview) -> tuple[memoryview, bool]:
+    """Take what a program says, or give it of its input; return what is left of that, and whether this end is done."""
+    if key.data is None:
+        left = _written(key.fd, left)
+        return left, not left
+    chunk = os.read(key.fd, _CHUNK)
+    key.data.extend(chunk)
+    return left, not chunk
+
+
+def _written(end: int, left: memoryview) -> memoryview:
+    """Give a program some of its input and return what is left; nothing is, where it reads no more."""
+    try:
+        return left[os.write(end, left[:_CHUNK]) :]
+    except BlockingIOError:
+        return left
+    except BrokenPipeError:
+        return left[:0]
+
+
+def _require_bounds(said_bytes: int, most_bytes: int, until: float) -> None:
+    if said_bytes > most_bytes:
+        raise _TooMuchError
+    if time.monotonic() > until:
+        raise _TooLateError
+
+
+def _wait(process: Popen[bytes], until: float) -> None:
+    while not _has_ended(process):
+        if time.monotonic() > until:
+            raise _TooLateError
+        time.sleep(_TICK_S)
+
+
+def _has_ended(process: Popen[bytes]) -> bool:
+    """Return whether a program has ended; it stays in the table of processes, so that its group keeps its number."""
+    if process.returncode is not None or not hasattr(os, "waitid"):
+        return process.poll() is not None
+    return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+
+def _end(process: Popen[bytes]) -> None:
+    """End a program: asked first, so that ``timeout`` sees its child off, then by force."""
+    if not _has_ended(process):
+        process.terminate()
+        with suppress(_TooLateError):
+            _wait(process, time.monotonic() + _GRACE_S)
+    _kill(process)
+
+
+def _kill(process: Popen[bytes]) -> None:
+    """End a program, and what it started and left behind, and close what it was read by."""
+    if process.returncode is None:
+        # macOS says EPERM of a group whose programs have all ended and were not yet waited for.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
