@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lossless.checks.rules.base import MissingInput, Violation, added_up
 from lossless.checks.rules.precedence import replaced, resolve
 from lossless.ground.basics.findings import SEVERITIES, Finding, UncheckedRule
+from lossless.ground.basics.foreign_text import on_one_line
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
@@ -67,15 +68,16 @@ def _by_cause(violations: Iterable[Violation]) -> Iterator[Violation]:
 
 
 def _finding(rule: Rule, violation: Violation, form: Form) -> Finding:
+    # A line break in a message is that of a name; a note has lines where its rule says so.
     return Finding(
         code=rule.code,
         name=rule.name,
         severity=violation.severity or rule.severity,
         confidence=violation.confidence or rule.confidence,
-        message=violation.message,
+        message=on_one_line(violation.message),
         origin=violation.origin,
-        note=violation.note,
-        help=violation.help,
+        note="\n".join(map(on_one_line, violation.note_lines or (violation.note,))),
+        help=on_one_line(violation.help),
         url=f"{RULE_PAGES}{rule.code}.md",
         related=violation.related,
         places=violation.total,

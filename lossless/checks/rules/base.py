@@ -33,6 +33,7 @@ class Violation(NamedTuple):
     ``severity`` overrides the rule's own: the same fact can be certain with an intent and likely without.
     ``conclusive`` is False where it does not replace the findings that its rule supersedes at the same place
     (:mod:`lossless.checks.rules.precedence`).
+    ``note_lines`` stand in place of ``note`` where it has several lines.
     ``fix`` are edits that fix it in every place it shows; its rule says whether they are safe.
     """
 
@@ -47,6 +48,7 @@ class Violation(NamedTuple):
     severity: Severity | None = None
     confidence: Confidence | None = None
     conclusive: bool = True
+    note_lines: tuple[str, ...] = ()
     fix: tuple[Edit, ...] = ()
 
     @property

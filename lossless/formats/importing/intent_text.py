@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from lossless.formats.importing.buffers import breakouts
 from lossless.formats.importing.majority import most
 from lossless.formats.importing.pools import RATIO
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.units import format_rate, parse_rate, size_text
 from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES, DEFAULT_SWITCH_MTU_BYTES
 from lossless.model.fabric.tier import Tier
@@ -246,7 +247,7 @@ def _ratios(ratios: dict[Tier, float]) -> str:
 
 def _link(link: ImportLink) -> Iterator[str]:
     ends = f"a: {_end(link.a)}, b: {_end(link.b)}"
-    comment = f"  # {_printable('; '.join(link.notes))}" if link.notes else ""
+    comment = f"  # {visible('; '.join(link.notes))}" if link.notes else ""
     yield f"    - {{{ends}, links: 1 x {_rate(link.speed_bps)}, cable: {link.cable_m}m}}{comment}"
 
 
@@ -255,12 +256,7 @@ def _end(end: CableEnd) -> str:
 
 
 def _comments(notes: Iterable[str], indent: str = "") -> Iterator[str]:
-    yield from (f"{indent}# {_printable(note)}" for note in notes)
-
-
-def _printable(text: str) -> str:
-    """Return text that stays on its line, whatever a device's file has in its names."""
-    return "".join(char if char.isprintable() else "?" for char in text)
+    yield from (f"{indent}# {visible(note)}" for note in notes)
 
 
 def _text(text: str) -> str:

@@ -42,7 +42,15 @@ class Problem(NamedTuple):
 
 
 class LosslessError(Exception):
-    """Base of every error this package raises on purpose."""
+    """Base of every error this package raises on purpose; what it is made of are its lines."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The lines of its message; a line break within one is that of a name."""
+        return tuple(map(str, self.args))
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 class QuantityError(LosslessError, ValueError):
@@ -55,6 +63,11 @@ class InputError(LosslessError):
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(map(str, self.problems)))
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """One line for each problem."""
+        return tuple(map(str, self.problems))
 
 
 class UnreadableError(InputError):

@@ -9,7 +9,15 @@ import click
 
 from lossless import __version__
 from lossless.ground.basics.errors import InputError, LosslessError
-from lossless.interfaces.cli.terminal import ClosedPipeError, finish, prepare, problem
+from lossless.ground.basics.foreign_text import visible
+from lossless.interfaces.cli.terminal import (
+    ClosedPipeError,
+    UnwritableError,
+    finish,
+    gated_streams,
+    last_words,
+    problem,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,19 +118,24 @@ def group() -> None:
 
 def run(argv: Sequence[str] | None) -> int:
     """Run one command and return the exit code."""
-    prepare()
-    try:
-        code = _run(argv)
-        finish()
-    except ClosedPipeError:
-        return _PIPE_CLOSED
-    return code
+    with gated_streams():
+        try:
+            code = _run(argv)
+            finish()
+        except ClosedPipeError:
+            return _PIPE_CLOSED
+        except UnwritableError as error:
+            last_words(f"lossless: {error}")
+            return FAILED
+        return code
 
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
         code = group.main(argv, prog_name="lossless", standalone_mode=False)
     except click.ClickException as error:
+        # A line break in an argument starts no line.
+        vars(error)["message"] = visible(error.message)
         error.show(sys.stderr)
         return FAILED
     except click.Abort:
@@ -132,6 +145,7 @@ def _run(argv: Sequence[str] | None) -> int:
             problem(str(entry))
         return FAILED
     except LosslessError as error:
-        problem(f"lossless: {error}")
+        for number, line in enumerate(error.lines):
+            problem(line if number else f"lossless: {line}")
         return FAILED
     return code if isinstance(code, int) else OK

@@ -12,6 +12,8 @@ from lossless.interfaces.cli.options.rules import configuration_options
 from lossless.interfaces.cli.terminal import problem
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from lossless.interfaces.api.baseline import BaselineResult
     from lossless.interfaces.cli.options.rules import LintSelection
 
@@ -53,15 +55,16 @@ def command(
     done = api.baseline(paths or (".",), output, options, prune=prune)
     for error in sort_problems(done.errors):
         problem(str(error._replace(file=shown_file(error.file))))
-    problem(_told(done, prune=prune))
+    for line in _told(done, prune=prune):
+        problem(line)
     return FAILED if done.errors else OK
 
 
-def _told(done: BaselineResult, *, prune: bool) -> str:
+def _told(done: BaselineResult, *, prune: bool) -> Iterator[str]:
     if done.errors:
-        return f"{done.file}: nothing was written, since not everything could be read"
+        yield f"{done.file}: nothing was written, since not everything could be read"
+        return
     changes = f"{done.removed} gone" if prune else f"{done.added} new, {done.removed} gone"
-    text = f"{done.file}: {done.findings} finding{'' if done.findings == 1 else 's'} known ({changes})"
-    if done.is_configured or prune:
-        return text
-    return f'{text}\nlint knows it by baseline = "{done.file}" in lossless.toml, or by --baseline {done.file}'
+    yield f"{done.file}: {done.findings} finding{'' if done.findings == 1 else 's'} known ({changes})"
+    if not done.is_configured and not prune:
+        yield f'lint knows it by baseline = "{done.file}" in lossless.toml, or by --baseline {done.file}'

@@ -67,11 +67,12 @@ def _print(drift: Drift, output_format: str) -> None:
         out(
             drift_json(
                 drift.device, drift.file, drift.intent, drift.rows, drift.change, drift.patch, drift.problems
-            )
+            ),
+            "json",
         )
     elif output_format == "patch":
         if drift.patch_text is not None:
-            out(drift.patch_text.removesuffix("\n"))
+            out(drift.patch_text.removesuffix("\n"), "json")
     else:
         for line in drift_lines(drift.rows):
             out(line)

@@ -8,7 +8,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles
-from lossless.interfaces.cli.terminal import out, problem
+from lossless.interfaces.cli.terminal import out, problem, problem_lines
 
 if TYPE_CHECKING:
     from lossless.api import ImportResult
@@ -60,7 +60,7 @@ def command(
     result = api.import_configs(paths, cabling=cabling, lldp=lldp, nic=nic, name=name, options=options)
     api.write_import(result, output, base_dir)
     if output is None:
-        out(result.text.rstrip("\n"))
+        out(result.text.rstrip("\n"), "json")
     _say(result, output)
     return FINDINGS if result.refused else OK
 
@@ -76,4 +76,4 @@ def _say(result: ImportResult, output: str | None) -> None:
         problem(figures_text(result.figures))
     if result.differences:
         problem("what differs:")
-        problem(differences_text(result.differences, result.reasons))
+        problem_lines(differences_text(result.differences, result.reasons))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lossless.ground.basics.errors import Problem, UnreadableError
+from lossless.ground.basics.errors import LosslessError, Problem, UnreadableError
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
@@ -143,8 +143,22 @@ def _judge(
         raise click.UsageError("- cannot be mixed with other paths")
     if stdin_filename is None:
         raise click.UsageError("- needs --stdin-filename NAME; its suffix (.yaml, .json) says what is read")
-    raw = sys.stdin.buffer.read()
+    raw = _standard_input()
     return api.lint_text(raw, stdin_filename, options), _texts(raw, stdin_filename)
+
+
+def _standard_input() -> bytes:
+    """Return all of standard input.
+
+    Raises:
+        LosslessError: it is closed, or cannot be read.
+    """
+    if sys.stdin is None:
+        raise LosslessError("cannot read standard input: it is closed")
+    try:
+        return sys.stdin.buffer.read()
+    except OSError as error:
+        raise LosslessError(f"cannot read standard input: {error.strerror}") from error
 
 
 def _judge_files(paths: tuple[str, ...], options: Options, since: str | None) -> Report:

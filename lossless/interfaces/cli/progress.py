@@ -6,7 +6,7 @@ import sys
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from lossless.interfaces.cli.terminal import problem
+from lossless.interfaces.cli.terminal import display, problem
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -43,7 +43,7 @@ class LongRun:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         shown = (TextColumn("judging"), BarColumn(), MofNCompleteColumn())
-        bar = Progress(*shown, console=Console(stderr=True), transient=True, auto_refresh=False)
+        bar = Progress(*shown, console=Console(file=display()), transient=True, auto_refresh=False)
         self._task = bar.add_task("", completed=done, total=of)
         bar.start()
         return bar
@@ -81,7 +81,7 @@ class ProgressBar:
         from rich.console import Console
         from rich.progress import Progress
 
-        bar = Progress(console=Console(stderr=True), transient=True)
+        bar = Progress(console=Console(file=display()), transient=True)
         self._task = bar.add_task(self._what, total=of)
         bar.start()
         # An interrupt while it starts must not find it half made.

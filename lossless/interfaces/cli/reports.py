@@ -5,17 +5,31 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from lossless.interfaces.cli.terminal import out, problem, style_for
+from lossless.ground.basics.foreign_text import gated
+from lossless.interfaces.cli.terminal import out, problem, problem_lines, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.api import Report
     from lossless.ground.basics.findings import Severity
+    from lossless.ground.basics.foreign_text import Form
     from lossless.interfaces.cli.options.lint import ReportOptions
     from lossless.output.report.lint.run_context import ReportText, RuleHelp, RunContext
     from lossless.output.report.lint.text import LineText
     from lossless.output.report.text_style import TextStyle
+
+
+_GATES: dict[str, Form] = {
+    "text": "text",
+    "json": "json",
+    "sarif": "json",
+    "gitlab": "json",
+    "github": "github",
+    "junit": "markup",
+    "markdown": "markup",
+}
+"""How the last gate takes each format of a report."""
 
 
 def draw(file: str, picture: Mapping[str, Any]) -> None:
@@ -56,7 +70,7 @@ def report_text(
 
         style = style_for(sys.stderr).showing(source=source, brief=brief)
         for block in problems_text(report.errors, _line_text(report, texts), style):
-            problem(block + gap)
+            problem_lines(block + gap)
     if not brief:
         _tell_counts(report, verbose=verbose)
 
@@ -71,7 +85,7 @@ def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool
         out(table)
     style = style_for(sys.stderr).showing(source=not brief, brief=brief)
     for block in problems_text(report.errors, _line_text(report, texts), style):
-        problem(block)
+        problem_lines(block)
     if not brief:
         _tell_counts(report, verbose=verbose)
 
@@ -91,7 +105,7 @@ def write_report(
     else:
         text = _told(reporting.form, rendered(reporting.form, report, failing))
         if text:
-            out(text)
+            out(text, _GATES[reporting.form])
         # The log of a step is read by people too.
         if reporting.form == "github" and not reporting.quiet:
             _tell_counts(report, verbose=reporting.verbose)
@@ -127,7 +141,7 @@ def _write_files(
         is_text = form == "text"
         whole = _plain_text(report, texts, reporting) if is_text else rendered(form, report, failing)
         text = _told(form, whole)
-        made[path] = f"{text}\n" if text else ""
+        made[path] = gated(f"{text}\n", _GATES[form]) if text else ""
     try:
         _require_apart(report, made)
         write_all(made)
@@ -184,7 +198,7 @@ def _changed(report: Report, style: TextStyle) -> Iterator[str]:
 
 def _tell_counts(report: Report, *, verbose: bool) -> None:
     for line in _counts(report, style_for(sys.stderr), verbose=verbose):
-        problem(line)
+        problem_lines(line)
 
 
 def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]:

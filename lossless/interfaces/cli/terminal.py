@@ -1,68 +1,202 @@
-"""Writing to stdout and stderr: colours where a person reads, quiet where nobody does any more."""
+"""Writing to stdout and stderr: the only place that does, and the one that says what cannot be written.
+
+All text goes through :func:`lossless.ground.basics.foreign_text.gated`, also what a library writes.
+"""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, TextIO
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO, cast
+
+from lossless.ground.basics.foreign_text import gated, visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.foreign_text import Form
     from lossless.output.report.text_style import TextStyle
 
 _COLUMNS_WITHOUT_TERMINAL = 120
+_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
 
 class ClosedPipeError(Exception):
     """Whoever read our output has stopped: ``lossless lint | head`` is no mistake."""
 
 
-def prepare() -> None:
-    """Make both streams take any character, escaped where their encoding has none for it."""
-    for stream in (sys.stdout, sys.stderr):
+class UnwritableError(Exception):
+    """A standard stream that is closed, or that a device takes no more of; the message says which and why."""
+
+
+class GatedStream:
+    """A standard stream that takes text through the gate alone; None where there is no such stream.
+
+    What fails once fails again without being tried: a library may have caught the first failure.
+    """
+
+    def __init__(self, raw: TextIO | None, name: str) -> None:
+        self._raw = raw
+        self._name = name
+        self._failure: ClosedPipeError | UnwritableError | None = None
+        if raw is None:
+            self._failure = UnwritableError(f"cannot write to {name}: it is closed")
+
+    def write(self, text: str) -> int:
+        """Write text that nobody has looked at: by libraries.
+
+        Raises:
+            ClosedPipeError: nobody reads it.
+            UnwritableError: the stream is closed or full.
+        """
+        self.put(gated(text))
+        return len(text)
+
+    def put(self, text: str) -> None:
+        """Write text that has passed the gate; raises as :meth:`write`."""
+        if not text:
+            return
+        try:
+            self._sound().write(text)
+        except OSError as error:
+            self._abandon(error)
+
+    def display(self) -> _Display:
+        """Return the same stream for what moves a cursor."""
+        return _Display(self)
+
+    def flush(self) -> None:
+        """Write what is held back; raises as :meth:`write`."""
+        if self._raw is None:
+            return
+        try:
+            self._sound().flush()
+        except OSError as error:
+            self._abandon(error)
+
+    def isatty(self) -> bool:
+        """Return whether a person reads it."""
+        return self._raw is not None and self._raw.isatty()
+
+    def fileno(self) -> int:
+        """Return its number.
+
+        Raises:
+            ClosedPipeError: nobody reads it.
+            UnwritableError: it is closed or full.
+            OSError: it has none.
+        """
+        return self._sound().fileno()
+
+    @property
+    def encoding(self) -> str:
+        """Its encoding."""
+        return "utf-8" if self._raw is None else self._raw.encoding
+
+    @property
+    def errors(self) -> str | None:
+        """What is done with characters that the encoding lacks."""
+        return "backslashreplace" if self._raw is None else self._raw.errors
+
+    def _sound(self) -> TextIO:
+        """Return the stream; raise what it has failed by."""
+        if self._failure is not None:
+            raise self._failure
+        assert self._raw is not None
+        return self._raw
+
+    def _abandon(self, error: OSError) -> None:
+        _drop(self._raw)
+        if isinstance(error, BrokenPipeError):
+            self._failure = ClosedPipeError()
+        else:
+            self._failure = UnwritableError(f"cannot write to {self._name}: {error.strerror}")
+        raise self._failure from None
+
+
+class _Display:
+    """A stream for a progress bar, whose words are ours: what moves a cursor passes."""
+
+    def __init__(self, stream: GatedStream) -> None:
+        self._stream = stream
+        self.write = stream.put
+        self.flush = stream.flush
+        self.isatty = stream.isatty
+        self.fileno = stream.fileno
+        self.encoding = stream.encoding
+
+
+@contextmanager
+def gated_streams() -> Iterator[None]:
+    """Let both streams take any character, through the gate; in this context nothing reaches them otherwise."""
+    _open_standard_files()
+    before = sys.stdout, sys.stderr
+    for stream in before:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    stdout, stderr = GatedStream(before[0], "standard output"), GatedStream(before[1], "standard error")
+    sys.stdout, sys.stderr = cast("TextIO", stdout), cast("TextIO", stderr)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
 
 
-def out(text: str) -> None:
-    """Write a result, with a line break.
+def out(text: str, form: Form = "text") -> None:
+    """Write a result of one line or more, with a line break.
 
     Raises:
         ClosedPipeError: nobody reads it.
+        UnwritableError: the stream is closed or full.
     """
-    _write(sys.stdout, text)
+    _put(sys.stdout, gated(text, form))
 
 
 def out_json(data: object) -> None:
-    """Write plain data as JSON, indented.
-
-    Raises:
-        ClosedPipeError: nobody reads it.
-    """
+    """Write plain data as JSON, indented; raises as :func:`out`."""
     import json
 
-    out(json.dumps(data, indent=2))
+    out(json.dumps(data, indent=2), "json")
 
 
 def problem(text: str) -> None:
-    """Write anything that is no result, with a line break.
+    """Write one line that is no result, with a line break; one in a name is spelled out. Raises as :func:`out`."""
+    problem_lines(visible(text))
 
-    Raises:
-        ClosedPipeError: nobody reads it.
-    """
+
+def problem_lines(text: str) -> None:
+    """Write lines that are no result and whose names were made visible; raises as :func:`out`."""
     # Results that were printed first must also be read first.
-    _flush(sys.stdout)
-    _write(sys.stderr, text)
+    sys.stdout.flush()
+    _put(sys.stderr, gated(text))
+
+
+def last_words(text: str) -> None:
+    """Write one line to standard error whatever has failed, if that takes it."""
+    try:
+        _put(sys.stderr, gated(visible(text)))
+        sys.stderr.flush()
+    except (ClosedPipeError, UnwritableError):
+        return
+
+
+def clear() -> None:
+    """Leave nothing of what a terminal shows; nothing is done elsewhere. Raises as :func:`out`."""
+    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb" and isinstance(sys.stdout, GatedStream):
+        sys.stdout.put(_CLEAR)
+
+
+def display() -> TextIO:
+    """Return standard error for a progress bar: the one thing on it that may move the cursor."""
+    return cast("TextIO", sys.stderr.display()) if isinstance(sys.stderr, GatedStream) else sys.stderr
 
 
 def finish() -> None:
-    """Flush, while a closed pipe can still be told from a mistake.
-
-    Raises:
-        ClosedPipeError: nobody reads the last of it.
-    """
-    _flush(sys.stdout)
-    _flush(sys.stderr)
+    """Flush, while what cannot be written can still be told; raises as :func:`out`."""
+    sys.stdout.flush()
+    sys.stderr.flush()
 
 
 def style_for(stream: TextIO) -> TextStyle:
@@ -87,21 +221,27 @@ def _columns(stream: TextIO) -> int:
         return _COLUMNS_WITHOUT_TERMINAL
 
 
-def _write(stream: TextIO, text: str) -> None:
+def _put(stream: TextIO, text: str) -> None:
+    put = stream.put if isinstance(stream, GatedStream) else stream.write
+    put(text + "\n")
+
+
+def _drop(stream: TextIO | None) -> None:
+    """Let the rest of a stream go nowhere: the interpreter would complain when it ends."""
     try:
-        stream.write(text + "\n")
-    except BrokenPipeError:
-        _abandon(stream)
+        number = stream.fileno() if stream is not None else -1
+    except OSError:
+        return
+    os.dup2(os.open(os.devnull, os.O_WRONLY), number)
 
 
-def _flush(stream: TextIO) -> None:
-    try:
-        stream.flush()
-    except BrokenPipeError:
-        _abandon(stream)
+def _open_standard_files() -> None:
+    """Open what was closed when the process began, on nothing: else the next file would take its number.
 
-
-def _abandon(stream: TextIO) -> None:
-    # The interpreter flushes once more when it ends, and would complain.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    raise ClosedPipeError from None
+    Whatever a child process or a library writes to standard output would end in that file.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

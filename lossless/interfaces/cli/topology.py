@@ -177,7 +177,7 @@ def _pins(path: str, against: str, output_format: str, profile_dirs: tuple[str, 
     elif any(pins):
         from lossless.output.report.topology.recabling_text import pins_yaml
 
-        out(pins_yaml(pins.names, pins.ports))
+        out(pins_yaml(pins.names, pins.ports), "json")
         problem(f"stated beside the shape of {path}, this leaves what stands in {against} where it is")
     else:
         problem("nothing is to be stated: no device is renamed, and no cable moves")
@@ -234,7 +234,7 @@ def _cabled(
         require_writable(output)
     cabling = api.cabled_topology(files, roles=roles, speeds=speeds, cables=cables, exclude=exclude)
     if output is None:
-        out(cabling.text.rstrip("\n"))
+        out(cabling.text.rstrip("\n"), "json")
     else:
         write_all({output: cabling.text})
     devices = f"{cabling.devices:,} device{'' if cabling.devices == 1 else 's'}"

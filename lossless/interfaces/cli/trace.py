@@ -52,7 +52,7 @@ def command(
     if result.configurations_beside:
         problem(_not_followed(path, result.configurations_beside))
     if output_format == "json":
-        out(json_text(data))
+        out(json_text(data), "json")
     else:
         from lossless.output.report.trace.text import trace_text
 

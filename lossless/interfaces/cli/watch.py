@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from typing import TYPE_CHECKING
 
 from lossless.interfaces.cli.app import OK
-from lossless.interfaces.cli.terminal import finish, problem
+from lossless.interfaces.cli.terminal import clear, finish, problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
 _LEAST_PAUSE_S = 0.2
 _SHARE = 20
 """A look at all files is followed by a pause of so many times its length: little is taken from other work."""
-
-_CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
 
 def watched(
@@ -34,7 +30,7 @@ def watched(
     try:
         while True:
             report = watch.lint()
-            _clear()
+            clear()
             code = tell(report, {})
             problem(f"{_clock()}: watching {counted(watch.files, 'file')}; Ctrl-C ends")
             finish()
@@ -53,12 +49,6 @@ def _wait(changed: Callable[[], bool]) -> None:
         if changed():
             return
         took_s = time.perf_counter() - started
-
-
-def _clear() -> None:
-    """Leave nothing of the last report on a terminal."""
-    if sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        sys.stdout.write(_CLEAR)
 
 
 def _clock() -> str:

@@ -17,6 +17,7 @@ from lsprotocol.types import (
 from pygls.uris import from_fs_path
 
 from lossless.ground.basics.data_files import data_dir
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
 from lossless.output.report.lint.finding_text import paragraphs
@@ -73,7 +74,7 @@ class DiagnosticBuilder:
 
     def _of_problem(self, problem: Problem, lines: Lines) -> Diagnostic:
         place = self._units.word(lines, problem.line, problem.column)
-        return Diagnostic(place, problem.message, severity=DiagnosticSeverity.Error, source=SOURCE)
+        return Diagnostic(place, visible(problem.message), severity=DiagnosticSeverity.Error, source=SOURCE)
 
     def _of_finding(self, finding: Finding, locations: Locations, group: LintGroup) -> Diagnostic:
         page = _page(finding)
@@ -93,7 +94,7 @@ class DiagnosticBuilder:
         for related in finding.related:
             place = self._range(related.origin, locations, group)
             location = Location(self.uri(related.origin.file), place)
-            yield DiagnosticRelatedInformation(location, related.message)
+            yield DiagnosticRelatedInformation(location, visible(related.message))
 
     def _range(self, origin: Origin, locations: Locations, group: LintGroup) -> Range:
         span = locations.span(origin)

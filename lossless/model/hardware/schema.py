@@ -263,7 +263,7 @@ def _shape_message(problem: ErrorDetails) -> str:
 
 
 def _error(path: str, problems: list[Problem]) -> ProfileError:
-    return ProfileError("\n".join(f"{path}: {key}: {message}" for key, message in problems))
+    return ProfileError(*(f"{path}: {key}: {message}" for key, message in problems))
 
 
 def _refuse(path: str, problems: list[Problem]) -> None:

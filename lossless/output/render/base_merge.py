@@ -31,7 +31,7 @@ def onto_base(switch: Switch, rendered: TableRows, base: Document) -> dict[str, 
     """
     problems = list(_problems(switch, base.data)) or list(disagreements(switch, rendered, base.data))
     if problems:
-        raise RenderError("\n".join(f"{base.file}: {problem}" for problem in problems))
+        raise RenderError(*(f"{base.file}: {problem}" for problem in problems))
     kept = {table: rows for table, rows in base.data.items() if table not in OWNED}
     owned = {table: rows for table, rows in rendered.items() if table not in SHARED}
     shared = {table: _laid_over(kept.get(table, {}), rendered.get(table, {})) for table in SHARED}

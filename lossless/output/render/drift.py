@@ -40,7 +40,7 @@ def drift_of(switch: Switch, running: Document) -> SwitchDrift:
     try:
         _, target = contents(named, running)
     except RenderError as error:
-        return SwitchDrift(rows, problems=tuple(str(error).splitlines()))
+        return SwitchDrift(rows, problems=error.lines)
     update = update_of(switch, running.data, target)
     patch = None if update.refusals else tuple(step.as_json() for step in update.operations)
     respelled = 0 if rows else len(update.operations)

@@ -75,7 +75,7 @@ class _DeviceOutcome(NamedTuple):
     entries: tuple[ManifestEntry, ...]
     plan: UpdatePlan | None = None
     differences: tuple[str, ...] = ()
-    refused: str | None = None
+    refused: tuple[str, ...] = ()
     unread: tuple[Problem, ...] = ()
 
 
@@ -91,9 +91,9 @@ def render_fabric(job: RenderJob, processes: int) -> RenderOutcome:
         unread = [problem for outcome in outcomes for problem in outcome.unread]
         if unread:
             raise InputError(unread)
-        refused = [outcome.refused for outcome in outcomes if outcome.refused is not None]
+        refused = [line for outcome in outcomes for line in outcome.refused]
         if refused:
-            raise RenderError("\n".join(refused))
+            raise RenderError(*refused)
         outcomes += (_placed(tree, (file,), diff=job.diff) for file in host_files(job.fabric))
         outcomes += (_placed(tree, (file,), diff=job.diff) for file in job_files(job.fabric))
         return _finished(tree, outcomes, diff=job.diff)
@@ -142,7 +142,7 @@ def _switch(job: RenderJob, tree: Tree, switch: Switch) -> _DeviceOutcome:
     except InputError as error:
         return _DeviceOutcome((), unread=error.problems)
     except RenderError as error:
-        return _DeviceOutcome((), refused=str(error))
+        return _DeviceOutcome((), refused=error.lines)
 
 
 def _placed(tree: Tree, files: Sequence[PlannedFile], *, diff: bool) -> _DeviceOutcome:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.ground.basics.wording import listed
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -207,4 +207,4 @@ def drift_json(
         "patch": patch,
         "errors": list(problems),
     }
-    return json.dumps(data, indent=2, ensure_ascii=False)
+    return json.dumps(data, indent=2)

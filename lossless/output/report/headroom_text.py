@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ _LEGEND = (
 
 def headroom_text(data: Data, *, sums: bool) -> str:
     """Return all kinds of link, with every sum term by term where ``sums`` asks for it."""
-    return "\n\n".join(_blocks(data["kinds"], sums=sums))
+    return "\n\n".join(_blocks(spelled_out(data["kinds"]), sums=sums))
 
 
 def _blocks(kinds: Sequence[Data], *, sums: bool) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _blocks(kinds: Sequence[Data], *, sums: bool) -> Iterator[str]:
 def _head(kind: Data) -> str:
     where = _where(kind)
     hardware = (kind["profile"], kind["asic"], kind["hwsku"] and f"HWSKU {kind['hwsku']}")
-    named = visible(", ".join(filter(None, hardware)))
+    named = ", ".join(filter(None, hardware))
     return f"{where}{': ' if where else ''}{_link(kind)}" + (f"\n  {named}" if named else "")
 
 
@@ -66,7 +66,7 @@ def _where(kind: Data) -> str:
     lossless = (
         f", {'priorities' if len(kind['priorities']) > 1 else 'priority'} {priorities}" if priorities else ""
     )
-    return visible(f"{first}{lossless}")
+    return f"{first}{lossless}"
 
 
 def _link(kind: Data) -> str:
@@ -109,7 +109,7 @@ def _aligned(rows: Sequence[tuple[str, ...]], figures: Sequence[int]) -> list[li
 
 def _wrapped(text: str, lead: str) -> list[str]:
     return wrap(
-        visible(text),
+        text,
         COLUMNS,
         initial_indent=lead,
         subsequent_indent=" " * len(lead),
@@ -122,10 +122,8 @@ def _configured(kind: Data) -> tuple[str, str, str]:
     configured = kind["configured"]
     if configured is None:
         absent = kind["configured_absent"]
-        return (
-            ("none", "", visible(absent)) if absent else (_UNKNOWN, "", visible(kind["configured_unknown"]))
-        )
-    name = "computed by the switch" if configured["by"] == "switch" else visible(configured["name"])
+        return ("none", "", absent) if absent else (_UNKNOWN, "", kind["configured_unknown"])
+    name = "computed by the switch" if configured["by"] == "switch" else configured["name"]
     hollow = configured["headroom_bytes"] < configured["xoff_bytes"]
     backed = f"; its xoff of {format_bytes(configured['xoff_bytes'])} is not backed by size" if hollow else ""
     return format_bytes(configured["headroom_bytes"]), "", f"{name}{backed}"
@@ -133,10 +131,10 @@ def _configured(kind: Data) -> tuple[str, str, str]:
 
 def _method(kind: Data, method: Data) -> tuple[str, str, str, str]:
     if method["headroom_bytes"] is None:
-        return method["name"], _UNKNOWN, "", visible(method["unknown"])
+        return method["name"], _UNKNOWN, "", method["unknown"]
     margin = method["margin_bytes"]
     signed = "" if margin is None else f"{margin:+,} B"
-    return method["name"], format_bytes(method["headroom_bytes"]), signed, visible(_remark(kind, method))
+    return method["name"], format_bytes(method["headroom_bytes"]), signed, _remark(kind, method)
 
 
 def _remark(kind: Data, method: Data) -> str:

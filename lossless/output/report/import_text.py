@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

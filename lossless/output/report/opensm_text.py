@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,6 +14,7 @@ _STATES = {"free": "none", "loop": "found", "unproven": "unproven"}
 
 def opensm_text(data: Mapping[str, Any]) -> str:
     """Return what opensm made of one subnet: its configuration, the sweep, credit loops, and what is wrong."""
+    data = spelled_out(data)
     head = data["file"] if data["subnet"] == data["file"] else f"{data['file']}: subnet {data['subnet']}"
     return "\n".join([head, *_facts(data), *_verdict(data)])
 

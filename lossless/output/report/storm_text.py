@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import visible
 from lossless.output.report.workload_text import format_time
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ _FEW = 5
 
 def storm_text(data: Data) -> str:
     """Return how far the pauses of one host reach."""
-    return "\n\n".join(_blocks(data))
+    return "\n\n".join(_blocks(spelled_out(data)))
 
 
 def _blocks(data: Data) -> Iterator[str]:
     slow = data["drains_bps"]
     what = f"takes in no more than {format_rate(slow)} a port" if slow else "pauses without end"
-    yield f"{visible(data['from'])} {what}: class {visible(data['class'])}, priority {data['priority']}"
+    yield f"{data['from']} {what}: class {data['class']}, priority {data['priority']}"
     reached = [stage for stage in data["stages"] if stage["stopped"]]
     verb = "slowed" if slow else "stopped"
     if reached:
@@ -36,14 +36,14 @@ def _blocks(data: Data) -> Iterator[str]:
     if data["circle"]:
         yield _circle(data)
     if data["loses"]:
-        losing = listed([*map(visible, data["loses"])], _FEW)
+        losing = listed(data["loses"], _FEW)
         yield f"nothing pauses there, so packets are dropped: {losing}"
-    yield "\n".join(["assumed:", *(f"  {visible(text)}" for text in data["assumed"])])
+    yield "\n".join(["assumed:", *(f"  {text}" for text in data["assumed"])])
 
 
 def _stage(stage: Data) -> tuple[str, ...]:
     first, last = (_after(stage[key]) for key in ("first_ns", "last_ns"))
-    return visible(stage["name"]), f"{stage['stopped']:,}", f"{stage['channels']:,}", first, last
+    return stage["name"], f"{stage['stopped']:,}", f"{stage['channels']:,}", first, last
 
 
 def _after(at_ns: float) -> str:
@@ -63,17 +63,17 @@ def _who(data: Data) -> Iterator[str]:
 
 
 def _circle(data: Data) -> str:
-    ports = [visible(port) for port in data["circle"]]
+    ports = data["circle"]
     return (
         f"pauses can go round: {' -> '.join([*ports, ports[0]])}\n"
         "each of these waits for the next: once traffic fills them all they stand still for ever, whatever becomes of "
-        f"{visible(data['from'])}"
+        f"{data['from']}"
     )
 
 
 def _end(data: Data) -> Iterator[str]:
     if data["ends_ns"] is not None:
-        yield f"the watchdog of {visible(data['ended_at'])} cuts in after {format_time(data['ends_ns'])}"
+        yield f"the watchdog of {data['ended_at']} cuts in after {format_time(data['ends_ns'])}"
     elif data["drains_bps"]:
         yield "no watchdog ends this: packets still move"
     else:

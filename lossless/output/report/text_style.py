@@ -1,16 +1,17 @@
-"""Colours and width of a text report, and text that cannot harm a terminal."""
+"""Colours and width of a text report."""
 
 from __future__ import annotations
 
-_RESET = "\x1b[0m"
+from lossless.ground.basics.foreign_text import coloured
+
 _CODES = {
     "plain": "",
-    "place": "\x1b[1m",
-    "error": "\x1b[1;31m",
-    "warning": "\x1b[1;33m",
-    "info": "\x1b[1;36m",
-    "gutter": "\x1b[34m",
-    "label": "\x1b[1m",
+    "place": "1",
+    "error": "1;31",
+    "warning": "1;33",
+    "info": "1;36",
+    "gutter": "34",
+    "label": "1",
 }
 NARROWEST = 40
 """Columns that an excerpt needs to be of use."""
@@ -39,19 +40,7 @@ class TextStyle:
     def paint(self, text: str, role: str) -> str:
         """Return text in the colour of its role; as it is where there are no colours."""
         code = _CODES[role] if self._colour else ""
-        return f"{code}{text}{_RESET}" if code and text else text
-
-
-def visible(text: str) -> str:
-    """Return text with every character that could move a cursor or hide another spelled out."""
-    return text if text.isprintable() else "".join(map(visible_char, text))
-
-
-def visible_char(char: str) -> str:
-    """Return a character as it is, or its escape (``\\x1b``, ``\\u202e``) where it cannot be printed."""
-    if char.isprintable():
-        return char
-    return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+        return coloured(text, code) if code and text else text
 
 
 PLAIN = TextStyle()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.units import format_bytes, format_capacity
 from lossless.output.report.columns import columns
 from lossless.output.report.simulation.run_text import measured
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ _TOLD = ("drops", "PFC", "ECN", "headroom", "longest pause", "watchdog")
 
 def workload_text(data: Data, path: str) -> str:
     """Return the estimate; ``path`` is the intent that the command line named."""
-    return "\n\n".join(_blocks(data, path))
+    return "\n\n".join(_blocks(spelled_out(data), visible(path)))
 
 
 def _blocks(data: Data, path: str) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _blocks(data: Data, path: str) -> Iterator[str]:
     judged = data.get("buffers")
     if judged is not None:
         yield "\n".join(_judged(judged))
-    yield "\n".join(["assumed:", *(f"  {visible(text)}" for text in _assumed(data["assumed"], judged))])
+    yield "\n".join(["assumed:", *(f"  {text}" for text in _assumed(data["assumed"], judged))])
 
 
 def _part(part: Data) -> tuple[str, ...]:
@@ -91,19 +91,19 @@ def _judged(judged: Data) -> Iterator[str]:
     closed = judged["closed_forms"]
     if closed is not None:
         yield f"  closed forms, whatever is sent: {closed['overall']}"
-        yield from (f"    why: {visible(reason)}" for reason in closed["reasons"])
+        yield from (f"    why: {reason}" for reason in closed["reasons"])
     for run in judged["runs"]:
-        yield f"  {visible(run['scenario'])}: {run['verdict']}"
+        yield f"  {run['scenario']}: {run['verdict']}"
         if run["ports"]:
             heads = ("ports", "how many", "fed by", "fullest queue", "paused")
             yield columns([heads, *map(_crowd, run["ports"])], indent="    ")
         yield from (f"    {name}: {text}" for name, text in measured(run) if name in _TOLD)
-        yield from (f"    why: {visible(reason)}" for reason in run["reasons"])
-        yield from (f"    change: {visible(change)}" for change in run["changes"])
+        yield from (f"    why: {reason}" for reason in run["reasons"])
+        yield from (f"    change: {change}" for change in run["changes"])
     for load in judged["pfc_load"]:
         above = load.get("above") or [load.get("reason", "")]
-        yield f"  PFC load: {': '.join(filter(None, [load['verdict'], visible(', '.join(above))]))}"
-    yield from (f"  not run: {visible(reason)}" for reason in judged["not_run"])
+        yield f"  PFC load: {': '.join(filter(None, [load['verdict'], ', '.join(above)]))}"
+    yield from (f"  not run: {reason}" for reason in judged["not_run"])
 
 
 def _crowd(ports: Data) -> tuple[str, ...]:

@@ -70,6 +70,7 @@ def test_help_imports_only_click(arguments: tuple[str, ...], environment: Mappin
     listed = "print('imported:', *sorted(name for name in sys.modules if name.startswith('lossless')))"
     ours = (
         *("", ".ground", ".ground.basics", ".ground.basics.errors", ".ground.basics.records"),
+        ".ground.basics.foreign_text",
         *(".interfaces", ".interfaces.cli", ".interfaces.cli.app", ".interfaces.cli.terminal"),
     )
     needed = {f"lossless{name}" for name in ours}

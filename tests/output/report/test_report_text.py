@@ -6,6 +6,7 @@ import json
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin, RelatedPlace, UncheckedRule
+from lossless.ground.basics.foreign_text import gated
 from lossless.ground.documents import load_text
 from lossless.output.report.lint.json_format import json_text
 from lossless.output.report.lint.statistics import statistics_text
@@ -151,7 +152,7 @@ def test_colours_change_nothing_but_colours() -> None:
     import re
 
     run = sample(oversubscribed(), on_switch("PORT", "Ethernet0", severity="warning", note="n"))
-    coloured = "\n".join(findings_text(run, TextStyle(colour=True)))
+    coloured = gated("\n".join(findings_text(run, TextStyle(colour=True))))
     assert coloured.startswith("\x1b[1mfabric.yaml:26:5\x1b[0m: \x1b[1;31mTOP001\x1b[0m oversub")
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == "\n".join(findings_text(run))
 
@@ -211,7 +212,7 @@ def test_a_style_can_leave_out_the_line_or_all_but_the_first() -> None:
 
 def test_the_counts_that_matter_are_coloured() -> None:
     run = sample(oversubscribed())
-    assert summary_text(run, TextStyle(colour=True)).startswith(
+    assert gated(summary_text(run, TextStyle(colour=True))).startswith(
         "\x1b[1;31m1 error\x1b[0m, 0 warnings, 0 infos"
     )
 

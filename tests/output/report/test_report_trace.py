@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
+from lossless.ground.basics.foreign_text import gated
 from lossless.output.report.text_style import TextStyle
 from lossless.output.report.trace.data import json_text, trace_data
 from lossless.output.report.trace.text import trace_text
@@ -242,7 +243,7 @@ def test_lines_fit_a_hundred_columns() -> None:
 
 
 def test_colour_is_only_that_of_the_style() -> None:
-    plain, coloured = shown(BROKEN), shown(BROKEN, style=TextStyle(colour=True))
+    plain, coloured = shown(BROKEN), gated(shown(BROKEN, style=TextStyle(colour=True)))
     assert "\x1b[1;31mX WD001\x1b[0m" in coloured
     assert coloured.replace("\x1b[0m", "").replace("\x1b[1;31m", "").replace("\x1b[1m", "") == plain
 

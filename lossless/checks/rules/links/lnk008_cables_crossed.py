@@ -109,7 +109,7 @@ def _violation(miscablings: Sequence[Miscabling], changed: Devices | None) -> Vi
     return Violation(
         origin=actual[0].origin,
         message=_message(miscablings, wrong, changed),
-        note="\n".join(_shown(wrong)) if len(wrong) > 2 else "",
+        note_lines=tuple(_shown(wrong)) if len(wrong) > 2 else (),
         help="put the cables where they are declared, or name the ports in the intent as they are",
         elements=named(actual),
         places=max(len(planned), len(actual)),

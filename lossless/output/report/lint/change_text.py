@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import columns
 from lossless.output.report.lint.locations import shown_file
 from lossless.output.report.lint.text import findings_text
-from lossless.output.report.text_style import TextStyle, visible
+from lossless.output.report.text_style import TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

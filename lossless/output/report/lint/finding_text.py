@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.foreign_text import visible, visible_lines
 from lossless.output.report.lint.element_ranges import elements_text, name_ranges
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ def object_of(path: Path, *, whole: bool = False) -> str:
 def details(finding: Finding, others: Iterable[Detail] = ()) -> Iterator[Detail]:
     """Yield the lines below a message, each with its label; ``others`` come before the help, which ends it."""
     if finding.elements:
-        yield "on", elements_text(finding.elements, finding.places)
+        yield "on", visible(elements_text(finding.elements, finding.places))
     if finding.note:
         yield "note", finding.note
     yield from others
@@ -59,7 +59,7 @@ def other_places(finding: Finding, locations: Locations, name: Callable[[str], s
         path = related.origin.path
         # In an intent the line says it all; in a CONFIG_DB of thousands of lines the object does.
         named = f"{object_of(path)}: " if path and str(path[0]).isupper() else ""
-        yield "also", f"{_place(related.origin, locations, name)}: {named}{related.message}"
+        yield "also", f"{_place(related.origin, locations, name)}: {named}{visible(related.message)}"
     if finding.via is not None:
         yield "from", f"{_place(finding.via, locations, name)}: {object_of(finding.via.path)}"
 
@@ -83,18 +83,13 @@ def same_elsewhere(
 def paragraphs(finding: Finding, others: Iterable[Detail] = ()) -> str:
     """Return a finding in words alone, a line for each remark."""
     labelled = details(finding, others)
-    return "\n".join([headline(finding), *(f"{label}: {clean(text)}" for label, text in labelled)])
+    return "\n".join([headline(finding), *(f"{label}: {visible_lines(text)}" for label, text in labelled)])
 
 
 def _place(origin: Origin, locations: Locations, name: Callable[[str], str]) -> str:
     span = locations.span(origin)
     file = visible(name(origin.file))
     return f"{file}:{span.line}:{span.column}" if span else file
-
-
-def clean(text: str) -> str:
-    """Return lines without a character that could move a cursor or hide another."""
-    return text if text.isprintable() else "\n".join(map(visible, text.splitlines()))
 
 
 def _shortened(text: str) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import SEVERITIES
+from lossless.ground.basics.foreign_text import visible, workflow_data, workflow_property
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.lint.file_names import FileNames
-from lossless.output.report.lint.finding_text import clean, other_places, paragraphs
+from lossless.output.report.lint.finding_text import other_places, paragraphs
 from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import counted
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -83,27 +83,20 @@ def _finding(finding: Finding, locations: Locations, names: FileNames) -> _Annot
 
 def _problem(problem: Problem, names: FileNames) -> _Annotation:
     file, line = names.name(problem.file), problem.line
-    return _Annotation("error", "cannot be read", clean(problem.message), file, line, line, problem.column)
+    return _Annotation("error", "cannot be read", visible(problem.message), file, line, line, problem.column)
 
 
 def _command(note: _Annotation) -> str:
     places = {"file": note.file, "line": note.line, "endLine": note.end_line, "col": note.column}
     given = {**places, "title": note.title}
-    properties = ",".join(f"{key}={_property(value)}" for key, value in given.items() if value is not None)
-    return f"::{_COMMANDS[note.severity]} {properties}::{_data(note.text)}"
+    properties = ",".join(
+        f"{key}={workflow_property(value)}" for key, value in given.items() if value is not None
+    )
+    return f"::{_COMMANDS[note.severity]} {properties}::{workflow_data(note.text)}"
 
 
 def _plain(note: _Annotation) -> str:
-    """Return a line of the log; what begins with a dash and has no ``##[`` is never taken for a command."""
+    """Return a line of the log; what begins with a dash is never taken for a command."""
     place = ":".join(str(part) for part in (note.file, note.line, note.column) if part is not None)
     first = note.text.partition("\n")[0]
-    return visible(f"- {place}: {note.severity}: {note.title}: {first}").replace("##[", "## [")
-
-
-def _data(text: str) -> str:
-    """Escape what follows a command, as the runner undoes it (actions/runner ActionCommand.cs @079cdb1)."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(value: object) -> str:
-    return _data(visible(str(value))).replace(":", "%3A").replace(",", "%2C")
+    return visible(f"- {place}: {note.severity}: {note.title}: {first}")

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.foreign_text import visible
 from lossless.output.report.lint.file_names import FileNames
-from lossless.output.report.lint.finding_text import clean, headline
+from lossless.output.report.lint.finding_text import headline
 from lossless.output.report.lint.fingerprints import finding_fingerprints, problem_fingerprints
 from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
@@ -52,7 +53,7 @@ def _finding(finding: Finding, mark: str, locations: Locations, names: FileNames
 def _problem(problem: Problem, mark: str, names: FileNames) -> dict[str, Json]:
     line = problem.line or _FIRST_LINE
     return _issue(
-        UNREADABLE, clean(problem.message), "blocker", mark, _place(problem.file, line, line, names)
+        UNREADABLE, visible(problem.message), "blocker", mark, _place(problem.file, line, line, names)
     )
 
 

@@ -7,14 +7,13 @@ pipeline is red exactly when the exit code is not 0.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
+from lossless.ground.basics.foreign_text import visible, xml
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.lint.file_names import FileNames
-from lossless.output.report.lint.finding_text import clean, headline, object_of, other_places, paragraphs
+from lossless.output.report.lint.finding_text import headline, object_of, other_places, paragraphs
 from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -75,7 +74,7 @@ def _finding(finding: Finding, locations: Locations, names: FileNames, context: 
 
 
 def _problem(problem: Problem, names: FileNames) -> _Case:
-    text = clean(problem.message)
+    text = visible(problem.message)
     return _Case(
         name="can be read",
         group="lossless",
@@ -108,7 +107,7 @@ def _case(case: _Case) -> Iterator[str]:
     open_tag = f"{case.outcome} {attributes}" if case.outcome else "system-out"
     text = case.text if case.outcome else f"{case.kind}: {case.text}"
     yield f"{head}>"
-    yield f"      <{open_tag}>{escape(text)}</{case.outcome or 'system-out'}>"
+    yield f"      <{open_tag}>{xml(text)}</{case.outcome or 'system-out'}>"
     yield "    </testcase>"
 
 
@@ -120,4 +119,4 @@ def _counts(cases: Iterable[_Case]) -> dict[str, object]:
 
 def _attributes(**values: object) -> str:
     given = {key: value for key, value in values.items() if value is not None}
-    return " ".join(f"{key}={quoteattr(visible(str(value)))}" for key, value in given.items())
+    return " ".join(f'{key}="{xml(visible(str(value)))}"' for key, value in given.items())

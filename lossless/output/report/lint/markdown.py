@@ -5,10 +5,10 @@ Names and messages come from files that anyone can propose: nothing in them is M
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import by_cause
+from lossless.ground.basics.foreign_text import markdown
 from lossless.output.report.columns import markdown_table
 from lossless.output.report.lint.change_text import MARGINS, left_by_rule, margin_row, unread_note
 from lossless.output.report.lint.file_names import FileNames
@@ -16,7 +16,6 @@ from lossless.output.report.lint.finding_text import headline
 from lossless.output.report.lint.locations import Locations, locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
 from lossless.output.report.lint.summary import causes_by_severity, counted
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,9 +29,6 @@ MOST_ROWS = 100
 """Findings that one table shows; GitHub takes comments of 65,536 characters."""
 
 _LONGEST = 400
-_ESCAPED = str.maketrans({char: f"&#{ord(char)};" for char in "\\`*[<>#|@&$"})
-_OUTER = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~~")
-"""What could make something italic or strike it out; an underscore within a word does not."""
 _HEAD = ("severity", "rule", "where", "what")
 
 
@@ -51,13 +47,8 @@ def markdown_text(report: LintReport, context: RunContext) -> ReportText:
 
 
 def escaped(text: str) -> str:
-    """Return text that Markdown shows as it is, on one line."""
-    short = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-    return _OUTER.sub(_entities, visible(short.replace("\n", " ")).translate(_ESCAPED))
-
-
-def _entities(match: re.Match[str]) -> str:
-    return "".join(f"&#{ord(char)};" for char in match[0])
+    """Return the beginning of a text, which Markdown shows as it is."""
+    return markdown(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
 
 
 class _FindingRows:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless import __version__
 from lossless.ground.basics.findings import SEVERITIES
+from lossless.ground.basics.foreign_text import visible
 from lossless.output.report.lint.file_names import FileNames
-from lossless.output.report.lint.finding_text import clean, object_of, paragraphs
+from lossless.output.report.lint.finding_text import object_of, paragraphs
 from lossless.output.report.lint.fingerprints import finding_fingerprints
 from lossless.output.report.lint.locations import locate, sort_problems
 from lossless.output.report.lint.run_context import ReportText
@@ -139,7 +140,7 @@ def _problem(problem: Problem, names: _Artifacts) -> dict[str, Any]:
         place["region"] = {"startLine": problem.line}
         if problem.column is not None:
             place["region"]["startColumn"] = problem.column
-    text = clean(problem.message)
+    text = visible(problem.message)
     return {"level": "error", "message": _message(text), "locations": [{"physicalLocation": place}]}
 
 
@@ -168,7 +169,7 @@ def _related(finding: Finding, locations: Locations, names: _Artifacts) -> list[
     if finding.via is not None:
         places.append((finding.via, "the intent behind it"))
     return [
-        {"id": number, "message": _message(clean(text)), **_location(origin, locations, names)}
+        {"id": number, "message": _message(visible(text)), **_location(origin, locations, names)}
         for number, (origin, text) in enumerate(places[: MOST_PLACES - 1], 1)
     ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lossless.output.report.text_style import visible_char
+from lossless.ground.basics.foreign_text import visible_chars
 
 _TAB = "    "
 _CUT = "..."
@@ -16,7 +16,7 @@ def excerpt(line: str, start: int, end: int, columns: int) -> tuple[str, str]:
     on both sides of the caret.
     """
     first = max(0, start - columns)
-    cells = [_cell(char) for char in line[first : start + 2 * columns]]
+    cells = [_TAB if cell == "\\t" else cell for cell in visible_chars(line[first : start + 2 * columns])]
     start, end = start - first, max(end, start + 1) - first
     left, right = _window(cells, start, end, columns)
     before = _CUT if first or left else ""
@@ -45,14 +45,10 @@ def _window(cells: list[str], start: int, end: int, columns: int) -> tuple[int, 
     return left, right
 
 
-def _cell(char: str) -> str:
-    return _TAB if char == "\t" else visible_char(char)
-
-
 def _width(cell: str) -> int:
     if cell.isascii():
         return len(cell)
     # Imported late: nearly every line of a configuration is ASCII, and the table of characters is not small.
     from unicodedata import category, east_asian_width
 
-    return 0 if category(cell) in ("Mn", "Me") else 2 if east_asian_width(cell) in "WF" else 1
+    return 0 if category(cell) in ("Mn", "Me", "Cf") else 2 if east_asian_width(cell) in "WF" else 1

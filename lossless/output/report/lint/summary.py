@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import SEVERITIES, by_cause
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.text_style import PLAIN, TextStyle, visible
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import by_cause
+from lossless.ground.basics.foreign_text import visible
 from lossless.output.report.lint.finding_text import details, headline, other_places, same_elsewhere, together
 from lossless.output.report.lint.locations import locate, shown_file, sort_problems
 from lossless.output.report.lint.source_excerpt import excerpt
-from lossless.output.report.text_style import PLAIN, TextStyle, visible
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -74,7 +75,7 @@ def _first_line(finding: Finding, span: Span | None, style: TextStyle) -> str:
 def _remark(label: str, text: str, margin: int, style: TextStyle) -> list[str]:
     head = f"{' ' * margin} {style.paint('=', 'gutter')} {style.paint(f'{label}:', 'label')} "
     indent = " " * (margin + len(label) + 5)
-    return [(indent if i else head) + visible(line) for i, line in enumerate(text.splitlines())]
+    return [(indent if i else head) + visible(line) for i, line in enumerate(text.split("\n"))]
 
 
 def _excerpt(line: str, number: int, start: int, end: int, role: str, style: TextStyle) -> list[str]:

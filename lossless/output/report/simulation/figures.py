@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.simulation import panels as parts
 from lossless.output.report.simulation.panels import SeriesNames
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

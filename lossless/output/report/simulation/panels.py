@@ -9,8 +9,8 @@ from __future__ import annotations
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

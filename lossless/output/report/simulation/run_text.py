@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -17,22 +17,23 @@ if TYPE_CHECKING:
 
 def run_text(run: Data) -> str:
     """Return what the runs of one scenario showed."""
-    return "\n".join(_lines(run))
+    return "\n".join(_lines(spelled_out(run)))
 
 
 def _lines(run: Data) -> Iterator[str]:
     yield f"packet-level model: {run['verdict']}"
-    yield f"  {visible(run['scenario'])}"
-    yield columns([(name, visible(text)) for name, text in measured(run)], indent="  ")
+    yield f"  {run['scenario']}"
+    yield columns([*measured(run)], indent="  ")
     for title, entries in (("why", run["reasons"]), ("change", run["changes"]), ("assumed", run["assumed"])):
         if entries:
-            yield "\n".join([f"  {title}:", *(f"    {visible(entry)}" for entry in entries)])
+            yield "\n".join([f"  {title}:", *(f"    {entry}" for entry in entries)])
 
 
 def load_text(load: Data) -> str:
     """Return what PFC carries, each measure with its limit."""
+    load = spelled_out(load)
     if "reason" in load:
-        return f"PFC load: {load['verdict']}\n  {visible(load['reason'])}"
+        return f"PFC load: {load['verdict']}\n  {load['reason']}"
     many = load["seeds"]
     rows = [
         ("NICs paused", _share(load["nics_paused"])),
@@ -40,7 +41,7 @@ def load_text(load: Data) -> str:
         ("time in pause", f"{_share(load['time_in_pause'])}, of the worst NIC"),
     ]
     title = f"PFC load: {load['verdict']}"
-    where = f"  {visible(load['scenario'])}, {many} seed{'s' if many > 1 else ''}"
+    where = f"  {load['scenario']}, {many} seed{'s' if many > 1 else ''}"
     return "\n".join([title, where, columns(rows, indent="  ")])
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ _NOW = "now"
 
 def sweep_text(sweep: Data, limit: int) -> str:
     """Return a sweep: where settings are safe and silent, and the first ``limit`` of them beside what is configured."""
-    return "\n\n".join(_blocks(sweep, limit))
+    return "\n\n".join(_blocks(spelled_out(sweep), limit))
 
 
 def sweep_csv(sweeps: Sequence[Data]) -> str:
@@ -47,15 +47,15 @@ def _blocks(sweep: Data, limit: int) -> Iterator[str]:
     yield "\n".join(_head(sweep))
     yield "\n".join(_table(sweep, limit))
     if sweep.get("intent"):
-        yield f"in the intent, place 1 (--write puts it there):\n  {visible(sweep['intent'])}"
-    yield "\n".join(["assumed:", *(f"  {visible(entry)}" for entry in sweep["assumed"])])
+        yield f"in the intent, place 1 (--write puts it there):\n  {sweep['intent']}"
+    yield "\n".join(["assumed:", *(f"  {entry}" for entry in sweep["assumed"])])
 
 
 def _head(sweep: Data) -> Iterator[str]:
     names = ", ".join(_THRESHOLDS[name][0] for name in sweep["varied"])
     seeds = f", {sweep['seeds']} seeds each" if sweep["seeds"] > 1 else ""
     yield f"sweep: {_many(sweep['settings'])} of {names}, {sweep['horizon_us'] / 1000:,g} ms{seeds}"
-    yield f"  {visible(sweep['scenario'])}"
+    yield f"  {sweep['scenario']}"
     yield columns([*_shares(sweep), *_less(sweep)], indent="  ")
 
 

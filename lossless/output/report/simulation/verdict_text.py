@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import columns
 from lossless.output.report.simulation.run_text import load_text, run_text
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ _NO_VERDICT = "(marking first does not keep PFC from firing: these margins are n
 
 def verdict_text(verdict: Data) -> str:
     """Return the whole verdict of one fabric: ports, pools, where XOFF sits against marking, and why."""
-    return "\n\n".join(_blocks(verdict))
+    return "\n\n".join(_blocks(spelled_out(verdict)))
 
 
 def _blocks(verdict: Data) -> Iterator[str]:
@@ -43,11 +43,11 @@ def _blocks(verdict: Data) -> Iterator[str]:
     yield from map(run_text, packet_level["runs"])
     yield from map(load_text, loads)
     if packet_level["not_run"]:
-        yield f"packet-level model: not run\n  {visible(packet_level['not_run'])}"
+        yield f"packet-level model: not run\n  {packet_level['not_run']}"
     unknown = [reason for reason in verdict["not_judged"] if reason != packet_level["not_run"]]
     for title, reasons in (("why", verdict["reasons"]), ("not judged", unknown)):
         if reasons:
-            yield "\n".join([f"{title}:", *(f"  {visible(reason)}" for reason in reasons)])
+            yield "\n".join([f"{title}:", *(f"  {reason}" for reason in reasons)])
 
 
 def _port_row(line: Data) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def _pool_row(pool: Data) -> tuple[str, ...]:
     return (
         pool["verdict"],
         _switches(pool),
-        visible(pool["pool"]),
+        pool["pool"],
         f"{format_bytes(pool['headroom_bytes'])} in {pool['groups']} groups",
         "none" if shared is None else format_bytes(shared),
         "-" if ratio is None else f"{ratio:g}{stated}",
@@ -96,7 +96,7 @@ def _pool_row(pool: Data) -> tuple[str, ...]:
 
 def _switches(line: Data) -> str:
     alike = line["switches"] - 1
-    return visible(line["switch"]) + (f" and {alike} alike" if alike else "")
+    return str(line["switch"]) + (f" and {alike} alike" if alike else "")
 
 
 def _link(speed_bps: int | None, cable_m: int | None) -> str:

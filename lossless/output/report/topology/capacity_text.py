@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def capacity_text(data: Data) -> str:
     """Return what a fabric can carry; every figure is for one direction."""
-    return "\n\n".join(_blocks(data))
+    return "\n\n".join(_blocks(spelled_out(data)))
 
 
 def _blocks(data: Data) -> Iterator[str]:
@@ -32,7 +32,7 @@ def _blocks(data: Data) -> Iterator[str]:
     elif lines:
         yield "every figure is one way, the other way has as much besides"
     if gone := data["failed"]["out_of_service"]:
-        yield f"failures come on top of what is out of service: {', '.join(map(visible, gone))}"
+        yield f"failures come on top of what is out of service: {', '.join(gone)}"
 
 
 def _heads(failed: Data) -> tuple[str, str]:
@@ -54,9 +54,9 @@ def _tier(tier: Data) -> tuple[str, ...]:
 
 def _switches(role: str, names: Sequence[str]) -> str:
     if len(names) == 1:
-        return visible(names[0])
+        return names[0]
     many = "leaves" if role == "leaf" else f"{role}s"
-    return f"{len(names):,} {many} ({visible(names[0])} to {visible(names[-1])})"
+    return f"{len(names):,} {many} ({names[0]} to {names[-1]})"
 
 
 def _ratio(ratio: float | None) -> str:
@@ -74,11 +74,7 @@ def _across(across: Data | None) -> Iterator[str]:
 
 
 def _some(names: Sequence[str]) -> str:
-    return (
-        visible(names[0])
-        if len(names) == 1
-        else f"{visible(names[0])} .. {visible(names[-1])} ({len(names):,})"
-    )
+    return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]} ({len(names):,})"
 
 
 def _per_gpu(gpu_share: Data | None) -> Iterator[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.scalars import text_scalar
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import visible
 from lossless.output.report.topology.text import first_to_last, many
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _FEW = 4
 
 def recabling_text(data: Data, path: str, against: str) -> str:
     """Return what an intent changes of the current one."""
-    return "\n\n".join(_blocks(data, path, against))
+    return "\n\n".join(_blocks(spelled_out(data), visible(path), visible(against)))
 
 
 def pins_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> str:
@@ -36,12 +36,20 @@ def pins_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> s
     lines = ["  names:"] if names else []
     lines += [f"    {text_scalar(old)}: {text_scalar(new)}" for old, new in names.items()]
     lines += ["  ports:"] if ports else []
-    lines += [f'    "{ends}": [{", ".join(map(text_scalar, stated))}]' for ends, stated in ports.items()]
+    lines += [
+        f"    {_quoted(ends)}: [{', '.join(map(text_scalar, stated))}]" for ends, stated in ports.items()
+    ]
     return "\n".join(lines)
 
 
+def _quoted(text: str) -> str:
+    import json
+
+    return json.dumps(text, ensure_ascii=not text.isprintable())
+
+
 def _blocks(data: Data, path: str, against: str) -> Iterator[str]:
-    yield f"{visible(path)} against {visible(against)}: {_in_short(data)}"
+    yield f"{path} against {against}: {_in_short(data)}"
     devices = list(_devices(data["devices"]))
     if devices:
         yield columns([("devices", "how many", "which"), *devices])
@@ -124,7 +132,7 @@ def _ends(pairs: Iterable[Data]) -> Iterator[Row]:
             there = [pair for pair in group if pair["was"][port] != pair["is"][port]]
             if there:
                 old, new = (_range([pair[side][port] for pair in there]) for side in ("was", "is"))
-                yield f"{visible(a)} - {visible(b)}", str(len(there)), visible(device), old, new
+                yield f"{a} - {b}", str(len(there)), device, old, new
 
 
 def _range(names: Sequence[str]) -> str:
@@ -134,5 +142,5 @@ def _range(names: Sequence[str]) -> str:
 def _some(names: Sequence[str]) -> str:
     """Return all names where they are few; devices that are added need not follow each other."""
     if len(names) <= _FEW:
-        return ", ".join(map(visible, names))
-    return f"{visible(names[0])}, {first_to_last(names[1], names[-1])}"
+        return ", ".join(names)
+    return f"{names[0]}, {first_to_last(names[1], names[-1])}"

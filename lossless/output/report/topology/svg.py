@@ -7,12 +7,11 @@ same fabric gives the same bytes.
 from __future__ import annotations
 
 import re
-from html import escape
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.foreign_text import visible, xml
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
-from lossless.output.report.text_style import visible
 from lossless.output.report.topology.labels import CHARACTER, LinkLabels, px
 from lossless.output.report.topology.layout import FRAME_TITLE, MARGIN, arc_height, places
 
@@ -283,4 +282,4 @@ def _short(text: str, most: int) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(visible(text))
+    return xml(visible(text))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_rate
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ _PLURALS = {"leaf": "leaves", "switch": "switches"}
 
 def topology_text(data: Data) -> str:
     """Return a fabric in numbers."""
-    return "\n\n".join(_blocks(data))
+    return "\n\n".join(_blocks(spelled_out(data)))
 
 
 def _blocks(data: Data) -> Iterator[str]:
-    yield "\n".join([f"fabric {visible(data['fabric'])}", *_hosts(data), *_outside(data["outside"])])
+    yield "\n".join([f"fabric {data['fabric']}", *_hosts(data), *_outside(data["outside"])])
     heads = ("switches", "product", "ports used by each", "free", *_missing_head(data))
     rows = [_switches(group, len(heads)) for group in data["switches"]]
     if rows:
@@ -43,7 +43,7 @@ def _accepted(ratios: Mapping[str, float]) -> str:
 
 def _hosts(data: Data) -> Iterator[str]:
     for group in data["hosts"]:
-        yield f"{many(group['hosts'], 'host')} with {visible(group['nic'])}"
+        yield f"{many(group['hosts'], 'host')} with {group['nic']}"
 
 
 def _outside(names: Sequence[str]) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _switches(group: Data, wanted: int) -> tuple[str, ...]:
     ports = group["ports"]
     count = group["switches"]
     what = f"{many(count, group['role'])} ({first_to_last(group['first'], group['last'])})"
-    product = f"{visible(group['product'])} {visible(group['hwsku'])}".rstrip()
+    product = f"{group['product']} {group['hwsku']}".rstrip()
     return (what, product, *(_ports(ports[key]) for key in ("used", "free", "missing")))[:wanted]
 
 
@@ -80,4 +80,4 @@ def many(number: int, what: str) -> str:
 
 def first_to_last(first: str, last: str) -> str:
     """Return a range of names, or the one that there is."""
-    return visible(first) if first == last else f"{visible(first)} .. {visible(last)}"
+    return first if first == last else f"{first} .. {last}"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.foreign_text import spelled_out
 from lossless.output.report.columns import columns
-from lossless.output.report.text_style import TextStyle, visible
+from lossless.output.report.text_style import TextStyle
 from lossless.output.report.trace.stages import end_text, stage_lines
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _STAGE_WORDS = {
 
 def trace_text(trace: Data, style: TextStyle = PLAIN) -> str:
     """Return the whole trace: the path, both hosts, every hop, and whether the chain holds."""
-    return "\n\n".join(_TraceWriter(trace, style).blocks())
+    return "\n\n".join(_TraceWriter(spelled_out(trace), style).blocks())
 
 
 class _TraceWriter:
@@ -59,19 +60,19 @@ class _TraceWriter:
 
     def _head(self) -> Iterator[str]:
         trace = self._trace
-        name = f"class {visible(trace['class_name'])}, " if trace["class_name"] else ""
+        name = f"class {trace['class_name']}, " if trace["class_name"] else ""
         kind = "lossless" if trace["lossless"] else "lossy"
-        ends = f"{visible(trace['source'])} to {visible(trace['target'])}"
+        ends = f"{trace['source']} to {trace['target']}"
         for line in _wrapped(f"{ends}: {name}{kind}", f"DSCP {trace['dscp']} from "):
             yield self._style.paint(line, "place")
-        yield from _wrapped(" - ".join(map(visible, _way(trace))), "path: ")
+        yield from _wrapped(" - ".join(_way(trace)), "path: ")
         yield from _choice(trace["choice"], {hop["switch"] for hop in trace["hops"]})
 
     def _hop(self, hop: Data) -> str:
         lines = [
-            f"{self._style.paint(visible(hop['switch']), 'place')}",
-            f"{_INDENT}in   {visible(end_text(hop['ingress'], 'from'))}",
-            f"{_INDENT}out  {visible(end_text(hop['egress'], 'to'))}",
+            f"{self._style.paint(hop['switch'], 'place')}",
+            f"{_INDENT}in   {end_text(hop['ingress'], 'from')}",
+            f"{_INDENT}out  {end_text(hop['egress'], 'to')}",
             *self._findings(hop["switch"], hop["marks"], "ports"),
         ]
         stages = list(stage_lines(hop["stages"]))
@@ -79,17 +80,17 @@ class _TraceWriter:
         for line in stages:
             lines += _row(line, width)
             losses = (loss["why"] for loss in hop["losses"] if loss["stage"] == line.stage)
-            lines += (f"{_INDENT * 2}{self._style.paint('X', 'error')} {visible(why)}" for why in losses)
+            lines += (f"{_INDENT * 2}{self._style.paint('X', 'error')} {why}" for why in losses)
             lines += self._findings(hop["switch"], hop["marks"], line.stage)
         return "\n".join(lines)
 
     def _host(self, host: Data, verb: str) -> str:
-        port = f" {visible(host['port'])}" if host["port"] else ""
-        head = f"{self._style.paint(visible(host['host']), 'place')}{port} {verb}"
+        port = f" {host['port']}" if host["port"] else ""
+        head = f"{self._style.paint(host['host'], 'place')}{port} {verb}"
         if host["nic"] is None:
             return f"{head}; nothing else is known of it"
         rows = [*_host_rows(host, self._trace["dscp"] if verb == "sends" else None)]
-        lines = [f"{head}, {visible(host['nic'])}", columns(rows, _INDENT)]
+        lines = [f"{head}, {host['nic']}", columns(rows, _INDENT)]
         return "\n".join([*lines, *self._findings(host["host"], host["marks"], "host")])
 
     def _findings(self, where: str, marks: Sequence[Data], stage: str) -> Iterator[str]:
@@ -98,7 +99,7 @@ class _TraceWriter:
             sign = "X" if finding["severity"] == "error" else "!"
             code = self._style.paint(f"{sign} {finding['code']}", finding["severity"])
             if key in self._told:
-                yield f"{_INDENT * 2}{code} as at {visible(self._told[key])}"
+                yield f"{_INDENT * 2}{code} as at {self._told[key]}"
                 continue
             self._told[key] = where
             yield from self._explained(finding, code)
@@ -109,13 +110,13 @@ class _TraceWriter:
         indent = _INDENT * 2
         # Colours take no columns, so the code is set before a text that was wrapped without it.
         lead = " " * (len(indent) + 2 + len(finding["code"]) + 1)
-        first, *rest = wrap(visible(text), COLUMNS, initial_indent=lead, subsequent_indent=indent + _INDENT)
+        first, *rest = wrap(text, COLUMNS, initial_indent=lead, subsequent_indent=indent + _INDENT)
         yield f"{indent}{code} {first.strip()}"
         yield from rest
         place = ":".join(str(part) for part in (finding["file"], finding["line"], finding["column"]) if part)
-        yield f"{indent}{_INDENT}{visible(place)}"
+        yield f"{indent}{_INDENT}{place}"
         if finding["help"]:
-            yield from _wrapped(visible(finding["help"].replace("\n", " ")), f"{indent}{_INDENT}help: ")
+            yield from _wrapped(finding["help"], f"{indent}{_INDENT}help: ")
 
     def _foot(self) -> Iterator[str]:
         broken = list(_broken(self._trace))
@@ -155,7 +156,7 @@ def _choice(choice: Data, met: set[str]) -> Iterator[str]:
     alike = "" if choice["differences"] else ", all alike"
     yield f"one of {choice['equal']:,} paths of its length, each link counted{alike}"
     for difference in choice["differences"][:_SHOWN_DIFFERENCES]:
-        yield from _wrapped(visible(_unlike(difference, met)), "unlike: ")
+        yield from _wrapped(_unlike(difference, met), "unlike: ")
     more = len(choice["differences"]) - _SHOWN_DIFFERENCES
     if more > 0:
         yield f"unlike: {more} more"
@@ -196,7 +197,7 @@ def _broken(trace: Data) -> Iterator[str]:
         codes = dict.fromkeys(finding["code"] for finding in errors)
         reasons = [*codes, *(loss["why"] for loss in place.get("losses", ()))]
         if reasons:
-            yield visible(f"{place.get('switch') or place['host']} ({', '.join(reasons)})")
+            yield f"{place.get('switch') or place['host']} ({', '.join(reasons)})"
 
 
 def _unbroken(trace: Data) -> str:
@@ -204,15 +205,13 @@ def _unbroken(trace: Data) -> str:
     groups = {hop["switch"]: hop["stages"]["priority_group"]["lossless"] for hop in trace["hops"]}
     untold = [switch for switch, lossless in groups.items() if lossless is None]
     if trace["lossless"] and untold:
-        return visible(
-            f"no break found, but it is unknown whether the group is lossless at {', '.join(untold)}"
-        )
+        return f"no break found, but it is unknown whether the group is lossless at {', '.join(untold)}"
     return "unbroken: no error on this path concerns this DSCP"
 
 
 def _row(line: StageLine, width: int) -> list[str]:
     """Return a line of a hop; what decides it comes beside it, or below where there is no room."""
-    label, what, by = map(visible, (line.label, line.what, line.by))
+    label, what, by = line.label, line.what, line.by
     lead = f"{_INDENT}{label.ljust(10)}"
     beside = f"{lead}{what.ljust(width)}  {by}".rstrip()
     if len(beside) <= COLUMNS:
