@@ -85,9 +85,13 @@ $(VENV)/dev.stamp: $(VENV)/python.stamp requirements/dev.txt pyproject.toml
 	@touch $@
 
 lock: $(VENV)/python.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	  requirements/lock.in -o requirements/lock.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	  pyproject.toml requirements/build.in --extra sim -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	  pyproject.toml requirements/build.in -c requirements/run.txt -o requirements/base.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	  pyproject.toml requirements/build.in --extra dev -o requirements/dev.txt
 

@@ -20,7 +20,7 @@ from tools.rule_pages import pages
 ROOT = Path(__file__).parent.parent
 GUIDES = ROOT / "docs" / "guides"
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 ANSWERED = {

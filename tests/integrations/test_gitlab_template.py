@@ -42,10 +42,12 @@ def runner(
     """The variables of a runner, with the package installed by the first part of the job."""
     builds = tmp_path_factory.mktemp("builds")
     variables = {"CI": "true", "GITLAB_CI": "true", "CI_BUILDS_DIR": str(builds)}
-    runner = {**installing, **variables, "LOSSLESS_REQUIREMENT": str(checkout)}
-    done = _run(SHELLS["bash"], "before_script", builds, runner)
-    assert done.returncode == 0, done.stderr
-    return runner
+    source = {"LOSSLESS_REPOSITORY": str(checkout), "LOSSLESS_REVISION": git(checkout, "rev-parse", "HEAD")}
+    runner = {**JOB["variables"], **installing, **variables, **source}
+    for shell in SHELLS.values():
+        done = _run(shell, "before_script", builds, runner)
+        assert done.returncode == 0, done.stderr
+    return {name: text for name, text in runner.items() if name not in JOB["variables"]}
 
 
 def _run(
@@ -112,3 +114,28 @@ def test_what_cannot_be_read_is_two(job: Job, tmp_path: Path) -> None:
     repository(tmp_path, {"fabric.yaml": INTENT})
     write(tmp_path, {"broken.yaml": "lossless: v1\na: *x\n"})
     assert job().code == job(CI_MERGE_REQUEST_DIFF_BASE_SHA="HEAD").code == 2
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"LOSSLESS_REVISION": ""},
+        {"LOSSLESS_REVISION": "main"},
+        {"LOSSLESS_REVISION": "v1.0.0"},
+        {"LOSSLESS_REVISION": "abc1234"},
+        {"LOSSLESS_REVISION": "-" + 39 * "a"},
+        {"LOSSLESS_REPOSITORY": ""},
+    ],
+)
+def test_nothing_that_can_move_is_installed(
+    shell: str, given: dict[str, str], tmp_path: Path, installing: Mapping[str, str], checkout: Path
+) -> None:
+    builds = {"CI_BUILDS_DIR": str(tmp_path), "LOSSLESS_LOCKED": "base"}
+    source = {"LOSSLESS_REPOSITORY": str(checkout), "LOSSLESS_REVISION": git(checkout, "rev-parse", "HEAD")}
+    done = _run(SHELLS[shell], "before_script", tmp_path, {**installing, **builds, **source, **given})
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        "set LOSSLESS_REPOSITORY to the URL of lossless, and LOSSLESS_REVISION to a"
+    )
+    assert [*tmp_path.iterdir()] == []

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import render
+from tests.integrations.conftest import ROOT
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.cli.repositories import git, repository, write
 
@@ -74,7 +75,8 @@ def test_a_clean_repository_is_committed(committing: Commit, tmp_path: Path, hom
     assert done.returncode == 0, done.stderr
     assert len(passed(done.stderr)) == 3
     # It is the installed package that said so.
-    assert list(home.glob("repo*/py_env-*/bin/lossless"))
+    assert len([*home.glob("repo*/.installed/bin/lossless")]) == 1
+    assert len([*home.glob("repo*/.installed-*")]) == 1
 
 
 def test_a_bad_one_is_refused_with_the_finding(committing: Commit, tmp_path: Path) -> None:
@@ -133,3 +135,50 @@ def test_a_rendered_file_that_was_edited_is_named(committing: Commit, tmp_path: 
     assert done.returncode == 1
     assert f"\n{script.relative_to(tmp_path / 'rendered')}\n" in done.stderr
     assert passed(done.stderr) == ["lossless lint, file by file", "lossless lint, the whole fabric"]
+
+
+def test_hooks_that_are_first_at_once_share_one_installation(
+    checkout: Path, installing: Mapping[str, str], tmp_path: Path
+) -> None:
+    git(tmp_path, "clone", "--quiet", str(checkout), "clone with blanks")
+    script = tmp_path / "clone with blanks" / "integrations" / "pre-commit" / "lossless"
+    command = [str(script), "rule", "PFC001"]
+    several = [
+        subprocess.Popen(
+            command, env=dict(installing), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        for _ in range(3)
+    ]
+    said = {process.communicate() for process in several}
+    assert [process.returncode for process in several] == [0, 0, 0], said
+    assert len(said) == 1
+    assert len([*(tmp_path / "clone with blanks").glob(".installed-*")]) == 1
+
+
+def test_an_old_python_is_refused_in_words(
+    checkout: Path, installing: Mapping[str, str], tmp_path: Path
+) -> None:
+    git(tmp_path, "clone", "--quiet", str(checkout), "clone")
+    old = tmp_path / "old"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    script = tmp_path / "clone" / "integrations" / "pre-commit" / "lossless"
+    done = subprocess.run(
+        [str(script), "lint"],
+        env={**installing, "LOSSLESS_PYTHON": str(old)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "lossless needs Python 3.11 or newer; LOSSLESS_PYTHON can name one\n",
+    )
+
+
+def test_the_script_is_sound_shell() -> None:
+    script = ROOT / "integrations" / "pre-commit" / "lossless"
+    done = subprocess.run(
+        [Path(sys.prefix, "bin", "shellcheck"), script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
