@@ -348,8 +348,14 @@ def with_class_buffers(draw: Draw, data: Data) -> Data:
 
 @st.composite
 def queue_limits(draw: Draw, switches: Sequence[str]) -> Data:
-    """Draw limits of the queues of a class."""
-    limit = st.integers(-8, 7).map(lambda exponent: {"dynamic_th": exponent})
+    """Draw limits of the queues of a class and what is reserved for them."""
+    limit = st.fixed_dictionaries(
+        {},
+        optional={
+            "dynamic_th": st.integers(-8, 7),
+            "size": st.sampled_from(["0 B", "1 B", "9216 B", "64 KiB"]),
+        },
+    )
     devices = st.dictionaries(st.sampled_from(switches), limit, min_size=1, max_size=2)
     speeds = st.dictionaries(st.sampled_from(["100G", "400G"]), limit, min_size=1)
     exceptions = st.fixed_dictionaries({}, optional={"by_device": devices, "by_speed": speeds})

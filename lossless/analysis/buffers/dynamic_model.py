@@ -12,7 +12,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
-from lossless.analysis.buffers.headroom.port import computed_headroom, computing_speed, shares_headroom
+from lossless.analysis.buffers.headroom.port import (
+    computed_headroom,
+    computing_speed,
+    is_nvidia,
+    shares_headroom,
+)
 from lossless.analysis.buffers.pools import NO_HEADROOM, PortLoad, idle_load, lent_headroom, nvidia_room
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.known import UNKNOWN
@@ -21,6 +26,8 @@ from lossless.model.fabric.view import single_port
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL, pg_profile_name
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.model.fabric.model import Fabric, Port, Switch
     from lossless.model.fabric.qos import DynamicBuffers, Pool, PortQos, PriorityGroup
@@ -57,11 +64,9 @@ def _computed(switch: Switch) -> Switch:
     if switch.qos.buffer_model != "dynamic" or dynamic is None or dynamic.default_dynamic_th is None:
         return switch
     switch = _without_unready_groups(switch)
-    needs = [_need(switch, port) if _generated(port) else None for port in switch.ports]
-    loads = [_load(port, need) for port, need in zip(switch.ports, needs, strict=True) if _in_service(port)]
-    known = [load for load in loads if load is not None]
-    loaded = (*known, *map(idle_load, switch.idle))
-    pool = _pool(switch, loaded, dynamic) if len(known) == len(loads) else None
+    needs = _needs(switch)
+    loads = _loads(switch, needs)
+    pool = _pool(switch, loads) if loads is not None else None
     if pool is None:
         return switch
     own: dict[tuple[int, HeadroomNeed | None, str], PortQos] = {}
@@ -75,6 +80,20 @@ def _computed(switch: Switch) -> Switch:
         ports.append(port)
     pools = tuple(pool if stock.name == pool.name else stock for stock in switch.qos.pools)
     return switch._replace(ports=tuple(ports), qos=switch.qos._replace(pools=pools))
+
+
+def room_left(switch: Switch) -> int | None:
+    """Return what an NVIDIA switch of either buffer model has left to share once each port that is up has what it
+    takes, in bytes: below 0 where that is more than there is. None where it is not known.
+
+    Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (available_buffer).
+    """
+    ready, stock, chip = _without_unready_groups(switch), _stock(switch), chip_bytes(switch)
+    loads = _loads(ready, _needs(ready))
+    if loads is None or stock is None or chip is None or not is_nvidia(switch) or switch.profile is None:
+        return None
+    shared = _lent(switch, stock, loads)
+    return nvidia_room(switch.profile.asic, chip, loads, shared, lends=shares_headroom(switch))
 
 
 def _without_unready_groups(switch: Switch) -> Switch:
@@ -110,9 +129,22 @@ def _generated(port: Port) -> bool:
     return any(group is not None and group.generated for group in groups)
 
 
+def _needs(switch: Switch) -> list[HeadroomNeed | None]:
+    """Return the headroom that a switch computes for each of its ports, None where it computes none."""
+    return [_need(switch, port) if _generated(port) else None for port in switch.ports]
+
+
 def _need(switch: Switch, port: Port) -> HeadroomNeed | None:
     need = computed_headroom(single_port(switch, port, port.qos)) if port.qos is not None else None
     return None if isinstance(need, MissingInput) else need
+
+
+def _loads(switch: Switch, needs: Sequence[HeadroomNeed | None]) -> tuple[PortLoad, ...] | None:
+    """Return what each port that is up takes from the buffer, None where that of one is not known."""
+    ports = zip(switch.ports, needs, strict=True)
+    loads = [_load(port, need) for port, need in ports if _in_service(port)]
+    known = [load for load in loads if load is not None]
+    return (*known, *map(idle_load, switch.idle)) if len(known) == len(loads) else None
 
 
 def _load(port: Port, need: HeadroomNeed | None) -> PortLoad | None:
@@ -169,26 +201,36 @@ def _row(port: Port, need: HeadroomNeed | None) -> HeadroomRow:
     )
 
 
-def _pool(switch: Switch, loads: tuple[PortLoad, ...], dynamic: DynamicBuffers) -> Pool | None:
+def _stock(switch: Switch) -> Pool | None:
+    """Return the pool of lossless groups as it is configured."""
+    return next((pool for pool in switch.qos.pools if pool.name == INGRESS_LOSSLESS_POOL), None)
+
+
+def _pool(switch: Switch, loads: tuple[PortLoad, ...]) -> Pool | None:
     """Return the pool of lossless groups as the switch sizes it, None where that is not known."""
-    stock = next((pool for pool in switch.qos.pools if pool.name == INGRESS_LOSSLESS_POOL), None)
-    chip, profile = chip_bytes(switch), switch.profile
+    stock, chip, profile = _stock(switch), chip_bytes(switch), switch.profile
     if stock is None or profile is None:
         return None
     if profile.asic.formula == "barefoot":
         size_bytes = stock.size_bytes or _BAREFOOT_LOSSLESS_BYTES
         return stock._replace(size_bytes=size_bytes, shared_headroom_bytes=_barefoot_headroom(switch))
-    lends = shares_headroom(switch)
-    shared = stock.shared_headroom_bytes or 0
-    if lends and not shared:
-        shared = lent_headroom(profile.asic, loads, dynamic.oversubscription or 1.0)
+    shared = _lent(switch, stock, loads)
     if stock.size_bytes is not None:
         return stock._replace(shared_headroom_bytes=shared or None)
     if chip is None:
         return None
-    room = nvidia_room(profile.asic, chip, loads, shared, lends=lends)
+    room = nvidia_room(profile.asic, chip, loads, shared, lends=shares_headroom(switch))
     size_bytes = max(0, math.ceil(room * _part(switch, stock)))
     return stock._replace(size_bytes=size_bytes, shared_headroom_bytes=shared or None)
+
+
+def _lent(switch: Switch, stock: Pool, loads: tuple[PortLoad, ...]) -> int:
+    """Return the size of the shared headroom pool: what is configured, or what is made of the ratio."""
+    shared, dynamic, profile = stock.shared_headroom_bytes or 0, switch.qos.dynamic, switch.profile
+    if shared or profile is None or not shares_headroom(switch):
+        return shared
+    ratio = dynamic.oversubscription if dynamic is not None else None
+    return lent_headroom(profile.asic, loads, ratio or 1.0)
 
 
 def _part(switch: Switch, pool: Pool) -> Fraction:

@@ -1,4 +1,4 @@
-"""Limits of queues that have a profile of their own beside those that SONiC names: what most ports have."""
+"""Limits and sizes of queues that have a profile of their own beside those that SONiC names: what most ports have."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.importing.layers import PortsOfSpeed
     from lossless.formats.importing.model import ClassValues, DraftClass, ImportDevice
-    from lossless.model.fabric.qos import BufferProfile
+    from lossless.model.fabric.qos import BufferProfile, Pool
 
 _SHIPPED = (EGRESS_LOSSLESS_PROFILE, EGRESS_LOSSY_PROFILE, QUEUE_LOSSY_PROFILE)
 
@@ -34,18 +34,40 @@ def _with_limits(devices: Sequence[ImportDevice], cls: DraftClass) -> DraftClass
         for port in device.used.values():
             queue = port.qos.queues[cls.priority] if port.qos and port.speed_bps else None
             if queue is not None:
-                ports.setdefault(cell_of(device, port), []).append(_limit(device, queue.buffer))
-    queues, notes = layered(ports, lambda values, lower: bool(values) or not lower, "limits of queues")
+                values = _limits(device, queue.buffer, lossless=cls.lossless)
+                ports.setdefault(cell_of(device, port), []).append(values)
+    queues, notes = layered(ports, _hides, "limits of queues")
     return cls._replace(queues=queues, notes=(*cls.notes, *notes))
 
 
-def _limit(device: ImportDevice, profile: BufferProfile | None) -> ClassValues:
-    """Return the threshold of a profile, nothing where it is one of those that HWSKUs ship, or of another kind than its
-    pool on chips that refuse that.
-    """
+def _hides(values: ClassValues, lower: ClassValues) -> bool:
+    """Return whether values leave nothing of others that are stated below them: a threshold is of either kind."""
+    return _kinds(values) >= _kinds(lower)
+
+
+def _kinds(values: ClassValues) -> set[str]:
+    return {"size" if key == "size" else "threshold" for key, _ in values}
+
+
+def _limits(device: ImportDevice, profile: BufferProfile | None, *, lossless: bool) -> ClassValues:
+    """Return what a profile has that those of the HWSKU do not give; nothing where it is one of those by its name."""
     if profile is None or profile.pool is None or profile.name in _SHIPPED:
         return ()
-    strict, mode = device.profile.asic.formula == "mellanox", profile.pool.mode
+    by_template = (defaults.queue_profile(lossless=lossless) for defaults in device.hwsku.buffers)
+    shipped = [usual for usual in by_template if usual is not None]
+    usual_sizes = {usual.reserved_bytes for usual in shipped}
+    usual_thresholds = {(usual.dynamic_th, usual.static_th_bytes) for usual in shipped}
+    sized = usual_sizes and usual_sizes != {profile.reserved_bytes}
+    limited = usual_thresholds != {(profile.dynamic_th, profile.static_th_bytes)}
+    return (
+        *(_threshold(device, profile, profile.pool) if limited else ()),
+        *((("size", profile.reserved_bytes),) if sized else ()),
+    )
+
+
+def _threshold(device: ImportDevice, profile: BufferProfile, pool: Pool) -> ClassValues:
+    """Return the threshold of a profile, nothing where it is of another kind than its pool on chips that refuse it."""
+    strict, mode = device.profile.asic.formula == "mellanox", pool.mode
     if profile.dynamic_th is not None and -8 <= profile.dynamic_th <= 7:
         return () if strict and mode == "static" else (("dynamic_th", profile.dynamic_th),)
     if profile.static_th_bytes is not None and not (strict and mode == "dynamic"):

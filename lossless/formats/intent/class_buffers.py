@@ -60,10 +60,18 @@ class ClassBuffers(BuffersBySpeed):
     by_device: dict[Name, BuffersBySpeed] = Field(default_factory=dict, min_length=1)
 
 
-class QueuesBySpeed(Threshold):
+class QueueValues(Threshold):
+    """Limits of the queues of a class at some place, and what is reserved for each. What is left out is as another rank
+    states it, else that of the HWSKU.
+    """
+
+    size: Size | None = None
+
+
+class QueuesBySpeed(QueueValues):
     """Limits of the queues of a class on some switches, with ``by_speed`` for links of one speed."""
 
-    by_speed: dict[Rate, Threshold] = Field(default_factory=dict, min_length=1)
+    by_speed: dict[Rate, QueueValues] = Field(default_factory=dict, min_length=1)
 
 
 class ClassQueues(QueuesBySpeed):

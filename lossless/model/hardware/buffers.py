@@ -5,6 +5,11 @@ from __future__ import annotations
 from typing import Literal
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.buffer_names import (
+    EGRESS_LOSSLESS_PROFILE,
+    EGRESS_LOSSY_PROFILE,
+    QUEUE_LOSSY_PROFILE,
+)
 
 PoolType = Literal["ingress", "egress"]
 PoolMode = Literal["dynamic", "static"]
@@ -75,6 +80,11 @@ class BufferDefaults(NamedTuple):
     def profile(self, name: str) -> ProfileDefaults | None:
         """Return the profile of that name, or None."""
         return next((profile for profile in self.profiles if profile.name == name), None)
+
+    def queue_profile(self, *, lossless: bool) -> ProfileDefaults | None:
+        """Return the profile of the queues of lossless or lossy classes, or None."""
+        names = (EGRESS_LOSSLESS_PROFILE,) if lossless else (QUEUE_LOSSY_PROFILE, EGRESS_LOSSY_PROFILE)
+        return next((profile for profile in map(self.profile, names) if profile), None)
 
 
 class ZeroBuffers(NamedTuple):

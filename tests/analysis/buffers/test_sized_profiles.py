@@ -27,6 +27,10 @@ SIZED: dict[str, dict[str, Any]] = {
     "as-shipped": {},
     "queues": {"BUFFER_QUEUE": QUEUES},
     "lossy-groups": {"BUFFER_PROFILE": {"ingress_lossy_profile": {"size": "36864"}}},
+    "queues of a port that is down": {
+        "PORT": {"Ethernet0": {"admin_status": "down"}},
+        "BUFFER_QUEUE": QUEUES,
+    },
     "egress-list": {"BUFFER_PROFILE": {"egress_lossy_profile": {"size": "4096"}}},
 }
 
@@ -59,6 +63,7 @@ def computed(document: Document) -> Switch:
     [
         ("as-shipped", 78_338_560),
         ("queues", 78_347_776),
+        ("queues of a port that is down", 78_526_976),
         ("lossy-groups", 78_283_264),
         ("egress-list", 78_392_320),
     ],

@@ -130,14 +130,26 @@ def test_pools_and_shared_headroom_come_back_as_they_were_stated(buffers: Data, 
         {"dynamic_th": 1},
         {"by_speed": {"400G": {"dynamic_th": 2}}},
         {"dynamic_th": 1, "by_device": {"leaf2": {"dynamic_th": 3}}},
+        {"size": "64 KiB"},
+        {"dynamic_th": 1, "size": "64 KiB", "by_speed": {"400G": {"dynamic_th": 2, "size": "9217 B"}}},
+        {"by_tier": {"leaf": {"dynamic_th": 1}, "spine": {"size": "64 KiB"}}},
+        {"size": "64 KiB", "by_device": {"leaf2": {"size": "4 KiB"}}},
+        {
+            "by_device": {
+                "leaf1": {"dynamic_th": 1},
+                "leaf2": {"size": "4 KiB"},
+                "leaf3": {"dynamic_th": 1},
+            }
+        },
     ],
 )
 def test_limits_of_queues_come_back_as_they_were_stated(queue: Data, model: str) -> None:
     data = fabric(None, model)
     data["classes"]["rdma"]["queue"] = queue
-    data["classes"]["default"]["queue"] = {"by_tier": {"spine": {"dynamic_th": 2}}}
+    default = {"by_tier": {"spine": {"dynamic_th": 2}, "leaf": {"size": "20 kB"}}}
+    data["classes"]["default"]["queue"] = default
     data["topology"]["leaf_spine"]["leaves"] = 3
     found = import_documents(deployed(data))
     assert [(d.device, d.kind, d.cell) for d in found.differences] == []
     assert intent(found)["classes"]["rdma"]["queue"] == queue
-    assert intent(found)["classes"]["default"]["queue"] == {"by_tier": {"spine": {"dynamic_th": 2}}}
+    assert intent(found)["classes"]["default"]["queue"] == default

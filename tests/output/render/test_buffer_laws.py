@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
+from lossless.analysis.buffers.dynamic_model import room_left
 from lossless.formats.sonic.capabilities.releases import release_problems, releases
 from lossless.formats.sonic.from_model.tables import tables
 from lossless.model.fabric.model import Fabric, Switch
@@ -96,6 +97,18 @@ def test_what_is_read_back_is_what_was_declared(data: Data) -> None:
     fabric = fabric_of(data)
     for switch in fabric.switches:
         assert view(rendered(fabric, switch)) == declared(switch)
+
+
+@given(policies())
+def test_a_planned_pool_is_what_is_left_beside_all_that_ports_reserve(data: Data) -> None:
+    """buffer_pool_mellanox.lua @e6b0c5b halves it where there are two ingress pools."""
+    for switch in fabric_of(data).switches:
+        ingress = [pool for pool in switch.qos.pools if pool.kind == "ingress"]
+        room_bytes = room_left(switch)
+        if switch.qos.buffer_model == "dynamic" or room_bytes is None or "pool_sizes" in json.dumps(data):
+            continue
+        sharing = [pool for pool in ingress if "zero" not in pool.name]
+        assert {pool.size_bytes for pool in sharing} == {max(0, room_bytes // len(sharing))}
 
 
 @given(policies(), st.data())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
 from lossless.analysis.buffers.headroom.port import (
@@ -30,7 +30,8 @@ class HeadroomSum(NamedTuple):
 
     ``headroom_bytes`` adds up ``xoff``; ``claimed_bytes`` is its part that comes from the shared headroom
     pool of ``shared_bytes`` (None: every group holds its own), on unknown hardware as little as on any.
-    ``accepted`` is the declared ratio.
+    ``accepted`` is the declared ratio. ``crowded_out``: what queues reserve leaves nothing to share, headroom alone
+    would.
     """
 
     switch: Switch
@@ -42,6 +43,7 @@ class HeadroomSum(NamedTuple):
     shared_bytes: int | None
     chip_bytes: int | None
     accepted: float | None
+    crowded_out: bool = False
 
     @property
     def ratio(self) -> float | None:
@@ -52,11 +54,11 @@ class HeadroomSum(NamedTuple):
     def fits(self) -> bool:
         """Whether the headroom leaves the chip anything at all to share, as far as is known.
 
-        A pool of size 0 was computed from an intent whose headroom took all there was.
+        A pool of size 0 was computed where headroom took all there was, or what queues reserve.
         """
         size = self.pool.size_bytes
         if size == 0:
-            return False
+            return self.crowded_out
         if self.chip_bytes is None:
             return True
         if self.shared_bytes is None:
@@ -106,7 +108,16 @@ def _sum(claims: Sequence[_Claim]) -> HeadroomSum:
         shared_bytes=pool.shared_headroom_bytes or None,
         chip_bytes=chip_bytes(switch),
         accepted=switch.qos.headroom_oversubscription,
+        crowded_out=pool.size_bytes == 0 and _crowded_out(switch),
     )
+
+
+def _crowded_out(switch: Switch) -> bool:
+    """Return whether groups and queues reserve the whole chip, and groups alone do not."""
+    chip, reserved = chip_bytes(switch), reserved_sum(switch)
+    if chip is None or reserved is None:
+        return False
+    return reserved.bytes - reserved.queue_bytes < chip <= reserved.bytes
 
 
 def _nvidia_claim(claims: Sequence[_Claim]) -> int:
@@ -159,26 +170,36 @@ def _group_claims(ports: PortSet) -> Iterator[int]:
 class ReservedSum(NamedTuple):
     """What a switch sets aside before anything is shared: ``size`` of every group and queue of its ports.
 
-    ``largest`` is the profile that takes most of it, with the bytes it takes.
+    ``largest`` is the profile that takes most of it, with the bytes it takes; ``queue_bytes`` is the part of queues.
     """
 
     bytes: int
     largest: BufferProfile
     largest_bytes: int
+    queue_bytes: int
 
 
 def reserved_sum(switch: Switch) -> ReservedSum | None:
     """Return what the groups and queues of ports in service reserve, None where they reserve nothing."""
+    groups, queues = _taken(switch, "groups"), _taken(switch, "queues")
+    profiles = {id(profile): profile for profile, _ in (*groups, *queues)}
     taken: dict[int, int] = {}
-    profiles: dict[int, BufferProfile] = {}
-    ports = Counter(id(port.qos) for port in switch.ports if port.qos and port.admin_up is not False)
-    shared = {id(port.qos): port.qos for port in switch.ports if port.qos}
-    for key, times in ports.items():
-        for slot in (*shared[key].groups, *shared[key].queues):
-            if slot is not None and slot.buffer is not None and slot.buffer.reserved_bytes > 0:
-                profiles[id(slot.buffer)] = slot.buffer
-                taken[id(slot.buffer)] = taken.get(id(slot.buffer), 0) + times * slot.buffer.reserved_bytes
+    for profile, size_bytes in (*groups, *queues):
+        taken[id(profile)] = taken.get(id(profile), 0) + size_bytes
     if not taken:
         return None
     largest = max(taken, key=lambda key: (taken[key], profiles[key].name))
-    return ReservedSum(sum(taken.values()), profiles[largest], taken[largest])
+    queue_bytes = sum(size_bytes for _, size_bytes in queues)
+    return ReservedSum(sum(taken.values()), profiles[largest], taken[largest], queue_bytes)
+
+
+def _taken(switch: Switch, what: Literal["groups", "queues"]) -> list[tuple[BufferProfile, int]]:
+    """Return what groups or queues of ports in service reserve, by kind of port, with their profiles."""
+    ports = Counter(id(port.qos) for port in switch.ports if port.qos and port.admin_up is not False)
+    shared = {id(port.qos): port.qos for port in switch.ports if port.qos}
+    return [
+        (slot.buffer, times * slot.buffer.reserved_bytes)
+        for key, times in ports.items()
+        for slot in getattr(shared[key], what)
+        if slot is not None and slot.buffer is not None and slot.buffer.reserved_bytes > 0
+    ]

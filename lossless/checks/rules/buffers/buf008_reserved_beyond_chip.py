@@ -9,7 +9,7 @@ model computes count with the size it computes. On NVIDIA switches with pools of
 fixed size the sum, the shared headroom and all ingress pools must fit together, else it is a warning; elsewhere pools
 may count one buffer twice. What an NVIDIA switch takes beside its rows for each port that is up is not counted: pools
 that are rendered leave room for it, some that are shipped do not (HWSKU Mellanox-SN4600C-D48C40). Headroom that fills
-the chip by itself is BUF007's.
+the chip without what queues reserve is BUF007's.
 
 ## Why it breaks a lossless fabric
 What a profile reserves is taken whether or not a packet ever uses it. Where nothing is left, the driver refuses the

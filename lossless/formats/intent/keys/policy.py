@@ -87,6 +87,11 @@ _QUEUE = {
         "Left out: that of the HWSKU's profile.",
         _SIZE,
     ),
+    "size": KeyDoc(
+        "Buffer in bytes that is reserved for each queue, whether or not a packet uses it; it is no longer shared. Has "
+        "a unit. Left out: that of the HWSKU's profile.",
+        ("9216 B",),
+    ),
 }
 
 _COLOURS = {
@@ -190,7 +195,7 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
     "BufferValues": _BUFFER,
     "BuffersBySpeed": {**_BUFFER, "by_speed": _EXCEPTIONS["by_speed"]},
     "ClassBuffers": {**_BUFFER, **_EXCEPTIONS},
-    "Threshold": _QUEUE,
+    "QueueValues": _QUEUE,
     "QueuesBySpeed": {**_QUEUE, "by_speed": _EXCEPTIONS["by_speed"]},
     "ClassQueues": {**_QUEUE, **_EXCEPTIONS},
     "Curve": _CURVE,

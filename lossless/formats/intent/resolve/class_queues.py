@@ -1,4 +1,4 @@
-"""What an intent states of the queues of its classes: how much each takes of its pool before it drops.
+"""What an intent states of the queues of its classes: what each reserves, how much it takes of its pool besides.
 
 A row of BUFFER_QUEUE names any profile, in both buffer models, for each port and queue by itself: so every class can
 have its own. Source: sonic-swss orchagent/bufferorch.cpp @e6b0c5b (processQueue).
@@ -10,16 +10,57 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.resolve.class_buffers import other_kind, ranked_values
 from lossless.ground.basics.errors import InputError
+from lossless.model.hardware.buffer_names import EGRESS_LOSSY_PROFILE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.buffers import BufferModel
     from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.qos import BufferProfile
+    from lossless.model.hardware.model import BufferDefaults
 
-_RIVALS = (("dynamic_th", "static_th"),)
+_THRESHOLDS = ("dynamic_th", "static_th")
+_SIZE = ("size",)
 _SUFFIX = "_profile"
+
+
+def stated_size(
+    loaded: LoadedIntent, kind: SwitchKind, class_name: str, speed_bps: int
+) -> tuple[int | None, Origin]:
+    """Return what is stated as reserved for each queue of a class at ports of one speed, in bytes, and where."""
+    policy, path = loaded.intent.classes[class_name].queue, ("classes", class_name, "queue")
+    stated, origin = ranked_values(loaded, path, policy, kind.place(speed_bps), (_SIZE,))
+    return stated.get("size"), origin
+
+
+class ReservedAtEgress:
+    """Adds up what ports of one kind of switch reserve at egress: for their queues and in their list of profiles."""
+
+    def __init__(self, loaded: LoadedIntent, kind: SwitchKind, defaults: BufferDefaults) -> None:
+        self._loaded, self._kind, self._defaults = loaded, kind, defaults
+        self._each: dict[tuple[str, int], int] = {}
+        listed = defaults.profile(EGRESS_LOSSY_PROFILE)
+        self._listed_bytes = listed.reserved_bytes if listed else 0
+
+    def of_port(self, class_names: Iterable[str], speed_bps: int) -> int:
+        """Return what a port of a speed reserves that has one queue for each of these classes, in bytes.
+
+        Source: sonic-swss cfgmgr/buffer_pool_mellanox.lua @e6b0c5b (iterate_all_items, iterate_profile_list).
+        """
+        return self._listed_bytes + sum(self._of_queue(name, speed_bps) for name in class_names)
+
+    def _of_queue(self, class_name: str, speed_bps: int) -> int:
+        key = class_name, speed_bps
+        if key not in self._each:
+            size_bytes, _ = stated_size(self._loaded, self._kind, class_name, speed_bps)
+            lossless = self._loaded.intent.classes[class_name].lossless
+            shipped = self._defaults.queue_profile(lossless=lossless)
+            usual_bytes = shipped.reserved_bytes if shipped else 0
+            self._each[key] = usual_bytes if size_bytes is None else size_bytes
+        return self._each[key]
 
 
 class QueueLimits:
@@ -36,7 +77,8 @@ class QueueLimits:
             InputError: the HWSKU has none, or its pool no such threshold.
         """
         policy, path = self._loaded.intent.classes[class_name].queue, ("classes", class_name, "queue")
-        stated, origin = ranked_values(self._loaded, path, policy, self._kind.place(speed_bps), _RIVALS)
+        place = self._kind.place(speed_bps)
+        stated, origin = ranked_values(self._loaded, path, policy, place, (_THRESHOLDS, _SIZE))
         if not stated:
             return shipped
         if shipped is None or shipped.pool is None:
@@ -46,14 +88,16 @@ class QueueLimits:
             raise self._refusal(origin, why)
         values = (f"{key}_{value}" for key, value in stated.items())
         name = "_".join((shipped.name.removesuffix(_SUFFIX), *values))
-        limited = shipped._replace(
-            name=name,
-            dynamic_th=stated.get("dynamic_th"),
-            static_th_bytes=stated.get("static_th"),
-            origin=origin,
-        )
-        return self._own.setdefault(name, limited)
+        return self._own.setdefault(name, _stated(shipped, stated)._replace(name=name, origin=origin))
 
     def _refusal(self, origin: Origin, message: str) -> InputError:
         dotted = ".".join(map(str, origin.path))
         return InputError([self._loaded.problem(origin, f"{dotted}: {message}")])
+
+
+def _stated(shipped: BufferProfile, stated: Mapping[str, int]) -> BufferProfile:
+    """Return a profile with what is stated instead of its own."""
+    sized = shipped._replace(reserved_bytes=stated.get("size", shipped.reserved_bytes))
+    if not any(key in stated for key in _THRESHOLDS):
+        return sized
+    return sized._replace(dynamic_th=stated.get("dynamic_th"), static_th_bytes=stated.get("static_th"))

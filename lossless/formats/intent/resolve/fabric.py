@@ -13,6 +13,7 @@ from lossless.formats.intent.resolve.kubernetes import kubernetes_policy
 from lossless.formats.intent.resolve.layout import LayoutBuilder, SwitchLayout
 from lossless.formats.intent.resolve.link_ends import beyond_of, links_of, wires_of
 from lossless.formats.intent.resolve.named_devices import check_devices, stated_by_name
+from lossless.formats.intent.resolve.queue_room import require_room
 from lossless.formats.intent.resolve.routing import bridging, failures, routing
 from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
 from lossless.formats.intent.resolve.wiring import plan
@@ -86,7 +87,12 @@ class _FabricResolver:
         inside = [node for node in self.plan.nodes if not node.outside]
         own = [node for node in inside if node.role != "host"]
         self.devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
-        switches = tuple(self._switch(node, unit) for node in own for unit in self.devices[node.name].units)
+        units = [(node, unit) for node in own for unit in self.devices[node.name].units]
+        switches = tuple(self._switch(node, unit) for node, unit in units)
+        alike = {
+            id(unit.layout): (unit.kind, switch) for (_, unit), switch in zip(units, switches, strict=True)
+        }
+        require_room(self.loaded, alike.values())
         return Fabric(
             name=self.loaded.intent.fabric,
             door="intent",

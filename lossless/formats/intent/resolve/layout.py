@@ -17,7 +17,7 @@ from lossless.formats.intent.resolve.class_buffers import (
     class_buffers,
     stated_row,
 )
-from lossless.formats.intent.resolve.class_queues import QueueLimits
+from lossless.formats.intent.resolve.class_queues import QueueLimits, ReservedAtEgress
 from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
@@ -40,7 +40,6 @@ from lossless.model.hardware.buffer_names import (
     INGRESS_LOSSLESS_PROFILE,
     INGRESS_LOSSY_POOL,
     INGRESS_LOSSY_PROFILE,
-    QUEUE_LOSSY_PROFILE,
 )
 
 if TYPE_CHECKING:
@@ -168,16 +167,26 @@ class LayoutBuilder:
     def _planned(
         self, kind: SwitchKind, defaults: BufferDefaults, inputs: _PortInputs, stated: StatedPools
     ) -> tuple[Pool, ...]:
-        egress = defaults.profile(EGRESS_LOSSY_PROFILE)
-        counts = [self._group_counts(policy) for policy in inputs.policies]
+        reserved = ReservedAtEgress(self.loaded, kind, defaults)
+        ports = zip(kind.uses, inputs.placed, inputs.rows, inputs.policies, strict=True)
         used = (
-            PortLoad(row, len(spec.lanes), lossless, lossy, egress.reserved_bytes if egress else 0)
-            for spec, row, (lossless, lossy) in zip(inputs.placed, inputs.rows, counts, strict=True)
+            PortLoad(
+                row,
+                len(spec.lanes),
+                *self._group_counts(policy),
+                reserved.of_port(self._class_of_queue(policy).values(), use.speed_bps),
+            )
+            for use, spec, row, policy in ports
             if spec and row
         )
         loads = (*used, *map(idle_load, inputs.idle))
         shared = SharedHeadroom(stated.ratio, stated.shared_headroom_bytes)
         return plan_pools(kind.profile.asic, defaults, loads, shared, self.loaded.origin("topology"))
+
+    def _class_of_queue(self, policy: PortPolicy) -> dict[int, str]:
+        """Return the class of each queue that a port serves."""
+        own = {cls.priority: name for name, cls in self._intent.classes.items()}
+        return {**own, **policy.second}
 
     def _group_counts(self, policy: PortPolicy) -> tuple[int, int]:
         """Return how many lossless and lossy priority groups a port has."""
@@ -254,8 +263,7 @@ class LayoutBuilder:
 
     def _queues(self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int) -> tuple[Queue | None, ...]:
         queues: list[Queue | None] = [None] * len(PRIORITIES)
-        own = {cls.priority: name for name, cls in self._intent.classes.items()}
-        for number, name in (*own.items(), *policy.second.items()):
+        for number, name in self._class_of_queue(policy).items():
             queues[number] = Queue(
                 number=number,
                 scheduler=self._schedulers[name],
@@ -352,9 +360,9 @@ class _PortShaper:
 
     def egress(self, class_name: str, speed_bps: int) -> BufferProfile | None:
         lossless = self._builder.loaded.intent.classes[class_name].lossless
-        names = (EGRESS_LOSSLESS_PROFILE,) if lossless else (QUEUE_LOSSY_PROFILE, EGRESS_LOSSY_PROFILE)
-        shipped = next((p for p in map(self.defaults_profile, names) if p), None)
-        return self._limits.of(class_name, speed_bps, shipped)
+        shipped = self._defaults.queue_profile(lossless=lossless)
+        own = self.defaults_profile(shipped.name) if shipped else None
+        return self._limits.of(class_name, speed_bps, own)
 
     def _lists(self) -> tuple[tuple[BufferProfile, ...], tuple[BufferProfile, ...]]:
         """Port-wide profile lists exist where the HWSKU ships an ingress_lossless_profile for them."""
