@@ -335,15 +335,21 @@ def with_class_buffers(draw: Draw, data: Data) -> Data:
     """Draw what an intent states of the buffers of its lossless classes; all of them agree, as one profile must."""
     switches = sorted({switch.device for switch in fabric_of(data).switches})
     policy = draw(class_buffers(switches))
-    by_class = data.get("classes", {})
-    lossless = [name for name, cls in loaded_of(data).intent.classes.items() if cls.lossless]
+    classes = loaded_of(data).intent.classes
+    lossless = [name for name, cls in classes.items() if cls.lossless]
+    by_class = {**data.get("classes", {})}
+    # Lossy classes stay out of the groups of lossless ones, and of those that tunnels between dual ToRs have.
+    free_groups = sorted({*range(8)} - {classes[name].priority for name in lossless} - {2, 6})
+    others: list[str] = [name for name in classes if name not in lossless]
+    for name in draw(st.lists(st.sampled_from(others), unique=True)) if free_groups else ():
+        by_class[name] = {**by_class.get(name, {}), "pg": draw(group_exceptions(switches, free_groups))}
     stated = {name: {**by_class.get(name, {}), "buffer": policy} for name in lossless} if policy else {}
     for cls in stated.values():
         if draw(st.booleans()):
             cls["queue"] = draw(queue_limits(switches))
         if isinstance(cls.get("ecn"), dict) and "min" in cls["ecn"]:
             cls["ecn"] = _joined((cls["ecn"], draw(curve_exceptions(switches))))
-    return {**data, "classes": {**by_class, **stated}} if stated else data
+    return {**data, "classes": {**by_class, **stated}} if by_class or stated else data
 
 
 @st.composite
@@ -364,15 +370,29 @@ def queue_limits(draw: Draw, switches: Sequence[str]) -> Data:
 
 @st.composite
 def curve_exceptions(draw: Draw, switches: Sequence[str]) -> Data:
-    """Draw curves of single colours, tiers and devices."""
-    colour = st.just("off") | curves()
-    colours = st.fixed_dictionaries({}, optional={"yellow": colour, "red": colour})
-    layer = st.tuples(curves(), colours).map(_joined)
-    layer |= st.fixed_dictionaries({"by_speed": st.dictionaries(st.just("400G"), layer, min_size=1)})
+    """Draw curves of single colours, tiers and devices, or none there."""
+    off = st.just("off")
+    colours = st.fixed_dictionaries({}, optional={"yellow": off | curves(), "red": off | curves()})
+    layer: st.SearchStrategy[Any] = st.tuples(curves(), colours).map(_joined)
+    speeds = st.dictionaries(st.just("400G"), off | layer, min_size=1).map(lambda found: {"by_speed": found})
+    layer |= off | speeds | st.tuples(layer, speeds).map(_joined)
     tiers = st.dictionaries(st.sampled_from(["leaf", "spine"]), layer, min_size=1)
     devices = st.dictionaries(st.sampled_from(switches), layer, min_size=1, max_size=2)
     exceptions = st.fixed_dictionaries({}, optional={"by_tier": tiers, "by_device": devices})
     return _joined(draw(st.tuples(colours, exceptions)))
+
+
+@st.composite
+def group_exceptions(draw: Draw, switches: Sequence[str], free_groups: Sequence[int]) -> Data:
+    """Draw priority groups of a class by speed, tier and device."""
+    number = st.sampled_from(free_groups)
+    speeds = st.dictionaries(st.sampled_from(["100G", "400G"]), number, min_size=1)
+    stated = st.fixed_dictionaries({"number": number}, optional={"by_speed": speeds})
+    layer = number | stated | speeds.map(lambda found: {"by_speed": found})
+    tiers = st.dictionaries(st.sampled_from(["leaf", "spine"]), layer, min_size=1)
+    devices = st.dictionaries(st.sampled_from(switches), layer, min_size=1, max_size=2)
+    ranks = {"number": number, "by_speed": speeds, "by_tier": tiers, "by_device": devices}
+    return draw(st.fixed_dictionaries({}, optional=ranks).filter(bool))
 
 
 @st.composite

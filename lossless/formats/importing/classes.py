@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.importing.model import ImportDevice
-    from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import PortQos, Scheduler
 
 RDMA_DSCPS = (26, 24)
@@ -67,8 +66,6 @@ def find_classes(
     mask, mask_vote = most(port_qos.pfc.priorities for port_qos in qos)
     assert dscps is not None
     assert mask is not None
-    groups, group_vote = most(tuple(port_qos.group_of(tc) for tc in PRIORITIES) for port_qos in qos)
-    assert groups is not None
     second = {tc for port in all_ports for tc in second_priorities(port)} if remapped else set()
     mask = tuple(priority for priority in mask if priority not in second)
     by_tc = {tc: tuple(d for d in DSCPS if dscps[d] == tc and tc not in second) for tc in PRIORITIES}
@@ -80,10 +77,9 @@ def find_classes(
     notes = (
         *dissent_notes(dscp_vote, "DSCPs"),
         *dissent_notes(mask_vote, "PFC"),
-        *dissent_notes(group_vote, "priority groups"),
     )
     beyond = [d for d in DSCPS if dscps[d] == UNREADABLE]
-    classes = _ClassBuilder(by_tc, mask, active, all_ports, shares, groups, beyond).classes()
+    classes = _ClassBuilder(by_tc, mask, active, shares, beyond).classes()
     return DraftClasses(tuple(classes), (*notes, *shares.notes))
 
 
@@ -95,11 +91,6 @@ def _has_queue(qos: Sequence[PortQos], number: int) -> bool:
     return served is True
 
 
-def _has_group(ports: Sequence[Port], number: int) -> bool:
-    held, _ = most(port.qos is not None and port.qos.groups[number] is not None for port in ports)
-    return held is True
-
-
 class _ClassBuilder:
     """Puts together what was voted for each class."""
 
@@ -108,14 +99,11 @@ class _ClassBuilder:
         by_tc: Mapping[int, tuple[int, ...]],
         mask: tuple[int, ...],
         active: Sequence[int],
-        ports: Sequence[Port],
         shares: _QueueShares,
-        groups: tuple[int, ...],
         beyond: Sequence[int],
     ) -> None:
         self._by_tc, self._mask, self._active = by_tc, mask, active
-        self._ports, self._shares = ports, shares
-        self._groups, self._beyond = groups, beyond
+        self._shares, self._beyond = shares, beyond
         lossy = [tc for tc in active if tc not in mask]
         # The class of all other DSCPs: the largest that may drop, so that nothing unknown is paused.
         self._rest = max(lossy or active, key=lambda tc: (len(by_tc[tc]), -tc), default=0)
@@ -129,21 +117,16 @@ class _ClassBuilder:
             yield self._class(tc, name)
 
     def _class(self, tc: int, name: str) -> DraftClass:
-        lossless, group = tc in self._mask, self._groups[tc]
         notes: tuple[str, ...] = ()
         if tc == self._rest and self._beyond:
             numbers = ", ".join(map(str, self._beyond))
             notes += (f"DSCP {numbers} leads to a TC beyond 7, which an intent has no class for",)
-        usual = tc if lossless else min(set(PRIORITIES) - set(self._mask))
-        # What no packet by its DSCP reaches needs no buffer of its own, unless the devices have it there.
-        if not self._by_tc[tc] and group in PRIORITIES and not _has_group(self._ports, group):
-            group = usual
         return DraftClass(
             name=name,
             dscps=None if tc == self._rest else self._dscps(tc, name),
             priority=tc,
-            lossless=lossless,
-            pg=None if group in (usual, UNREADABLE) else group,
+            lossless=tc in self._mask,
+            pg={},
             strict=tc in self._shares.strict,
             bandwidth=self._shares.bandwidth.get(tc),
             ecn={},

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.importing.layers import cell_of, layered
+from lossless.formats.importing.layers import layered, voters
 from lossless.formats.importing.model import ColourCurve, EcnCurve
-from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from lossless.formats.importing.layers import PortsOfSpeed
     from lossless.formats.importing.model import ClassCurve, DraftClass, ImportDevice
+    from lossless.model.fabric.cabling import CableEnd
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import Curve, Wred
+    from lossless.model.fabric.tier import Tier
 
 _LARGEST_THRESHOLD = 2**31 - 1
 _ALL = 100
 _DEFAULT_PROBABILITY = 100
 """What orchagent sets where a profile has none (sonic-swss orchagent/qosorch.cpp @e6b0c5b)."""
+
+
+_OFF: ClassCurve = (None,)
 
 
 def with_curves(
@@ -29,19 +33,8 @@ def with_curves(
 
     ``silent`` are the ports of tiers without PFC, which have a say only where no other port of a tier has their speed.
     """
-    ports = [
-        (cell_of(device, port), port, CableEnd(device.name, port.name) in silent)
-        for device in devices
-        for port in device.used.values()
-        if port.speed_bps is not None
-    ]
-    pausing = {(cell.tier, cell.speed_bps) for cell, _, is_silent in ports if not is_silent}
-    marking = [
-        (cell, port)
-        for cell, port, is_silent in ports
-        if not is_silent or (cell.tier, cell.speed_bps) not in pausing
-    ]
-    return tuple(_with_curves(marking, cls) for cls in classes)
+    ports = voters(devices, silent)
+    return tuple(_with_curves(ports, cls) for cls in classes)
 
 
 def _with_curves(ports: Sequence[tuple[PortsOfSpeed, Port]], cls: DraftClass) -> DraftClass:
@@ -50,15 +43,32 @@ def _with_curves(ports: Sequence[tuple[PortsOfSpeed, Port]], cls: DraftClass) ->
         queue = port.qos.queues[cls.priority] if port.qos else None
         if queue is not None:
             by_cell.setdefault(cell, []).append(_curve(queue.wred))
-    ecn, notes = layered(by_cell, lambda curve, lower: bool(curve) or not lower, "ecn")
-    return cls._replace(ecn=ecn, notes=(*notes, *cls.notes))
+    ecn, notes = layered(by_cell, lambda *_: True, "ecn")
+    some = any(curve != _OFF for by_speed in ecn.values() for curve in by_speed.values())
+    spelt = {scope: _spelt(scope, by_speed, by_cell) for scope, by_speed in ecn.items() if some}
+    declared = {scope: by_speed for scope, by_speed in spelt.items() if by_speed}
+    return cls._replace(ecn=declared, notes=(*notes, *cls.notes))
+
+
+def _spelt(
+    scope: Tier | str | None, by_speed: dict[int | None, ClassCurve], cells: Iterable[PortsOfSpeed]
+) -> dict[int | None, ClassCurve]:
+    """Return curves of a scope as an intent can state them: no ``off`` for all speeds has exceptions.
+
+    Where nothing is stated below, nothing marks; a device takes back what its tier states, speed by speed.
+    """
+    if by_speed.get(None) != _OFF or (len(by_speed) == 1 and scope is not None):
+        return by_speed
+    own = (cell.speed_bps for cell in cells if cell.device == scope)
+    off: dict[int | None, ClassCurve] = dict.fromkeys(own, _OFF)
+    return off | {speed_bps: curve for speed_bps, curve in by_speed.items() if speed_bps is not None}
 
 
 def _curve(wred: Wred | None) -> ClassCurve:
     """Return the curve by which a profile marks, none where it marks nothing or cannot be declared."""
     green = _of_colour(wred.green) if wred is not None and wred.marks else None
     if wred is None or green is None:
-        return ()
+        return _OFF
     others = ((name, _other(curve, green)) for name, curve in (("yellow", wred.yellow), ("red", wred.red)))
     return (EcnCurve(green, tuple((name, curve) for name, curve in others if curve != green)),)
 

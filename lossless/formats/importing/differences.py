@@ -75,9 +75,9 @@ class Explainer:
         )
         self._remapped: set[str] = remapped
 
-    def _rendered_groups(self) -> set[int]:
-        ports = (port.qos for port in self._switch.ports if port.qos)
-        return {group.number for qos in ports for group in qos.groups if group is not None}
+    def _rendered_groups(self) -> set[tuple[str, int]]:
+        ports = ((port.name, port.qos) for port in self._switch.ports if port.qos)
+        return {(name, group.number) for name, qos in ports for group in qos.groups if group is not None}
 
     def differences(self, cells: Iterable[Cell]) -> list[ImportDifference]:
         """Return what differs among the cells of a device."""
@@ -184,7 +184,7 @@ class Explainer:
     def _group(self, cell: Cell, number: int | None) -> str:
         if cell.deployed in ("NULL", ""):
             return "dynamic buffers"
-        if cell.state == "gone" and number not in self._groups:
+        if cell.state == "gone" and (cell.port, number) not in self._groups:
             return "queue without class"
         if (cell.rendered or "").startswith(PG_PROFILE_PREFIX):
             return "headroom row"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.importing.buffers import find_buffers
 from lossless.formats.importing.class_buffers import with_class_buffers
+from lossless.formats.importing.class_groups import with_groups
 from lossless.formats.importing.class_queues import with_queue_limits
 from lossless.formats.importing.classes import find_classes, find_watchdog
 from lossless.formats.importing.curves import with_curves
@@ -23,7 +24,8 @@ from lossless.model.fabric.tier import Tier
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.formats.importing.model import Claim, ImportDevice, ImportLink, ImportWiring
+    from lossless.formats.importing.model import Claim, DraftClass, ImportDevice, ImportLink, ImportWiring
+    from lossless.model.fabric.cabling import CableEnd
     from lossless.model.hardware.nic import NicProfile
 
 PREFERRED_NIC = "connectx-7"
@@ -58,9 +60,7 @@ def draft_of(
     return Draft(
         name=name,
         devices=placed,
-        classes=with_queue_limits(
-            placed, with_class_buffers(placed, with_curves(placed, drafted, tiers.silent))
-        ),
+        classes=_with_ranks(placed, drafted, tiers.silent, remapped=bool(dual_tors)),
         watchdog=watchdog,
         tiers=tiers.pausing,
         asymmetric=_asymmetric(placed),
@@ -81,6 +81,18 @@ def draft_of(
             "topology": wiring.notes,
         },
     )
+
+
+def _with_ranks(
+    devices: Sequence[ImportDevice],
+    drafted: Sequence[DraftClass],
+    silent: frozenset[CableEnd],
+    *,
+    remapped: bool,
+) -> tuple[DraftClass, ...]:
+    """Return classes with all that is stated of them by tier, speed and device."""
+    grouped = with_groups(devices, drafted, silent, remapped=remapped)
+    return with_queue_limits(devices, with_class_buffers(devices, with_curves(devices, grouped, silent)))
 
 
 def _nothing(device: ImportDevice) -> Problem:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.importing.model import (
         ClassCurve,
+        ClassGroup,
         ClassValues,
         ColourCurve,
         Draft,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.cabling import CableEnd
 
 _V = TypeVar("_V")
+_NUMBER, _OFF = "number: ", "off"
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._-]*")
 _WORDS = frozenset(
     {"true", "false", "null", "yes", "no", "on", "off", "y", "n", "rest", "none", "nan", "inf"}
@@ -66,12 +68,12 @@ def _class(cls: DraftClass, width: int) -> Iterator[str]:
     yield from _comments(cls.notes, "  ")
     fields = [f"dscp: {_dscps(cls.dscps)}", f"priority: {cls.priority}"]
     fields += ["lossless: true"] if cls.lossless else []
-    fields += [] if cls.pg is None else [f"pg: {cls.pg}"]
+    fields += [f"pg: {_stated(cls.pg, _group)}"] if cls.pg else []
     fields += ["scheduling: strict"] if cls.strict else []
     fields += [] if cls.bandwidth is None else [f"bandwidth: {cls.bandwidth}%"]
-    fields += [f"ecn: {{{_stated(cls.ecn, _curve)}}}"] if cls.ecn else []
-    fields += [f"buffer: {{{_stated(cls.buffers, _values)}}}"] if cls.buffers else []
-    fields += [f"queue: {{{_stated(cls.queues, _values)}}}"] if cls.queues else []
+    fields += [f"ecn: {_stated(cls.ecn, _curve)}"] if cls.ecn else []
+    fields += [f"buffer: {_stated(cls.buffers, _values)}"] if cls.buffers else []
+    fields += [f"queue: {_stated(cls.queues, _values)}"] if cls.queues else []
     yield f"  {f'{cls.name}:'.ljust(width)} {{{', '.join(fields)}}}"
 
 
@@ -84,25 +86,46 @@ def _dscps(dscps: tuple[int, ...] | None) -> str:
 
 
 def _stated(stated: Stated[_V], fields: Callable[[_V], Iterable[str]]) -> str:
-    """Return what is stated for all switches, with its exceptions."""
-    tiers = (f"{t.word}: {{{_by_speed(v, fields)}}}" for t, v in stated.items() if isinstance(t, Tier))
-    devices = (f"{_text(d)}: {{{_by_speed(v, fields)}}}" for d, v in stated.items() if isinstance(d, str))
+    """Return what is stated of a class as YAML: for all switches, with its exceptions."""
+    return _short(_ranks(stated, fields))
+
+
+def _ranks(stated: Stated[_V], fields: Callable[[_V], Iterable[str]]) -> list[str]:
+    tiers = (f"{t.word}: {_short(_by_speed(v, fields))}" for t, v in stated.items() if isinstance(t, Tier))
+    devices = (f"{_text(d)}: {_short(_by_speed(v, fields))}" for d, v in stated.items() if isinstance(d, str))
     exceptions = {"by_tier": ", ".join(tiers), "by_device": ", ".join(devices)}
-    parts = [_by_speed(stated.get(None, {}), fields), *(f"{k}: {{{v}}}" for k, v in exceptions.items() if v)]
-    return ", ".join(filter(None, parts))
+    return [
+        *_by_speed(stated.get(None, {}), fields),
+        *(f"{k}: {{{v}}}" for k, v in exceptions.items() if v),
+    ]
 
 
-def _by_speed(by_speed: Mapping[int | None, _V], fields: Callable[[_V], Iterable[str]]) -> str:
+def _by_speed(by_speed: Mapping[int | None, _V], fields: Callable[[_V], Iterable[str]]) -> list[str]:
     usual = fields(by_speed[None]) if None in by_speed else ()
-    others = [f"{_rate(s)}: {{{', '.join(fields(v))}}}" for s, v in by_speed.items() if s is not None]
-    return ", ".join([*usual, *([f"by_speed: {{{', '.join(others)}}}"] if others else [])])
+    others = [f"{_rate(s)}: {_short(fields(v))}" for s, v in by_speed.items() if s is not None]
+    return [*usual, *([f"by_speed: {{{', '.join(others)}}}"] if others else [])]
+
+
+def _short(fields: Iterable[str]) -> str:
+    """Return a mapping of fields; a number alone, or the word ``off``, is its own short form."""
+    parts = [*fields]
+    if parts == [_OFF] or (len(parts) == 1 and parts[0].startswith(_NUMBER)):
+        return parts[0].removeprefix(_NUMBER)
+    return f"{{{', '.join(parts)}}}"
+
+
+def _group(group: ClassGroup) -> Iterator[str]:
+    yield f"{_NUMBER}{group[0]}"
 
 
 def _curve(curves: ClassCurve) -> Iterator[str]:
-    for curve in curves:
-        yield from _of_colour(curve.green)
-        for name, other in curve.others:
-            yield f"{name}: off" if other is None else f"{name}: {{{', '.join(_of_colour(other))}}}"
+    curve = curves[0]
+    if curve is None:
+        yield _OFF
+        return
+    yield from _of_colour(curve.green)
+    for name, other in curve.others:
+        yield f"{name}: off" if other is None else f"{name}: {{{', '.join(_of_colour(other))}}}"
 
 
 def _of_colour(curve: ColourCurve) -> list[str]:
@@ -161,7 +184,7 @@ def _pfc(draft: Draft) -> Iterator[str]:
 def _buffers(draft: Draft) -> Iterator[str]:
     buffers, tiers = draft.buffers, {device.tier for device in draft.devices}
     fields = [f"{key}: {_by_tier(words, tiers)}" for key, words in buffers.words.items()]
-    fields += [_stated(buffers.pools, _pools)] if buffers.pools else []
+    fields += _ranks(buffers.pools, _pools)
     if "dynamic" in buffers.words.get("model", {}).values():
         mtu_bytes, small = buffers.lossless_mtu, buffers.small_packets
         fields += [] if mtu_bytes is None else [f"lossless_mtu: {mtu_bytes}"]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from lossless.formats.importing.majority import dissent_notes, most
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from lossless.formats.importing.model import ImportDevice, Stated
     from lossless.model.fabric.model import Port
@@ -31,6 +32,25 @@ class PortsOfSpeed(NamedTuple):
 def cell_of(device: ImportDevice, port: Port) -> PortsOfSpeed:
     """Return the cell that a port belongs to."""
     return PortsOfSpeed(device.tier, device.name, port.speed_bps or 0)
+
+
+def voters(devices: Iterable[ImportDevice], lesser: Container[CableEnd]) -> list[tuple[PortsOfSpeed, Port]]:
+    """Return the ports that have a say, with their cells: all of a known speed.
+
+    Those of ``lesser`` have one only where no other port of their tier has their speed.
+    """
+    ports = [
+        (cell_of(device, port), port, CableEnd(device.name, port.name) in lesser)
+        for device in devices
+        for port in device.used.values()
+        if port.speed_bps is not None
+    ]
+    heard = {(cell.tier, cell.speed_bps) for cell, _, is_lesser in ports if not is_lesser}
+    return [
+        (cell, port)
+        for cell, port, is_lesser in ports
+        if not is_lesser or (cell.tier, cell.speed_bps) not in heard
+    ]
 
 
 def layered(

@@ -80,8 +80,10 @@ class EcnCurve(NamedTuple):
     others: tuple[tuple[str, ColourCurve | None], ...] = ()
 
 
-ClassCurve = tuple[EcnCurve, ...]
-"""The curve of a class, empty where it marks nothing."""
+ClassCurve = tuple["EcnCurve | None"]
+"""The curve of a class, None where it marks nothing."""
+ClassGroup = tuple[int]
+"""The priority group of a class."""
 ClassValues = tuple[tuple[str, int], ...]
 """Keys below ``buffer`` or ``queue`` of a class with their values, sizes in bytes."""
 _Values = TypeVar("_Values")
@@ -92,14 +94,14 @@ Stated = dict["Tier | str | None", dict["int | None", _Values]]
 class DraftClass(NamedTuple):
     """One class as it will be declared; ``dscps`` is None for the class of all other DSCPs.
 
-    ``buffers`` and ``queues`` are those that differ from what is left out. ``notes`` say what was chosen.
+    ``pg``, ``buffers`` and ``queues`` are those that differ from what is left out. ``notes`` say what was chosen.
     """
 
     name: str
     dscps: tuple[int, ...] | None
     priority: int
     lossless: bool
-    pg: int | None
+    pg: Stated[ClassGroup]
     strict: bool
     bandwidth: int | None
     ecn: Stated[ClassCurve]

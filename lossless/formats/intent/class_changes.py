@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.intent.classes import NoCurve
 from lossless.formats.intent.ranks import as_written, everywhere
 from lossless.ground.basics.units import size_text
 from lossless.ground.documents.changes import ValueChange
@@ -46,7 +47,10 @@ def _curve_changes(loaded: LoadedIntent, class_name: str, curve: Mapping[str, in
         if curve:
             yield ValueChange(path, "add", texts)
         return
-    for _, below in everywhere(policy):
+    for stated, below in everywhere(policy):
+        if isinstance(stated, NoCurve) and curve:
+            yield ValueChange(_written(loaded, (*path, *below)), "add", texts)
+            continue
         for key, text in texts.items():
             yield ValueChange(_written(loaded, (*path, *below, key)), "add", text)
 

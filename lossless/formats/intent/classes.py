@@ -28,7 +28,8 @@ from lossless.formats.intent.base import (
     shown,
 )
 from lossless.formats.intent.class_buffers import ClassBuffers, ClassQueues
-from lossless.formats.intent.ranks import TIER_PATTERN, TierName
+from lossless.formats.intent.class_groups import ClassGroups
+from lossless.formats.intent.ranks import TIER_PATTERN, TierName, everywhere, exceptions_schema
 from lossless.formats.intent.wiring import NAME, Name
 
 CLASS_NAME = r"^[A-Za-z0-9][A-Za-z0-9_-]{0,23}$"
@@ -65,14 +66,7 @@ class CurveIntent(Model):
         return self
 
 
-class NoCurve(CurveIntent):
-    """What packets of a colour have that are not marked."""
-
-
-_NO_CURVE = NoCurve.model_construct(min=0, max=0, probability=0)
-
-
-def _colour(value: object) -> object:
+def _curve_or_off(value: object) -> object:
     mapping = off_or_mapping(value)
     return _NO_CURVE if mapping is None else mapping
 
@@ -80,7 +74,7 @@ def _colour(value: object) -> object:
 _CURVE_SCHEMA = CurveIntent.model_json_schema()
 _OFF_SCHEMA: dict[str, Any] = {"enum": ["off", False]}
 _COLOUR_SCHEMA = {"anyOf": [_OFF_SCHEMA, _CURVE_SCHEMA]}
-Colour = Annotated[CurveIntent | None, BeforeValidator(_colour), WithJsonSchema(_COLOUR_SCHEMA)]
+Colour = Annotated[CurveIntent | None, BeforeValidator(_curve_or_off), WithJsonSchema(_COLOUR_SCHEMA)]
 """The curve of one colour, or ``off``."""
 
 
@@ -95,11 +89,20 @@ class EcnIntent(CurveIntent):
     red: Colour = None
 
 
+class NoCurve(EcnIntent):
+    """What a queue has that marks nothing, or packets of a colour that are not marked."""
+
+
+_NO_CURVE = NoCurve.model_construct(min=0, max=0, probability=0)
+
+
 class EcnBySpeed(Model):
-    """ECN of a class on some switches: one curve for all links, or one per link speed."""
+    """ECN of a class on some switches: one curve for all links, or one per link speed; ``off`` marks nothing there."""
 
     all_speeds: EcnIntent | None = None
-    by_speed: dict[Rate, EcnIntent] = Field(default_factory=dict, min_length=1)
+    by_speed: dict[Rate, Annotated[EcnIntent, BeforeValidator(_curve_or_off)]] = Field(
+        default_factory=dict, min_length=1
+    )
 
     @property
     def values(self) -> EcnIntent | None:
@@ -108,9 +111,12 @@ class EcnBySpeed(Model):
 
 
 def _layer(value: object) -> object:
-    """Return a curve and its exceptions as the models keep them: the curve apart."""
-    if not isinstance(value, dict) or not value:
-        raise refused(f"expected a mapping, found {shown(value)}")
+    """Return a curve, or ``off``, and its exceptions as the models keep them: the curve apart."""
+    mapping = off_or_mapping(value)
+    return _parts(mapping) if isinstance(mapping, dict) else {"all_speeds": _NO_CURVE}
+
+
+def _parts(value: dict[str, object]) -> dict[str, object]:
     curve = {key: entry for key, entry in value.items() if key not in _EXCEPTIONS}
     others = {key: entry for key, entry in value.items() if key in _EXCEPTIONS}
     return {"all_speeds": curve or None, **others}
@@ -126,10 +132,17 @@ class EcnPolicy(EcnBySpeed):
     by_tier: dict[TierName, _EcnLayer] = Field(default_factory=dict, min_length=1)
     by_device: dict[Name, _EcnLayer] = Field(default_factory=dict, min_length=1)
 
+    @model_validator(mode="after")
+    def _some_curve(self) -> Self:
+        if all(isinstance(curve, NoCurve) for curve, _ in everywhere(self)):
+            raise refused("off is an exception from a curve, and none is stated; write ecn: off, or a curve")
+        return self
+
     def speeds(self) -> set[int]:
         """Return every speed that has a curve of its own somewhere."""
         layers = (self, *self.by_tier.values(), *self.by_device.values())
-        return {speed_bps for layer in layers for speed_bps in layer.by_speed}
+        curves = (entry for layer in layers for entry in layer.by_speed.items())
+        return {speed_bps for speed_bps, curve in curves if not isinstance(curve, NoCurve)}
 
 
 _OTHER_NAMES = {"EF": 46, "VOICE-ADMIT": 44, "LE": 1}
@@ -202,7 +215,7 @@ def _list_or_rest(value: object) -> str:
 
 def _ecn(value: object) -> object:
     mapping = off_or_mapping(value)
-    return _layer(mapping) if isinstance(mapping, dict) else mapping
+    return _parts(mapping) if isinstance(mapping, dict) else mapping
 
 
 _NUMBER_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 63}
@@ -229,15 +242,6 @@ _DSCP_SCHEMA = {
 }
 
 
-def _exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "minProperties": 1,
-        "patternProperties": {pattern: entry},
-        "additionalProperties": False,
-    }
-
-
 _COLOURED_SCHEMA = {
     **_CURVE_SCHEMA,
     "title": "Ecn",
@@ -248,20 +252,21 @@ _COLOURED_SCHEMA = {
 
 def _layer_schema(title: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a curve of which others may supply a part, and of its exceptions."""
-    by_speed = _exceptions_schema(RATE_PATTERN, _COLOURED_SCHEMA)
+    by_speed = exceptions_schema(RATE_PATTERN, {"anyOf": [_OFF_SCHEMA, _COLOURED_SCHEMA]})
     properties = {**_COLOURED_SCHEMA["properties"], "by_speed": by_speed, **exceptions}
     form = {"type": "object", "minProperties": 1, "additionalProperties": False}
     return {"title": title, **form, "properties": properties}
 
 
+_LAYER_SCHEMA = {"anyOf": [_OFF_SCHEMA, _layer_schema("EcnBySpeed")]}
 _ECN_SCHEMA = {
     "description": "off, or min, max and probability, with exceptions for links and switches that differ",
     "anyOf": [
         _OFF_SCHEMA,
         _layer_schema(
             "EcnPolicy",
-            by_tier=_exceptions_schema(TIER_PATTERN, _layer_schema("EcnBySpeed")),
-            by_device=_exceptions_schema(NAME, _layer_schema("EcnBySpeed")),
+            by_tier=exceptions_schema(TIER_PATTERN, _LAYER_SCHEMA),
+            by_device=exceptions_schema(NAME, _LAYER_SCHEMA),
         ),
     ],
 }
@@ -286,7 +291,7 @@ class TrafficClassIntent(Model):
     ]
     priority: Priority
     lossless: bool = False
-    pg: Priority | None = None
+    pg: ClassGroups | None = None
     scheduling: Literal["dwrr", "strict"] | None = None
     bandwidth: Percent | None = None
     ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), WithJsonSchema(_ECN_SCHEMA)] = None

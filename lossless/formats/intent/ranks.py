@@ -1,13 +1,13 @@
 """Which of several statements about a class counts at a place: device over tier over speed over fabric.
 
-What is declared of a class in this form (``ecn``, ``buffer``, ``queue``) is declared for all switches, with exceptions:
-``by_speed`` for links of one speed, ``by_tier`` for the switches of one role, ``by_device`` for single switches. Within
-a tier or a device ``by_speed`` makes exceptions too.
+What is declared of a class in this form (``pg``, ``ecn``, ``buffer``, ``queue``) is declared for all switches, with
+exceptions: ``by_speed`` for links of one speed, ``by_tier`` for the switches of one role, ``by_device`` for single
+switches. Within a tier or a device ``by_speed`` makes exceptions too.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from pydantic import AfterValidator, WithJsonSchema
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 _Values = TypeVar("_Values", covariant=True)
-CLASS_SECTIONS = ("ecn", "buffer", "queue")
+CLASS_SECTIONS = ("pg", "ecn", "buffer", "queue")
 """The sections of a class that are declared in this form."""
 
 
@@ -129,6 +129,16 @@ def _tier(name: str) -> str:
         hint = f"did you mean {near}?" if near else f"there are {', '.join(SWITCH_ROLES)}"
         raise refused(f"{shown(name)} is no role of a switch; {hint}", at_key=True)
     return name
+
+
+def exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON Schema of exceptions by the names that a pattern matches: tiers, devices, speeds."""
+    return {
+        "type": "object",
+        "minProperties": 1,
+        "patternProperties": {pattern: entry},
+        "additionalProperties": False,
+    }
 
 
 TIER_PATTERN = f"^({'|'.join(SWITCH_ROLES)})$"

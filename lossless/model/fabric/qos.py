@@ -240,7 +240,8 @@ class BufferProfile(NamedTuple):
 class Queue(NamedTuple):
     """One egress queue: None where the device has no row for it.
 
-    ``buffer_origin`` is where its buffer profile is bound, None where it has no row for that.
+    ``buffer_origin`` is where its buffer profile is bound, None where it has no row for that; ``wred_origin`` where an
+    intent declares its WRED profile, or that it has none.
     """
 
     number: int
@@ -249,6 +250,7 @@ class Queue(NamedTuple):
     buffer: BufferProfile | None
     origin: Origin
     buffer_origin: Origin | None = None
+    wred_origin: Origin | None = None
 
 
 class PriorityGroup(NamedTuple):

@@ -112,11 +112,64 @@ class TestMarking:
             intent(ecn({"min": None, "max": None, "probability": None, "by_speed": {"400G": STOCK}})),
             "ECN001",
         )
-        assert found.message == (
-            "lossless class rdma marks nothing on links of 800G: ecn has no curve for them"
-        )
+        assert found.message == ("lossless class rdma marks nothing on 800G links: ecn has no curve for them")
         assert found.places == 16
-        assert found.note.startswith("there is one for 400G; ")
+        assert found.note.startswith("there is one for 400G links; ")
+
+    @pytest.mark.parametrize(
+        ("exceptions", "path", "where", "others", "places"),
+        [
+            ({"by_tier": {"spine": "off"}}, "by_tier spine", "spine switches", "leaf switches", 8),
+            ({"by_tier": {"leaf": False}}, "by_tier leaf", "leaf switches", "spine switches", 24),
+            ({"by_speed": {"400G": "off"}}, "by_speed 400G", "400G links", "800G links", 16),
+            (
+                {"by_tier": {"leaf": {"by_speed": {"800G": "off"}}}},
+                "by_tier leaf by_speed 800G",
+                "800G links of leaf switches",
+                "400G links of leaf switches and 800G links of spine switches",
+                8,
+            ),
+            (
+                {"by_device": {"leaf2": "off"}},
+                "by_device leaf2",
+                "leaf2",
+                "leaf1, spine1 and spine2",
+                12,
+            ),
+            (
+                {"by_device": {"leaf2": {"by_speed": {"400G": "off"}}}},
+                "by_device leaf2 by_speed 400G",
+                "400G links of leaf2",
+                "400G links of leaf1, 800G links of leaf1, 800G links of leaf2, 800G links of spine1 and 1 more",
+                8,
+            ),
+        ],
+    )
+    def test_off_at_some_place_is_reported_there(
+        self, exceptions: dict[str, Any], path: str, where: str, others: str, places: int
+    ) -> None:
+        """The fabric has 400G links to hosts and 800G links between leaves and spines."""
+        found = only(intent(ecn({**STOCK, **exceptions})), "ECN001")
+        assert found.message == f"lossless class rdma marks nothing on {where}: ecn has no curve for them"
+        assert found.origin.path == ("classes", "rdma", "ecn", *path.split())
+        assert (found.severity, found.places) == ("error", places)
+        assert found.note.startswith(f"there is one for {others}; ")
+        only_pauses = ecn({**STOCK, **exceptions}, congestion_control="pfc-only")
+        assert drawn(intent(only_pauses), "ECN001") == []
+
+    def test_places_without_ecn_are_reported_each_where_it_is_off(self) -> None:
+        stated = ecn({**STOCK, "by_tier": {"spine": "off"}, "by_device": {"leaf2": "off"}})
+        found = drawn(intent(stated), "ECN001")
+        assert [(violation.origin.path[-1], violation.message.partition(":")[0]) for violation in found] == [
+            ("leaf2", "lossless class rdma marks nothing on leaf2"),
+            ("spine", "lossless class rdma marks nothing on spine switches"),
+        ]
+
+    def test_a_tier_that_no_rank_gives_a_curve(self) -> None:
+        bare = {"min": None, "max": None, "probability": None}
+        found = only(intent(ecn({**bare, "by_tier": {"leaf": STOCK}})), "ECN001")
+        assert found.message.startswith("lossless class rdma marks nothing on spine switches: ")
+        assert found.origin.path == ("classes", "rdma", "ecn")
 
     def test_pfc_only_is_a_stated_policy(self) -> None:
         assert drawn(intent(ecn("off", congestion_control="pfc-only")), "ECN001") == []

@@ -77,6 +77,78 @@ def test_where_one_of_many_has_what_its_hwsku_gives_the_others_are_named() -> No
     assert found.differences == ()
 
 
+CURVE = {"min": "800 KiB", "max": "3200 KiB", "probability": "20%"}
+FASTER = {"min": "1600 KiB", "max": "6400 KiB", "probability": "20%"}
+
+
+def of_class(name: str, **stated: Any) -> Data:
+    """Return a fabric of three leaves whose class has more keys; it marks."""
+    data = fabric(None, "traditional")
+    data["topology"]["leaf_spine"]["leaves"] = 3
+    data["congestion_control"] = "dcqcn"
+    data["classes"]["rdma"]["ecn"] = CURVE
+    data["classes"][name] |= stated
+    return data
+
+
+@pytest.mark.parametrize(
+    "ecn",
+    [
+        {"by_tier": {"leaf": CURVE, "spine": "off"}},
+        {"by_tier": {"leaf": "off", "spine": CURVE}},
+        {**CURVE, "by_speed": {"800G": "off"}},
+        {**CURVE, "by_speed": {"400G": "off"}},
+        {**CURVE, "by_device": {"leaf2": "off"}},
+        {**CURVE, "by_device": {"leaf2": {"by_speed": {"400G": "off"}}}},
+        {"by_device": {"leaf2": CURVE}},
+        {"by_device": {"leaf2": {"by_speed": {"400G": CURVE}}}},
+        {"by_tier": {"leaf": FASTER, "spine": CURVE}, "by_device": {"leaf2": "off"}},
+        {
+            "by_tier": {"leaf": CURVE, "spine": "off"},
+            "by_device": {"leaf2": {"by_speed": {"400G": "off", "800G": FASTER}}},
+        },
+    ],
+)
+def test_where_a_class_marks_nothing_comes_back_as_it_was_stated(ecn: Data) -> None:
+    found = import_documents(deployed(of_class("rdma", ecn=ecn)))
+    assert [(d.device, d.kind, d.cell) for d in found.differences] == []
+    assert intent(found)["classes"]["rdma"]["ecn"] == ecn
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [("cnp", "traditional"), ("cnp", "dynamic"), ("rdma", "traditional"), ("rdma", "dynamic")],
+)
+@pytest.mark.parametrize(
+    "pg",
+    [
+        5,
+        {"by_tier": {"spine": 5}},
+        {"by_tier": {"leaf": 4, "spine": 5}},
+        {"by_speed": {"800G": 5}},
+        {"by_tier": {"leaf": {"by_speed": {"800G": 5}}}},
+        {"by_tier": {"leaf": {"number": 4, "by_speed": {"800G": 5}}}},
+        {"number": 5, "by_device": {"leaf2": 4}},
+        {"by_device": {"leaf2": {"by_speed": {"400G": 5}}}},
+    ],
+)
+def test_priority_groups_come_back_as_they_were_stated(name: str, model: str, pg: object) -> None:
+    """In the traditional model the switch itself makes a lossless group of the number of each priority with PFC."""
+    found = import_documents(deployed({**of_class(name, pg=pg), "buffers": {"model": model}}))
+    made = {(d.cell.table, d.cell.number, d.kind) for d in found.differences}
+    unused = {("BUFFER_PG", 3, "queue without class")}
+    assert made == (unused if (name, model) == ("rdma", "traditional") else set())
+    assert intent(found)["classes"][name]["pg"] == pg
+
+
+def test_a_device_with_the_usual_group_says_so_where_its_tier_has_another() -> None:
+    usual = {"by_tier": {"leaf": 5}, "by_device": {"leaf2": 0}}
+    found = import_documents(deployed(of_class("cnp", pg=usual)))
+    assert found.differences == ()
+    assert intent(found)["classes"]["cnp"]["pg"] == usual
+    assert "  # priority groups: of leaf2 under its own name, unlike most of its role\n" in found.text
+
+
 def test_a_default_that_the_dynamic_model_is_told_is_stated() -> None:
     files = [json.loads(file.text) for file in deployed(fabric(None, "dynamic"))]
     for data in files:

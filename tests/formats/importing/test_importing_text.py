@@ -158,12 +158,12 @@ def test_ports_of_another_speed_that_mark_otherwise_have_a_curve_of_their_own() 
     assert ecn == {"min": "800 KiB", **curve, "by_speed": {"800G": {"min": "400 KiB", **curve}}}
 
 
-def test_a_speed_that_marks_nothing_is_said_by_naming_those_that_do() -> None:
+def test_a_speed_that_marks_nothing_is_said_so() -> None:
     config = base()
     del config["QUEUE"]["Ethernet8|3"]["wred_profile"]
     ecn = intent(imported(config))["classes"]["rdma"]["ecn"]
-    assert list(ecn) == ["by_speed"]
-    assert list(ecn["by_speed"]) == ["400G"]
+    assert ecn["by_speed"] == {"800G": "off"}
+    assert ecn["min"] == "800 KiB"
 
 
 def test_a_port_of_one_speed_that_marks_otherwise_is_noted() -> None:

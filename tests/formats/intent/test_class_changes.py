@@ -35,8 +35,8 @@ def test_every_group_of_the_class_has_the_threshold_that_was_put_there(data: Dat
         for switch in resolve(load_intent(load_text(after, "fabric.yaml"))).switches
         for port in switch.ports
     ]
-    number = cls.priority if cls.pg is None else cls.pg
-    groups = (port.qos.groups[number] for port in ports if port.qos and port.qos.pfc.priorities)
+    numbered = ((port.qos, port.qos.group_of(cls.priority)) for port in ports if port.qos)
+    groups = (qos.groups[number] for qos, number in numbered if qos.pfc.priorities)
     found = {group.named.dynamic_th for group in groups if group is not None and group.named is not None}
     assert found <= {exponent}
 
@@ -46,6 +46,20 @@ def test_every_other_byte_stays() -> None:
     after = changed(text, dynamic_th=-1, max=6 << 20)
     assert after == spoilt(
         text, ("max: 2 MB, probability: 9%}", "max: 6 MiB, probability: 9%}, buffer: {dynamic_th: -1}")
+    )
+
+
+def test_a_curve_is_put_where_ecn_was_off() -> None:
+    """A sweep gives every port the same curve."""
+    off = "by_tier: {spine: off, leaf: {by_speed: {400G: off}}}"
+    text = spoilt(SHAPE, (ECN, f"{{min: 8 KiB, max: 2 MB, probability: 9%, {off}}}"))
+    after = changed(text, min=1 << 20, max=6 << 20, probability=5)
+    curve = "{min: 1 MiB, max: 6 MiB, probability: 5%}"
+    assert after == spoilt(
+        text,
+        ("min: 8 KiB, max: 2 MB, probability: 9%", curve[1:-1]),
+        ("spine: off", f"spine: {curve}"),
+        ("400G: off", f"400G: {curve}"),
     )
 
 

@@ -174,9 +174,39 @@ KINDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("probability: 9%}", "probability: 9%, by_speed: ~}")],
         ["5:121: classes.rdma.ecn.by_speed: expected a mapping, found nothing"],
     ),
-    "by-speed-off": (
-        [("probability: 9%}", "probability: 9%, by_speed: {400G: off}}")],
-        ["5:128: classes.rdma.ecn.by_speed.400G: expected a mapping, found 'off'"],
+    "by-speed-word": (
+        [("probability: 9%}", "probability: 9%, by_speed: {400G: on}}")],
+        ["5:128: classes.rdma.ecn.by_speed.400G: expected off or a mapping, found 'on'"],
+    ),
+    "by-tier-number": (
+        [("probability: 9%}", "probability: 9%, by_tier: {leaf: 3}}")],
+        ["5:127: classes.rdma.ecn.by_tier.leaf: expected off or a mapping, found 3"],
+    ),
+    "pg-word": (
+        [("priority: 6,", "priority: 6, pg: six,")],
+        ["6:36: classes.cnp.pg: expected a whole number from 0 to 7 or a mapping, found 'six'"],
+    ),
+    "pg-empty": (
+        [("priority: 6,", "priority: 6, pg: {},")],
+        ["6:36: classes.cnp.pg: expected a whole number from 0 to 7 or a mapping, found an empty mapping"],
+    ),
+    "pg-true": (
+        [("priority: 6,", "priority: 6, pg: true,")],
+        ["6:36: classes.cnp.pg: expected a whole number from 0 to 7 or a mapping, found true"],
+    ),
+    "pg-by-tier-off": (
+        [("priority: 6,", "priority: 6, pg: {by_tier: {spine: off}},")],
+        [
+            "6:54: classes.cnp.pg.by_tier.spine: expected a whole number from 0 to 7 or a mapping, found 'off'",
+        ],
+    ),
+    "pg-by-speed-empty": (
+        [("priority: 6,", "priority: 6, pg: {by_speed: {}},")],
+        ["6:47: classes.cnp.pg.by_speed: expected at least one entry, found an empty mapping"],
+    ),
+    "pg-unknown-key": (
+        [("priority: 6,", "priority: 6, pg: {nummer: 1},")],
+        ["6:37: unknown key 'nummer'; did you mean number?"],
     ),
     "ecn-no": ([(ECN, "no")], ["5:70: classes.rdma.ecn: expected off or a mapping, found 'no'"]),
     "ecn-empty": (

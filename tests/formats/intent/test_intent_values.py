@@ -350,7 +350,23 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "pg-9": (
         [("priority: 6", "priority: 6, pg: 9")],
-        ["6:36: classes.cnp.pg: 9 is not a priority; expected a whole number from 0 to 7"],
+        ["6:36: classes.cnp.pg: 9 is not a priority group; expected a whole number from 0 to 7"],
+    ),
+    "pg-by-tier-9": (
+        [("priority: 6", "priority: 6, pg: {by_tier: {spine: 9}}")],
+        [
+            "6:54: classes.cnp.pg.by_tier.spine: 9 is not a priority group; expected a whole number from 0 to 7"
+        ],
+    ),
+    "pg-number-9": (
+        [("priority: 6", "priority: 6, pg: {number: 9}")],
+        ["6:45: classes.cnp.pg.number: 9 is not a priority group; expected a whole number from 0 to 7"],
+    ),
+    "pg-by-speed-minus": (
+        [("priority: 6", "priority: 6, pg: {by_speed: {400G: -1}}")],
+        [
+            "6:54: classes.cnp.pg.by_speed.400G: -1 is not a priority group; expected a whole number from 0 to 7"
+        ],
     ),
     "leaves-0": (
         [("leaves: 2", "leaves: 0")],

@@ -5,10 +5,10 @@ Fix: unsafe
 
 ## What it does
 Follows every priority with PFC to its egress queue and looks at the WRED profile there: one must be bound,
-its green curve enabled, and green packets marked. With an intent, missing marking is an error, unless
-`congestion_control: pfc-only` states it; on a deployed switch, which does not say what its senders listen to,
-it is a warning. A profile that is enabled and does not mark is always an error: it drops. A priority whose
-traffic has no headroom is not judged; there PFC itself is the mistake.
+its green curve enabled, and green packets marked. With an intent, missing marking is an error, on some tiers,
+speeds or devices as on all, unless `congestion_control: pfc-only` states it; on a deployed switch, which does
+not say what its senders listen to, it is a warning. A profile that is enabled and does not mark is always an
+error: it drops. A priority whose traffic has no headroom is not judged; there PFC itself is the mistake.
 
 ## Why it breaks a lossless fabric
 Marks slow senders down before PFC stops them. Without marks PFC is the only control: every congestion pauses
@@ -20,6 +20,13 @@ worse: it drops RDMA packets between its thresholds, on the very queue that PFC 
 classes:
   rdma:
     ecn: off   # <- here
+```
+
+```yaml intent base=leaf-spine
+classes:
+  rdma:
+    ecn:
+      by_tier: {spine: off}   # <- here
 ```
 
 ```json config_db base=leaf
@@ -92,15 +99,19 @@ from lossless.checks.rules.locations import below, distinct
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.qos import UNREADABLE
+from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from lossless.checks.rules.ecn.wred_profiles import LosslessQueue
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.view import View
+    from lossless.model.fabric.model import TrafficClass
+    from lossless.model.fabric.view import PortSet, View
 
+_MOST = 4
 _WHY = "without marks PFC is the only control, and every congestion pauses whole links"
 
 
@@ -184,21 +195,26 @@ def _queue_origin(queue: LosslessQueue) -> Origin:
 def _classes_without(view: View, bare: Sequence[LosslessQueue]) -> Iterator[Violation]:
     classes = {cls.priority: cls for cls in view.fabric.classes.lossless}
     for priority, cls in classes.items():
-        queues = [queue for queue in bare if queue.priority == priority]
-        if queues:
-            marked = {q.ports.speed_bps for q in lossless_queues(view) if q.priority == priority and q.wred}
-            yield _class_violation(cls.name, below(cls.origin, "ecn"), queues, _speeds(marked))
+        marked = [queue for queue in lossless_queues(view) if queue.priority == priority and queue.wred]
+        without = ((_declared_at(queue, cls), queue) for queue in bare if queue.priority == priority)
+        for origin, queues in grouped(without).items():
+            yield _class_violation(cls.name, origin, queues, marked)
+
+
+def _declared_at(queue: LosslessQueue, cls: TrafficClass) -> Origin:
+    """Return where an intent says that a queue has no curve: where it is off, else where curves of the class stand."""
+    stated = queue.queue.wred_origin if queue.queue else None
+    return stated if stated is not None and stated.mark != "key" else below(cls.origin, "ecn")
 
 
 def _class_violation(
-    name: str, origin: Origin, queues: Sequence[LosslessQueue], marked: Sequence[str]
+    name: str, origin: Origin, queues: Sequence[LosslessQueue], marked: Sequence[LosslessQueue]
 ) -> Violation:
-    missing = _speeds({queue.ports.speed_bps for queue in queues})
+    speeds_bps = {queue.ports.speed_bps for queue in queues if queue.ports.speed_bps}
     if marked:
-        message = (
-            f"lossless class {name} marks nothing on links of {', '.join(missing)}: ecn has no curve for them"
-        )
-        note = f"there is one for {', '.join(marked)}; {_WHY}"
+        where, others = _apart(queues, marked)
+        message = f"lossless class {name} marks nothing on {where}: ecn has no curve for them"
+        note = f"there is one for {others}; {_WHY}"
     else:
         message, note = f"lossless class {name} has no ECN and marks nothing", _WHY
     return Violation(
@@ -207,9 +223,42 @@ def _class_violation(
         note=note,
         help="give it min, max and probability; where senders do not listen to marks, "
         "state congestion_control: pfc-only",
-        data={"speeds": list(missing)},
+        data={"speeds": [*map(format_rate, sorted(speeds_bps))]},
     ).on_ports(*distinct(queue.ports for queue in queues))
 
 
-def _speeds(speeds: set[int | None]) -> tuple[str, ...]:
-    return tuple(format_rate(speed_bps) for speed_bps in sorted(s for s in speeds if s))
+def _apart(queues: Sequence[LosslessQueue], marked: Sequence[LosslessQueue]) -> tuple[str, str]:
+    """Return in words where queues mark nothing, and where others do: by the first notion that tells them apart."""
+    where: list[str] = []
+    others: list[str] = []
+    for words in (_tier, _links, _links_of_tier, _switches, _links_of_switches):
+        where, others = _each_once(queues, words), _each_once(marked, words)
+        if not {*where} & {*others}:
+            break
+    return joined(where, _MOST), joined(others, _MOST)
+
+
+def _each_once(queues: Sequence[LosslessQueue], words: Callable[[PortSet], Sequence[str]]) -> list[str]:
+    by_speed = sorted((queue.ports for queue in queues), key=lambda ports: ports.speed_bps or 0)
+    return [*dict.fromkeys(word for ports in by_speed for word in words(ports))]
+
+
+def _tier(ports: PortSet) -> Sequence[str]:
+    tier = known_tier(ports.switch.tier)
+    return [f"{tier.word} switches" if tier else "switches without a tier"]
+
+
+def _links(ports: PortSet) -> Sequence[str]:
+    return [f"{ports.rate} links"]
+
+
+def _links_of_tier(ports: PortSet) -> Sequence[str]:
+    return [f"{ports.rate} links of {tier}" for tier in _tier(ports)]
+
+
+def _switches(ports: PortSet) -> Sequence[str]:
+    return ports.switches
+
+
+def _links_of_switches(ports: PortSet) -> Sequence[str]:
+    return [f"{ports.rate} links of {name}" for name in ports.switches]

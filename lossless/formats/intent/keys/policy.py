@@ -22,16 +22,16 @@ _CURVE = {
 _OR_BELOW = "Left out: only links of the speeds in `by_speed` have another curve."
 _OTHER_CURVES = {
     "by_speed": KeyDoc(
-        "Other curves for links of one speed, in bits per second. Left out: one curve for all.",
-        ({"800G": _FASTER},),
+        "Other curves for links of one speed, in bits per second, or `off`. Left out: one curve for all.",
+        ({"800G": _FASTER}, {"400G": "off"}),
     ),
     "by_tier": KeyDoc(
-        "Other curves for the switches of one role; they come before those of `by_speed`. Left out: none.",
-        ({"spine": _FASTER},),
+        "Other curves for the switches of one role, or `off`; they come before those of `by_speed`. Left out: none.",
+        ({"spine": _FASTER}, {"spine": "off"}),
     ),
     "by_device": KeyDoc(
-        "Other curves for single switches by name; they come before all others. Left out: none.",
-        ({"leaf1": _FASTER},),
+        "Other curves for single switches by name, or `off`; they come before all others. Left out: none.",
+        ({"leaf1": _FASTER}, {"leaf1": "off"}),
     ),
 }
 _EXCEPTIONS = {
@@ -103,6 +103,26 @@ _COLOURS = {
     for colour in ("yellow", "red")
 }
 
+_GROUP = {
+    "number": KeyDoc(
+        "Priority group from 0 to 7. Left out: as a lower rank states it, else as where `pg` is left out.",
+        (1,),
+    ),
+    "by_speed": KeyDoc(
+        "Exceptions for links of one speed, in bits per second. Left out: none.", ({"800G": 0},)
+    ),
+    "by_tier": KeyDoc(
+        "Exceptions for the switches of one role, each a number or a mapping with its own `by_speed`; they come before "
+        "those of `by_speed`. Left out: none.",
+        ({"spine": 0},),
+    ),
+    "by_device": KeyDoc(
+        "Exceptions for single switches by name, each a number or a mapping with its own `by_speed`; they come before "
+        "all others. Left out: none.",
+        ({"leaf1": 0},),
+    ),
+}
+
 POLICY: dict[str, dict[str, KeyDoc]] = {
     "Intent": {
         "lossless": KeyDoc("Version of this format. Every intent begins with it."),
@@ -163,9 +183,9 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
         ),
         "lossless": KeyDoc("Whether PFC keeps this class from losing packets."),
         "pg": KeyDoc(
-            "Priority group from 0 to 7. Left out: that of the priority for a lossless class; for lossy ones group 0, "
-            "or the first that no lossless class has.",
-            (3,),
+            "Priority group from 0 to 7, with exceptions where links or switches differ. Left out: that of the "
+            "priority for a lossless class; for lossy ones group 0, or the first that no lossless class has.",
+            (3, {"number": 1, "by_tier": {"spine": 0}}),
         ),
         "scheduling": KeyDoc(
             "`dwrr` shares bandwidth by `bandwidth`, `strict` serves the queue before all others. Left out: dwrr "
@@ -192,6 +212,8 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
             ({"dynamic_th": 3, "by_tier": {"spine": {"dynamic_th": 1}}},),
         ),
     },
+    "GroupBySpeed": {key: _GROUP[key] for key in ("number", "by_speed")},
+    "GroupPolicy": _GROUP,
     "BufferValues": _BUFFER,
     "BuffersBySpeed": {**_BUFFER, "by_speed": _EXCEPTIONS["by_speed"]},
     "ClassBuffers": {**_BUFFER, **_EXCEPTIONS},

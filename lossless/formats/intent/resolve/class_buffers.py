@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.ranks import as_written, statements
 from lossless.formats.intent.resolve.buffers import DEFAULT_ALPHA_EXPONENT
-from lossless.formats.intent.resolve.classes import priority_groups
 from lossless.formats.intent.resolve.pool_sizes import stated_pools
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.records import NamedTuple
@@ -157,11 +156,14 @@ class LosslessBuffers:
         self._loaded, self._kind, self._model = loaded, kind, model
         self._pool = pools[INGRESS_LOSSLESS_POOL]
         self._classes = [name for name, cls in loaded.intent.classes.items() if cls.lossless]
-        self._group_of = priority_groups(loaded.intent.classes)
         self._own: dict[StatedBuffers, GroupBuffers] = {}
 
-    def of(self, row: HeadroomRow | None, speed_bps: int) -> dict[str, GroupBuffers]:
+    def of(
+        self, row: HeadroomRow | None, speed_bps: int, groups: Mapping[str, int]
+    ) -> dict[str, GroupBuffers]:
         """Return what the groups of each lossless class have on ports of one speed and length.
+
+        ``groups`` are their numbers there, by class.
 
         Raises:
             InputError: the buffer model cannot hold what is stated.
@@ -170,7 +172,7 @@ class LosslessBuffers:
         by_class = {name: class_buffers(self._loaded, name, place) for name in self._classes}
         for located in by_class.values():
             self._require_kind(located)
-        self._require_one(by_class, speed_bps)
+        self._require_one(by_class, speed_bps, groups)
         if self._model == "dynamic":
             return {name: self._computed(located) for name, located in by_class.items()}
         if row is None or not by_class:
@@ -183,11 +185,13 @@ class LosslessBuffers:
         if why:
             raise self._refusal(located, f"{located.stated.shown()} {why}")
 
-    def _require_one(self, by_class: Mapping[str, LocatedBuffers], speed_bps: int) -> None:
+    def _require_one(
+        self, by_class: Mapping[str, LocatedBuffers], speed_bps: int, groups: Mapping[str, int]
+    ) -> None:
         """Refuse classes that state different buffers and have one profile."""
         first_of: dict[int | None, str] = {}
         for name, located in by_class.items():
-            first = first_of.setdefault(self._group_of[name] if self._model == "dynamic" else None, name)
+            first = first_of.setdefault(groups[name] if self._model == "dynamic" else None, name)
             if located.stated == by_class[first].stated:
                 continue
             blamed, other = (first, name) if located.stated == NOTHING else (name, first)
@@ -196,12 +200,12 @@ class LosslessBuffers:
             raise self._refusal(
                 here,
                 f"{here.stated.shown()} for class {blamed}, and {there.stated.shown()} for class {other}, on {ports}: "
-                f"{self._why_one(other)}; state the same for both",
+                f"{self._why_one(groups[other])}; state the same for both",
             )
 
-    def _why_one(self, class_name: str) -> str:
+    def _why_one(self, group: int) -> str:
         if self._model == "dynamic":
-            return f"both have priority group {self._group_of[class_name]}"
+            return f"both have priority group {group}"
         return "the traditional buffer model has one profile for each speed and cable length of a switch"
 
     def _refusal(self, located: LocatedBuffers, message: str) -> InputError:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.classes import NoCurve, dscp_of_name, name_of_dscp
 from lossless.formats.intent.contradictions import wred_name_at
-from lossless.formats.intent.ranks import as_written, statements
+from lossless.formats.intent.ranks import ClassPlace, as_written, statements
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
@@ -14,9 +14,8 @@ from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, Priori
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from lossless.formats.intent.classes import CurveIntent, TrafficClassIntent
+    from lossless.formats.intent.classes import CurveIntent
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.ranks import ClassPlace
     from lossless.ground.basics.findings import Origin
 
 MAP_NAME = "AZURE"
@@ -37,6 +36,18 @@ class Maps(NamedTuple):
     pfc_to_queue: IndexMap | None
     pfc_to_pg: IndexMap | None
     pfc: PriorityMask
+
+
+class PlacedGroups(NamedTuple):
+    """The priority groups of classes at a place, by their names, and where each is stated.
+
+    ``shared`` is that of traffic of no class, ``targets`` has the group of each traffic class.
+    """
+
+    shared: int
+    numbers: Mapping[str, int]
+    origins: Mapping[str, Origin]
+    targets: tuple[int, ...]
 
 
 def class_set(loaded: LoadedIntent) -> ClassSet:
@@ -75,7 +86,7 @@ def _named(loaded: LoadedIntent, class_name: str) -> Iterator[NamedDscp]:
 
 
 def maps(loaded: LoadedIntent) -> Maps:
-    """Return the maps that put every DSCP into its class: priority = TC = queue."""
+    """Return the maps that put every DSCP into its class: priority = TC = queue; groups as stated for all switches."""
     classes = loaded.intent.classes
     origin = loaded.origin("classes")
     owners = {dscp: name for name, cls in classes.items() for dscp in cls.dscps}
@@ -83,13 +94,11 @@ def maps(loaded: LoadedIntent) -> Maps:
     dscp_owner = [owners.get(dscp, rest) for dscp in DSCPS]
     lossless = tuple(sorted(cls.priority for cls in classes.values() if cls.lossless))
     named = {cls.priority: name for name, cls in classes.items()}
-    priorities = _entry_origins(loaded, named, "priority")
-    groups = _entry_origins(loaded, named, "pg")
+    priorities = tuple(
+        loaded.origin("classes", named[p], "priority") if p in named else origin for p in PRIORITIES
+    )
     identity = IndexMap(MAP_NAME, tuple(PRIORITIES), origin, priorities)
-    by_class = priority_groups(classes)
-    shared = by_class[None]
-    tc_to_pg = tuple(by_class[named[tc]] if tc in named else shared for tc in PRIORITIES)
-    return Maps(
+    plain = Maps(
         dscp_to_tc=IndexMap(
             MAP_NAME,
             tuple(classes[name].priority for name in dscp_owner),
@@ -97,40 +106,48 @@ def maps(loaded: LoadedIntent) -> Maps:
             tuple(loaded.origin("classes", name, "dscp") for name in dscp_owner),
         ),
         tc_to_queue=identity,
-        tc_to_pg=IndexMap(MAP_NAME, tc_to_pg, origin, groups),
+        tc_to_pg=identity,
         pfc_to_queue=identity,
-        pfc_to_pg=IndexMap(
-            MAP_NAME, tuple(tc_to_pg[p] if p in lossless else None for p in PRIORITIES), origin, groups
-        ),
+        pfc_to_pg=identity,
         pfc=PriorityMask(lossless, origin),
+    )
+    return in_groups(loaded, plain, class_groups(loaded, ClassPlace("", "", 0)), MAP_NAME)
+
+
+def in_groups(loaded: LoadedIntent, plain: Maps, groups: PlacedGroups, name: str) -> Maps:
+    """Return maps with the priority groups of a place, in maps of a name."""
+    named = {cls.priority: name for name, cls in loaded.intent.classes.items()}
+    paused = tuple(group if p in plain.pfc.priorities else None for p, group in enumerate(groups.targets))
+    origin = loaded.origin("classes")
+    origins = tuple(groups.origins[named[p]] if p in named else origin for p in PRIORITIES)
+    return plain._replace(
+        tc_to_pg=IndexMap(name, groups.targets, origin, origins),
+        pfc_to_pg=IndexMap(name, paused, origin, origins),
     )
 
 
-def _entry_origins(loaded: LoadedIntent, named: dict[int, str], key: str) -> tuple[Origin, ...]:
-    """Return where the entry of each priority comes from: its class's ``pg`` if stated, else its priority."""
-    return tuple(_entry_origin(loaded, named.get(p), key) for p in PRIORITIES)
-
-
-def _entry_origin(loaded: LoadedIntent, name: str | None, key: str) -> Origin:
-    if name is None:
-        return loaded.origin("classes")
-    stated = getattr(loaded.intent.classes[name], key) is not None
-    return loaded.origin("classes", name, key if stated else "priority")
-
-
-def priority_groups(classes: Mapping[str, TrafficClassIntent]) -> dict[str | None, int]:
-    """Return the priority group of each class by name, and under None that of traffic of no class.
+def class_groups(loaded: LoadedIntent, place: ClassPlace) -> PlacedGroups:
+    """Return the priority group of each class at a place.
 
     Lossless classes get that of their priority. Lossy ones share group 0 (as stock SONiC has it), or the
     first that is no lossless priority's where 0 is: they would use up its headroom. ``pg`` overrides both.
     """
+    classes = loaded.intent.classes
     own = {cls.priority for cls in classes.values() if cls.lossless}
     shared = min(set(PRIORITIES) - own, default=0)
-    group_of: dict[str | None, int] = {None: shared}
+    numbers, origins = {}, {}
     for name, cls in classes.items():
-        default = cls.priority if cls.lossless else shared
-        group_of[name] = default if cls.pg is None else cls.pg
-    return group_of
+        stated = next(statements(cls.pg, place), None) if cls.pg else None
+        if stated is None:
+            numbers[name] = cls.priority if cls.lossless else shared
+            origins[name] = loaded.origin("classes", name, "priority")
+        else:
+            numbers[name], below = stated
+            path = as_written(loaded.document, ("classes", name, "pg", *below))
+            number = (*path, "number")
+            origins[name] = loaded.origin(*(number if loaded.document.exists(number) else path))
+    by_tc = {cls.priority: numbers[name] for name, cls in classes.items()}
+    return PlacedGroups(shared, numbers, origins, tuple(by_tc.get(tc, shared) for tc in PRIORITIES))
 
 
 def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
@@ -151,21 +168,21 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
     return by_class
 
 
-def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> Wred | None:
-    """Return the WRED profile of a class at a place, None where ECN is off.
+def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> tuple[Wred | None, Origin]:
+    """Return the WRED profile of a class at a place, None where ECN is off, and where either is stated.
 
     All colours get the class's curve, unless they have one of their own: RDMA packets are green unless something on the
     way recolours them.
     """
     policy = loaded.intent.classes[class_name].ecn
     stated = next(statements(policy, place), None) if policy else None
-    if stated is None:
-        return None
-    ecn, path = stated
-    green, yellow, red = (_curve(curve or ecn) for curve in (ecn, ecn.yellow, ecn.red))
+    ecn, path = stated or (None, ())
     origin = loaded.origin(*as_written(loaded.document, ("classes", class_name, "ecn", *path)))
+    if ecn is None or isinstance(ecn, NoCurve):
+        return None, origin
+    green, yellow, red = (_curve(curve or ecn) for curve in (ecn, ecn.yellow, ecn.red))
     own_speed = place.speed_bps if "by_speed" in path else None
-    return Wred(_wred_name(loaded, class_name, place, own_speed), green, yellow, red, origin)
+    return Wred(_wred_name(loaded, class_name, place, own_speed), green, yellow, red, origin), origin
 
 
 def _curve(ecn: CurveIntent) -> Curve:
@@ -184,6 +201,6 @@ def _wred_name(loaded: LoadedIntent, class_name: str, place: ClassPlace, own_spe
         if (policy := cls.ecn)
         for speed_bps in (0, *policy.speeds())
     }
-    if len(curves - {None}) == 1:
+    if sum(curve is not None and not isinstance(curve, NoCurve) for curve in curves) == 1:
         return WRED_NAME
     return class_name if own_speed is None else wred_name_at(class_name, own_speed)

@@ -18,7 +18,7 @@ from lossless.formats.intent.resolve.class_buffers import (
     stated_row,
 )
 from lossless.formats.intent.resolve.class_queues import QueueLimits, ReservedAtEgress
-from lossless.formats.intent.resolve.classes import priority_groups, schedulers, wred
+from lossless.formats.intent.resolve.classes import schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
 from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
@@ -104,7 +104,6 @@ class LayoutBuilder:
         self._watchdog_policy = loaded.intent.pfc.watchdog if loaded.intent.pfc else None
         self._policies = PortPolicies(loaded)
         self._schedulers = schedulers(loaded)
-        self._group_of = priority_groups(loaded.intent.classes)
         self.mtu_bytes = loaded.intent.mtu
         self.has_lossless = any(cls.lossless for cls in loaded.intent.classes.values())
         self.asymmetric = loaded.intent.pfc is not None and loaded.intent.pfc.asymmetric
@@ -121,7 +120,7 @@ class LayoutBuilder:
         placement = PortPlacement(kind.profile, kind.hwsku, kind.cages)
         placed = place(self.loaded, kind, placement)
         rows = [self._row(kind, use, model) for use in kind.uses]
-        policies = self._policies_of(kind)
+        policies = self._policies.of_switch(kind)
         unused, zero = tuple(placement.unused()), zero_buffers(self.loaded, kind)
         idle = tuple(spec for spec in unused if zero is None and spec.name not in kind.cages.down)
         pools = self._pools(kind, defaults, _PortInputs(placed, rows, policies, idle), model)
@@ -140,14 +139,6 @@ class LayoutBuilder:
         if row is None or first is None:
             return row
         return stated_row(row, class_buffers(self.loaded, first, kind.place(use.speed_bps)).stated)
-
-    def _policies_of(self, kind: SwitchKind) -> list[PortPolicy]:
-        """Return the policy of each port."""
-        beside = kind.remapped
-        return [
-            self._policies.of(use.tier, kind.role, remapped=use.remapped, beside_remapped=beside)
-            for use in kind.uses
-        ]
 
     def _pools(
         self,
@@ -190,7 +181,7 @@ class LayoutBuilder:
 
     def _group_counts(self, policy: PortPolicy) -> tuple[int, int]:
         """Return how many lossless and lossy priority groups a port has."""
-        classes, groups = self._intent.classes, self._group_of
+        classes, groups = self._intent.classes, policy.groups
         own = {groups[name] for name, cls in classes.items() if cls.lossless} if policy.pauses else set()
         lossless = own | policy.second.keys()
         return len(lossless), len({groups[name] for name in classes} - lossless)
@@ -264,13 +255,15 @@ class LayoutBuilder:
     def _queues(self, shaper: _PortShaper, policy: PortPolicy, speed_bps: int) -> tuple[Queue | None, ...]:
         queues: list[Queue | None] = [None] * len(PRIORITIES)
         for number, name in self._class_of_queue(policy).items():
+            profile, wred_origin = wred(self.loaded, name, shaper.kind.place(speed_bps))
             queues[number] = Queue(
                 number=number,
                 scheduler=self._schedulers[name],
-                wred=wred(self.loaded, name, shaper.kind.place(speed_bps)),
+                wred=profile,
                 buffer=shaper.egress(name, speed_bps),
                 origin=self.loaded.origin("classes", name),
                 buffer_origin=self.loaded.origin("classes", name),
+                wred_origin=wred_origin,
             )
         return tuple(queues)
 
@@ -283,7 +276,7 @@ class LayoutBuilder:
             self._intent.classes.items(), key=lambda item: (not item[1].lossless, item[1].priority)
         )
         for name, cls in by_rank:
-            number, pauses = self._group_of[name], cls.lossless and policy.pauses
+            number, pauses = policy.groups[name], cls.lossless and policy.pauses
             own = lossless[name] if pauses else GroupBuffers(shaper.defaults_profile(INGRESS_LOSSY_PROFILE))
             groups[number] = groups[number] or self._group(number, name, own, pauses and shaper.computes)
         for number, name in policy.second.items():
@@ -338,7 +331,7 @@ class _PortShaper:
         configured_m = use.cable_m if self.model == "dynamic" else row.cable_m if row else None
         key = (use.speed_bps, configured_m, id(policy))
         if key not in self._qos:
-            lossless = self._lossless.of(row, use.speed_bps)
+            lossless = self._lossless.of(row, use.speed_bps, policy.groups)
             self._qos[key] = self._builder.port_qos(self, policy, use.speed_bps, lossless)
         return Port(
             name=spec.name if spec else f"(no port {use.name or f'for link {number}'})",

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.contradictions import REMAP
-from lossless.formats.intent.resolve.classes import MAP_NAME, Maps, maps, priority_groups
+from lossless.formats.intent.ranks import ClassPlace
+from lossless.formats.intent.resolve.classes import MAP_NAME, Maps, class_groups, in_groups, maps
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, TUNNEL_MAP, IndexMap, PriorityMask, TunnelMaps
 
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.classes import PlacedGroups
+    from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.tier import LinkTier, Role
+    from lossless.model.fabric.tier import Role
 
 OTHER_MAP = "AZURE_UPLINK"
 GROUPS_WITH_SECOND = "AZURE_DUALTOR"
@@ -34,12 +37,13 @@ class PortPolicy(NamedTuple):
     """How one kind of port treats classes.
 
     ``maps.pfc`` are the priorities with PFC, ``watched`` those the watchdog looks after. ``second`` says of each
-    second priority which class it belongs to.
+    second priority which class it belongs to, ``groups`` which priority group each class has.
     """
 
     maps: Maps
     watched: PriorityMask | None
     second: Mapping[int, str]
+    groups: Mapping[str, int]
 
     @property
     def pauses(self) -> bool:
@@ -54,8 +58,9 @@ class PortPolicies:
         self._loaded = loaded
         self._classes = loaded.intent.classes
         self._stated = loaded.intent.pfc.tiers if loaded.intent.pfc else None
-        self._made: dict[tuple[bool, bool, bool, bool], PortPolicy] = {}
+        self._made: dict[tuple[object, ...], PortPolicy] = {}
         self.plain = maps(loaded)
+        self._shared = class_groups(loaded, ClassPlace("", "", 0)).shared
         self.rest = next(cls.priority for cls in self._classes.values() if cls.rest)
         self.second = {
             REMAP[cls.priority]: name
@@ -63,47 +68,63 @@ class PortPolicies:
             if cls.lossless and cls.priority in REMAP
         }
 
-    def of(self, tier: LinkTier, role: Role, *, remapped: bool, beside_remapped: bool) -> PortPolicy:
-        """Return how ports at links of a tier treat classes.
+    def of_switch(self, kind: SwitchKind) -> list[PortPolicy]:
+        """Return how the port of each use of a kind of switch treats classes.
 
-        ``remapped``: tunnels of dual ToRs pass here; ``beside_remapped``: they pass at ports of this switch.
+        Maps to priority groups that are not those of its role have a name of their own, made of the group of each
+        traffic class: one name means the same on all switches of a role (rule CLS014).
         """
-        pauses = self._stated is None or tier in self._stated
-        key = (pauses, remapped, beside_remapped, role == "leaf")
+        usual = class_groups(self._loaded, ClassPlace("", kind.role, 0)).targets
+        groups = {use.speed_bps: class_groups(self._loaded, kind.place(use.speed_bps)) for use in kind.uses}
+        return [self._of(kind, use, groups[use.speed_bps], usual) for use in kind.uses]
+
+    def _of(self, kind: SwitchKind, use: PortUse, groups: PlacedGroups, usual: tuple[int, ...]) -> PortPolicy:
+        suffix = "" if groups.targets == usual else f"_{''.join(map(str, groups.targets))}"
+        pauses = self._stated is None or use.tier in self._stated
+        key = (
+            *(pauses, use.remapped, kind.remapped, kind.role == "leaf"),
+            *(suffix, *groups.origins.values()),
+        )
         if key not in self._made:
-            self._made[key] = self._make(pauses, remapped, beside_remapped, role == "leaf")
+            plain = in_groups(self._loaded, self.plain, groups, f"{MAP_NAME}{suffix}")
+            beside = self._beside(plain, use.remapped, kind.role == "leaf", suffix)
+            self._made[key] = self._make(
+                beside if kind.remapped else plain, pauses, use.remapped and kind.remapped, groups.numbers
+            )
         return self._made[key]
 
     def global_dscp_map(self, role: Role, *, beside_remapped: bool) -> IndexMap:
         """Return the map of ports that bind none: that of the name ``AZURE``."""
-        policy = self.of("hosts", role, remapped=role != "leaf", beside_remapped=beside_remapped)
-        return policy.maps.dscp_to_tc if beside_remapped else self.plain.dscp_to_tc
+        if not beside_remapped:
+            return self.plain.dscp_to_tc
+        return self._beside(self.plain, role != "leaf", role == "leaf", "").dscp_to_tc
 
-    def _make(self, pauses: bool, remapped: bool, beside_remapped: bool, leaf: bool) -> PortPolicy:
-        port_maps = self._beside(self.plain, remapped, leaf) if beside_remapped else self.plain
+    def _make(self, port_maps: Maps, pauses: bool, has_second: bool, groups: Mapping[str, int]) -> PortPolicy:
         if not pauses:
             silent = PriorityMask((), self._loaded.origin("pfc", "tiers"))
-            return PortPolicy(port_maps._replace(pfc_to_queue=None, pfc_to_pg=None, pfc=silent), None, {})
+            return PortPolicy(
+                port_maps._replace(pfc_to_queue=None, pfc_to_pg=None, pfc=silent), None, {}, groups
+            )
         watched = self.plain.pfc if self.plain.pfc.priorities else None
-        return PortPolicy(port_maps, watched, self.second if remapped and beside_remapped else {})
+        return PortPolicy(port_maps, watched, self.second if has_second else {}, groups)
 
-    def _beside(self, plain: Maps, remapped: bool, leaf: bool) -> Maps:
+    def _beside(self, plain: Maps, remapped: bool, leaf: bool, suffix: str) -> Maps:
         """Return the maps of a switch that tunnels pass: with second priorities where they do."""
         name = MAP_NAME if remapped != leaf else OTHER_MAP
-        groups = _changed(plain.tc_to_pg, MAP_NAME, {p: p for p in self.second})
+        groups = _changed(plain.tc_to_pg, plain.tc_to_pg.name, {p: p for p in self.second})
         if not remapped:
             # Nothing is sent to a second priority here; what comes from where it is leaves with the rest.
             queues = _changed(plain.tc_to_queue, name, dict.fromkeys(self.second, self.rest))
             return plain._replace(
                 dscp_to_tc=plain.dscp_to_tc._replace(name=name), tc_to_queue=queues, tc_to_pg=groups
             )
-        second = {p: p for p in self.second}
+        second, paused = {p: p for p in self.second}, f"{GROUPS_WITH_SECOND}{suffix}"
         pfc = tuple(sorted({*plain.pfc.priorities, *second}))
         return plain._replace(
             dscp_to_tc=_changed(plain.dscp_to_tc, name, second),
             tc_to_queue=plain.tc_to_queue._replace(name=name),
             tc_to_pg=groups,
-            pfc_to_pg=_changed(plain.pfc_to_pg, GROUPS_WITH_SECOND, second) if plain.pfc_to_pg else None,
+            pfc_to_pg=_changed(plain.pfc_to_pg, paused, second) if plain.pfc_to_pg else None,
             pfc=plain.pfc._replace(priorities=pfc),
         )
 
@@ -113,12 +134,11 @@ class PortPolicies:
         Lossless classes go with their second priority, and are counted in its group where they come out.
         """
         second = {self._classes[name].priority: p for p, name in self.second.items()}
-        shared = priority_groups(self._classes)[None]
         outer = tuple(second.get(tc, self._first_dscp(tc)) for tc in PRIORITIES)
         queues = _changed(
             self.plain.tc_to_queue, TUNNEL_MAP, {**dict.fromkeys(self.second, self.rest), **second}
         )
-        groups = tuple(second.get(tc, shared) for tc in PRIORITIES)
+        groups = tuple(second.get(tc, self._shared) for tc in PRIORITIES)
         return TunnelMaps(
             dscp_to_tc=self.plain.dscp_to_tc._replace(name=TUNNEL_MAP),
             tc_to_pg=IndexMap(TUNNEL_MAP, groups, origin),

@@ -9,12 +9,12 @@ from hypothesis import given, strategies as st
 
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
-from lossless.ground.basics.units import parse_rate
+from lossless.ground.basics.units import parse_rate, parse_size
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
 from lossless.model.fabric.qos import BufferProfile
 from tests.checks.rules.judging import only
-from tests.formats.intent.intent_texts import ECN, SHAPE, said_of, spoilt
+from tests.formats.intent.intent_texts import ECN, PRESET, SHAPE, said_of, spoilt
 from tests.strategies import written
 
 RDMA = "  rdma: {dscp: 26, priority: 3, lossless: true, bandwidth: 50%, "
@@ -288,6 +288,92 @@ def test_curves_differ_by_tier_and_device_too() -> None:
         "spine1": ("AZURE_LOSSLESS", 1_000_000),
         "spine2": ("AZURE_LOSSLESS", 1_000_000),
     }
+
+
+CURVES = st.sampled_from([("1 MB", "2 MB"), ("2 MB", "3 MB")]).map(
+    lambda ends: {"min": ends[0], "max": ends[1], "probability": "9%"}
+)
+ENTRY = CURVES | st.just("off")
+BY_SPEED = st.fixed_dictionaries(
+    {}, optional={"by_speed": st.dictionaries(st.sampled_from(SPEEDS), ENTRY, min_size=1)}
+)
+SOME = ENTRY | st.tuples(CURVES, BY_SPEED).map(lambda parts: {**parts[0], **parts[1]})
+ECN_POLICIES = st.tuples(
+    CURVES,
+    BY_SPEED,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "by_tier": st.dictionaries(st.sampled_from(["leaf", "spine"]), SOME, min_size=1),
+            "by_device": st.dictionaries(st.sampled_from(sorted(SWITCHES)), SOME, min_size=1),
+        },
+    ),
+).map(lambda parts: {**parts[0], **parts[1], **parts[2]})
+
+
+def marks_from(policy: dict[str, Any], switch: str, speed: str) -> str | None:
+    """Return the first threshold that is stated nearest, None where that is off."""
+    layers = (
+        policy.get("by_device", {}).get(switch),
+        policy.get("by_tier", {}).get(SWITCHES[switch]),
+        policy,
+    )
+    layer = next(layer for layer in layers if layer is not None)
+    curve = layer if layer == "off" else layer.get("by_speed", {}).get(speed, layer)
+    return None if curve == "off" else str(curve["min"])
+
+
+@given(ECN_POLICIES)
+def test_off_counts_at_its_rank_as_a_curve_does(policy: dict[str, Any]) -> None:
+    fabric = resolved(spoilt(SHAPE, (ECN, written(policy).replace("\n", ""))))
+    for switch in fabric.switches:
+        for port in switch.ports:
+            queue = port.qos.queues[3] if port.qos else None
+            if queue is None or not port.speed_bps:
+                continue
+            wanted = marks_from(policy, switch.name, f"{port.speed_bps // 10**9}G")
+            found = queue.wred.green.min_bytes if queue.wred else None
+            assert found == (None if wanted is None else parse_size(wanted))
+
+
+def test_one_curve_beside_off_keeps_the_name_that_tools_change_in_place() -> None:
+    ecn = "{min: 8 KiB, max: 2 MB, probability: 9%, by_speed: {400G: off}}"
+    ports = resolved(spoilt(SHAPE, (ECN, ecn))).switches[0].ports
+    wreds = {queue.wred for port in ports if port.qos and (queue := port.qos.queues[3])}
+    assert {wred.name if wred else None for wred in wreds} == {"AZURE_LOSSLESS", None}
+
+
+def test_off_at_a_speed_takes_no_name_of_a_profile() -> None:
+    """A class of the name that another's profile at 400G would have is refused only where there is such a profile."""
+    other = ("  default:", "  rdma_400000: {dscp: 28, priority: 4}\n  default:")
+    fast = "by_speed: {400G: {min: 1 MB, max: 2 MB, probability: 9%}}"
+    for exceptions, refusals in (("by_speed: {400G: off}", 0), (fast, 1)):
+        ecn = f"{{min: 8 KiB, max: 2 MB, probability: 9%, {exceptions}}}"
+        assert len(said_of(spoilt(SHAPE, (ECN, ecn), other))) == refusals
+
+
+@pytest.mark.parametrize(
+    "ecn",
+    [
+        "{by_tier: {spine: off}}",
+        "{by_tier: {spine: off}, by_device: {leaf1: {by_speed: {400G: off}}}}",
+        "{by_speed: {400G: off, 800G: off}}",
+    ],
+)
+def test_off_without_any_curve_is_refused(ecn: str) -> None:
+    assert said_of(spoilt(SHAPE, (ECN, ecn))) == [
+        "5:70: classes.rdma.ecn: off is an exception from a curve, and none is stated; write ecn: off, or a curve"
+    ]
+
+
+def test_off_is_an_exception_from_the_curve_of_a_preset_too() -> None:
+    text = spoilt(PRESET, ("fabric: base", "classes: {rdma: {ecn: {by_tier: {spine: off}}}}\nfabric: base"))
+    marked = {
+        switch.name: queue.wred is not None
+        for switch in resolved(text).switches
+        if switch.ports[0].qos and (queue := switch.ports[0].qos.queues[3])
+    }
+    assert marked == {"leaf1": True, "leaf2": True, "spine1": False, "spine2": False}
 
 
 def test_colours_have_the_curve_of_the_class_or_one_of_their_own() -> None:
