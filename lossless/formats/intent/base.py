@@ -70,6 +70,15 @@ def _quantity(parse: Callable[[str], Any], what: str) -> BeforeValidator:
     return BeforeValidator(_reader(parse, what))
 
 
+def rate(value: object) -> int:
+    """Return a rate, written with its unit, in bits per second.
+
+    Raises:
+        PydanticCustomError: it is none.
+    """
+    return int(_reader(units.parse_rate, "rate")(value))
+
+
 def whole_milliseconds(value: object, who: str) -> int:
     """Return a duration, written with its unit, in milliseconds.
 

@@ -1,23 +1,35 @@
-"""Priority groups of a class: one for all switches, or others by speed, by tier and on single devices."""
+"""Priority groups of a class: one for all switches, or others by speed, by tier and on single devices.
+
+Read by hand: models of pydantic for so few numbers would slow down the start of every lint of an intent.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import WithJsonSchema
+from pydantic_core import PydanticCustomError, core_schema
 
-from lossless.formats.intent.base import RATE_PATTERN, Model, Rate, refused, shown, small_number
-from lossless.formats.intent.ranks import TIER_PATTERN, TierName, exceptions_schema
-from lossless.formats.intent.wiring import NAME, Name
+from lossless.formats.intent.base import RATE_PATTERN, identifier, rate, refused, shown, small_number
+from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema, tier_name
+from lossless.formats.intent.wiring import NAME
+from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.records import NamedTuple
 
-_Group = Annotated[int, small_number(0, 7, "a priority group")]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from lossless.ground.basics.findings import Path
+
+_RANKS = ("number", "by_speed", "by_tier", "by_device")
+_number: Callable[[object], object] = small_number(0, 7, "a priority group").func  # type: ignore[assignment]
 
 
-class GroupBySpeed(Model):
-    """The priority group of a class on some switches, with ``by_speed`` for links of one speed."""
+class GroupBySpeed(NamedTuple):
+    """The priority group of a class on some switches, and that on links of one speed, in b/s."""
 
-    number: _Group | None = None
-    by_speed: dict[Rate, _Group] = Field(default_factory=dict, min_length=1)
+    number: int | None
+    by_speed: Mapping[int, int]
 
     @property
     def values(self) -> int | None:
@@ -25,25 +37,89 @@ class GroupBySpeed(Model):
         return self.number
 
 
-def _layer(value: object) -> object:
-    """Return a number and its exceptions as the models keep them; a number alone has none."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return {"number": value}
-    if not isinstance(value, dict) or not value:
-        raise refused(f"expected a whole number from 0 to 7 or a mapping, found {shown(value)}")
-    return value
-
-
-_Layer = Annotated[GroupBySpeed, BeforeValidator(_layer)]
-
-
-class GroupPolicy(GroupBySpeed):
+class GroupPolicy(NamedTuple):
     """The priority group of a class. The highest rank counts that states it: a device in ``by_device``, then its role
     in ``by_tier``, then its speed in ``by_speed``, then ``number``.
     """
 
-    by_tier: dict[TierName, _Layer] = Field(default_factory=dict, min_length=1)
-    by_device: dict[Name, _Layer] = Field(default_factory=dict, min_length=1)
+    number: int | None
+    by_speed: Mapping[int, int]
+    by_tier: Mapping[str, GroupBySpeed]
+    by_device: Mapping[str, GroupBySpeed]
+
+    @property
+    def values(self) -> int | None:
+        """The group for links of all other speeds, of switches that are no exception."""
+        return self.number
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> core_schema.CoreSchema:
+        """Return how pydantic reads it."""
+        return core_schema.no_info_plain_validator_function(_policy)
+
+
+def _policy(value: object) -> GroupPolicy:
+    stated = _mapping_of(value, _RANKS, ())
+    return GroupPolicy(
+        *_layer(stated, ()),
+        by_tier=_exceptions(stated, "by_tier", tier_name),
+        by_device=_exceptions(stated, "by_device", lambda name: identifier(name, "a name", 63)),
+    )
+
+
+def _layer(stated: dict[str, Any], within: Path) -> GroupBySpeed:
+    number = _read(_number, stated["number"], (*within, "number")) if "number" in stated else None
+    speeds = _entries(stated, "by_speed", within)
+    path = (*within, "by_speed")
+    return GroupBySpeed(
+        number,
+        {
+            _read(rate, key, (*path, key, "[key]")): _read(_number, entry, (*path, key))
+            for key, entry in speeds.items()
+        },
+    )
+
+
+def _exceptions(stated: dict[str, Any], rank: str, known: Callable[[str], str]) -> dict[str, GroupBySpeed]:
+    layers = {}
+    for name, entry in _entries(stated, rank, ()).items():
+        if not isinstance(name, str):
+            raise refused(f"a key is text, found {shown(name)}", rank, name, at_key=True)
+        _read(known, name, (rank, name, "[key]"))
+        layers[name] = _layer(_mapping_of(entry, _RANKS[:2], (rank, name)), (rank, name))
+    return layers
+
+
+def _mapping_of(value: object, keys: tuple[str, ...], within: Path) -> dict[str, Any]:
+    """Return what is stated as a mapping; a number alone is short for one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return {"number": _read(_number, value, within)}
+    if not isinstance(value, dict) or not value:
+        raise refused(f"expected a whole number from 0 to 7 or a mapping, found {shown(value)}", *within)
+    for key in value:
+        if key not in keys:
+            near = nearest(str(key), keys)
+            hint = f"did you mean {near}?" if near else f"there are {', '.join(keys)}"
+            raise refused(f"unknown key {shown(key)}; {hint}", *within, key, at_key=True)
+    return value
+
+
+def _entries(stated: dict[str, Any], key: str, within: Path) -> dict[Any, Any]:
+    entries = stated.get(key, {})
+    if not isinstance(entries, dict):
+        raise refused(f"expected a mapping, found {shown(entries)}", *within, key)
+    if key in stated and not entries:
+        raise refused(f"expected at least one entry, found {shown(entries)}", *within, key)
+    return entries
+
+
+def _read(read: Callable[[Any], Any], value: object, within: Path) -> Any:
+    """Return a value as it is read, and what is refused at its place."""
+    try:
+        return read(value)
+    except PydanticCustomError as error:
+        context = error.context or {}
+        raise refused(context["message"], *within, at_key=context["at_key"]) from None
 
 
 _NUMBER_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 7}
@@ -63,5 +139,5 @@ _SCHEMA = _schema(
     by_tier=exceptions_schema(TIER_PATTERN, _SOME_SCHEMA),
     by_device=exceptions_schema(NAME, _SOME_SCHEMA),
 )
-ClassGroups = Annotated[GroupPolicy, BeforeValidator(_layer), WithJsonSchema(_SCHEMA)]
+ClassGroups = Annotated[GroupPolicy, WithJsonSchema(_SCHEMA)]
 """The priority groups of a class: a number, or a mapping with exceptions."""

@@ -123,7 +123,12 @@ def mapping_keys(document: Document, path: Path) -> list[str]:
     return list(value) if isinstance(value, dict) else []
 
 
-def _tier(name: str) -> str:
+def tier_name(name: str) -> str:
+    """Return the role of a switch.
+
+    Raises:
+        PydanticCustomError: it is none.
+    """
     if name not in SWITCH_ROLES:
         near = nearest(name, SWITCH_ROLES)
         hint = f"did you mean {near}?" if near else f"there are {', '.join(SWITCH_ROLES)}"
@@ -142,5 +147,7 @@ def exceptions_schema(pattern: str, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 TIER_PATTERN = f"^({'|'.join(SWITCH_ROLES)})$"
-TierName = Annotated[str, AfterValidator(_tier), WithJsonSchema({"type": "string", "pattern": TIER_PATTERN})]
+TierName = Annotated[
+    str, AfterValidator(tier_name), WithJsonSchema({"type": "string", "pattern": TIER_PATTERN})
+]
 """The role of switches, as a key."""
