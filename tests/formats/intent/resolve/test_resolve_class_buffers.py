@@ -333,6 +333,7 @@ def test_off_counts_at_its_rank_as_a_curve_does(policy: dict[str, Any]) -> None:
                 continue
             wanted = marks_from(policy, switch.name, f"{port.speed_bps // 10**9}G")
             found = queue.wred.green.min_bytes if queue.wred else None
+            assert (queue.wred is None) is (wanted is None)
             assert found == (None if wanted is None else parse_size(wanted))
 
 
