@@ -26,7 +26,8 @@ classes:
 classes:
   rdma:
     ecn:
-      by_tier: {spine: off}   # <- here
+      by_tier:
+        spine: off   # <- here
 ```
 
 ```json config_db base=leaf
