@@ -26,6 +26,17 @@ UNIT = "lossless-roce.service"
 PLAIN = "lossless-roce.json"
 SCRIPT_DIRECTORY = "/usr/local/sbin"
 """Where the unit expects the script."""
+TOOL_LIMIT_S = 20
+"""Longest that one call of a tool may take. A choice: the slowest, mlxconfig, answers in seconds."""
+KILL_AFTER_S = 2
+"""How long a tool may take to end once it is told to."""
+RUN_LIMIT_S = 600
+"""Longest that a run of the script goes on calling tools. A choice: mlnx_qos is called twice for each of 64 DSCPs at
+most, half a second each time, on 8 ports: 512 s."""
+START_LIMIT_S = RUN_LIMIT_S + KILL_AFTER_S + 28
+"""When systemd ends the script: the last call is cut off by then, and no tool is left to wait for."""
+STOP_LIMIT_S = 2 * KILL_AFTER_S + 6
+"""When systemd ends by force what it has asked to end: ``timeout`` sees its tool off first."""
 _DRIVERS: Mapping[str, ModuleType] = {"mlx5": nvidia, "bnxt_re": broadcom}
 _ABSENT: Mapping[str, object] = {"openibd": False, "firmware": (), "pci_id": None}
 """What only some drivers have."""
@@ -63,6 +74,11 @@ def context(qos: HostQos) -> Mapping[str, object]:
         "ports_of": f"the driver {named}" if driver["module"] else named,
         "ports_of_one": named,
         "script_path": f"{SCRIPT_DIRECTORY}/{SCRIPT}",
+        "tool_limit_s": TOOL_LIMIT_S,
+        "kill_after_s": KILL_AFTER_S,
+        "run_limit_s": RUN_LIMIT_S,
+        "start_limit_s": START_LIMIT_S,
+        "stop_limit_s": STOP_LIMIT_S,
     }
 
 

@@ -119,7 +119,8 @@ class FakeHost:
             "class/net",
             "class/infiniband",
             "kernel/debug/mlx5",
-            "kernel/config",
+            "kernel/config/rdma_cm",
+            "kernel/config/bnxt_re",
             "devices",
             "drivers",
         ):
@@ -204,6 +205,9 @@ class FakeHost:
     def change(self, **changes: Any) -> None:
         """Change what is true of the whole host: ``lldpad``, ``dcb_version``, ``configfs``."""
         self._write_state(self.state | changes)
+        for kind in ("rdma_cm", "bnxt_re"):
+            if kind not in self.state["configfs"]:
+                (self.sysfs / "kernel/config" / kind).rmdir()
 
     def put(self, state: dict[str, Any]) -> None:
         """Put a whole state in the place of what is there."""
@@ -212,11 +216,11 @@ class FakeHost:
     def _write_state(self, state: dict[str, Any]) -> None:
         self._state.write_text(json.dumps(state))
 
-    def run(self, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run a rendered script on this host."""
+    def run(self, script: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a rendered script on this host; ``variables`` are more of its environment."""
         path = self._bin.parent / "lossless-roce.sh"
         path.write_text(script)
-        environment = {"PATH": f"{self._bin}:/usr/bin:/bin", "SYSFS_ROOT": str(self.sysfs)}
+        environment = {"PATH": f"{self._bin}:/usr/bin:/bin", "SYSFS_ROOT": str(self.sysfs), **variables}
         return subprocess.run(
             ["/bin/bash", str(path), *arguments], env=environment, capture_output=True, text=True, check=False
         )

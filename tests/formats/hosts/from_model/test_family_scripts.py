@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import copy
+import re
+import time
+from hashlib import sha256
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.formats.hosts.from_model.fake_nic import FakeHost
-from tests.formats.hosts.from_model.families import broadcom, mlx5_by_dcb, other
-from tests.formats.hosts.from_model.made_hosts import host, script
+from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
+from tests.formats.hosts.from_model.families import KINDS, broadcom, mlx5_by_dcb, other
+from tests.formats.hosts.from_model.made_hosts import host, rendered, script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +67,123 @@ def test_a_dry_run_writes_nothing_and_prints_what_a_run_then_does(tmp_path: Path
     assert dry.returncode == 0, dry.stderr
     assert (fake.state, fake.tree(), fake.changes()) == (state, tree, [])
     fake.run(text)
-    printed = [line for line in dry.stdout.splitlines() if not line.startswith("echo ")]
+    printed = [line for line in dry.stdout.splitlines() if not line.startswith(("echo ", "mkdir ", "rmdir "))]
     assert printed == fake.changes()
+
+
+def everything(folder: Path) -> dict[str, tuple[int, str]]:
+    """Return the time of change and the hash of every path below a folder, but for what remembers calls."""
+    found = {}
+    for path in (folder, *folder.rglob("*")):
+        if path.name not in ("calls.jsonl", "state.json", "lossless-roce.sh") and path != folder:
+            content = path.read_bytes() if path.is_file() else b""
+            found[str(path)] = path.lstat().st_mtime_ns, sha256(content).hexdigest()
+    return found
+
+
+@EVERY
+@pytest.mark.parametrize("is_set", [False, True])
+def test_a_dry_run_makes_no_file_or_folder_not_even_for_a_moment(
+    tmp_path: Path, family: str, is_set: bool
+) -> None:
+    fake, text = fresh(tmp_path, family)
+    if is_set:
+        fake.run(text)
+    before, calls, state = everything(tmp_path), len(fake.calls()), fake.state
+    dry = fake.run(text, "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert (everything(tmp_path), fake.state) == (before, state)
+    assert [call for call in fake.calls()[calls:] if call.startswith(("mkdir", "rmdir"))] == []
+    left = [line for line in dry.stdout.splitlines() if "/kernel/config/" not in line]
+    assert (left == []) is is_set, left
+
+
+@EVERY
+def test_a_dry_run_prints_all_of_configfs_as_a_run_sets_it(tmp_path: Path, family: str) -> None:
+    fake, text = fresh(tmp_path, family)
+    printed = [line for line in fake.run(text, "--dry-run").stdout.splitlines() if "/kernel/config/" in line]
+    opened = [line.removeprefix("mkdir ") for line in printed if line.startswith("mkdir ")]
+    assert [line.removeprefix("rmdir ") for line in printed if line.startswith("rmdir ")] == opened
+    by_cma = family.startswith("mlx5 by mlnx_qos")
+    folders = [] if by_cma else ["bnxt_re"] * ("thor" in family) + ["rdma_cm"]
+    assert [PurePath(folder).parent.name for folder in opened] == folders
+    fake.run(text)
+    made = [call.removeprefix("mkdir ") for call in fake.calls() if call.startswith("mkdir ")]
+    assert made == opened
+
+
+# What each family asks first of a port, of a device, and at the end of a device.
+@pytest.mark.parametrize(
+    ("family", "tool"),
+    [
+        ("mlx5 by mlnx_qos", "ethtool"),
+        ("mlx5 by mlnx_qos", "mlnx_qos"),
+        ("mlx5 by mlnx_qos", "cma_roce_mode"),
+        ("mlx5 by dcb", "dcb"),
+        ("thor by dcb", "systemctl"),
+        ("thor by dcb", "mkdir"),
+        ("thor by niccli", "niccli"),
+        ("other by dcb", "ip"),
+    ],
+)
+def test_a_tool_that_hangs_is_ended_and_the_rest_of_its_port_is_left(
+    tmp_path: Path, family: str, tool: str
+) -> None:
+    fake, text = fresh(tmp_path, family)
+    # In the words of a shell that does not listen either: it has to be killed.
+    (tmp_path / "bin" / tool).write_text("#!/bin/sh\ntrap '' TERM\nsleep 60\n")
+    started = time.monotonic()
+    done = fake.run(text.replace("--kill-after=2", "--kill-after=0.2"), LOSSLESS_TOOL_LIMIT_S="1")
+    assert time.monotonic() - started < 50
+    assert done.returncode in (1, 2)
+    assert done.stderr.count(f"lossless-roce: {tool} gave no answer in 1 s; the rest of ") in (1, 2)
+
+
+def test_one_port_that_hangs_keeps_no_other_from_being_set(tmp_path: Path) -> None:
+    fake, text = fresh(tmp_path, "mlx5 by mlnx_qos")
+    fake.add_nic("eth1", "rdma1", "0000:18:00.0")
+    real = (tmp_path / "bin" / "mlnx_qos").read_text()
+    hang = '#!/bin/sh\n[ "$2" != eth0 ] || exec sleep 60\n'
+    (tmp_path / "bin" / "mlnx_qos").write_text(hang + real)
+    done = fake.run(text, LOSSLESS_TOOL_LIMIT_S="2")
+    assert done.returncode == 1
+    assert "lossless-roce: mlnx_qos gave no answer in 2 s; the rest of eth0 is left\n" in done.stderr
+    assert [call for call in fake.calls() if "mlnx_qos -i eth0" in call] == []
+    assert (fake.state["nics"]["eth1"]["trust"], fake.state["nics"]["eth1"]["pfc"][3]) == ("dscp", 1)
+
+
+def test_a_run_that_takes_too_long_calls_no_tool_any_more(tmp_path: Path) -> None:
+    fake, text = fresh(tmp_path, "other by dcb")
+    done = fake.run(text, LOSSLESS_RUN_LIMIT_S="0")
+    assert done.returncode in (1, 2)
+    assert "is not called: all took more than 0 s" in done.stderr
+    assert fake.changes() == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_unit_gives_the_script_the_time_that_it_may_take(kind: str) -> None:
+    unit, text = rendered(KINDS[kind])["lossless-roce.service"], script(KINDS[kind])
+    start, stop = (
+        int(re.findall(rf"^Timeout{word}Sec=(\d+)$", unit, re.MULTILINE)[0]) for word in ("Start", "Stop")
+    )
+    run, kill = (
+        int(re.findall(pattern, text)[0])
+        for pattern in (r"LOSSLESS_RUN_LIMIT_S:-(\d+)", r"--kill-after=(\d+)")
+    )
+    assert run + kill < start
+    assert 2 * kill < stop
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_program_that_a_script_names_is_bounded(kind: str) -> None:
+    text = script(KINDS[kind])
+    bounded = set(re.findall(r"^    (\w+)\(\) \{ bounded \1 \"\$@\"; \}$", text, re.MULTILINE))
+    code = re.sub(r"<<'END'.*?^END$|^ *#.*$|'[^']*'", "", text, flags=re.MULTILINE | re.DOTALL)
+    outside = {*TOOLS, "awk", "cat", "readlink", "tr"}
+    named = {
+        word for word in outside if re.search(rf"(?:^ *|\$\(|\| |! |&& |\\\n *){word} ", code, re.MULTILINE)
+    }
+    assert named <= bounded, named - bounded
 
 
 @EVERY

@@ -53,6 +53,8 @@ def test_the_unit_sets_everything_again_at_every_boot() -> None:
             "Type": "oneshot",
             "RemainAfterExit": "yes",
             "ExecStart": "/usr/local/sbin/lossless-roce.sh",
+            "TimeoutStartSec": "630",
+            "TimeoutStopSec": "10",
         },
         "Install": {"WantedBy": "multi-user.target"},
     }

@@ -14,13 +14,17 @@ usage: lossless-roce.sh [--check | --dry-run | --help] [--firmware]
     (none)     set what differs
     --check    change nothing; say what differs
     --dry-run  change nothing; print the commands that would set what differs
+               (--check opens folders of configfs to read them, and closes them; --dry-run does not, and prints all
+               that is set there)
     --firmware the same for what only the NIC's firmware keeps, and nothing else: it outlasts a reboot and is in
                force only after a reset of the NIC, which takes its links down. Nothing runs this at boot.
 
 exit status: 0 all is as rendered (with --dry-run: all can be set), 1 something differs or cannot be set,
 2 nothing could be done
 
-SYSFS_ROOT says where the host's sysfs is, for a container that has it elsewhere than in /sys.
+SYSFS_ROOT says where the host's sysfs is, for a container that has it elsewhere than in /sys. A tool that gives no
+answer in LOSSLESS_TOOL_LIMIT_S seconds (20) is ended, and the rest of that interface or device left; after
+LOSSLESS_RUN_LIMIT_S seconds (600) no tool is called any more.
 END
 }
 
@@ -193,9 +197,57 @@ ensure_file() {
     fi
 }
 
+readonly TOOL_LIMIT_S=${LOSSLESS_TOOL_LIMIT_S:-20} RUN_LIMIT_S=${LOSSLESS_RUN_LIMIT_S:-600}
+# Said even of a tool whose own complaints are not shown.
+exec 3>&2
+# Whether a tool has hung on the interface or device that is being set: what else is asked of it would hang too.
+hung=
+# A tool in a subshell says so to the script by this.
+trap 'hung=yes' USR1
+# Else a tool that is under way, in a group of its own, would be waited for and the next one called.
+trap 'exit 130' INT
+
+# bounded TOOL ARGUMENT...: run a tool for a limited time. 124: it gave no answer, or is not asked any more.
+bounded() {
+    local limit=$((RUN_LIMIT_S - SECONDS)) status=0
+    [[ -z $hung ]] || return 124
+    if ((limit <= 0)); then
+        printf 'lossless-roce: %s is not called: all took more than %s s\n' "$1" "$RUN_LIMIT_S" >&3
+        hung=yes
+        kill -USR1 $$
+        return 124
+    fi
+    ((limit < TOOL_LIMIT_S)) || limit=$TOOL_LIMIT_S
+    timeout --kill-after=2 "$limit" "$@" 3>&- || status=$?
+    # 137: it had to be killed.
+    if ((status == 124 || status == 137)); then
+        printf 'lossless-roce: %s gave no answer in %s s; the rest of %s is left\n' "$1" "$limit" "${device:-$interface}" >&3
+        hung=yes
+        kill -USR1 $$
+        status=124
+    fi
+    return "$status"
+}
+
+# shellcheck disable=SC2329 # some are named by what ensure is given
+{
+    awk() { bounded awk "$@"; }
+    cat() { bounded cat "$@"; }
+    ethtool() { bounded ethtool "$@"; }
+    id() { bounded id "$@"; }
+    ip() { bounded ip "$@"; }
+    readlink() { bounded readlink "$@"; }
+    dcb() { bounded dcb "$@"; }
+    mkdir() { bounded mkdir "$@"; }
+    rmdir() { bounded rmdir "$@"; }
+    mlxconfig() { bounded mlxconfig "$@"; }
+    systemctl() { bounded systemctl "$@"; }
+    tr() { bounded tr "$@"; }
+}
+
 # Two that set the same exclude each other: lldpad would write its own settings over these.
 lldpad_runs() {
-    command -v systemctl >/dev/null && systemctl is-active --quiet lldpad.service
+    type -P systemctl >/dev/null && systemctl is-active --quiet lldpad.service
 }
 
 entries=
@@ -408,6 +460,7 @@ change_firmware() {
 }
 
 set_interface() {
+    hung=
     if [[ ! -d $SYSFS/class/net/$interface ]]; then
         report "$interface: there is no such interface"
         return 0
@@ -424,6 +477,7 @@ set_interface() {
 }
 
 set_rdma_device() {
+    hung=
     local ports=("$SYSFS/class/infiniband/$device/ports/"*)
     if ((${#ports[@]} == 0)); then
         report "$device: there is no such RDMA device"
@@ -436,7 +490,8 @@ set_rdma_device() {
     close_configfs
 }
 
-# A folder of configfs, kept only while it is read and written; what is set through it stays.
+# A folder of configfs, kept only while it is read and written; what is set through it stays. A dry run makes none, and
+# so cannot know what is set there: it prints all of it.
 folder=
 opened=
 
@@ -445,12 +500,30 @@ open_configfs() {
     folder=$1
     opened=
     [[ ! -d $folder ]] || return 0
+    if [[ $mode == dry-run ]]; then
+        [[ -d ${folder%/*} ]] || return 1
+        printf 'mkdir %s\n' "$folder"
+        opened=printed
+        return 0
+    fi
     mkdir "$folder" 2>/dev/null || return 1
     opened=yes
 }
 
 close_configfs() {
-    [[ -z $opened ]] || rmdir "$folder"
+    case $opened in
+        printed) printf 'rmdir %s\n' "$folder" ;;
+        yes) rmdir "$folder" ;;
+    esac
+}
+
+# ensure_configfs WHAT WANTED FILE: a file of the folder that is open.
+ensure_configfs() {
+    if [[ $opened == printed ]]; then
+        printf '%s\n' "$(describe write "$2" "$3")"
+    else
+        ensure_file "$@"
+    fi
 }
 
 open_connection_manager() {
@@ -459,9 +532,9 @@ open_connection_manager() {
 }
 
 set_port() {
-    ensure_file "$device: RoCE mode of RDMA-CM on port $port" 'RoCE v2' "$folder/ports/$port/default_roce_mode"
+    ensure_configfs "$device: RoCE mode of RDMA-CM on port $port" 'RoCE v2' "$folder/ports/$port/default_roce_mode"
     [[ -n $TRAFFIC_CLASS ]] || return 0
-    ensure_file "$device: ToS of RDMA-CM on port $port" "$TRAFFIC_CLASS" "$folder/ports/$port/default_roce_tos"
+    ensure_configfs "$device: ToS of RDMA-CM on port $port" "$TRAFFIC_CLASS" "$folder/ports/$port/default_roce_tos"
     set_traffic_class
 }
 
@@ -519,9 +592,9 @@ discover() {
 }
 
 need_tools() {
-    local tool tools=(awk ethtool ip dcb)
+    local tool tools=(awk ethtool ip timeout dcb)
     for tool in "${tools[@]}"; do
-        command -v "$tool" >/dev/null ||
+        type -P "$tool" >/dev/null ||
             die "$tool is not installed (dcb comes with iproute2)"
     done
 }
@@ -541,7 +614,7 @@ main() {
     done
     [[ $(id -u) -eq 0 ]] || die 'must run as root, to read the settings as well as to change them'
     if [[ -n $firmware ]]; then
-        command -v mlxconfig >/dev/null || die 'mlxconfig is not installed (it comes with NVIDIA MFT)'
+        type -P mlxconfig >/dev/null || die 'mlxconfig is not installed (it comes with NVIDIA MFT)'
         discover
         for interface in "${interfaces[@]}"; do set_firmware; done
         finish

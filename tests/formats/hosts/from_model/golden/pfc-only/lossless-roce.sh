@@ -20,7 +20,9 @@ usage: lossless-roce.sh [--check | --dry-run | --help] [--firmware]
 exit status: 0 all is as rendered (with --dry-run: all can be set), 1 something differs or cannot be set,
 2 nothing could be done
 
-SYSFS_ROOT says where the host's sysfs is, for a container that has it elsewhere than in /sys.
+SYSFS_ROOT says where the host's sysfs is, for a container that has it elsewhere than in /sys. A tool that gives no
+answer in LOSSLESS_TOOL_LIMIT_S seconds (20) is ended, and the rest of that interface or device left; after
+LOSSLESS_RUN_LIMIT_S seconds (600) no tool is called any more.
 END
 }
 
@@ -150,6 +152,52 @@ ensure_file() {
     else
         report "$1 must be $2, and there is no $3"
     fi
+}
+
+readonly TOOL_LIMIT_S=${LOSSLESS_TOOL_LIMIT_S:-20} RUN_LIMIT_S=${LOSSLESS_RUN_LIMIT_S:-600}
+# Said even of a tool whose own complaints are not shown.
+exec 3>&2
+# Whether a tool has hung on the interface or device that is being set: what else is asked of it would hang too.
+hung=
+# A tool in a subshell says so to the script by this.
+trap 'hung=yes' USR1
+# Else a tool that is under way, in a group of its own, would be waited for and the next one called.
+trap 'exit 130' INT
+
+# bounded TOOL ARGUMENT...: run a tool for a limited time. 124: it gave no answer, or is not asked any more.
+bounded() {
+    local limit=$((RUN_LIMIT_S - SECONDS)) status=0
+    [[ -z $hung ]] || return 124
+    if ((limit <= 0)); then
+        printf 'lossless-roce: %s is not called: all took more than %s s\n' "$1" "$RUN_LIMIT_S" >&3
+        hung=yes
+        kill -USR1 $$
+        return 124
+    fi
+    ((limit < TOOL_LIMIT_S)) || limit=$TOOL_LIMIT_S
+    timeout --kill-after=2 "$limit" "$@" 3>&- || status=$?
+    # 137: it had to be killed.
+    if ((status == 124 || status == 137)); then
+        printf 'lossless-roce: %s gave no answer in %s s; the rest of %s is left\n' "$1" "$limit" "${device:-$interface}" >&3
+        hung=yes
+        kill -USR1 $$
+        status=124
+    fi
+    return "$status"
+}
+
+# shellcheck disable=SC2329 # some are named by what ensure is given
+{
+    awk() { bounded awk "$@"; }
+    cat() { bounded cat "$@"; }
+    ethtool() { bounded ethtool "$@"; }
+    id() { bounded id "$@"; }
+    ip() { bounded ip "$@"; }
+    readlink() { bounded readlink "$@"; }
+    mlnx_qos() { bounded mlnx_qos "$@"; }
+    cma_roce_mode() { bounded cma_roce_mode "$@"; }
+    cma_roce_tos() { bounded cma_roce_tos "$@"; }
+    mlxconfig() { bounded mlxconfig "$@"; }
 }
 
 qos=
@@ -303,6 +351,7 @@ change_firmware() {
 }
 
 set_interface() {
+    hung=
     if [[ ! -d $SYSFS/class/net/$interface ]]; then
         report "$interface: there is no such interface"
         return 0
@@ -319,6 +368,7 @@ set_interface() {
 }
 
 set_rdma_device() {
+    hung=
     local ports=("$SYSFS/class/infiniband/$device/ports/"*)
     if ((${#ports[@]} == 0)); then
         report "$device: there is no such RDMA device"
@@ -391,10 +441,10 @@ discover() {
 }
 
 need_tools() {
-    local tool tools=(awk ethtool ip mlnx_qos cma_roce_mode)
+    local tool tools=(awk ethtool ip timeout mlnx_qos cma_roce_mode)
     [[ -z $TRAFFIC_CLASS ]] || tools+=(cma_roce_tos)
     for tool in "${tools[@]}"; do
-        command -v "$tool" >/dev/null ||
+        type -P "$tool" >/dev/null ||
             die "$tool is not installed (mlnx_qos and cma_roce_* come with MLNX_OFED, DOCA and mlnx-tools)"
     done
 }
@@ -414,7 +464,7 @@ main() {
     done
     [[ $(id -u) -eq 0 ]] || die 'must run as root, to read the settings as well as to change them'
     if [[ -n $firmware ]]; then
-        command -v mlxconfig >/dev/null || die 'mlxconfig is not installed (it comes with NVIDIA MFT)'
+        type -P mlxconfig >/dev/null || die 'mlxconfig is not installed (it comes with NVIDIA MFT)'
         discover
         for interface in "${interfaces[@]}"; do set_firmware; done
         finish
