@@ -21,7 +21,7 @@ from lossless.interfaces.cli.options.lint import (
 )
 from lossless.interfaces.cli.options.rules import selection_options
 from lossless.interfaces.cli.reports import write_report
-from lossless.interfaces.cli.terminal import problem
+from lossless.interfaces.cli.terminal import problem, standard_input
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -153,10 +153,8 @@ def _standard_input() -> bytes:
     Raises:
         LosslessError: it is closed, or cannot be read.
     """
-    if sys.stdin is None:
-        raise LosslessError("cannot read standard input: it is closed")
     try:
-        return sys.stdin.buffer.read()
+        return standard_input().read()
     except OSError as error:
         raise LosslessError(f"cannot read standard input: {error.strerror}") from error
 

@@ -12,6 +12,7 @@ from lossless.ground.basics.errors import LosslessError
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.rules import selection_options
+from lossless.interfaces.cli.terminal import BytesWriter, standard_input, unwritable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +52,9 @@ def command(
     made = server(lambda: selection.added_to(options))
     # It closes what it writes to; ours is flushed once more at the end.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:
-        made.start_io(sys.stdin.buffer, stdout)
+        writer = BytesWriter(stdout)
+        made.serve(standard_input(), writer)
+    if writer.failure is not None:
+        raise unwritable(writer.failure, "standard output")
     # As the protocol has it: 1 where a client leaves without a word.
     return OK if made.dismissed else FINDINGS

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, BinaryIO, TextIO, cast
 
+from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.foreign_text import gated, visible
 
 if TYPE_CHECKING:
@@ -108,11 +109,34 @@ class GatedStream:
 
     def _abandon(self, error: OSError) -> None:
         _drop(self._raw)
-        if isinstance(error, BrokenPipeError):
-            self._failure = ClosedPipeError()
-        else:
-            self._failure = UnwritableError(f"cannot write to {self._name}: {error.strerror}")
+        self._failure = unwritable(error, self._name)
         raise self._failure from None
+
+
+class BytesWriter:
+    """Bytes for a program that is spoken with; what cannot be written is dropped, and remembered."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self.failure: OSError | None = None
+
+    def write(self, data: bytes) -> None:
+        """Write at once."""
+        if self.failure is None:
+            try:
+                self._stream.write(data)
+                self._stream.flush()
+            except OSError as error:
+                self._fail(error)
+
+    def close(self) -> None:
+        """Write nothing more."""
+        self._stream.close()
+
+    def _fail(self, error: OSError) -> None:
+        self.failure = error
+        # What is held back would be written once more when it is closed.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
 
 
 class _Display:
@@ -125,6 +149,24 @@ class _Display:
         self.isatty = stream.isatty
         self.fileno = stream.fileno
         self.encoding = stream.encoding
+
+
+def unwritable(error: OSError, name: str) -> ClosedPipeError | UnwritableError:
+    """Return what a failure to write to a stream is raised as."""
+    if isinstance(error, BrokenPipeError):
+        return ClosedPipeError()
+    return UnwritableError(f"cannot write to {name}: {error.strerror}")
+
+
+def standard_input() -> BinaryIO:
+    """Return the bytes of standard input.
+
+    Raises:
+        LosslessError: it is closed.
+    """
+    if sys.stdin is None:
+        raise LosslessError("cannot read standard input: it is closed")
+    return sys.stdin.buffer
 
 
 @contextmanager

@@ -7,24 +7,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
-from pygls.uris import to_fs_path
 
 from lossless import __version__
+from lossless.ground.basics.foreign_text import visible
+from lossless.ground.basics.limits import EDITOR_TEXT_CHARACTERS, EDITOR_TEXTS_CHARACTERS, MIB
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
 from lossless.interfaces.lsp.cursor import cursor_at, key_at, transport_in
-from lossless.interfaces.lsp.diagnostics import DiagnosticBuilder, FindingDiagnostic
+from lossless.interfaces.lsp.diagnostics import SOURCE, DiagnosticBuilder, FindingDiagnostic
 from lossless.interfaces.lsp.fixes import Texts, fix, fix_all, text_edits
 from lossless.interfaces.lsp.hover_and_completion import completions, of_key, of_rule
 from lossless.interfaces.lsp.positions import ColumnUnits, meets
+from lossless.interfaces.lsp.protocol import Protocol
+from lossless.interfaces.lsp.uris import file_of, path_of
 from lossless.interfaces.lsp.workspace import LintGroup, WorkspaceFiles
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import BinaryIO
 
     from lossless.api import Options
 
@@ -32,6 +37,7 @@ PAUSE_S = 0.2
 """How long nothing must have been typed before it is judged."""
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.lossless"
 _LOGS = ("pygls.protocol.json_rpc", "pygls.protocol.language_server", "pygls.server", "pygls.feature_manager")
+_LONGEST_LOG = 400
 _WATCHED = "**/*.{json,yaml,yml}"
 
 
@@ -55,13 +61,18 @@ class Diagnosis(NamedTuple):
 class Server(LanguageServer):
     """A language server for intents and config_db.json files."""
 
+    protocol: Protocol
+
     def __init__(self, options: Callable[[], Options]) -> None:
         # The whole text with each change: what pygls counts as lines of a text differs from what the protocol does.
-        super().__init__("lossless", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
+        kind = types.TextDocumentSyncKind.Full
+        super().__init__("lossless", __version__, text_document_sync_kind=kind, protocol_cls=Protocol)
+        self.protocol.refuse_text, self.protocol.allows_text = self._refuse_text, self._allows_text
         self.options = options
         self.files = WorkspaceFiles(options)
         self.diagnoses: dict[str, Diagnosis] = {}
         self.dismissed = False
+        self._refused: set[str] = set()
         self._asked = self._done = 0
         self._due = 0.0
         self._searched = False
@@ -73,11 +84,49 @@ class Server(LanguageServer):
         """What columns count with this client."""
         return ColumnUnits(self.workspace.position_encoding)
 
+    def serve(self, stdin: BinaryIO, stdout: Any) -> None:
+        """Speak with a client until it leaves; ``stdout`` takes bytes and is closed at the end."""
+        self._stop_event = stop = Event()
+        self.protocol.set_writer(stdout)
+        try:
+            asyncio.run(self.protocol.serve(stdin, stop, self.thread_pool))
+        except (KeyboardInterrupt, SystemExit):
+            # The notification exit ends it so.
+            return
+        finally:
+            self.shutdown()  # type: ignore[no-untyped-call]
+
+    def _allows_text(self, uri: str, size: int) -> bool:
+        others = sum(len(text.source) for name, text in self._texts().items() if name != uri)
+        allowed = size <= EDITOR_TEXT_CHARACTERS and others + size <= EDITOR_TEXTS_CHARACTERS
+        if allowed:
+            self._refused.discard(uri)
+        return allowed
+
+    def _refuse_text(self, uri: str, size: int) -> None:
+        """Say of a text that it is too large to be checked while it is edited; its size is 0 where it was not read."""
+        self._refused.add(uri)
+        many = f"{size:,} characters" if size else "too large a text"
+        most = f"at most {EDITOR_TEXT_CHARACTERS // MIB} Mi of one text and {EDITOR_TEXTS_CHARACTERS // MIB} Mi of all"
+        message = f"{many}: {most} are checked in an editor; lossless lint checks the file"
+        place = types.Range(types.Position(0, 0), types.Position(0, 0))
+        shown = [types.Diagnostic(place, message, severity=types.DiagnosticSeverity.Error, source=SOURCE)]
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown))
+
+    def closed(self, uri: str) -> None:
+        """Take back what was said of a text that is closed."""
+        self._refused.discard(uri)
+        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
+        self.ask()
+
+    def _texts(self) -> Mapping[str, Any]:
+        return {uri: text for uri, text in self.workspace.text_documents.items() if uri not in self._refused}
+
     def editor_texts(self) -> dict[str, EditorText]:
         """Return the texts in the editor that may be ours, by file."""
         texts = {}
-        for uri, document in self.workspace.text_documents.items():
-            file = _file(uri, document.language_id)
+        for uri, document in self._texts().items():
+            file = file_of(uri, document.language_id)
             if file is not None:
                 texts[file] = EditorText(uri, file, document.source, document.version)
         return texts
@@ -93,14 +142,17 @@ class Server(LanguageServer):
             self._worker.add_done_callback(self._tell_failure)
 
     async def settled(self, uri: str) -> Diagnosis | None:
-        """Return the result for a text as it is now, None where there is none."""
-        if self._worker is not None and not self._worker.done():
+        """Return the result for a text as it is now, None where there is none; nobody waits for other texts."""
+        if self._current(uri) is None and self._worker is not None and not self._worker.done():
             await asyncio.wait([self._worker])
-        diagnosis, document = self.diagnoses.get(uri), self.workspace.text_documents.get(uri)
-        is_current = (
-            diagnosis is not None and document is not None and diagnosis.editor_text.text == document.source
-        )
-        return diagnosis if is_current else None
+        return self._current(uri)
+
+    def _current(self, uri: str) -> Diagnosis | None:
+        """Return the last result for a text, None where it is of an older one."""
+        diagnosis, document = self.diagnoses.get(uri), self._texts().get(uri)
+        if diagnosis is None or document is None or diagnosis.editor_text.text != document.source:
+            return None
+        return diagnosis
 
     async def _work(self) -> None:
         loop = asyncio.get_running_loop()
@@ -121,8 +173,9 @@ class Server(LanguageServer):
         return self.files.lint(texts)
 
     def _roots(self) -> list[str]:
-        folders = [to_fs_path(folder.uri) for folder in self.workspace.folders.values()]
-        return [folder for folder in (folders or [self.workspace.root_path]) if folder]
+        folders = [path_of(folder.uri) for folder in self.workspace.folders.values()]
+        root = self.workspace.root_uri
+        return [folder for folder in (folders or [path_of(root) if root else None]) if folder]
 
     def _publish(self, editor_texts: Mapping[str, EditorText], groups: Mapping[str, LintGroup]) -> None:
         builder = self._builder(editor_texts)
@@ -130,7 +183,8 @@ class Server(LanguageServer):
         for file, (uri, _, text, version) in editor_texts.items():
             diagnostics = builder.diagnostics(file, text, groups[file])
             self.diagnoses[uri] = Diagnosis(editor_texts[file], groups[file], diagnostics)
-            if uri in self.workspace.text_documents:
+            # What was typed since is about to be checked, and what is known of the older text would mislead.
+            if self._current(uri) is not None:
                 shown = [diagnostic for diagnostic, _ in diagnostics]
                 self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown, version))
             self._tell_elsewhere(groups[file], editor_texts)
@@ -156,7 +210,7 @@ class Server(LanguageServer):
         for message in messages:
             if message not in self._told:
                 self._told.add(message)
-                self.log(message, types.MessageType.Warning)
+                self.log(visible(message), types.MessageType.Warning)
 
     def _tell_failure(self, worker: asyncio.Task[None]) -> None:
         error = None if worker.cancelled() else worker.exception()
@@ -188,19 +242,10 @@ def server(options: Callable[[], Options]) -> Server:
 
 def _on_one_line(record: logging.LogRecord) -> bool:
     """Log what cannot be understood of a client without a traceback."""
-    if record.exc_info and record.exc_info[1] is not None:
-        record.msg, record.args = f"{record.getMessage()}: {record.exc_info[1]}", ()
-        record.exc_info = None
+    lines = record.getMessage().split("\n")
+    told = f"{lines[0]}: {record.exc_info[1]}" if record.exc_info and record.exc_info[1] else lines[0]
+    record.msg, record.args, record.exc_info = visible(told[:_LONGEST_LOG]), (), None
     return True
-
-
-def _file(uri: str, language: str | None) -> str | None:
-    """Return the file of a URI; of a text that was never saved, a name by its language; None for other kinds."""
-    path = to_fs_path(uri)
-    if path is not None:
-        return path if path.lower().endswith((".json", ".yaml", ".yml")) else None
-    suffixes = {"json": ".json", "jsonc": ".json", "yaml": ".yaml"}
-    return f"{uri}{suffixes[language]}" if language in suffixes else None
 
 
 def _on_initialized(server: Server, _params: types.InitializedParams) -> None:
@@ -226,8 +271,7 @@ def _on_shutdown(server: Server, _params: None) -> None:
 
 
 def _on_close(server: Server, params: types.DidCloseTextDocumentParams) -> None:
-    server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
-    server.ask()
+    server.closed(params.text_document.uri)
 
 
 _NOTIFIED: dict[str, Callable[..., None]] = {

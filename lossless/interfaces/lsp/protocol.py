@@ -1,0 +1,173 @@
+"""Every message of a client is answered or left alone, whatever is in it, and the server is there for the next one.
+
+The order of messages and the codes of errors are those of the Language Server Protocol 3.17 (Base Protocol, Server
+lifecycle) and JSON-RPC 2.0, section 5.1.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.protocol import LanguageServerProtocol
+
+from lossless.ground.basics.limits import EDITOR_MESSAGE_BYTES, MIB
+from lossless.interfaces.lsp.messages import Malformed, Oversized, read_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from concurrent.futures import Executor
+    from threading import Event
+    from typing import BinaryIO
+
+_ID = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,15}|"[^"\\]{0,200}")')
+_URI = re.compile(rb'"uri"\s*:\s*("[^"\\]{0,2000}")')
+_TEXTS = (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE)
+
+
+class Protocol(LanguageServerProtocol):
+    """The protocol of pygls behind a door: what comes in has the form of a message, and its turn."""
+
+    refuse_text: Callable[[str, int], None]
+    """Is told of a text that is too large, by its URI, and of its size; of no size where its message was."""
+    allows_text: Callable[[str, int], bool]
+    """Says whether a text of so many characters is taken."""
+
+    async def serve(self, stdin: BinaryIO, stop: Event, readers: Executor) -> None:
+        """Take in messages until the client has left."""
+        loop = asyncio.get_running_loop()
+        while not stop.is_set():
+            message = await loop.run_in_executor(readers, read_message, stdin)
+            if message is None:
+                return
+            self.take(message)
+
+    def take(self, message: bytes | Malformed | Oversized) -> None:
+        """Handle a message, or answer what is wrong with it."""
+        if isinstance(message, Malformed):
+            self._refuse(None, types.ErrorCodes.ParseError, message.why)
+        elif isinstance(message, Oversized):
+            self._too_large(message)
+        else:
+            try:
+                data = json.loads(message.decode("utf-8"))
+            except (ValueError, RecursionError) as error:
+                self._refuse(None, types.ErrorCodes.ParseError, f"not JSON: {error}")
+            else:
+                self._take_data(data)
+
+    def _take_data(self, data: Any) -> None:
+        wrong = _malformation(data)
+        if wrong is not None:
+            self._refuse(_id_of(data), types.ErrorCodes.InvalidRequest, wrong)
+        elif "method" not in data:
+            self._answered(data)
+        elif data["method"] == types.CANCEL_REQUEST:
+            self._cancelled(data.get("params"))
+        elif "id" in data:
+            self._request(data)
+        elif data["method"] == types.EXIT or self._workspace is not None:
+            # Before it was greeted a server takes no notification but the last.
+            self._deliver(self._bounded(data))
+
+    def _request(self, data: dict[str, Any]) -> None:
+        """Handle a request in its turn."""
+        is_greeting = data["method"] == types.INITIALIZE
+        if self._shutdown:
+            self._refuse(data["id"], types.ErrorCodes.InvalidRequest, "the server was shut down")
+        elif is_greeting and self._workspace is not None:
+            self._refuse(data["id"], types.ErrorCodes.InvalidRequest, "initialize comes once")
+        elif not is_greeting and self._workspace is None:
+            self._refuse(data["id"], types.ErrorCodes.ServerNotInitialized, "initialize comes first")
+        else:
+            self._deliver(data)
+
+    def _answered(self, data: dict[str, Any]) -> None:
+        """Take in the answer to a request of ours; a request of the client's is a task, and none of ours."""
+        future = self._request_futures.get(data["id"])
+        if isinstance(future, Future) and not future.done():
+            self._deliver(data)
+
+    def _cancelled(self, params: Any) -> None:
+        """Cancel a request, where it is still open."""
+        number = _id_of(params)
+        if number in self._request_futures:
+            self._handle_cancel_notification(number)
+
+    def _deliver(self, data: dict[str, Any]) -> None:
+        """Hand a message to pygls, which answers whatever its handler raises."""
+        if "method" in data:
+            # A method that is not known has no type, and pygls asks for its parameters.
+            data.setdefault("params", None)
+        try:
+            message = self.structure_message(data)
+        except JsonRpcException as error:
+            if "method" in data and "id" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            return
+        self.handle_message(message)
+
+    def _bounded(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Return a notification without texts that are too large; they are refused by the name of their file."""
+        params = data.get("params")
+        if data["method"] in _TEXTS and isinstance(params, dict):
+            document = params.get("textDocument")
+            changes = params.get("contentChanges")
+            uri = document.get("uri") if isinstance(document, dict) else None
+            for holder in (document, *(changes if isinstance(changes, list) else ())):
+                text = holder.get("text") if isinstance(holder, dict) else None
+                if isinstance(text, str) and isinstance(uri, str):
+                    holder["text"] = self._taken(uri, text)
+        return data
+
+    def _taken(self, uri: str, text: str) -> str:
+        if not self.allows_text(uri, len(text)):
+            self.refuse_text(uri, len(text))
+            return ""
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            # Half a character: of the same length, as columns are counted.
+            return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return text
+
+    def _too_large(self, message: Oversized) -> None:
+        """Answer a message that was not kept: a request by its id, a text by its file."""
+        text = f"a message of {message.length:,} bytes; at most {EDITOR_MESSAGE_BYTES // MIB} MiB are read"
+        number = _ID.search(message.head) or _ID.search(message.tail)
+        uri = _URI.search(message.head) or _URI.search(message.tail)
+        is_text = any(f'"{method}"'.encode() in message.head + message.tail for method in _TEXTS)
+        if is_text and uri is not None:
+            self.refuse_text(json.loads(uri[1].decode("utf-8", "replace")), 0)
+        else:
+            self._refuse(json.loads(number[1]) if number else None, types.ErrorCodes.InvalidRequest, text)
+
+    def _refuse(self, number: int | str | None, code: types.ErrorCodes, message: str) -> None:
+        # lsprotocol leaves an id out that is null, which JSON-RPC wants to be there.
+        self._send_data({"jsonrpc": "2.0", "id": number, "error": {"code": code.value, "message": message}})
+
+
+def _malformation(data: Any) -> str | None:
+    """Return what keeps data from being a message."""
+    if not isinstance(data, dict):
+        return "a message is one JSON object"
+    if data.get("jsonrpc") != "2.0":
+        return 'a message has jsonrpc: "2.0"'
+    if "id" in data and _id_of(data) is None:
+        return "an id is text or a whole number"
+    if not isinstance(data.get("method", ""), str):
+        return "a method is text"
+    if "method" not in data and "id" not in data:
+        return "a message has a method or answers an id"
+    return None
+
+
+def _id_of(data: Any) -> int | str | None:
+    """Return the id of a message, None where it has none that can be answered."""
+    number = data.get("id") if isinstance(data, dict) else None
+    return number if isinstance(number, int | str) and not isinstance(number, bool) else None
