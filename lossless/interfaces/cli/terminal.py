@@ -76,6 +76,11 @@ class GatedStream:
         except OSError as error:
             self._abandon(error)
 
+    @property
+    def buffer(self) -> _Bytes:
+        """The same stream for bytes: click writes completions so."""
+        return _Bytes(self)
+
     def isatty(self) -> bool:
         """Return whether a person reads it."""
         return self._raw is not None and self._raw.isatty()
@@ -111,6 +116,19 @@ class GatedStream:
         _drop(self._raw)
         self._failure = unwritable(error, self._name)
         raise self._failure from None
+
+
+class _Bytes:
+    """A gated stream as one of bytes, which are text in UTF-8."""
+
+    def __init__(self, stream: GatedStream) -> None:
+        self._stream = stream
+        self.flush = stream.flush
+
+    def write(self, data: bytes) -> int:
+        """Write text through the gate."""
+        self._stream.write(data.decode("utf-8", "replace"))
+        return len(data)
 
 
 class BytesWriter:
@@ -164,9 +182,10 @@ def standard_input() -> BinaryIO:
     Raises:
         LosslessError: it is closed.
     """
-    if sys.stdin is None:
+    stream = cast("TextIO | None", sys.stdin)
+    if stream is None:
         raise LosslessError("cannot read standard input: it is closed")
-    return sys.stdin.buffer
+    return stream.buffer
 
 
 @contextmanager
@@ -263,7 +282,7 @@ def _columns(stream: TextIO) -> int:
         return _COLUMNS_WITHOUT_TERMINAL
 
 
-def _put(stream: TextIO, text: str) -> None:
+def _put(stream: GatedStream | TextIO, text: str) -> None:
     put = stream.put if isinstance(stream, GatedStream) else stream.write
     put(text + "\n")
 
