@@ -51,7 +51,9 @@ _MARKDOWN = str.maketrans(
     # The sign alone would still call a person: pages are searched for names after they were made.
     | {"@": "&#64;&#8203;"}
 )
-_MARKDOWN_STARTS = r"^[-+=]|^\d{1,9}[.)]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?i:\bwww)(?=\.)"
+_MARKDOWN_STARTS = (
+    r"^(?:[-+=]+|\d{1,9}[.)])(?=\s|$)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?i:\bwww)(?=\.)"
+)
 """What begins a list or an address, or makes text italic; an underscore within a word does not."""
 _XML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 

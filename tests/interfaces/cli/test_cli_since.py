@@ -83,7 +83,7 @@ def test_names_in_a_repository_are_no_markdown(cli: Cli, tmp_path: Path) -> None
     row = out.splitlines()[-1]
     assert row.count("|") == 5
     assert not {"`", "@", "<img"} & set(row.replace("<br>", "").split())
-    assert "&#124;b&#96;&#64;all &#60;img src=x&#62;.yaml" in row
+    assert "&#124;b&#96;&#64;&#8203;all &#60;img src=x&#62;.yaml" in row
 
 
 def test_runs_are_told_before_and_after(cli: Cli, tmp_path: Path) -> None:
