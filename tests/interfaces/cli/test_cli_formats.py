@@ -174,12 +174,12 @@ def test_a_report_is_never_written_over_what_it_is_about(file: str, site: Cli) -
 def test_a_disk_that_is_full_is_said_and_the_findings_are_printed(
     site: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_source: str, target: str) -> None:
+    def full(_source: str, target: str, **_folders: int) -> None:
         raise OSError(28, "No space left on device", target)
 
     Path("lint.sarif").write_text("old")
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", full)
+        patch.setattr(os, "rename", full)
         code, out, err = site("lint", "fabric.yaml", "--output", "sarif=lint.sarif")
     assert code == 2
     assert out == site("lint", "fabric.yaml").out
