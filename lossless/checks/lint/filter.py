@@ -74,7 +74,7 @@ class _Filter:
         self._problems: list[Problem] = []
         for file in result.documents:
             self._lookup.of(file)
-        self._ledger = SuppressionLedger(list(self._suppressions()), terms.today)
+        self._ledger = SuppressionLedger(list(self._suppressions()), terms.today, self._commentable())
         self._accounts: dict[str, BaselineAccount] = {}
         self._suppressed = self._baselined = 0
 
@@ -104,11 +104,16 @@ class _Filter:
 
         for configuration in self._lookup.used():
             yield from of_configuration(configuration, self._is_governed_by(configuration))
-        for document in self._result.documents.values():
-            if isinstance(document, Document) and not is_json(document.file) and has_marker(document.text):
+        for document in self._commentable().values():
+            if has_marker(document.text):
                 suppressions, problems = in_comments(document)
                 self._problems += problems
                 yield from suppressions
+
+    def _commentable(self) -> dict[str, Document]:
+        """Return the documents that can have comments."""
+        documents = self._result.documents.items()
+        return {file: each for file, each in documents if isinstance(each, Document) and not is_json(file)}
 
     def _is_governed_by(self, configuration: Configuration) -> Callable[[str], bool]:
         return lambda file: self._lookup.of(file) is configuration

@@ -8,6 +8,8 @@ is none.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from operator import itemgetter
 from typing import TYPE_CHECKING, Protocol
 
 from lossless.checks.lint.configuration.values import iso_date
@@ -21,18 +23,18 @@ from lossless.ground.documents.text import Lines
 from lossless.ground.documents.yaml.document import YamlLocator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.yaml.compose import YamlNode
 
-_COMMENT = re.compile(
-    r"(?:^|(?<=[ \t\r\n]))#[ \t]*lossless:[ \t]*([^\r\n]*?)(?=[ \t]+#[ \t]*lossless:|[ \t]*(?:[\r\n]|\Z))"
-)
-_DIRECTIVE = re.compile(r"([A-Za-z-]+)[ \t]*(?:\[([^\]]*)\])?[ \t]*(?:--[ \t]*(.*))?")
+_COMMENT = re.compile(r"(?:^|(?<=[ \t\r\n]))#[ \t]*lossless:")
+_BREAK = re.compile(r"[\r\n]")
+_DIRECTIVE = re.compile(r"([A-Za-z-]+)(?:[ \t]*\[([^\]]*)\])?(?:[ \t]*--[ \t]*(.*))?")
 _WORD = re.compile(r"([A-Za-z-]+)(\[?)")
 _UNTIL = re.compile(r"(?:^|(?<=[ \t]))until=(\S*)[ \t]*")
+_LINE_END = re.compile(r"\r\n?|\n")
 _BLANK = re.compile(r"[ \t]*(?:#.*)?")
 _FORM = "# lossless: ignore[CODE] -- reason"
 
@@ -51,7 +53,7 @@ def in_comments(document: Document) -> tuple[list[Suppression], list[Problem]]:
 class _Places(Protocol):
     """What is asked of a file's form: where it has keys, and what in it is no comment."""
 
-    def path_at(self, line: int, lines: Lines) -> Path | None:
+    def path_at(self, line: int) -> Path | None:
         """Return the outermost key that stands on a line, None where none does."""
 
     def is_text(self, offset: int) -> bool:
@@ -59,49 +61,71 @@ class _Places(Protocol):
 
 
 class _InYaml:
-    def __init__(self, locator: YamlLocator) -> None:
-        self._root = locator.node(())
+    def __init__(self, root: YamlNode, lines: Lines) -> None:
+        self._paths: dict[int, Path] = {}
+        self._lines = lines
+        self._note(root, ())
+        self._texts = sorted(_texts(root))
 
-    def path_at(self, line: int, lines: Lines) -> Path | None:
-        return _path_at(self._root, line, lines)
+    def path_at(self, line: int) -> Path | None:
+        return self._paths.get(line)
 
     def is_text(self, offset: int) -> bool:
-        return _is_text(self._root, offset)
+        # Texts do not overlap: it is the last that begins at or before the offset, or none.
+        number = bisect_right(self._texts, offset, key=itemgetter(0))
+        return number > 0 and offset < self._texts[number - 1][1]
+
+    def _note(self, node: YamlNode, path: Path) -> None:
+        """Note on which line the keys of a node stand: a line belongs to its outermost key."""
+        members = list(_members(node))
+        for step, key, _ in members:
+            self._paths.setdefault(self._lines.place(key.start)[0], (*path, step))
+        for step, _, value in members:
+            self._note(value, (*path, step))
 
 
 class _InLines:
     """Files with a statement a line, in which a number sign always begins a comment."""
 
-    def __init__(self, locator: KnownPlaces) -> None:
-        self._locator = locator
+    def __init__(self, places: KnownPlaces, lines: Lines) -> None:
+        self._paths = places.first_on_lines(lines)
 
-    def path_at(self, line: int, lines: Lines) -> Path | None:
-        return self._locator.first_on(line, lines)
+    def path_at(self, line: int) -> Path | None:
+        return self._paths.get(line)
 
     def is_text(self, _offset: int) -> bool:
         return False
 
 
-def _places_of(document: Document) -> _Places:
+def _places_of(document: Document, lines: Lines) -> _Places:
     if isinstance(document.locator, KnownPlaces):
-        return _InLines(document.locator)
+        return _InLines(document.locator, lines)
     assert isinstance(document.locator, YamlLocator)
-    return _InYaml(document.locator)
+    return _InYaml(document.locator.node(()), lines)
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where comments for us begin, with what they say: up to the next one, or the end of the line."""
+    matches = list(_COMMENT.finditer(text))
+    ends = [match.start() for match in matches[1:]] + [len(text)]
+    for match, end in zip(matches, ends, strict=True):
+        line_end = _BREAK.search(text, match.end(), end)
+        yield match.start(), text[match.end() : line_end.start() if line_end else end].strip(" \t")
 
 
 class _CommentReader:
     def __init__(self, document: Document) -> None:
         self.problems: list[Problem] = []
         self._document = document
-        self._places = _places_of(document)
         self._lines = Lines(document.text)
+        self._places = _places_of(document, self._lines)
+        self._following: list[int | None] = []
 
     def suppressions(self) -> Iterator[Suppression]:
         """Yield what is understood, note what is not."""
-        for match in _COMMENT.finditer(self._document.text):
-            directive = _DIRECTIVE.fullmatch(match[1])
-            if self._is_meant(match[1]) and not self._places.is_text(match.start()):
-                yield from self._read(match.start(), directive)
+        for start, comment in _comments(self._document.text):
+            if self._is_meant(comment) and not self._places.is_text(start):
+                yield from self._read(start, _DIRECTIVE.fullmatch(comment))
 
     def _is_meant(self, comment: str) -> bool:
         """Return whether a comment is for us; ``# lossless: v1`` is an intent's first line, commented out."""
@@ -110,7 +134,7 @@ class _CommentReader:
 
     def _read(self, offset: int, directive: re.Match[str] | None) -> Iterator[Suppression]:
         line = self._target(offset)
-        path = None if line is None else self._places.path_at(line, self._lines)
+        path = None if line is None else self._places.path_at(line)
         rules = self._rules(offset, directive)
         if directive is None or not rules:
             return
@@ -119,7 +143,7 @@ class _CommentReader:
             self._note(offset, "this suppression stands at no key; put it behind a key, or on the line above")
         elif reason:
             origin = Origin(self._document.file, path, "key")
-            yield Suppression(origin, rules, reason, until, _covering(self._document, line))
+            yield Suppression(origin, rules, reason, until, line=line)
 
     def _rules(self, offset: int, directive: re.Match[str] | None) -> tuple[str, ...]:
         if directive is None or directive[1] != "ignore":
@@ -152,62 +176,36 @@ class _CommentReader:
         line, column = self._lines.place(offset)
         if self._lines.line_text(line)[: column - 1].strip():
             return line
-        while True:
-            line += 1
-            try:
-                text = self._lines.line_text(line)
-            except IndexError:
-                return None
-            if _BLANK.fullmatch(text) is None:
-                return line
+        return self._next(line + 1)
+
+    def _next(self, line: int) -> int | None:
+        """Return the first line from one on that holds more than a comment."""
+        if not self._following:
+            following = None
+            texts = _LINE_END.split(self._document.text)
+            for number in range(len(texts), 0, -1):
+                following = following if _BLANK.fullmatch(texts[number - 1]) else number
+                self._following.append(following)
+            self._following.reverse()
+        return self._following[line - 1] if line <= len(self._following) else None
 
     def _note(self, offset: int, message: str) -> None:
         self.problems.append(Problem(self._document.file, *self._lines.place(offset), message))
 
 
-def _covering(document: Document, line: int) -> Callable[[Origin, str], bool]:
-    """Return what says whether something stands on a line, or below a key that does."""
-
-    def covers(origin: Origin, _form: str) -> bool:
-        if origin.file != document.file:
-            return False
-        path = origin.path
-        prefixes = [path[:length] for length in range(1, len(path) + 1)] or [path]
-        return any(span.line == line for span in document.locate_many(prefixes, "key").values())
-
-    return covers
-
-
-def _is_text(node: YamlNode, offset: int) -> bool:
-    """Return whether an offset is inside a key or a value, where a number sign begins no comment."""
-    while True:
-        inner = next((child for child in _parts(node) if child.start <= offset < child.end), None)
-        if inner is None or inner.children is None:
-            return inner is not None
-        node = inner
-
-
-def _parts(node: YamlNode) -> Iterator[YamlNode]:
-    if isinstance(node.children, dict):
-        for key, value in node.children.values():
-            yield key
-            yield value
-    elif node.children is not None:
-        yield from node.children
-
-
-def _path_at(node: YamlNode, line: int, lines: Lines) -> Path | None:
-    """Return the outermost key that stands on a line, None where none does."""
+def _members(node: YamlNode) -> Iterator[tuple[str | int, YamlNode, YamlNode]]:
+    """Yield the steps into a node with their keys and values; an alias has none, they are at its anchor."""
     if isinstance(node.children, dict):
         members = [(step, key, value) for step, (key, value) in node.children.items()]
     else:
         members = [(step, item, item) for step, item in enumerate(node.children or ())]
-    for step, key, _ in members:
-        if lines.place(key.start)[0] == line:
-            return (step,)
-    for step, _, value in members:
-        if lines.place(value.start)[0] <= line <= lines.place(value.end)[0]:
-            below = _path_at(value, line, lines)
-            if below is not None:
-                return (step, *below)
-    return None
+    yield from (member for member in members if node.start <= member[1].start < node.end)
+
+
+def _texts(node: YamlNode) -> Iterator[tuple[int, int]]:
+    """Yield where keys and values begin and end: a number sign in them begins no comment."""
+    if node.children is None:
+        yield node.start, node.end
+    for _, key, value in _members(node):
+        for part in (key,) if key is value else (key, value):
+            yield from _texts(part)

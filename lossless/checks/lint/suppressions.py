@@ -12,28 +12,31 @@ from lossless.checks.rules.subjects import ExpiredSuppression, UnusedSuppression
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.checks.lint.configuration.reader import Configuration, SuppressionEntry
     from lossless.checks.lint.coverage import RunCoverage
     from lossless.checks.rules.registry import Codes
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, Origin
+    from lossless.ground.basics.findings import Finding, Origin, Path
+    from lossless.ground.documents.document import Document
 
 
 class Suppression(NamedTuple):
     """Findings of some rules that are accepted; ``until`` is the last day, empty without one.
 
-    ``covers`` is given where a finding stands and the form of its object. ``folder`` is the absolute folder below
-    which it holds, empty for one that is about its own file.
+    One of a configuration holds below ``folder``, an absolute path, for what it ``covers``, which is given where a
+    finding stands and the form of its object. One in a file is about what stands on a ``line`` of it, or below a key
+    that does.
     """
 
     origin: Origin
     rules: tuple[str, ...]
     reason: str
     until: str
-    covers: Callable[[Origin, str], bool]
+    covers: Callable[[Origin, str], bool] | None = None
     folder: str = ""
+    line: int = 0
 
 
 def of_configuration(configuration: Configuration, governed: Callable[[str], bool]) -> list[Suppression]:
@@ -73,15 +76,25 @@ def _covering(
 class SuppressionLedger:
     """What suppressions have accepted so far."""
 
-    def __init__(self, suppressions: Sequence[Suppression], today: str) -> None:
+    def __init__(
+        self, suppressions: Sequence[Suppression], today: str, documents: Mapping[str, Document]
+    ) -> None:
         self._suppressions = suppressions
+        self._documents = documents
+        self._lines: dict[tuple[str, Path], set[int]] = {}
         self._expired = [bool(each.until and today and each.until < today) for each in suppressions]
         self._codes: list[set[str]] = [set() for _ in suppressions]
         self._missed = [0] * len(suppressions)
-        self._by_code: dict[str, list[int]] = {}
+        self._configured: dict[str, list[int]] = {}
+        self._on_line: dict[tuple[str, str, int], list[int]] = {}
         for number, suppression in enumerate(suppressions):
             for code in frozenset().union(*map(codes_of, suppression.rules)):
-                self._by_code.setdefault(code, []).append(number)
+                if suppression.covers is not None:
+                    self._configured.setdefault(code, []).append(number)
+                else:
+                    place = (code, suppression.origin.file, suppression.line)
+                    self._on_line.setdefault(place, []).append(number)
+        self._commented = frozenset(file for _, file, _ in self._on_line)
 
     def accepts(self, finding: Finding) -> bool:
         """Return whether a finding is accepted; each suppression that covers it is in use then."""
@@ -97,10 +110,24 @@ class SuppressionLedger:
             pass
 
     def _covering(self, code: str, origin: Origin, form: str) -> Iterable[int]:
-        for number in self._by_code.get(code, ()):
-            if self._suppressions[number].covers(origin, form):
+        for number in self._configured.get(code, ()):
+            covers = self._suppressions[number].covers
+            if covers is not None and covers(origin, form):
                 self._codes[number].add(code)
                 yield number
+        for line in self._lines_of(origin) if origin.file in self._commented else ():
+            for number in self._on_line.get((code, origin.file, line), ()):
+                self._codes[number].add(code)
+                yield number
+
+    def _lines_of(self, origin: Origin) -> set[int]:
+        """Return the lines on which something stands: its own key, and those above it."""
+        file, path, *_ = origin
+        if (file, path) not in self._lines:
+            prefixes = [path[:length] for length in range(1, len(path) + 1)] or [path]
+            spans = self._documents[file].locate_many(prefixes, "key").values()
+            self._lines[file, path] = {span.line for span in spans}
+        return self._lines[file, path]
 
     def expired(self) -> tuple[ExpiredSuppression, ...]:
         """Return the suppressions whose last day is over."""
@@ -114,8 +141,9 @@ class SuppressionLedger:
         """Return the suppressions that accept nothing of a rule, where the run can tell."""
         broken = {error.file for error in errors}
         unused = []
-        for number, (origin, rules, reason, *_, folder) in enumerate(self._suppressions):
-            if self._expired[number] or (not folder and origin.file in broken):
+        for number, (origin, rules, reason, *_) in enumerate(self._suppressions):
+            in_broken = not self._suppressions[number].folder and origin.file in broken
+            if self._expired[number] or in_broken:
                 continue
             idle = tuple(rule for rule in rules if self._is_unused(number, codes_of(rule), coverage))
             if idle:

@@ -93,10 +93,14 @@ class KnownPlaces:
         """Return, for each path, the place of its deepest prefix that exists."""
         return {path: self._deepest(path) for path in paths}
 
-    def first_on(self, line: int, lines: Lines) -> Path | None:
-        """Return the outermost path whose key stands on a line, None where none does."""
-        on_it = (p for p, place in self._places.items() if p and lines.place(place.key_start)[0] == line)
-        return min(on_it, key=len, default=None)
+    def first_on_lines(self, lines: Lines) -> dict[int, Path]:
+        """Return the outermost path whose key stands on each line, for lines where one does."""
+        first: dict[int, Path] = {}
+        for path, place in self._places.items():
+            line = lines.place(place.key_start)[0]
+            if path and (line not in first or len(path) < len(first[line])):
+                first[line] = path
+        return first
 
     def _deepest(self, path: Path) -> ValuePlace:
         while path not in self._places:
