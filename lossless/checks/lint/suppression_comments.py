@@ -17,6 +17,7 @@ from lossless.checks.lint.suppressions import Suppression
 from lossless.checks.rules.selectors import codes_of, unknown
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.limits import SUPPRESSED_RULES
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.documents.marked_document import KnownPlaces
 from lossless.ground.documents.text import Lines
@@ -120,12 +121,19 @@ class _CommentReader:
         self._lines = Lines(document.text)
         self._places = _places_of(document, self._lines)
         self._following: list[int | None] = []
+        self._rules_named = 0
 
     def suppressions(self) -> Iterator[Suppression]:
         """Yield what is understood, note what is not."""
         for start, comment in _comments(self._document.text):
             if self._is_meant(comment) and not self._places.is_text(start):
                 yield from self._read(start, _DIRECTIVE.fullmatch(comment))
+            if self._rules_named > SUPPRESSED_RULES:
+                self._note(
+                    start,
+                    f"the comments of a file name at most {SUPPRESSED_RULES:,} rules; the rest is not read",
+                )
+                return
 
     def _is_meant(self, comment: str) -> bool:
         """Return whether a comment is for us; ``# lossless: v1`` is an intent's first line, commented out."""
@@ -150,6 +158,9 @@ class _CommentReader:
             self._note(offset, f"not a suppression as it is written; expected {_FORM}")
             return ()
         words = [word.strip() for word in (directive[2] or "").split(",") if word.strip()]
+        self._rules_named += len(words)
+        if self._rules_named > SUPPRESSED_RULES:
+            return ()
         if not words:
             self._note(offset, f"this suppression names no rule; expected {_FORM}")
         for word in words:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.git import git, is_installed, is_top, top_of
 from lossless.formats.inputs.subnet_manager import SUFFIXES as MANAGERS_SUFFIXES
 from lossless.formats.sonic.read.tables import READ_TABLES
-from lossless.ground.documents.text import MAX_BYTES
+from lossless.ground.basics.limits import FILE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +68,7 @@ def seems_ours(file: str) -> bool:
     """
     try:
         with open(file, "rb") as stream:
-            raw = stream.read(MAX_BYTES)
+            raw = stream.read(FILE_BYTES)
     except PermissionError:
         return True
     except OSError:

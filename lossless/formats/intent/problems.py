@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -84,6 +85,7 @@ def suggestion(name: str, candidates: Sequence[str]) -> str:
 def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator[Problem]:
     """Yield the problems behind pydantic's errors. A misspelt key is not also a missing one."""
     missing: dict[Path, list[str]] = {}
+    unknown = Counter(_own_words(detail["loc"])[:-1] for detail in details if detail["type"] == _UNKNOWN)
     for detail in details:
         if detail["type"] == _MISSING:
             loc = _own_words(detail["loc"])
@@ -91,7 +93,7 @@ def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator
     for detail in details:
         if detail["type"] == _UNKNOWN:
             loc = _own_words(detail["loc"])
-            yield _unknown_key(written, loc, missing.get(loc[:-1], []), _unknown_beside(details, loc[:-1]))
+            yield _unknown_key(written, loc, missing.get(loc[:-1], []), unknown[loc[:-1]])
     for parent, keys in missing.items():
         dotted = f"{_dotted(parent)}: " if parent else ""
         path = written.path(parent)
@@ -127,10 +129,6 @@ def _own_words(loc: tuple[str | int, ...]) -> Path:
         if loc[:1] == ("classes",) and loc[2:3] == ("ecn",) and loc[at : at + 1] == ("all_speeds",):
             return (*loc[:at], *loc[at + 1 :])
     return loc
-
-
-def _unknown_beside(details: Sequence[ErrorDetails], parent: Path) -> int:
-    return sum(d["type"] == _UNKNOWN and _own_words(d["loc"])[:-1] == parent for d in details)
 
 
 def _unknown_key(written: IntentSource, loc: Path, missing: list[str], unknown: int) -> Problem:

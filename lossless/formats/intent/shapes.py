@@ -10,12 +10,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 
 from lossless.formats.intent.base import Count, Length, LinkCount, Model, OnOff, listed, refused
 from lossless.formats.intent.policy import TierRatios
+from lossless.ground.basics.limits import LINKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-MAX_LINKS = 2_000_000
-"""Most links of one fabric: twice those of 65,536 hosts with eight links each."""
 
 
 def refuse_too_many(links: int) -> None:
@@ -24,8 +22,8 @@ def refuse_too_many(links: int) -> None:
     Raises:
         PydanticCustomError: there are more.
     """
-    if links > MAX_LINKS:
-        raise refused(f"{links:,} links; the most that is laid out is {MAX_LINKS:,}")
+    if links > LINKS:
+        raise refused(f"{links:,} links; the most that is laid out is {LINKS:,}")
 
 
 def clos_links(leaves: int, hosts_per_leaf: int, host_links: int, spines: int, uplinks: int) -> int:

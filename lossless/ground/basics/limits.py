@@ -1,20 +1,38 @@
-"""How much is taken at most, each with the reason; what is larger is refused by name before work is done for it."""
+"""The most that is taken of each thing that somebody else decides, each with its reason.
+
+What exceeds one of these is refused with a located message that names the limit, before work is done for it. Up to
+them, time and memory grow in proportion to what is given.
+"""
 
 from __future__ import annotations
 
 MIB = 1024 * 1024
 
-EDITOR_TEXT_CHARACTERS = 8 * MIB
-"""Of one text in an editor: all of it is checked anew whenever typing pauses, which takes seconds for as much."""
-
-EDITOR_TEXTS_CHARACTERS = 64 * MIB
-"""Of all texts that are open in an editor: what a server keeps in memory for days."""
-
-EDITOR_MESSAGE_BYTES = 4 * EDITOR_TEXT_CHARACTERS
-"""Of one message of an editor: JSON writes quotes and line breaks with two bytes, and letters with up to four."""
-
-EDITOR_HEADER_BYTES = 8 * 1024
-"""Of the lines before a message of an editor, which have two fields (Language Server Protocol 3.17, Base Protocol)."""
-
+FILE_BYTES = 64 * MIB
+"""Bytes of one file: ten times a CONFIG_DB of 2,000 ports."""
+NESTING = 100
+"""Levels in a document: CONFIG_DB has 4, and recursion stays far from Python's limit."""
+ALIASED_VALUES = 1_000_000
+"""Values that the aliases of one YAML document stand for: a file of 64 MiB holds about as many itself."""
+DIGITS = 300
+"""Digits of one number: below 308 it still has a floating-point value (IEEE 754 binary64); 2^128 has 39."""
+SUPPRESSED_RULES = 1000
+"""Rules that the comments of one file name: there are fewer rules than that, and a configuration names files."""
+GLOB_CHARACTERS = 1024
+"""Characters of one pattern for files or objects: a path of a SONiC object has fewer than 100."""
 PATH_BYTES = 4096
-"""Of a path with the byte that ends it: no file that Linux opens by its path has a longer one (limits.h, PATH_MAX)."""
+"""Bytes of a path, with the one that ends it: no file that Linux opens by its path has more (limits.h, PATH_MAX)."""
+
+LINKS = 2_000_000
+"""Links of one fabric: twice those of 65,536 hosts with eight links each."""
+SWITCH_PORTS = 4096
+"""Ports of one switch that an intent asks for: eight times the 512 that the largest of the profiles splits into."""
+
+EDITOR_TEXT_CHARACTERS = 8 * MIB
+"""Characters of one text in an editor: all of it is checked anew whenever typing pauses, which takes seconds."""
+EDITOR_TEXTS_CHARACTERS = 64 * MIB
+"""Characters of all texts that are open in an editor: what a server keeps in memory for days."""
+EDITOR_MESSAGE_BYTES = 4 * EDITOR_TEXT_CHARACTERS
+"""Bytes of one message of an editor: JSON writes quotes and line breaks with two, and letters with up to four."""
+EDITOR_HEADER_BYTES = 8 * 1024
+"""Bytes before a message of an editor, which has two fields there (Language Server Protocol 3.17, Base Protocol)."""

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Path, Span
     from lossless.ground.documents.layout import PartLayout, Remark
 
-MAX_DEPTH = 100
-"""Deepest nesting accepted, in levels: CONFIG_DB uses 4, and recursion stays far from Python's limit."""
-
 
 class ValuePlace(NamedTuple):
     """Offsets of a value and of its key, ends exclusive; a list item and the top level are their own key."""

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import Problem, UnreadableError
 from lossless.ground.basics.findings import Span
+from lossless.ground.basics.limits import DIGITS, FILE_BYTES
 
 if TYPE_CHECKING:
     from os import PathLike
     from typing import NoReturn
-
-MAX_BYTES = 64 * 1024 * 1024
-"""Largest file read, in bytes: ten times a CONFIG_DB of 2,000 ports."""
 
 _FOREIGN_MARKS = (
     (b"\xff\xfe\x00\x00", "UTF-32"),
@@ -27,7 +25,7 @@ _FOREIGN_MARKS = (
 UTF8_MARK = b"\xef\xbb\xbf"
 
 
-def read_text(path: str | PathLike[str], limit_bytes: int = MAX_BYTES) -> str:
+def read_text(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> str:
     """Return the text of a file, without its byte-order mark.
 
     Raises UnreadableError when the file is missing, not a file, not permitted, larger than ``limit_bytes``,
@@ -41,16 +39,18 @@ def is_marked(raw: bytes) -> bool:
     return raw.startswith(UTF8_MARK)
 
 
-def decode(raw: bytes, file: str, limit_bytes: int = MAX_BYTES) -> str:
+def decode(raw: bytes, file: str, limit_bytes: int = FILE_BYTES) -> str:
     """Return ``raw`` as text, without its byte-order mark; ``file`` is the name that problems carry.
 
-    Raises UnreadableError when ``raw`` is larger than ``limit_bytes``, blank, binary or not UTF-8.
+    Raises UnreadableError when ``raw`` is larger than ``limit_bytes``, blank, binary or not UTF-8, or holds a number
+    of more than ``DIGITS`` digits.
     """
     if len(raw) > limit_bytes:
         _refuse(file, f"larger than {limit_bytes} bytes, the most that is read from one file")
     if not raw:
         _refuse(file, "the file is empty")
     _refuse_foreign(raw, file)
+    _refuse_long_numbers(raw, file)
     try:
         text = raw.removeprefix(UTF8_MARK).decode("utf-8")
     except UnicodeDecodeError as error:
@@ -64,7 +64,7 @@ def _name(path: str | PathLike[str]) -> str:
     return path if isinstance(path, str) else path.__fspath__()
 
 
-def read_bytes(path: str | PathLike[str], limit_bytes: int = MAX_BYTES) -> bytes:
+def read_bytes(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> bytes:
     """Return the bytes of a file, one more than ``limit_bytes`` where it is larger.
 
     Raises UnreadableError when the file is missing, not a file or not permitted.
@@ -96,6 +96,18 @@ def _refuse_foreign(raw: bytes, file: str) -> None:
     if nul >= 0:
         line, column = _place(raw, nul)
         _refuse(file, f"is binary: a NUL byte at byte {nul + 1}; expected text in UTF-8", line, column)
+
+
+_AS_DIGITS = bytes(ord("0") if chr(byte).isdecimal() and byte < 128 else ord(" ") for byte in range(256))
+"""What makes a zero of every digit: then a long number is found at the speed of a search for a text."""
+_TOO_LONG = b"0" * (DIGITS + 1)
+
+
+def _refuse_long_numbers(raw: bytes, file: str) -> None:
+    offset = raw.translate(_AS_DIGITS).find(_TOO_LONG)
+    if offset >= 0:
+        line, column = _place(raw, offset)
+        _refuse(file, f"a number of more than {DIGITS} digits, the most that is read", line, column)
 
 
 def _refuse_byte(raw: bytes, file: str, offset: int) -> NoReturn:

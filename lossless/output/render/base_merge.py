@@ -52,8 +52,9 @@ def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
         yield f"is for HWSKU {meta['hwsku']}; the intent makes {switch.name} a {switch.hwsku_name}"
     if meta.get("hostname") not in (None, switch.device):
         yield f"is the file of {meta['hostname']}, not of {switch.device}"
-    if switch.asic and meta.get("asic_name", switch.asic).lower() != switch.asic:
-        yield f"is the file of {meta['asic_name']}, not of {switch.asic}"
+    asic = meta.get("asic_name")
+    if switch.asic and asic is not None and asic.lower() != switch.asic.lower():
+        yield f"is the file of {asic}, not of {switch.asic}"
     if meta.get("buffer_model") == "dynamic" and switch.qos.buffer_model != "dynamic":
         mend = "state buffers.model: dynamic, or make the device traditional first"
         yield f"sets buffer_model dynamic, and the intent has the traditional model; {mend}"

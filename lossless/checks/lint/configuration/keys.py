@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lossless.checks.lint.configuration.values import DATE, SELECTORS, TEXT, TEXTS, ValueKind, one_of
+from lossless.checks.lint.configuration.values import DATE, PATTERNS, SELECTORS, TEXT, ValueKind, one_of
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.ground.basics.records import NamedTuple
 
@@ -46,11 +46,11 @@ SUPPRESS: dict[str, ConfigurationKey] = {
         TEXT, "Why these findings are accepted, for whoever reads this later.", required=True
     ),
     "path": ConfigurationKey(
-        TEXTS,
+        PATTERNS,
         "Files or folders, from this folder, as in .gitignore: `legacy`, `configs/lab-*/*.json`. All if not said.",
     ),
     "object": ConfigurationKey(
-        TEXTS, "Objects, with everything below them: `PORT|Ethernet*`, `classes.rdma`. All if not said."
+        PATTERNS, "Objects, with everything below them: `PORT|Ethernet*`, `classes.rdma`. All if not said."
     ),
     "until": ConfigurationKey(DATE, "The last day on which it holds, as 2026-12-31; for ever if not said."),
 }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.selectors import EVERY, codes_of, families, unknown
+from lossless.ground.basics.limits import GLOB_CHARACTERS
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.records import NamedTuple
 
@@ -74,14 +75,20 @@ def _text(value: object) -> Faults:
         yield (), f"{shown(value)} is no text; expected one that says something, in quotes"
 
 
-def _texts(value: object) -> Faults:
+def _pattern(value: object) -> Faults:
+    yield from _text(value)
+    if isinstance(value, str) and len(value) > GLOB_CHARACTERS:
+        yield (), f"a pattern of {len(value):,} characters; the most is {GLOB_CHARACTERS:,}"
+
+
+def _patterns(value: object) -> Faults:
     if not isinstance(value, list):
-        yield from _text(value)
+        yield from _pattern(value)
         return
     if not value:
         yield (), "an empty list stands for nothing; leave the key out"
     for number, item in enumerate(value):
-        for path, message in _text(item):
+        for path, message in _pattern(item):
             yield (number, *path), message
 
 
@@ -109,8 +116,8 @@ def _selector_schema() -> dict[str, Any]:
     return {"type": "array", "items": item, "minItems": 1}
 
 
-def _texts_schema() -> dict[str, Any]:
-    text = _text_schema()
+def _patterns_schema() -> dict[str, Any]:
+    text = _text_schema() | {"maxLength": GLOB_CHARACTERS}
     return {"anyOf": [text, {"type": "array", "items": text, "minItems": 1}]}
 
 
@@ -119,6 +126,6 @@ def _text_schema() -> dict[str, Any]:
 
 
 TEXT = ValueKind(_text, _text_schema)
-TEXTS = ValueKind(_texts, _texts_schema)
+PATTERNS = ValueKind(_patterns, _patterns_schema)
 SELECTORS = ValueKind(_selectors, _selector_schema)
 DATE = ValueKind(_date, lambda: {"type": "string", "format": "date", "pattern": f"^{_DATE.pattern}$"})

@@ -177,8 +177,7 @@ def _sections(lines: tuple[SectionLine, ...], text: str, file: str) -> Iterator[
         yield Section(kind, scope, lines)
         return
     starts = [(number, title) for number, line in enumerate(lines) if (title := _title(line.text))]
-    ends = [number for number, _ in starts[1:]] + [len(lines)]
-    for (number, title), end in zip(starts, ends, strict=True):
+    for (number, title), (end, _) in pairwise([*starts, (len(lines), "")]):
         yield Section(title, _scope(title.split()), lines[number + 1 : end])
 
 

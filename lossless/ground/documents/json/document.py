@@ -8,7 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.documents.document import MAX_DEPTH, Document, ValuePlace
+from lossless.ground.basics.limits import NESTING
+from lossless.ground.documents.document import Document, ValuePlace
 from lossless.ground.documents.text import Lines
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def load_json(text: str, file: str, *, lists: bool = False) -> Document:
     With ``lists`` the top level may be a list as well; its items are then in the data by their numbers.
 
     Raises InputError for what RFC 8259 does not allow (NaN, Infinity, comments), a number too large,
-    text that is not Unicode, nesting beyond MAX_DEPTH, and a top level that is not an object.
+    text that is not Unicode, nesting beyond NESTING, and a top level that is not an object.
     """
     data, repeats = _parse(text, file)
     is_list = lists and isinstance(data, list)
@@ -91,7 +92,7 @@ def _finite(literal: str) -> float:
 
 def _is_too_deep(data: Any) -> bool:
     level: list[Any] = [[data]]
-    for _ in range(MAX_DEPTH + 2):
+    for _ in range(NESTING + 2):
         if _CONTAINERS.isdisjoint(map(type, _items(level))):
             return False
         level = [value for value in _items(level) if type(value) in _CONTAINERS]
@@ -108,7 +109,7 @@ def _items(containers: list[Any]) -> Iterator[Any]:
 def _refuse_depth(text: str, file: str) -> NoReturn:
     from lossless.ground.documents.json.errors import depth_exceeded
 
-    _refuse(text, file, depth_exceeded(text, MAX_DEPTH), f"nested deeper than {MAX_DEPTH} levels")
+    _refuse(text, file, depth_exceeded(text, NESTING), f"nested deeper than {NESTING} levels")
 
 
 def _refuse_surrogates(text: str, file: str) -> None:

@@ -22,16 +22,14 @@ from ruamel.yaml.events import (
 )
 
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.limits import ALIASED_VALUES, NESTING
 from lossless.ground.basics.nearest import nearest
-from lossless.ground.documents.document import MAX_DEPTH, ValuePlace
+from lossless.ground.documents.document import ValuePlace
 from lossless.ground.documents.text import Lines
 from lossless.ground.documents.yaml.scalars import Scalar, ScalarError, plain, shown, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-MAX_ALIASED = 1_000_000
-"""Most values that the aliases of one document may expand to."""
 
 _COLLECTION_TAGS = ("!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
 
@@ -172,16 +170,16 @@ class _Composer:
         if target is None:
             self._refuse(start, f"alias *{name} stands inside its own anchor")
         self._aliased += target.size
-        if self._aliased > MAX_ALIASED:
-            self._refuse(start, f"aliases expand to more than {MAX_ALIASED} values")
-        if depth + target.height > MAX_DEPTH:
-            self._refuse(start, f"nested deeper than {MAX_DEPTH} levels through alias *{name}")
+        if self._aliased > ALIASED_VALUES:
+            self._refuse(start, f"aliases expand to more than {ALIASED_VALUES} values")
+        if depth + target.height > NESTING:
+            self._refuse(start, f"nested deeper than {NESTING} levels through alias *{name}")
         return target.alias(start, event.end_mark.index)
 
     def _collection(self, event: Any, depth: int) -> YamlNode:
         start = event.start_mark.index
-        if depth >= MAX_DEPTH:
-            self._refuse(start, f"nested deeper than {MAX_DEPTH} levels")
+        if depth >= NESTING:
+            self._refuse(start, f"nested deeper than {NESTING} levels")
         if event.anchor is not None:
             self._anchors[event.anchor] = None
         if event.tag is not None and str(event.tag) not in _COLLECTION_TAGS:

@@ -21,7 +21,7 @@ def load_yaml(text: str, file: str, *, pure: bool = False) -> Document:
     meaning are in ``problems``.
 
     Raises InputError for broken syntax, several documents in one file, unknown or circular aliases, aliases
-    that expand to more than MAX_ALIASED values, and nesting beyond MAX_DEPTH.
+    that expand to more than ALIASED_VALUES values, and nesting beyond NESTING.
     """
     from lossless.ground.documents.yaml.compose import compose
 

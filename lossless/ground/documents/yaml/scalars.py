@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from lossless.ground.basics.limits import DIGITS
+
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -42,7 +44,7 @@ def plain(text: str) -> Scalar:
     if _INTEGER.fullmatch(text):
         return _integer(text)
     if _BASED.fullmatch(text):
-        return int(text, 0)
+        return _integer(text)
     if _NOT_FINITE.fullmatch(text):
         raise ScalarError(f"{text} is not a finite number; quote it if it is text")
     return _float(text) if _FLOAT.fullmatch(text) else text
@@ -68,10 +70,9 @@ def shown(tag: str) -> str:
 
 
 def _integer(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise ScalarError(f"{text[:20]}... is too large a number") from None
+    if len(text) > DIGITS:
+        raise ScalarError(f"{text[:20]}... has more than {DIGITS} digits, the most that is read")
+    return int(text) if _INTEGER.fullmatch(text) else int(text, 0)
 
 
 def _float(text: str) -> float:
