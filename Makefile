@@ -7,6 +7,7 @@
 # make mutants  deliberate faults in five packages, which their own tests must notice (slow)
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
 # make laws    the laws between commands, for ten minutes on fabrics that are drawn anew
+# make fuzz    commands on mutated files, for SECONDS seconds; what breaks one becomes an input of the tests
 # make lock    write the locked requirements anew from pyproject.toml
 
 PYTHON ?= python3
@@ -14,7 +15,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check bench corpus mutants mutations laws docs lock clean
+.PHONY: demo test check bench corpus mutants mutations laws fuzz docs lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -52,6 +53,11 @@ mutations: $(VENV)/dev.stamp
 
 laws: $(VENV)/dev.stamp
 	$(BIN)/python tools/laws.py
+
+SECONDS ?= 600
+
+fuzz: $(VENV)/dev.stamp profiles/compiled.json
+	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --keep
 
 docs: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py docs/rules

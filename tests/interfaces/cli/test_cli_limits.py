@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from inline_snapshot import snapshot
 
 from lossless.checks.lint.globs import fits_file
 from lossless.checks.lint.suppression_comments import in_comments
@@ -111,17 +111,11 @@ def test_a_colon_in_a_hostname_is_no_traceback(cli: Cli) -> None:
     tables["DEVICE_METADATA"]["localhost"]["hostname"] = "leaf1:A"
     Path("a.json").write_text(json.dumps(tables))
     outcome = cli("diff", "a.json", "fabric.yaml", "--device", "leaf1")
-    assert (outcome.code, outcome.err) == (
-        2,
-        snapshot("""\
-a.json: is the file of leaf1:A, not of leaf1
-a.json: PORT has no Ethernet12, Ethernet16, Ethernet20, Ethernet24, Ethernet28 and 4 more; the intent uses them (break the cages out first)
-a.json: PORT|Ethernet8|speed is 800000; the intent makes it 400000
-"""),
-    )
+    assert outcome.code == 2
+    assert outcome.err.startswith("a.json: is the file of leaf1:A, not of leaf1\n")
 
 
-COMMENTS = {
+COMMENTS: dict[str, Callable[[int], str]] = {
     "below everything": lambda n: INTENT + "# lossless: ignore[PFC001] -- why\n" * n,
     "above one key": lambda n: INTENT.replace("topology:", "# lossless: ignore[x]\n" * n + "topology:"),
     "at keys of their own": lambda n: INTENT + "".join(f"k{i}: 1 # lossless: ignore[x]\n" for i in range(n)),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.pools import PortLoad, SharedHeadroom, idle_load, plan_pools
-from lossless.formats.intent.problems import located
 from lossless.formats.intent.resolve.buffers import (
     buffer_defaults,
     buffer_model,
@@ -23,10 +22,8 @@ from lossless.formats.intent.resolve.classes import schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
 from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
-from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind, demand, place
+from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind, demand, place, require_few_ports
 from lossless.formats.intent.resolve.unused_ports import reclaimed, zero_buffers
-from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.limits import SWITCH_PORTS
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.model import Cable, Port, SwitchQos, WatchdogPoll
 from lossless.model.fabric.qos import (
@@ -118,7 +115,7 @@ class LayoutBuilder:
             InputError: the HWSKU ships no lossless buffers at all, so nothing can be computed for it, or what is
                 chosen for its buffers is not to be had; a link names a port that cannot be its own.
         """
-        self._require_few_ports(kind)
+        require_few_ports(self.loaded, kind)
         model = buffer_model(self.loaded, kind)
         defaults = buffer_defaults(self.loaded, kind, _TEMPLATES[kind.role])
         placement = PortPlacement(kind.profile, kind.hwsku, kind.cages)
@@ -135,18 +132,6 @@ class LayoutBuilder:
             down = reclaimed(zero, unused, ports, qos, self.loaded.origin("buffers", "unused_ports"))
             ports, qos = (*ports, *down.ports), qos._replace(pools=(*qos.pools, *down.pools))
         return SwitchLayout(ports, demand(kind.uses), qos, unused, idle)
-
-    def _require_few_ports(self, kind: SwitchKind) -> None:
-        """Refuse a switch of more ports than are laid out.
-
-        Raises:
-            InputError: it has.
-        """
-        if len(kind.uses) > SWITCH_PORTS:
-            message = (
-                f"{len(kind.uses):,} ports on one {kind.role}; the most that is laid out is {SWITCH_PORTS:,}"
-            )
-            raise InputError([located(self.loaded.document, ("topology",), message, at_key=True)])
 
     def _row(self, kind: SwitchKind, use: PortUse, model: BufferModel) -> HeadroomRow | None:
         """Return the row a port takes its headroom from, as far as none is stated; in the dynamic model none does."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.intent.problems import located
 from lossless.formats.intent.ranks import ClassPlace
 from lossless.formats.intent.resolve.placement import NO_CAGE_SETTINGS, CageSettings
 from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.limits import SWITCH_PORTS
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.model.fabric.model import PortDemand
@@ -72,6 +74,19 @@ class SwitchKind(NamedTuple):
     def remapped(self) -> bool:
         """Whether tunnels between dual ToRs pass at any of its ports."""
         return any(use.remapped for use in self.uses)
+
+
+def require_few_ports(loaded: LoadedIntent, kind: SwitchKind) -> None:
+    """Refuse a switch of more ports than are laid out.
+
+    Raises:
+        InputError: it has.
+    """
+    if len(kind.uses) > SWITCH_PORTS:
+        message = (
+            f"{len(kind.uses):,} ports on one {kind.role}; the most that is laid out is {SWITCH_PORTS:,}"
+        )
+        raise InputError([located(loaded.document, ("topology",), message, at_key=True)])
 
 
 def place(loaded: LoadedIntent, kind: SwitchKind, placement: PortPlacement) -> list[PortSpec | None]:
