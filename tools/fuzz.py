@@ -60,6 +60,7 @@ def _report(trial: Trial, found: Breakage, keep: bool) -> None:
 def _keep(trial: Trial, name: str, keep: bool) -> None:
     if keep:
         file = ROOT / "tests" / "fuzz" / "found" / f"{name}.json"
+        file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(trial._asdict(), indent=2) + "\n")
 
 
