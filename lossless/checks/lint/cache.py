@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.lint.files import FEWEST_FOR_WORKERS
 from lossless.checks.lint.results import completed, joined
-from lossless.checks.lint.workers import check_file, check_in_processes, usable
+from lossless.checks.lint.workers import check_file, check_in_processes
 from lossless.formats.inputs.collect import is_json, load_configuration, merged, read
 from lossless.formats.inputs.devices import DeviceReader
 from lossless.formats.inputs.intents import declarations_of
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.processes import usable
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts
 

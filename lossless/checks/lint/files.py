@@ -71,7 +71,7 @@ def _are_many_intents(candidates: Sequence[Candidate]) -> bool:
     """
     if len(candidates) < FEWEST_INTENTS or not all(_is_yaml(candidate.file) for candidate in candidates):
         return False
-    from lossless.checks.lint.workers import usable
+    from lossless.ground.basics.processes import usable
 
     return usable()
 
@@ -85,6 +85,6 @@ def _for_workers(candidates: Sequence[Candidate]) -> list[Candidate]:
     devices = [candidate for candidate in candidates if is_json(candidate.file)]
     if len(devices) < FEWEST_FOR_WORKERS:
         return []
-    from lossless.checks.lint.workers import usable
+    from lossless.ground.basics.processes import usable
 
     return devices if usable() else []

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
-from typing import TYPE_CHECKING, Any, TypeVar
+import gc
+from typing import TYPE_CHECKING, TypeVar
 
 from lossless.checks.lint.devices import DeviceResult, check_device
 from lossless.formats.inputs.collect import load_configuration, read
-from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics import processes
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts, PathPlaces, places
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.progress import Progress
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
-
-_CHUNK = 8
-"""Files handed to a process at a time: few, so that both end together."""
 
 
 class DeviceWork(NamedTuple):
@@ -44,35 +40,7 @@ class DeviceFile(NamedTuple):
     facts: tuple[Candidate, ...] = ()
 
 
-_check: list[Callable[[Candidate], Any]] = []
-"""What a process checks files with; set once, when it starts."""
-
 _Result = TypeVar("_Result")
-
-
-def usable() -> bool:
-    """Return whether this machine has several processors to use, and processes that start as copies.
-
-    Elsewhere than on Linux copies are not safe, or do not exist; a process started anew costs more than it saves.
-    """
-    return sys.platform == "linux" and processors() > 1 and _has_locks()
-
-
-def _has_locks() -> bool:
-    """Return whether processes can share a lock here; some containers have no memory for that."""
-    import multiprocessing
-
-    try:
-        multiprocessing.get_context("fork").Lock()
-    except (ImportError, OSError):
-        return False
-    return True
-
-
-def processors() -> int:
-    """Return how many processors this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def check_in_processes(candidates: Sequence[Candidate], settings: Settings) -> DeviceWork:
@@ -106,33 +74,14 @@ def in_processes(
     Raises:
         LosslessError: a process was ended from outside, as a machine does that has no memory left.
     """
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
-    context = multiprocessing.get_context("fork")
-    try:
-        with ProcessPoolExecutor(processors(), context, _begin, (check,)) as pool:
-            for done, result in enumerate(pool.map(_check_one, candidates, chunksize=_CHUNK), 1):
-                if progress is not None:
-                    progress(done, len(candidates))
-                yield result
-    except BrokenProcessPool as error:
-        raise LosslessError(
-            "a process that judged files was ended from outside; is there enough memory?"
-        ) from error
-
-
-def _begin(check: Callable[[Candidate], Any]) -> None:
-    import gc
-
     # A worker lives for seconds and makes next to no cycles; looking for them takes a tenth of its time.
-    gc.disable()
-    _check[:] = [check]
-
-
-def _check_one(candidate: Candidate) -> Any:
-    return _check[0](candidate)
+    results = processes.in_processes(
+        check, candidates, processes=processes.processors(), prepare=gc.disable, doing="judged files"
+    )
+    for done, result in enumerate(results, 1):
+        if progress is not None:
+            progress(done, len(candidates))
+        yield result
 
 
 def check_file(candidate: Candidate, settings: Settings, reader: DeviceReader) -> DeviceFile:

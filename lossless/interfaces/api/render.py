@@ -67,8 +67,8 @@ def render(
     """
     from pathlib import Path
 
-    from lossless.checks.lint.workers import processors, usable
     from lossless.ground.basics.errors import RenderError
+    from lossless.ground.basics.processes import processors, usable
     from lossless.output.render.fabric import OutputTree, RenderJob, render_fabric, render_files
     from lossless.output.render.hosts import host_notes
     from lossless.output.render.jobs import job_notes

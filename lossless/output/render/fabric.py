@@ -10,7 +10,8 @@ import gc
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.errors import InputError, LosslessError, Problem, RenderError
+from lossless.ground.basics.errors import InputError, Problem, RenderError
+from lossless.ground.basics.processes import in_processes
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.render.hosts import host_files
 from lossless.output.render.jobs import job_files
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from lossless.output.render.manifest import ManifestEntry
     from lossless.output.render.planned_files import Extra, PlannedFile, UpdatePlan
 
-_CHUNK = 8
-"""Switches handed to a process at a time: few, so that all end together."""
 _FEWEST = 16
 """Switches below which starting processes costs more than it saves."""
 
@@ -182,35 +181,16 @@ def _unified(path: str, before: str, after: str) -> str:
     return "\n".join(lines)
 
 
-_state: list[tuple[RenderJob, Tree]] = []
-"""What a process works on; set once, when it starts as a copy."""
-
-
 def _in_processes(job: RenderJob, tree: Tree, processes: int) -> Iterator[_DeviceOutcome]:
-    import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
-    from concurrent.futures.process import BrokenProcessPool
-
     from lossless.output.render.environment import environment
 
     # Read once here, and shared by every copy.
     environment()
-    context = multiprocessing.get_context("fork")
-    try:
-        with ProcessPoolExecutor(processes, context, _begin, (job, tree)) as pool:
-            yield from pool.map(_numbered, range(len(job.fabric.switches)), chunksize=_CHUNK)
-    except BrokenProcessPool as error:
-        raise LosslessError(
-            "a process that rendered was ended from outside; is there enough memory?"
-        ) from error
+    switches = job.fabric.switches
 
+    def numbered(number: int) -> _DeviceOutcome:
+        return _switch(job, tree, switches[number])
 
-def _begin(job: RenderJob, tree: Tree) -> None:
     # The fabric stays; not looking through it again and again also keeps its pages shared with the other processes.
-    gc.freeze()
-    _state[:] = [(job, tree)]
-
-
-def _numbered(number: int) -> _DeviceOutcome:
-    ((job, tree),) = _state
-    return _switch(job, tree, job.fabric.switches[number])
+    numbers = range(len(switches))
+    yield from in_processes(numbered, numbers, processes=processes, prepare=gc.freeze, doing="rendered")

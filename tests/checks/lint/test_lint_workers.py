@@ -12,6 +12,7 @@ import pytest
 
 from lossless import api
 from lossless.checks.lint import files, workers
+from lossless.ground.basics import processes
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.documents import load
 from lossless.ground.documents.excerpts import Excerpts, places
@@ -57,7 +58,7 @@ def said(report: api.Report) -> tuple[object, ...]:
     return text, json.loads(json_text(report)), report.errors, report.not_judged
 
 
-@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+@pytest.mark.skipif(not processes.usable(), reason="one processor, or no processes that start as copies")
 def test_processes_say_what_one_process_says(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     several = api.lint([repository])
     monkeypatch.setattr(files, "FEWEST_FOR_WORKERS", 10**6)
@@ -67,7 +68,7 @@ def test_processes_say_what_one_process_says(repository: Path, monkeypatch: pyte
     assert [error.file for error in several.errors] == [str(repository / "broken" / "config_db.json")]
 
 
-@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+@pytest.mark.skipif(not processes.usable(), reason="one processor, or no processes that start as copies")
 def test_processes_say_the_same_of_files_in_other_forms(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,7 +91,7 @@ def test_processes_say_the_same_of_files_in_other_forms(
             )
 
 
-@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+@pytest.mark.skipif(not processes.usable(), reason="one processor, or no processes that start as copies")
 def test_few_files_start_no_processes(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("started")
@@ -101,7 +102,7 @@ def test_few_files_start_no_processes(repository: Path, monkeypatch: pytest.Monk
         api.lint([repository])
 
 
-@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+@pytest.mark.skipif(not processes.usable(), reason="one processor, or no processes that start as copies")
 def test_a_process_that_is_ended_from_outside_is_an_error(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,7 +158,7 @@ def intents(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.skipif(not workers.usable(), reason="one processor, or no processes that start as copies")
+@pytest.mark.skipif(not processes.usable(), reason="one processor, or no processes that start as copies")
 def test_processes_say_of_intents_what_one_process_says(
     intents: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

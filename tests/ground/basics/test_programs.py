@@ -23,12 +23,7 @@ _STARTS = re.compile(
 _MAY = {
     "lossless.ground.basics.programs": {"subprocess"},
     # Copies of this very process that share its work; no program is started.
-    "lossless.checks.lint.workers": {
-        "multiprocessing",
-        "concurrent.futures.process",
-        "concurrent.futures.ProcessPool",
-    },
-    "lossless.output.render.fabric": {
+    "lossless.ground.basics.processes": {
         "multiprocessing",
         "concurrent.futures.process",
         "concurrent.futures.ProcessPool",

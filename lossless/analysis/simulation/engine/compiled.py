@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -62,12 +63,19 @@ def cache_folder() -> Path | None:
     for base in _bases():
         folder = base / "lossless" / f"kernels-{digest.hexdigest()[:16]}"
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, exist_ok=True)
         except OSError:
             continue
-        if os.access(folder, os.W_OK):
+        if os.access(folder, os.W_OK) and all(map(_is_ours, (folder, folder.parent))):
             return folder
     return None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Return whether nobody else can put files into a folder: what lies in it is run."""
+    status = folder.stat(follow_symlinks=False)
+    return status.st_uid == os.getuid() and not status.st_mode & stat.S_IWOTH
 
 
 def _bases() -> tuple[Path, ...]:

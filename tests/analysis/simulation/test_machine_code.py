@@ -1,0 +1,40 @@
+"""Machine code is kept where nobody else can put some: what lies there is run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lossless.analysis.simulation.engine.compiled import cache_folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    made = cache_folder()
+    assert made is not None
+    assert made.stat().st_mode & 0o777 == 0o700
+    assert cache_folder() == made
+    return made
+
+
+@pytest.mark.parametrize("part", [0, 1], ids=["itself", "above"])
+def test_a_folder_that_others_may_write_to_is_not_used(folder: Path, part: int) -> None:
+    (folder, folder.parent)[part].chmod(0o777)
+    assert cache_folder() is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+def test_a_folder_of_somebody_else_is_not_used(folder: Path) -> None:
+    os.chown(folder, 12345, 12345)
+    assert cache_folder() is None
+
+
+def test_a_link_to_a_folder_is_not_used(folder: Path) -> None:
+    elsewhere = folder.with_name("elsewhere")
+    folder.rename(elsewhere)
+    folder.symlink_to(elsewhere)
+    assert cache_folder() is None
