@@ -14,10 +14,8 @@ ASCII they would only make two names look the same.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-if TYPE_CHECKING:
-    pass
 
 Form = Literal["text", "github", "json", "markup"]
 """What a stream is given: text for people, workflow commands for GitHub, JSON or YAML, Markdown or XML."""
