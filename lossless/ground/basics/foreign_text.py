@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-
 Form = Literal["text", "github", "json", "markup"]
 """What a stream is given: text for people, workflow commands for GitHub, JSON or YAML, Markdown or XML."""
 
