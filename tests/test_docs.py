@@ -10,9 +10,11 @@ import pytest
 
 from lossless.api import lint, lint_documents, render
 from lossless.checks.rules.registry import RULES
+from lossless.ground.basics import limits
 from lossless.ground.documents import load_text
 from lossless.interfaces.cli import main, options
 from tests.checks.rules.snippets import merge
+from tests.fuzz.test_fuzz import EXAMPLES, ROUNDS
 from tests.interfaces.cli.repositories import repository, write
 from tools import headroom_guide, intent_reference, planning_guides
 from tools.rule_pages import pages
@@ -296,3 +298,15 @@ def test_the_readme_counts_what_is_found_and_how_soon_all_stand_still() -> None:
     still = r"^31 of 31 other hosts stand still, 256 of 256 GPUs with its own; the last after (\d+) us$"
     (last_us,) = re.findall(still, storm, re.MULTILINE)
     assert ("stops everybody within a millisecond" in readme, 500 < int(last_us) < 1000) == (True, True)
+
+
+def test_the_guide_to_reliability_names_every_limit() -> None:
+    declared = {value for name, value in vars(limits).items() if name.isupper() and name != "MIB"}
+    rows = re.findall(r"^\| [^|]+ \| ([\d,]+) \|$", (GUIDES / "reliability.md").read_text(), re.MULTILINE)
+    assert {int(row.replace(",", "")) for row in rows} == declared
+    assert len(rows) == sum(name.isupper() and name != "MIB" for name in vars(limits))
+
+
+def test_the_guide_to_reliability_counts_the_mutated_files_of_a_run() -> None:
+    text = " ".join((GUIDES / "reliability.md").read_text().split())
+    assert f"Every run of the tests does {ROUNDS * EXAMPLES} of these." in text
