@@ -115,7 +115,7 @@ def test_a_change_fails_for_what_it_adds_and_code_scanning_gets_all(act: Act, tm
     assert after.code == 1
     assert "TOP001" not in after.log
     assert sorted(results(after.outputs["sarif"])) == ["ECN001", "PFC009", "TOP001"]
-    assert after.summary.startswith("### lossless: 2 added, 0 gone, 1 left since HEAD~1")
+    assert after.summary.startswith("### lossless: 2 added, 0 gone, 1 left since HEAD&#126;1")
 
 
 def test_paths_and_options_are_words_whatever_is_in_them(act: Act, tmp_path: Path) -> None:

