@@ -154,7 +154,7 @@ def test_what_is_read_back_is_what_was_recommended_and_nothing_else_has_changed(
     assert after is not None
     assert load_text(after, "fabric.yaml").data == expected(document.data, wanted)
     load_intent(load_text(after, "fabric.yaml"))
-    if ": off" not in text:
+    if not re.search(r": *off", text):
         # Where a curve takes the place of off, more than values change.
         _only_values(text, after, wanted)
 
