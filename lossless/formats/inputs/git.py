@@ -19,14 +19,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.programs import MOST_BYTES, Done, environment, find_program, run
+from lossless.ground.basics.programs import LONGEST_S, MOST_BYTES, Done, environment, find_program, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 GIT = "git"
-LONGEST_S = 120.0
-"""Longest that an answer may take. A choice: files of a million names are listed in seconds where disks are near."""
 
 OVERRIDES = (
     # Asked for every list of files which of them have changed. Nothing: off, as "false" was a program before 2.36.

@@ -29,7 +29,22 @@ def _section_title(model: type) -> str:
 class Model(BaseModel):
     """Base of every intent model: frozen, and strict about keys."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, model_title_generator=_section_title)
+    # Deferred: a section is validated as part of a document, and needs no validator of its own.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, defer_build=True, model_title_generator=_section_title
+    )
+
+
+class LazyJsonSchema:
+    """The JSON Schema of an annotated value, made when it is asked for, which most runs never do."""
+
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+        """Keep what makes it."""
+        self._make = make
+
+    def __get_pydantic_json_schema__(self, _core: object, _handler: object) -> dict[str, Any]:
+        """Return it; pydantic asks by this name."""
+        return self._make()
 
 
 def refused(message: str, *within: str | int, at_key: bool = False) -> PydanticCustomError:

@@ -18,6 +18,7 @@ from pydantic import (
 from lossless.formats.intent.base import (
     RATE_PATTERN,
     Dscp,
+    LazyJsonSchema,
     Model,
     Percent,
     Priority,
@@ -71,10 +72,14 @@ def _curve_or_off(value: object) -> object:
     return _NO_CURVE if mapping is None else mapping
 
 
-_CURVE_SCHEMA = CurveIntent.model_json_schema()
 _OFF_SCHEMA: dict[str, Any] = {"enum": ["off", False]}
-_COLOUR_SCHEMA = {"anyOf": [_OFF_SCHEMA, _CURVE_SCHEMA]}
-Colour = Annotated[CurveIntent | None, BeforeValidator(_curve_or_off), WithJsonSchema(_COLOUR_SCHEMA)]
+
+
+def _colour_schema() -> dict[str, Any]:
+    return {"anyOf": [_OFF_SCHEMA, CurveIntent.model_json_schema()]}
+
+
+Colour = Annotated[CurveIntent | None, BeforeValidator(_curve_or_off), LazyJsonSchema(_colour_schema)]
 """The curve of one colour, or ``off``."""
 
 
@@ -242,34 +247,34 @@ _DSCP_SCHEMA = {
 }
 
 
-_COLOURED_SCHEMA = {
-    **_CURVE_SCHEMA,
-    "title": "Ecn",
-    "description": inspect.cleandoc(EcnIntent.__doc__ or ""),
-    "properties": {**_CURVE_SCHEMA["properties"], **dict.fromkeys(("yellow", "red"), _COLOUR_SCHEMA)},
-}
+def _coloured_schema() -> dict[str, Any]:
+    curve = CurveIntent.model_json_schema()
+    return {
+        **curve,
+        "title": "Ecn",
+        "description": inspect.cleandoc(EcnIntent.__doc__ or ""),
+        "properties": {**curve["properties"], **dict.fromkeys(("yellow", "red"), _colour_schema())},
+    }
 
 
 def _layer_schema(title: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a curve of which others may supply a part, and of its exceptions."""
-    by_speed = exceptions_schema(RATE_PATTERN, {"anyOf": [_OFF_SCHEMA, _COLOURED_SCHEMA]})
-    properties = {**_COLOURED_SCHEMA["properties"], "by_speed": by_speed, **exceptions}
+    curve = _coloured_schema()
+    by_speed = exceptions_schema(RATE_PATTERN, {"anyOf": [_OFF_SCHEMA, curve]})
+    properties = {**curve["properties"], "by_speed": by_speed, **exceptions}
     form = {"type": "object", "minProperties": 1, "additionalProperties": False}
     return {"title": title, **form, "properties": properties}
 
 
-_LAYER_SCHEMA = {"anyOf": [_OFF_SCHEMA, _layer_schema("EcnBySpeed")]}
-_ECN_SCHEMA = {
-    "description": "off, or min, max and probability, with exceptions for links and switches that differ",
-    "anyOf": [
-        _OFF_SCHEMA,
-        _layer_schema(
-            "EcnPolicy",
-            by_tier=exceptions_schema(TIER_PATTERN, _LAYER_SCHEMA),
-            by_device=exceptions_schema(NAME, _LAYER_SCHEMA),
-        ),
-    ],
-}
+def _ecn_schema() -> dict[str, Any]:
+    layer = {"anyOf": [_OFF_SCHEMA, _layer_schema("EcnBySpeed")]}
+    policy = _layer_schema(
+        "EcnPolicy",
+        by_tier=exceptions_schema(TIER_PATTERN, layer),
+        by_device=exceptions_schema(NAME, layer),
+    )
+    what = "off, or min, max and probability, with exceptions for links and switches that differ"
+    return {"description": what, "anyOf": [_OFF_SCHEMA, policy]}
 
 
 class TrafficClassIntent(Model):
@@ -294,7 +299,7 @@ class TrafficClassIntent(Model):
     pg: ClassGroups | None = None
     scheduling: Literal["dwrr", "strict"] | None = None
     bandwidth: Percent | None = None
-    ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), WithJsonSchema(_ECN_SCHEMA)] = None
+    ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), LazyJsonSchema(_ecn_schema)] = None
     buffer: ClassBuffers | None = None
     queue: ClassQueues | None = None
 

@@ -51,18 +51,20 @@ class Intent(Model, title="Intent"):
     transport: Annotated[Literal["rocev2"], BeforeValidator(_transport)]
     preset: Literal["azure", "nvidia", "pfc-only"] | None = None
     classes: dict[ClassName, TrafficClassIntent] = Field(min_length=1)
-    pfc: Annotated[PfcIntent | None, BeforeValidator(off_or_section)] = PfcIntent()
+    pfc: Annotated[PfcIntent | None, BeforeValidator(off_or_section)] = PfcIntent.model_construct()
     congestion_control: CongestionControlField
     hardware: HardwareIntent
     topology: TopologyIntent
-    hosts: HostsIntent = HostsIntent()
-    buffers: Buffers = Buffers()
-    sonic: Sonic = Sonic()
+    hosts: HostsIntent = HostsIntent.model_construct()
+    buffers: Buffers = Buffers.model_construct()
+    sonic: Sonic = Sonic.model_construct()
     mtu: FrameSize = DEFAULT_SWITCH_MTU_BYTES
     networks: dict[Name, NetworkChoice] = Field(default_factory=dict)
-    telemetry: Annotated[TelemetryIntent | None, BeforeValidator(off_or_section)] = TelemetryIntent()
+    telemetry: Annotated[TelemetryIntent | None, BeforeValidator(off_or_section)] = (
+        TelemetryIntent.model_construct()
+    )
     cluster: ClusterIntent | None = None
-    failures: FailuresIntent = FailuresIntent()
+    failures: FailuresIntent = FailuresIntent.model_construct()
 
 
 def json_schema() -> dict[str, Any]:

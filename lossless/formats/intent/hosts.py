@@ -141,7 +141,7 @@ class HostsIntent(Model):
     tool: Literal["auto", "mlnx_qos", "dcb", "niccli"] = "auto"
     interfaces: Annotated[tuple[Interface, ...] | None, BeforeValidator(listed)] = None
     rdma_devices: Annotated[tuple[RdmaDevice, ...] | None, BeforeValidator(listed)] = None
-    nccl: Nccl = Nccl()
+    nccl: Nccl = Nccl.model_construct()
     ucx: Ucx | None = None
     mori: LibraryIntent | None = None
     job_timeout: Duration | None = None

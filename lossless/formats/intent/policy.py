@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from lossless.formats.intent.base import (
     Dscp,
     Duration,
+    LazyJsonSchema,
     Model,
     OnOff,
     Percent,
@@ -43,10 +44,10 @@ class WatchdogPolicy(Model):
 
 
 def _watchdog_schema() -> dict[str, Any]:
-    """Return the schema of a watchdog of which a preset may supply a part."""
+    """Return the schema of ``off``, or of a watchdog of which a preset may supply a part."""
     schema = WatchdogPolicy.model_json_schema()
     del schema["required"]
-    return schema
+    return {"anyOf": [{"enum": ["off", False]}, schema]}
 
 
 def _some_tiers(value: tuple[str, ...]) -> tuple[str, ...]:
@@ -79,7 +80,7 @@ class PfcIntent(Model):
     watchdog: Annotated[
         WatchdogPolicy | None,
         BeforeValidator(off_or_mapping),
-        WithJsonSchema({"anyOf": [{"enum": ["off", False]}, _watchdog_schema()]}),
+        LazyJsonSchema(_watchdog_schema),
     ] = None
 
 
@@ -131,7 +132,7 @@ class CongestionControlIntent(Model):
     """How senders slow down: ``dcqcn``, or ``pfc-only`` as a stated policy."""
 
     kind: Literal["dcqcn", "pfc-only"]
-    dcqcn: DcqcnIntent = DcqcnIntent()
+    dcqcn: DcqcnIntent = DcqcnIntent.model_construct()
 
 
 def _congestion_control(value: Any) -> Any:
@@ -147,22 +148,21 @@ def _congestion_control(value: Any) -> Any:
     raise refused(f"expected dcqcn, a mapping with the one key dcqcn, or pfc-only; found {shown(value)}")
 
 
+def _congestion_control_schema() -> dict[str, Any]:
+    parameters = {"anyOf": [DcqcnIntent.model_json_schema(), {"type": "null"}]}
+    mapping = {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["dcqcn"],
+        "properties": {"dcqcn": parameters},
+    }
+    return {"anyOf": [{"enum": ["dcqcn", "pfc-only"]}, mapping]}
+
+
 CongestionControlField = Annotated[
     CongestionControlIntent,
     BeforeValidator(_congestion_control),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"enum": ["dcqcn", "pfc-only"]},
-                {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": ["dcqcn"],
-                    "properties": {"dcqcn": {"anyOf": [DcqcnIntent.model_json_schema(), {"type": "null"}]}},
-                },
-            ]
-        }
-    ),
+    LazyJsonSchema(_congestion_control_schema),
 ]
 
 

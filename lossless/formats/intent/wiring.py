@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, mo
 from pydantic_core import PydanticCustomError
 
 from lossless.formats.intent.base import (
+    LazyJsonSchema,
     Length,
     LinkCount,
     Model,
@@ -68,7 +69,7 @@ def _switch_choice(value: Any) -> Any:
 SwitchField = Annotated[
     SwitchChoice,
     BeforeValidator(_switch_choice),
-    WithJsonSchema({"anyOf": [{"type": "string"}, SwitchChoice.model_json_schema()]}),
+    LazyJsonSchema(lambda: {"anyOf": [{"type": "string"}, SwitchChoice.model_json_schema()]}),
 ]
 
 

@@ -18,11 +18,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code: 0 clean, 1 findings, 2 something could not be done.
 
     Without ``argv`` the process is ours: its arguments are taken, and its garbage collector is kept from
-    walking over modules that live as long as the process, which costs as much as starting Python.
+    walking over modules that live as long as the process, which costs as much as starting Python. Plugins of
+    pydantic that other packages bring are left out: none of them has to see what is read here.
     """
     import gc
+    import os
 
     if argv is None:
+        os.environ["PYDANTIC_DISABLE_PLUGINS"] = "__all__"
         # Before anything else is imported: that alone would set off a dozen collections.
         gc.set_threshold(_GARBAGE_THRESHOLD)
     from lossless.interfaces.cli.app import run

@@ -31,7 +31,7 @@ class Tree:
         """Open the folder, if there is one.
 
         Raises:
-            RenderError: it cannot be opened, or holds a manifest that is not ours.
+            RenderError: it cannot be opened.
         """
         self._path = path
         try:

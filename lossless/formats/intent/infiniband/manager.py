@@ -99,7 +99,7 @@ class SubnetManager(Model):
     prefix: Number64 | None = None
     routing: EngineChoice | None = None
     options: dict[SettingKey, OptionText] = Field(default_factory=dict)
-    keys: SubnetKeys = SubnetKeys()
+    keys: SubnetKeys = SubnetKeys.model_construct()
     ufm: dict[SettingKey, dict[SettingKey, SettingText]] = Field(default_factory=dict)
 
     @model_validator(mode="after")

@@ -21,7 +21,7 @@ class ManagedNccl(Model):
 class ManagedHosts(Model):
     """What holds on every host of a fabric that a cloud runs."""
 
-    nccl: ManagedNccl = ManagedNccl()
+    nccl: ManagedNccl = ManagedNccl.model_construct()
     environment: Environment = Field(default_factory=dict)
 
 
@@ -37,7 +37,7 @@ class ManagedIntent(Model, title="ManagedIntent"):
     fabric: Name
     transport: Literal["efa", "gcp", "azure"]
     machine: str | None = None
-    hosts: ManagedHosts = ManagedHosts()
+    hosts: ManagedHosts = ManagedHosts.model_construct()
 
 
 def json_schema() -> dict[str, Any]:

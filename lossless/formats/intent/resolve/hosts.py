@@ -295,9 +295,8 @@ def _spoken_unit(parameter: Parameter) -> str:
 
 def _given(loaded: LoadedIntent) -> Iterator[tuple[str, str, int]]:
     """Yield the parameters that the intent gives: key, firmware name, value in our units."""
-    given = loaded.intent.congestion_control.dcqcn.model_dump(exclude_none=True)
-    for key, value in given.items():
-        if key not in ("priorities", "cnp_dscp", "cnp_priority"):
+    for key, value in loaded.intent.congestion_control.dcqcn:
+        if value is not None and key not in ("priorities", "cnp_dscp", "cnp_priority"):
             yield key, "min_time_between_cnps" if key == "cnp_interval" else key, int(value)
 
 

@@ -142,7 +142,7 @@ def _shape(declared: ShapeIntent, at: Origin) -> Shape:
 def _links(declared: ShapeIntent, at: Origin, tier: LinkTier) -> LinkKind:
     """Return the links of a tier; those between switches are declared under the name of their tier."""
     key, cable = "host_links" if tier == "hosts" else tier, _CABLE_KEYS[tier]
-    cables_m = declared.cables.model_dump(by_alias=True)
+    cables_m = {name.rstrip("_"): cable_m for name, cable_m in declared.cables}
     lag = "lag" if declared.lag and tier != "hosts" else None
     return LinkKind(tier, getattr(declared, key), cables_m[cable], at.at(key), at.at("cables", cable), lag)
 
