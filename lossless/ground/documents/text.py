@@ -6,6 +6,7 @@ Only UTF-8 is read; a refusal is an ``errors.UnreadableError`` that says what th
 from __future__ import annotations
 
 from bisect import bisect_right
+from os import fstat
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import Problem, UnreadableError
@@ -77,7 +78,10 @@ def read_bytes(path: str | PathLike[str], limit_bytes: int = FILE_BYTES) -> byte
         _refuse(file.replace("\0", "\\0"), "a file name cannot hold a NUL character")
     try:
         with BufferedReader(FileIO(file)) as stream:
-            return stream.read(limit_bytes + 1)
+            # Memory for the largest file that is read costs more to come by than most files to read.
+            size = min(fstat(stream.fileno()).st_size, limit_bytes)
+            raw = stream.read(size + 1)
+            return raw if len(raw) <= size else raw + stream.read(limit_bytes - size)
     except FileNotFoundError:
         _refuse(file, "no such file")
     except IsADirectoryError:
@@ -103,8 +107,20 @@ _AS_DIGITS = bytes(ord("0") if chr(byte).isdecimal() and byte < 128 else ord(" "
 _TOO_LONG = b"0" * (DIGITS + 1)
 
 
+_SAMPLED = (DIGITS + 1) // 2
+"""Every so many bytes one is looked at: a number that is too long shows in two of these, one after the other."""
+
+
+def _may_hold_long_number(raw: bytes) -> bool:
+    samples = raw[::_SAMPLED].translate(_AS_DIGITS)
+    index = samples.find(b"00")
+    while index >= 0 and not raw[index * _SAMPLED : (index + 1) * _SAMPLED].isdigit():
+        index = samples.find(b"00", index + 1)
+    return index >= 0
+
+
 def _refuse_long_numbers(raw: bytes, file: str) -> None:
-    offset = raw.translate(_AS_DIGITS).find(_TOO_LONG)
+    offset = raw.translate(_AS_DIGITS).find(_TOO_LONG) if _may_hold_long_number(raw) else -1
     if offset >= 0:
         line, column = _place(raw, offset)
         _refuse(file, f"a number of more than {DIGITS} digits, the most that is read", line, column)

@@ -133,3 +133,37 @@ def test_any_text_is_read_or_refused_with_a_place(text: str) -> None:
         assert 1 <= problem.line <= text.count("\n") + 1
     else:
         assert document.data == json.loads(text)
+
+
+members = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=3) | st.lists(st.tuples(keys, inner), max_size=4).map(tuple),
+    max_leaves=12,
+)
+"""Values whose objects are tuples of members, so that a key can stand in them twice."""
+
+
+def written(value: Any, layout: dict[str, Any]) -> str:
+    """Write such a value as JSON."""
+    comma, colon = layout["separators"]
+    plain = {"ensure_ascii": layout["ensure_ascii"]}
+    if isinstance(value, tuple):
+        inside = (f"{json.dumps(key, **plain)}{colon}{written(child, layout)}" for key, child in value)
+        return f"{{{comma.join(inside)}}}"
+    if isinstance(value, list):
+        return f"[{comma.join(written(child, layout) for child in value)}]"
+    return json.dumps(value, **plain)
+
+
+def repeats_in(value: Any) -> bool:
+    children = [child for _, child in value] if isinstance(value, tuple) else value
+    if not isinstance(children, list):
+        return False
+    names = [key for key, _ in value] if isinstance(value, tuple) else []
+    return len(set(names)) < len(names) or any(map(repeats_in, children))
+
+
+@given(st.lists(st.tuples(keys, members), max_size=5).map(tuple), layouts)
+def test_a_key_that_stands_twice_is_told_however_it_is_written(value: Any, layout: dict[str, Any]) -> None:
+    document = load_json(written(value, layout), "f")
+    assert bool(document.duplicates) == repeats_in(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,9 +11,10 @@ from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import InputError, UnreadableError
 from lossless.ground.basics.findings import Span
+from lossless.ground.basics.limits import DIGITS
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.documents import load, load_text
-from lossless.ground.documents.text import Lines, decode, read_text
+from lossless.ground.documents.text import Lines, decode, read_bytes, read_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -133,3 +135,28 @@ def test_a_line_that_is_not_there() -> None:
 def test_the_nearest_name_whatever_the_order(name: str, meant: str | None) -> None:
     names = ["watchdog", "dscp", "priority", "scheduling"]
     assert nearest(name, names) == nearest(name, reversed(names)) == meant
+
+
+@pytest.mark.parametrize("after", [b"", b" ", b"1", b"x9"])
+def test_a_number_too_long_is_refused_wherever_it_stands(after: bytes) -> None:
+    for before in range(2 * DIGITS):
+        text = b"x" * before + b"7" * DIGITS
+        assert decode(text + b" " + after, "f")
+        with pytest.raises(UnreadableError, match=f"a number of more than {DIGITS} digits") as refused:
+            decode(text + b"7" + after, "f")
+        assert refused.value.problems[0].column == before + 1
+
+
+def test_what_grows_while_it_is_read_is_read_to_its_end(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(b"a: 1\n" * 50_000,))
+    writer.start()
+    assert read_text(pipe) == "a: 1\n" * 50_000
+    writer.join()
+
+
+@pytest.mark.parametrize("size", [9, 10, 11, 400])
+def test_a_file_is_read_up_to_the_limit(tmp_path: Path, size: int) -> None:
+    (tmp_path / "f").write_bytes(b"x" * size)
+    assert len(read_bytes(tmp_path / "f", 10)) == min(size, 11)

@@ -9,13 +9,15 @@ before, by :mod:`lossless.formats.sonic.read.forms`.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import TypeGuard
 
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
@@ -45,6 +47,7 @@ PORT_MAPS = {
 _MOST_DIGITS = 20
 """Digits of 2 to the 64th; int() refuses texts that are very much longer with an error of its own."""
 _TEXT = frozenset({str})
+_ROW = frozenset({dict})
 _LISTS = frozenset({"BUFFER_PORT_INGRESS_PROFILE_LIST", "BUFFER_PORT_EGRESS_PROFILE_LIST"})
 _PORT_KEYED = frozenset({"PORT_QOS_MAP", "QUEUE", "BUFFER_PG", "BUFFER_QUEUE"}) | _LISTS
 """Tables whose keys orchagent splits at commas (sonic-swss orchagent/qosorch.cpp, bufferorch.cpp @bcd579d)."""
@@ -127,32 +130,28 @@ class Tables:
             kind = type(value).__name__
             self.unreadable.append((name, f"{name} is a {kind}, not a table of rows; it is not read"))
             return {}
-        rows: dict[str, ConfigRow] = {}
         # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it stands in
         # the file (SyncMap, sonic-swss orchagent/orch.h @000e01f).
-        joinable, listed, is_text = name in _PORT_KEYED, name in _LISTS, _TEXT.issuperset
-        for key in sorted(value):
-            fields = value[key]
-            # Nearly every row is text alone, and is taken as it stands.
-            if (
-                fields.__class__ is dict
-                and is_text(map(type, fields.values()))
-                and not (joinable and "," in key)
-                and not (listed and "profile_list@" in fields)
-            ):
-                rows[key] = ConfigRow(key, fields)
-            elif not isinstance(fields, dict):
+        keys = sorted(value)
+        # Nearly every table is text alone, and is taken as it stands.
+        if _is_plain_table(name, value):
+            return dict(zip(keys, map(ConfigRow, keys, map(value.__getitem__, keys)), strict=True))
+        rows: dict[str, ConfigRow] = {}
+        for key in keys:
+            if not isinstance(value[key], dict):
                 self.unread.append(f"{name}|{key}: not a row")
+                continue
+            row = ConfigRow(key, self._fields((name, key), value[key]))
+            if name in _PORT_KEYED and "," in key.partition("|")[0]:
+                self.joined.append((name, row))
+                rows.update(dict.fromkeys(single_keys(key), row))
             else:
-                row = ConfigRow(key, self._fields((name, key), fields))
-                if joinable and "," in key.partition("|")[0]:
-                    self.joined.append((name, row))
-                    rows.update(dict.fromkeys(single_keys(key), row))
-                else:
-                    rows[key] = row
+                rows[key] = row
         return rows
 
-    def _fields(self, place: Path, fields: Mapping[str, object]) -> dict[str, str]:
+    def _fields(self, place: Path, fields: Mapping[str, object]) -> Mapping[str, str]:
+        if _is_text(fields) and "profile_list@" not in fields:
+            return fields
         text_by_field = {}
         # In the midst of a configuration a row can be wrapped as redis-dump does.
         inner = fields.get("value")
@@ -202,6 +201,20 @@ class Tables:
         if value is None and table not in JUDGED_TABLES:
             self.unread.append(f"{table}|{row.key}|{field}: {text!r} is not a number")
         return value
+
+
+def _is_plain_table(name: str, rows: Mapping[str, object]) -> bool:
+    """Return whether all values of a table are text, and its keys and fields need no reading."""
+    if not _ROW.issuperset(map(type, rows.values())) or name in _LISTS:
+        return False
+    if name in _PORT_KEYED and "," in "".join(rows):
+        return False
+    fields: Iterable[dict[str, object]] = rows.values()  # type: ignore[assignment]
+    return _TEXT.issuperset(map(type, chain.from_iterable(map(dict.values, fields))))
+
+
+def _is_text(fields: Mapping[str, object]) -> TypeGuard[Mapping[str, str]]:
+    return fields.__class__ is dict and _TEXT.issuperset(map(type, fields.values()))
 
 
 @lru_cache(maxsize=4096)

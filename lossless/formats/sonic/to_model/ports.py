@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import PORT_MAPS, NumberedKeys, RowOverlap, names_in, whole_number
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 Slots = dict[int, "ConfigRow"]
 _VOQ_KEYED = ("QUEUE", "BUFFER_QUEUE")
+_FIELDS = attrgetter("fields")
+_ITEMS = methodcaller("items")
 LAST_INDEX = 255
 """Ranges are read this far: far beyond the queues of any port, and short of filling the memory."""
 
@@ -185,22 +188,21 @@ class QosReader:
         self._dynamic = dynamic
         self._generate = generate
         self._built: dict[object, PortQos] = {}
+        self._as_written: dict[object, PortQos] = {}
         self._contents = _Contents()
 
     def read(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
         """Return the QoS of a port; ports whose rows say the same share one object."""
-        says = self._contents.of
-        content = (
-            says(rows.qos),
-            says(rows.watchdog),
-            *(tuple([(n, says(slots[n])) for n in sorted(slots)]) for slots in rows.numbered),
-            rows.lists,
-            speed_bps,
-            cable.configured_m,
-        )
-        if content not in self._built:
-            self._built[content] = self._build(rows, speed_bps, cable)
-        return self._built[content]
+        link = (rows.lists, speed_bps, cable.configured_m)
+        written = (_written(rows.qos), _written(rows.watchdog), *map(_written_slots, rows.numbered), link)
+        qos = self._as_written.get(written)
+        if qos is None:
+            says = self._contents.of
+            slots = [tuple((n, says(slots[n])) for n in sorted(slots)) for slots in rows.numbered]
+            content = (says(rows.qos), says(rows.watchdog), *slots, link)
+            qos = self._built.get(content) or self._build(rows, speed_bps, cable)
+            self._built[content] = self._as_written[written] = qos
+        return qos
 
     def _build(self, rows: PortRows, speed_bps: int | None, cable: Cable) -> PortQos:
         qos, objects = rows.qos, self._objects
@@ -285,16 +287,19 @@ class _Contents:
     """Numbers for what rows say, whatever the order of their fields: equal numbers, equal rows."""
 
     def __init__(self) -> None:
-        self._as_written: dict[tuple[tuple[str, str], ...], int] = {}
-        self._sorted: dict[tuple[tuple[str, str], ...], int] = {}
+        self._numbers: dict[tuple[tuple[str, str], ...], int] = {}
 
     def of(self, row: ConfigRow | None) -> int:
         """Return the number of what a row says, 0 for no row."""
         if row is None:
             return 0
-        written = tuple(row.fields.items())
-        number = self._as_written.get(written)
-        if number is None:
-            number = self._sorted.setdefault(tuple(sorted(written)), len(self._sorted) + 1)
-            self._as_written[written] = number
-        return number
+        return self._numbers.setdefault(tuple(sorted(row.fields.items())), len(self._numbers) + 1)
+
+
+def _written(row: ConfigRow | None) -> tuple[tuple[str, str], ...] | None:
+    return None if row is None else tuple(row.fields.items())
+
+
+def _written_slots(slots: Slots) -> tuple[object, ...]:
+    """Return what numbered rows say, as written."""
+    return (*slots, *map(tuple, map(_ITEMS, map(_FIELDS, slots.values()))))

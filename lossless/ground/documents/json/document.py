@@ -51,19 +51,8 @@ def load_json(text: str, file: str, *, lists: bool = False) -> Document:
 
 def _parse(text: str, file: str) -> tuple[Any, bool]:
     """Return the data, and whether a key stands twice in an object."""
-    repeats = False
-
-    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        nonlocal repeats
-        unique = dict(pairs)
-        if len(unique) < len(pairs):
-            repeats = True
-        return unique
-
     try:
-        data = json.loads(
-            text, object_pairs_hook=members, parse_constant=_refuse_constant, parse_float=_finite
-        )
+        data = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except json.JSONDecodeError as error:
         from lossless.ground.documents.json.errors import explain
 
@@ -74,9 +63,26 @@ def _parse(text: str, file: str) -> tuple[Any, bool]:
         from lossless.ground.documents.json.errors import bad_number
 
         _refuse(text, file, *bad_number(text))
-    if _is_too_deep(data):
+    strings = _count_strings(data)
+    if strings is None:
         _refuse_depth(text, file)
-    return data, repeats
+    # Each string has two quotes in the text, and more where it holds some; a key that stands twice is lost in the data.
+    # Nearly all texts hold no others, and are read without a call for each object.
+    return data, text.count('"') != 2 * strings and _has_repeats(text)
+
+
+def _has_repeats(text: str) -> bool:
+    """Return whether a key stands twice in an object of a text that can be read."""
+    repeats = False
+
+    def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        nonlocal repeats
+        unique = dict(pairs)
+        repeats = repeats or len(unique) < len(pairs)
+        return unique
+
+    json.loads(text, object_pairs_hook=look)
+    return repeats
 
 
 def _refuse_constant(literal: str) -> NoReturn:
@@ -90,18 +96,32 @@ def _finite(literal: str) -> float:
     return number
 
 
-def _is_too_deep(data: Any) -> bool:
+def _count_strings(data: Any) -> int | None:
+    """Return how many keys and strings there are, None where they are nested too deep."""
     level: list[Any] = [[data]]
+    strings = 0
     for _ in range(NESTING + 2):
-        if _CONTAINERS.isdisjoint(map(type, _items(level))):
-            return False
-        level = [value for value in _items(level) if type(value) in _CONTAINERS]
-    return True
+        values = list(_items(level))
+        kinds = list(map(type, values))
+        strings += kinds.count(str)
+        if _CONTAINERS.isdisjoint(kinds):
+            return strings
+        level = [value for value in values if type(value) in _CONTAINERS]
+        strings += sum(map(len, level if _are_objects(level) else filter(_is_object, level)))
+    return None
+
+
+def _are_objects(containers: list[Any]) -> bool:
+    return _OBJECTS.issuperset(map(type, containers))
+
+
+def _is_object(value: Any) -> bool:
+    return type(value) is dict
 
 
 def _items(containers: list[Any]) -> Iterator[Any]:
     """Yield what is in objects and lists, one level down."""
-    if _OBJECTS.issuperset(map(type, containers)):
+    if _are_objects(containers):
         return chain.from_iterable(map(dict.values, containers))
     return chain.from_iterable(each.values() if type(each) is dict else each for each in containers)
 
