@@ -21,6 +21,8 @@ read is listed at the end, and is not an error.
 
 exit status: 0 a snapshot was printed, 2 none was
 
+A tool that gives no answer in LOSSLESS_TOOL_LIMIT_S seconds (20) is ended, and the rest of that interface left.
+
 SYSFS_ROOT and ETC_ROOT say where /sys and /etc of the host are, for a container that has them elsewhere.
 END
 }
@@ -30,6 +32,9 @@ ETC=${ETC_ROOT:-/etc}
 configfs=
 opened=
 left_out=
+LIMIT_S=${LOSSLESS_TOOL_LIMIT_S:-20}
+# The tool that hung on this interface: others would wait for the same firmware.
+hung=
 
 die() {
     printf 'lossless-collect: %s\n' "$*" >&2
@@ -42,36 +47,54 @@ without() {
 "
 }
 
+# bounded COMMAND...: run a tool for a limited time.
+bounded() {
+    if command -v timeout >/dev/null 2>&1; then timeout -k 5 "$LIMIT_S" "$@"; else "$@"; fi
+}
+
+# ask COMMAND...: keep in "printed" what a command prints; fails where there is nothing, and says why.
+ask() {
+    if [ -n "$hung" ]; then
+        without "$*" "not asked, as $hung gave no answer"
+    elif ! command -v "$1" >/dev/null 2>&1; then
+        without "$*" "$1 is not installed"
+    elif printed=$(bounded "$@" 2>/dev/null); then
+        return 0
+    else
+        failed "$?" "$1" "$*"
+    fi
+    return 1
+}
+
+# failed STATUS TOOL WHAT: 124 and 137 are those of what was ended for taking too long.
+failed() {
+    case $1 in
+        124 | 137) hung=$2 && without "$3" "gave no answer in $LIMIT_S s" ;;
+        *) without "$3" "failed with status $1" ;;
+    esac
+}
+
 # show COMMAND...: a section of what a command prints.
 show() {
-    if ! command -v "$1" >/dev/null 2>&1; then
-        without "$*" "$1 is not installed"
-    elif printed=$("$@" 2>/dev/null); then
-        printf '==> %s\n%s\n' "$*" "$printed"
-    else
-        without "$*" "failed with status $?"
-    fi
+    ! ask "$@" || printf '==> %s\n%s\n' "$*" "$printed"
 }
 
 # show_lines PATTERN COMMAND...: the same, of the lines that matter.
 show_lines() {
     pattern=$1
     shift
-    if ! command -v "$1" >/dev/null 2>&1; then
-        without "$*" "$1 is not installed"
-    elif printed=$("$@" 2>/dev/null); then
-        printf '==> %s\n' "$*"
-        printf '%s\n' "$printed" | grep -E "$pattern" || without "$*" "nothing in it speaks of RDMA"
-    else
-        without "$*" "failed with status $?"
-    fi
+    ask "$@" || return 0
+    printf '==> %s\n' "$*"
+    printf '%s\n' "$printed" | grep -E "$pattern" || without "$*" "nothing in it speaks of RDMA"
 }
 
 # one FILE: a line of what a file below /sys holds, by its path on the host; silent where there is none.
 one() {
-    [ -f "$1" ] || return 0
-    if value=$(cat "$1" 2>/dev/null); then
+    [ -f "$1" ] && [ -z "$hung" ] || return 0
+    if value=$(bounded cat "$1" 2>/dev/null); then
         printf '/sys%s = %s\n' "${1#"$SYSFS"}" "$(printf '%s' "$value" | head -n 1)"
+    elif [ $? -ge 124 ]; then
+        failed 124 "/sys${1#"$SYSFS"}" "/sys${1#"$SYSFS"}"
     else
         without "/sys${1#"$SYSFS"}" "no permission, or the driver refuses"
     fi
@@ -163,14 +186,19 @@ close_folder() {
     opened=
 }
 
+# show_file FILE: a section of what a file below /sys holds.
+show_file() {
+    ask cat "$1" || return 0
+    printf '==> cat /sys%s\n%s\n' "${1#"$SYSFS"}" "$printed"
+}
+
 # congestion_control FOLDER: what apply shows is what the firmware has; the other files are what was written last.
 congestion_control() {
     for file in "$1/"*; do
         [ "${file##*/}" = apply ] || one "$file"
     done
     [ -f "$1/apply" ] || return 0
-    printf '==> cat /sys%s\n' "${1#"$SYSFS"}/apply"
-    cat "$1/apply"
+    show_file "$1/apply"
 }
 
 tools_of_interface() {
@@ -193,6 +221,7 @@ snapshot() {
     printf '# lossless host facts 1\n# host %s\n' "$(hostname)"
     for interface in $interfaces; do
         [ -d "$SYSFS/class/net/$interface" ] || die "there is no interface $interface"
+        hung=
         device=$(rdma_device_of "$interface")
         pci=$(target "$SYSFS/class/net/$interface/device")
         driver=$(target "$SYSFS/class/net/$interface/device/driver")
@@ -206,6 +235,7 @@ snapshot() {
         printf '==> nccl.conf\n'
         grep -E '^[[:space:]]*(NCCL|UCX|MORI)_' "$conf"
     fi
+    hung=
     show_lines '\.(chassis\.name|port\.ifname|port\.local)=' lldpctl -f keyvalue
     printf '==> not read\n%s==> end\n' "$left_out"
 }
@@ -222,5 +252,6 @@ for argument in "$@"; do
     esac
 done
 [ -n "$interfaces" ] || interfaces=$(discover)
+command -v timeout >/dev/null 2>&1 || printf 'lossless-collect: timeout is not installed; a tool may take any time\n' >&2
 [ -n "$interfaces" ] || die "no Ethernet port in $SYSFS/class/net has an RDMA device; name the interfaces"
 snapshot

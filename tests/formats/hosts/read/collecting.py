@@ -17,7 +17,9 @@ NICS = tuple(load_nic(name) for name in nic_names())
 _JSON = Path(__file__).with_name("dcb_json.py")
 
 
-def collect(fake: FakeHost, *arguments: str, etc: Path | None = None) -> subprocess.CompletedProcess[str]:
+def collect(
+    fake: FakeHost, *arguments: str, etc: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run the collector on a pretended host."""
     folder = fake.sysfs.parent
     stubs = folder / "collector-bin"
@@ -31,7 +33,8 @@ def collect(fake: FakeHost, *arguments: str, etc: Path | None = None) -> subproc
             f'#!/bin/sh\n[ "$1" != -j ] || exec {sys.executable} -IS {_JSON} {folder} "$@"\nexec {dcb} "$@"\n',
         )
     path = f"{stubs}:{folder / 'bin'}:/usr/bin:/bin"
-    environment = {"PATH": path, "SYSFS_ROOT": str(fake.sysfs), "ETC_ROOT": str(etc or folder / "etc")}
+    roots = {"SYSFS_ROOT": str(fake.sysfs), "ETC_ROOT": str(etc or folder / "etc")}
+    environment = {"PATH": path, **roots, **variables}
     return subprocess.run(
         ["/bin/sh", str(COLLECTOR), *arguments], env=environment, capture_output=True, text=True, check=False
     )

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from lossless.checks.rules.hosts.host_drift import differences
+from lossless.formats.hosts.read.facts_file import read_facts
 from lossless.ground.basics.known import UNKNOWN, certain
 from lossless.interfaces.api.collector import collector
 from lossless.model.fabric.hosts import HostQos
@@ -213,3 +214,34 @@ def test_nccl_conf_is_part_of_it(fake: FakeHost, tmp_path: Path) -> None:
     )
     done = collect(fake, etc=tmp_path)
     assert "==> nccl.conf\nNCCL_IB_TC=106\nNCCL_IB_HCA==mlx5_0\n==> not read" in done.stdout
+
+
+@pytest.mark.parametrize("hangs", ["mlnx_qos", "cat"])
+def test_a_tool_that_hangs_costs_its_interface_and_no_other(hangs: str, fake: FakeHost) -> None:
+    fake.add_nic("eth3", "mlx5_1", "0000:18:00.0")
+    stub = fake.sysfs.parent / "bin" / hangs
+    own = stub.with_name(f"{hangs}-itself")
+    stub.rename(own)
+    stub.write_text(f'#!/bin/sh\ncase "$*" in *eth2*) sleep 600 ;; esac\nexec {own} "$@"\n')
+    stub.chmod(0o755)
+    done = collect(fake, "eth2", "eth3", LOSSLESS_TOOL_LIMIT_S="1")
+    assert (done.returncode, done.stderr) == (0, "")
+    left = done.stdout.partition("==> not read\n")[2]
+    assert left.count("gave no answer in 1 s") == 1
+    assert "ethtool -a eth2: not asked, as " in left
+    assert "==> ethtool -a eth3\n" in done.stdout
+    assert done.stdout.endswith("==> end\n")
+    hosts, _ = hosts_of(read_facts(done.stdout, "hosts/node1/snapshot.facts"))
+    assert [host.qos.interfaces for host in hosts] == [("eth2",), ("eth3",)]
+
+
+def test_a_host_without_timeout_is_told_that_tools_are_not_bounded(fake: FakeHost) -> None:
+    plain = fake.sysfs.parent / "plain-bin"
+    plain.mkdir()
+    for tool in ("head", "grep", "readlink", "sh"):
+        (plain / tool).symlink_to(shutil.which(tool) or "")
+    done = collect(
+        fake, "eth2", PATH=f"{plain}:{fake.sysfs.parent / 'bin'}:{fake.sysfs.parent / 'collector-bin'}"
+    )
+    assert done.stderr == "lossless-collect: timeout is not installed; a tool may take any time\n"
+    assert done.stdout.endswith("==> end\n")
