@@ -114,6 +114,28 @@ def test_more_headroom_for_slow_peers_is_advised_and_is_enough() -> None:
     assert min(one.tightest.margin_bytes for one in again.seeds if one.tightest) >= found.frame_bytes
 
 
+CURVE = {"min": "800 KiB", "max": "3200 KiB", "probability": "20%"}
+LOW = {"dynamic_th": -5}
+QUIETER: tuple[tuple[Patch, str, str], ...] = (
+    ({"buffer": LOW}, "buffer", "ecn"),
+    ({"buffer": LOW, "ecn": {**CURVE, "by_tier": {"leaf": CURVE}}}, "buffer", "ecn.by_tier.leaf"),
+    ({"buffer": LOW, "ecn": {**CURVE, "by_speed": {"400G": CURVE}}}, "buffer", "ecn.by_speed.400G"),
+    ({"buffer": {"by_tier": {"leaf": LOW}}}, "buffer.by_tier.leaf", "ecn"),
+)
+"""What a class states, and where what counts at the port of a host stands in it."""
+
+
+@pytest.mark.parametrize(("rdma", "buffer", "ecn"), QUIETER)
+def test_the_lines_that_are_advised_are_those_that_count_at_the_port(
+    rdma: Patch, buffer: str, ecn: str
+) -> None:
+    """A line for all switches changes nothing where a tier, a speed or a device has one of its own."""
+    changes = judged(declared({"classes": {"rdma": rdma}}), 4).changes
+    assert [change.partition("in the intent: ")[2] for change in changes] == [
+        f"classes.rdma.{buffer}.dynamic_th, classes.rdma.{ecn}.max"
+    ]
+
+
 # --- figures ---
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.measure import GroupUse, NamedLinkEnd
     from lossless.analysis.simulation.study.study import Study
+    from lossless.ground.basics.findings import Path
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import View
@@ -115,8 +116,16 @@ def _stated_headroom(
     if not view.fabric.declared or port is None or not port.speed_bps:
         return ""
     keys = ("classes", name, "buffer", "by_speed", format_rate(port.speed_bps), "xoff")
-    path = profile.origin.path if profile.origin.path[-1:] == ("xoff",) else keys
-    return f"; in the intent: {'.'.join(map(str, path))}: {size_text(least_bytes)}"
+    return f"; in the intent: {_stated(profile, keys)}: {size_text(least_bytes)}"
+
+
+def _stated(profile: BufferProfile, keys: Path) -> str:
+    """Return where an intent states a value of a profile: where it does, else by ``keys``, which end with its name."""
+    return _dotted(profile.origin.path if profile.origin.path[-1:] == keys[-1:] else keys)
+
+
+def _dotted(keys: Path) -> str:
+    return ".".join(map(str, keys))
 
 
 def _used_by(view: View, free: Study, profile: BufferProfile) -> int:
@@ -178,18 +187,20 @@ def _quieter(view: View, results: Study) -> Iterator[str]:
     port, profile = _port(view, place), _profile(view, results.scenario, place)
     number = port.qos.queue_of(results.scenario.classes[0].priority) if port and port.qos else None
     queue = port.qos.queues[number] if port and port.qos and number is not None else None
-    wred = queue.wred.name if queue is not None and queue.wred is not None else None
-    keys = f"classes.{results.scenario.classes[0].name}" if view.fabric.declared else ""
+    wred = queue.wred if queue is not None else None
+    # An exception by speed, tier or device stands before what the class states for all.
+    ecn = _dotted(wred.origin.path) if wred and view.fabric.declared else ""
     if wred is None:
         yield "turn ECN on for the class: nothing slows senders down before PFC does"
     elif late:
-        stated = f"; in the intent: {keys}.ecn.min" if keys else ""
+        stated = ecn and f"; in the intent: {ecn}.min"
         seeds = f"{len(late)} of {len(results.seeds)} seeds"
-        yield f"lower Kmin of {wred}: PFC comes before the first mark in {seeds}{stated}"
+        yield f"lower Kmin of {wred.name}: PFC comes before the first mark in {seeds}{stated}"
     elif profile is not None and profile.dynamic_th is not None:
         now = f"{profile.name} (now {profile.dynamic_th})"
-        stated = f"; in the intent: {keys}.buffer.dynamic_th, {keys}.ecn.max" if keys else ""
-        yield f"to keep PFC silent, raise dynamic_th of {now} or lower Kmax of {wred}{stated}"
+        keys = ("classes", results.scenario.classes[0].name, "buffer", "dynamic_th")
+        stated = ecn and f"; in the intent: {_stated(profile, keys)}, {ecn}.max"
+        yield f"to keep PFC silent, raise dynamic_th of {now} or lower Kmax of {wred.name}{stated}"
 
 
 def _port(view: View, place: NamedLinkEnd | None) -> Port | None:
