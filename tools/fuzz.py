@@ -18,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.fuzz.seeds import beside, seeds  # noqa: E402
-from tests.fuzz.trials import Breakage, Trial, breakage, drawn, minimised  # noqa: E402
+from tests.fuzz.seeds import seeds  # noqa: E402
+from tests.fuzz.trials import Breakage, Trial, beside, breakage, drawn, minimised  # noqa: E402
 
 SLOWEST_S = 20.0
 """Processor time after which an example is named as slow."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import tempfile
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.conftest import REFERENCE
+from tests.formats.hosts.from_model.fake_nic import FakeHost
 from tests.formats.hosts.read import printed
-from tests.fuzz.trials import INTENT_COMMANDS, OTHER_COMMANDS, SWITCH_COMMANDS, Seed
+from tests.formats.hosts.read.collecting import collect
+from tests.fuzz.editor import conversation
+from tests.fuzz.trials import EDITOR, INTENT_COMMANDS, MESSAGES, OTHER_COMMANDS, SWITCH_COMMANDS, Seed, beside
 from tests.paths import ROOT, RULE_BASES
 
 LARGEST_BYTES = 40_000
@@ -29,11 +36,6 @@ until = 2030-12-31
 """
 
 
-def beside() -> dict[str, str]:
-    """Return sound files that every command finds in its folder."""
-    return {name: (RULE_BASES / name).read_text() for name in ("leaf-spine.yaml", "leaf.json")}
-
-
 @cache
 def seeds() -> tuple[Seed, ...]:
     """Return all seeds; those of the corpus where it is there."""
@@ -41,6 +43,8 @@ def seeds() -> tuple[Seed, ...]:
     found += [Seed("fabric.yaml", path.read_text(), INTENT_COMMANDS) for path in _intents()]
     found += [Seed(f"host1.{title}.txt", text, OTHER_COMMANDS) for title, text in _printed()]
     found.append(Seed("lossless.toml", CONFIGURATION, OTHER_COMMANDS))
+    found += [Seed("snapshot.facts", text, OTHER_COMMANDS) for text in _snapshots()]
+    found += [Seed(MESSAGES, json.dumps(messages), (EDITOR,)) for messages in _conversations()]
     corpus = sorted((REFERENCE / "corpus").rglob("*.json"))
     found += [
         Seed("config_db.json", path.read_text(), SWITCH_COMMANDS)
@@ -60,6 +64,20 @@ def _seed(path: Path) -> Seed:
 def _intents() -> list[Path]:
     designs = sorted((REFERENCE / "reference" / "designs").glob("*.yaml"))
     return [*sorted((ROOT / "examples").glob("*/fabric.yaml")), *designs]
+
+
+def _snapshots() -> Iterator[str]:
+    """Yield what the collector prints on hosts with NICs of two families."""
+    for driver, device in (("mlx5_core", "mlx5_0"), ("bnxt_en", "bnxt_re0")):
+        with tempfile.TemporaryDirectory(prefix="host-") as folder:
+            fake = FakeHost(Path(folder))
+            fake.add_nic("eth2", device, driver=driver)
+            yield collect(fake).stdout
+
+
+def _conversations() -> Iterator[list[Any]]:
+    for name, text in beside().items():
+        yield conversation(Path("/nowhere", name), text)
 
 
 def _printed() -> list[tuple[str, str]]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.seeds import beside, seeds
-from tests.fuzz.trials import Trial, breakage, drawn
+from tests.fuzz.seeds import seeds
+from tests.fuzz.trials import Trial, beside, breakage, drawn
 
 FOUND = sorted((Path(__file__).parent / "found").glob("*.json"))
 ROUNDS, EXAMPLES = 8, 25

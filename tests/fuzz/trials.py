@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
+import subprocess
 import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unittest import mock
 
 from lossless.interfaces.cli import main
+from tests.fuzz.editor import conversation, mistakes
 from tests.fuzz.mutations import mutated
+from tests.paths import RULE_BASES
 
+EDITOR = ("lsp", "FILE")
+"""A client of the language server that opens the file; of a list of messages, one that says these."""
+SINCE = ("lint", "--since", "HEAD", ".")
+"""In a repository whose only commit has what lies beside the file."""
 INTENT_COMMANDS = (
+    EDITOR,
+    SINCE,
     ("lint", "FILE"),
     ("lint", "FILE", "--format", "sarif"),
     ("lint", "--fix", "--unsafe-fixes", "FILE"),
@@ -26,6 +36,8 @@ INTENT_COMMANDS = (
     ("diff", "leaf.json", "FILE", "--device", "leaf1"),
 )
 SWITCH_COMMANDS = (
+    EDITOR,
+    SINCE,
     ("lint", "FILE"),
     ("lint", "FILE", "--format", "markdown"),
     ("lint", "--fix", "--unsafe-fixes", "FILE"),
@@ -35,7 +47,16 @@ SWITCH_COMMANDS = (
     ("render", "leaf-spine.yaml", "-o", "out", "--base", "bases"),
     ("baseline", "FILE", "-o", "baseline.json"),
 )
-OTHER_COMMANDS = (("lint", "FILE"), ("lint", "."))
+OTHER_COMMANDS = (("lint", "FILE"), ("lint", "."), EDITOR)
+
+
+MESSAGES = "messages.json"
+AUTHOR = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false")
+
+
+def beside() -> dict[str, str]:
+    """Return sound files that every command finds in its folder."""
+    return {name: (RULE_BASES / name).read_text() for name in ("leaf-spine.yaml", "leaf.json")}
 
 
 class Seed(NamedTuple):
@@ -79,16 +100,55 @@ def drawn(seeds: Sequence[Seed], beside: Mapping[str, str], chance: random.Rando
 def breakage(trial: Trial) -> Breakage | None:
     """Run a trial; return what broke, None where it ended with an exit code of ours."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder:
-        for name, text in trial.files.items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(text.encode(errors="surrogatepass"))
+        if "--since" in trial.command:
+            _commit(folder, beside())
+        _write(folder, trial.files)
         before = Path.cwd()
         os.chdir(folder)
         try:
-            return _run(trial.command)
+            return _in_editor(trial) if trial.command[0] == "lsp" else _run(trial.command)
         finally:
             os.chdir(before)
+
+
+def _write(folder: str, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode(errors="surrogatepass"))
+
+
+def _commit(folder: str, files: Mapping[str, str]) -> None:
+    _write(folder, files)
+    for arguments in (("init", "-q"), ("add", "."), (*AUTHOR, "commit", "-qm", "sound")):
+        subprocess.run(["git", "-C", folder, *arguments], check=True, capture_output=True)
+
+
+def _in_editor(trial: Trial) -> Breakage | None:
+    file = trial.command[1]
+    messages = _messages(trial.files[file]) if file == MESSAGES else None
+    try:
+        found = mistakes(
+            conversation(Path(file).resolve(), trial.files[file]) if messages is None else messages
+        )
+    except Exception as error:  # noqa: BLE001 whatever is raised is what is looked for
+        return _broken(error)
+    return None if found is None else Breakage("mistake", found[:200], found)
+
+
+def _messages(text: str) -> list[Any]:
+    """Return a list of messages; what is none is one."""
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return [text]
+    return data if isinstance(data, list) else [data]
+
+
+def _broken(error: Exception) -> Breakage:
+    *_, last = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(last.filename).name}:{last.name}"
+    return Breakage(type(error).__name__, place, traceback.format_exc())
 
 
 def _run(command: Sequence[str]) -> Breakage | None:
@@ -97,9 +157,7 @@ def _run(command: Sequence[str]) -> Breakage | None:
         try:
             code = main(list(command))
         except Exception as error:  # noqa: BLE001 whatever is raised is what is looked for
-            *_, last = traceback.extract_tb(error.__traceback__)
-            place = f"{Path(last.filename).name}:{last.name}"
-            return Breakage(type(error).__name__, place, traceback.format_exc())
+            return _broken(error)
     if code not in (0, 1, 2):
         return Breakage(f"exit code {code}", " ".join(command), err.getvalue())
     return None
