@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import random
 import sys
 import time
@@ -17,6 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
+# What pygls logs of messages that are none would hide what broke.
+logging.disable(logging.CRITICAL)
 
 from tests.fuzz.seeds import seeds  # noqa: E402
 from tests.fuzz.trials import Breakage, Trial, beside, breakage, drawn, minimised  # noqa: E402

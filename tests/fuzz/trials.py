@@ -32,7 +32,7 @@ INTENT_COMMANDS = (
     ("lint", "--fix", "--unsafe-fixes", "FILE"),
     ("render", "FILE", "-o", "out"),
     ("topology", "FILE"),
-    ("trace", "FILE", "--from", "host1", "--to", "host2"),
+    ("trace", "FILE", "--from", "host1", "--to", "host2", "--dscp", "26"),
     ("diff", "leaf.json", "FILE", "--device", "leaf1"),
 )
 SWITCH_COMMANDS = (

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.analysis.storm.channels import ChannelGraph, StormChannel
+    from lossless.analysis.storm.channels import ChannelGraph
 
     Leaves = frozenset[str]
 
@@ -95,6 +95,7 @@ class TierShares:
             self._leaf[self._net.channels[channel].source] += weight
         self._total = sum(self._leaf.values())
         self._sums: dict[int, float] = {}
+        self._shares: dict[tuple[str, str | int | None], dict[int, float]] = {}
         self._out = {switch: self._outgoing(switch, weights) for switch in self._net.switches}
 
     def _outgoing(
@@ -122,24 +123,31 @@ class TierShares:
             self._sums[id(leaves)] = sum(self._leaf[leaf] for leaf in leaves)
         return self._sums[id(leaves)]
 
-    def of(self, came: int) -> dict[int, float]:
+    def of(self, came: int) -> Mapping[int, float]:
         """Return the channels that traffic from channel ``came`` leaves its switch by, with shares that add up to 1.
 
-        Empty where nothing of it goes on.
+        Empty where nothing of it goes on. Channels from where the same is sent nothing share one mapping.
         """
         net = self._net
         channel = net.channels[came]
-        down, up = self._out[channel.target]
-        if net.is_down(came):
+        origin = self._origin(channel.source) if not net.is_down(came) else None
+        key = channel.target, origin
+        if key not in self._shares:
+            self._shares[key] = self._shared(channel.target, origin)
+        return self._shares[key]
+
+    def _shared(self, switch: str, origin: str | int | None) -> dict[int, float]:
+        down, up = self._out[switch]
+        if origin is None:
             allowed = down
         else:
-            allowed = {at: weight for at, weight in (down | up).items() if not self._back(channel, at)}
+            channels = self._net.channels
+            back = {at for at in down if self._origin(channels[at].target) == origin}
+            allowed = {at: weight for at, weight in (down | up).items() if at not in back}
         total = sum(allowed.values())
         return {at: weight / total for at, weight in allowed.items() if weight} if total else {}
 
-    def _back(self, came: StormChannel, out: int) -> bool:
-        """Return whether a channel leads to where traffic came from: its host, or the leaves it came up from."""
-        net, goes = self._net, self._net.channels[out]
-        if not net.rank[came.source] or not net.rank[goes.target]:
-            return came.source == goes.target
-        return net.is_down(out) and self._below[came.source] == self._below[goes.target]
+    def _origin(self, node: str) -> str | int:
+        """Return where nothing is sent back to: a host itself, of a switch the leaves below it."""
+        # Equal sets are one and the same, so their address is enough.
+        return id(self._below[node]) if self._net.rank[node] else node
