@@ -68,7 +68,7 @@ def _curves(ports: PortSet) -> Iterator[SharedSetting]:
 
 def _shares(ports: PortSet) -> Iterator[SharedSetting]:
     for priority in ports.qos.pfc.priorities:
-        group = ports.qos.groups[priority]
+        group = ports.qos.groups[ports.qos.pausing_group(priority)]
         if group is None or group.buffer is None or group.buffer.dynamic_th is None or not ports.speed_bps:
             continue
         exponent = group.buffer.dynamic_th

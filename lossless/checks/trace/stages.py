@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import given_headroom, link_need, lossless_profile
+from lossless.analysis.buffers.headroom.port import given_headroom, group_profile, link_need
 from lossless.analysis.buffers.storm_protection import protection
 from lossless.checks.trace.model import (
     TraceClassification,
@@ -137,7 +137,7 @@ def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGr
     if qos is None or lookup.target is None:
         return _unbacked(lookup, row, "no QoS rows for the port" if qos is None else "unknown group")
     ports = single_port(transit.switch, transit.ingress, qos)
-    profile = lossless_profile(ports, lookup.target)
+    profile = group_profile(ports, lookup.target)
     if isinstance(profile, MissingInput):
         return _unbacked(lookup, row, profile.reason)
     need = link_need(ports) if profile else None

@@ -308,6 +308,11 @@ class PortQos(NamedTuple):
         """Return the PG a TC is counted in; without a map, the PG of the same number."""
         return _target(self.tc_to_pg, traffic_class)
 
+    def pausing_group(self, priority: int) -> int:
+        """Return the PG that pauses a PFC priority; without a map, or an entry of it, the PG of the same number."""
+        target = self.pfc_to_pg.targets[priority] if self.pfc_to_pg else None
+        return priority if target is None or target == UNREADABLE else target
+
     def queue_of(self, traffic_class: int) -> int:
         """Return the egress queue of a TC; without a map, the queue of the same number."""
         return _target(self.tc_to_queue, traffic_class)

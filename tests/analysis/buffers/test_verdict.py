@@ -351,3 +351,38 @@ def test_the_corpus_is_judged_without_a_crash(reference: Path) -> None:
             verdict = fabric_verdict(View(fabric))
             assert verdict.overall in BUFFER_VERDICTS
             json.dumps(verdict.to_data())
+
+
+def moved_to(number: int, group: int = 3) -> dict[str, Any]:
+    """Return a patch of the leaf by which a traffic class is counted in another PG, which pauses its priority."""
+    data = load_text((BASES / "leaf.json").read_text(), "leaf.json").data
+    rows = {key: fields for key, fields in data["BUFFER_PG"].items() if key.endswith(f"|{group}")}
+    return {
+        "TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {str(group): str(number)}},
+        "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"AZURE": {str(group): str(number)}},
+        "BUFFER_PG": {
+            **dict.fromkeys(rows),
+            **{key.replace(f"|{group}", f"|{number}"): fields for key, fields in rows.items()},
+        },
+    }
+
+
+def test_the_headroom_of_a_priority_is_that_of_the_group_that_pauses_it() -> None:
+    assert leaf(**moved_to(5)).lines == leaf().lines
+
+
+def test_headroom_too_short_is_found_in_a_group_of_another_number() -> None:
+    profile = {"BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": {"xoff": "4096"}}}
+    found = [line(leaf(**patch, **profile), 400) for patch in ({}, moved_to(5))]
+    assert [each.verdict for each in found] == ["unsafe", "unsafe"]
+    assert found[0].reasons == found[1].reasons
+
+
+@pytest.mark.parametrize("model", ["traditional", "dynamic"])
+def test_an_intent_that_moves_a_class_to_another_group_keeps_its_headroom(model: str) -> None:
+    own, moved = (
+        judged("leaf-spine.yaml", {"buffers": {"model": model}, "classes": {"rdma": {"pg": number}}})
+        for number in (3, 5)
+    )
+    assert own.lines == moved.lines
+    assert own.overall == "safe"

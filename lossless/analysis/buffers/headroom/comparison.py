@@ -156,7 +156,7 @@ def _configured(ports: PortSet, priority: int) -> ConfiguredHeadroom | NoHeadroo
 
 
 def _absent(ports: PortSet, priority: int) -> NoHeadroom:
-    group = ports.qos.groups[priority]
+    group = ports.qos.groups[ports.qos.pausing_group(priority)]
     if group is not None and group.buffer is not None:
         return NoHeadroom(f"{group.buffer.name} has no xoff: the group is lossy")
     none_at_0 = "0 m is configured, and SONiC makes no lossless group for that"

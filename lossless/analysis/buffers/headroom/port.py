@@ -115,11 +115,17 @@ def formula_need(ports: PortSet) -> HeadroomNeed | None:
 
 
 def lossless_profile(ports: PortSet, priority: int) -> BufferProfile | MissingInput | None:
-    """Return the profile of the group of a PFC priority; None where there is no group, or a lossy one.
+    """Return the profile of the group that pauses a PFC priority; None where there is no group, or a lossy one."""
+    return group_profile(ports, ports.qos.pausing_group(priority))
 
-    SONiC takes the numbers in ``pfc_enable`` for those of groups (sonic-swss cfgmgr/buffermgr.cpp @e6b0c5b).
+
+def group_profile(ports: PortSet, number: int) -> BufferProfile | MissingInput | None:
+    """Return the profile of a lossless group by its number; None where there is no group, or a lossy one.
+
+    SONiC takes the numbers in ``pfc_enable`` for those of the groups that it makes itself (sonic-swss
+    cfgmgr/buffermgr.cpp @e6b0c5b).
     """
-    group = ports.qos.groups[priority]
+    group = ports.qos.groups[number]
     if group is None:
         return None if ports.switch.qos.pools else MissingInput("the file has no buffer pools")
     if group.buffer is not None:
@@ -254,7 +260,7 @@ def port_mtu(ports: PortSet) -> int | None:
 
 def _computed_at(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
     """Return what a switch that computes headroom itself would give these ports at a length, else None."""
-    groups = [ports.qos.groups[priority] for priority in ports.qos.pfc.priorities]
+    groups = [ports.qos.groups[ports.qos.pausing_group(priority)] for priority in ports.qos.pfc.priorities]
     if ports.switch.qos.buffer_model != "dynamic" or not any(group and group.generated for group in groups):
         return None
     need = computed_headroom(ports._replace(cable=ports.cable._replace(configured_m=cable_m)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
-from lossless.analysis.buffers.headroom.port import given_headroom, is_nvidia, link_need, lossless_profile
+from lossless.analysis.buffers.headroom.port import given_headroom, group_profile, is_nvidia, link_need
 from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import (
@@ -118,7 +118,7 @@ def profile_of(
     group = port.qos.groups[number]
     if sim_class.lossless and sim_class.priority in port.qos.pfc.priorities:
         ports = _alone(switch, port)
-        lossless = lossless_profile(ports, number) if ports is not None else None
+        lossless = group_profile(ports, number) if ports is not None else None
         if lossless is not None:
             return lossless
     return group.buffer if group is not None else None

@@ -135,7 +135,7 @@ def check(device: Device) -> Results:
 
 def _members(compared: _ComparedPorts, sets: list[PortSet]) -> Iterator[_GroupMember]:
     for ports in sets:
-        group = ports.qos.groups[compared.priority]
+        group = ports.qos.groups[ports.qos.pausing_group(compared.priority)]
         if group is not None and group.buffer is not None and group.buffer.lossless:
             for port in ports.ports:
                 yield _GroupMember(port, group, group.buffer)

@@ -95,7 +95,8 @@ def _most_demanding(device: Device, row: ConfigRow, percent: int, mtu_bytes: int
 
 
 def _is_computed(ports: PortSet) -> bool:
-    groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
+    qos = ports.qos
+    groups = (qos.groups[qos.pausing_group(priority)] for priority in qos.pfc.priorities)
     return any(group is not None and group.generated for group in groups)
 
 

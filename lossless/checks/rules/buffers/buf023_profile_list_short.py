@@ -94,7 +94,7 @@ def _pools(qos: PortQos, side: str) -> Iterator[str]:
 
 
 def _group_profile(qos: PortQos, priority: int) -> BufferProfile | None:
-    group = qos.groups[priority]
+    group = qos.groups[qos.pausing_group(priority)]
     return group.buffer if group is not None and group.buffer is not None and group.buffer.lossless else None
 
 

@@ -103,7 +103,8 @@ def written_profiles(view: View) -> Iterator[ProfileUse]:
 
 
 def _row_profiles(ports: PortSet) -> Iterable[BufferProfile]:
-    groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
+    qos = ports.qos
+    groups = (qos.groups[qos.pausing_group(priority)] for priority in qos.pfc.priorities)
     profiles = (group.buffer for group in groups if group is not None and group.buffer is not None)
     return {id(profile): profile for profile in profiles if profile.lossless and row_of(profile)}.values()
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import (
     LinkNeed,
     given_headroom,
+    group_profile,
     is_nvidia,
     lends_headroom,
     link_need,
-    lossless_profile,
 )
 from lossless.checks.rules.buffers.buf013_egress_limit_below_ingress import UNBOUNDED_TH
 from lossless.checks.rules.buffers.headroom import (
@@ -191,7 +191,7 @@ def _profile(run: SimulationFacts, spot: PortRef) -> BufferProfile | None:
     number = _number(ports.qos if ports else None, run.priority)
     if ports is None or number is None:
         return None
-    profile = lossless_profile(ports, number)
+    profile = group_profile(ports, number)
     if profile is not None and not isinstance(profile, MissingInput):
         return profile
     group = ports.qos.groups[number]
