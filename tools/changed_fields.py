@@ -213,15 +213,20 @@ def _numbers(value: int) -> Iterator[int]:
         yield from (value - 1, value + 1, value // 2, value * 2, value // 20, value * 20)
 
 
+_MOST_SWITCHES = 64
+_MOST_NEIGHBORS = 4
+
+
 class Oracles:
     """Lint, SONiC's models, closed forms, traces and runs on one switch, with what they say of it unchanged."""
 
     def __init__(self, subject: Subject, refuses: Callable[[Data], str], *, packets: bool = False) -> None:
         self.subject, self.refuses, self.packets = subject, refuses, packets
+        near = _near(subject.fabric, subject.switch.name) if packets else set()
         self.others = [
             _file(switch.name, rendered(subject.fabric, switch))
             for switch in subject.fabric.switches
-            if packets and switch.name != subject.switch.name
+            if switch.name in near - {subject.switch.name}
         ]
         self.before = {beside: self._lint(subject.config, beside=beside) for beside in (False, True)}
         self.harm_before = self._measures(subject.config)
@@ -279,6 +284,25 @@ class Oracles:
             runs = answer(View(fabric), SimulationRequest(limits=Limits(seeds=1))).runs
             measures["packets"] = _badness(run.verdict for run in runs)
         return measures
+
+
+def _near(fabric: Fabric, switch: str) -> set[str]:
+    """Return the switches that packets are run through beside one: all of a small fabric, of a large one a part.
+
+    The part has of each switch the first few of its neighbors, up to two links away: runs of a fabric of hundreds of
+    switches would take hours, and a switch meets no more than its neighbors.
+    """
+    if len(fabric.switches) <= _MOST_SWITCHES:
+        return {each.name for each in fabric.switches}
+    neighbors: dict[str, dict[str, None]] = {each.name: {} for each in fabric.switches}
+    for link in fabric.links:
+        if not link.to_host:
+            neighbors[link.a][link.b] = neighbors[link.b][link.a] = None
+    near, edge = {switch}, [switch]
+    for _ in range(2):
+        edge = [other for each in edge for other in [*neighbors[each]][:_MOST_NEIGHBORS] if other not in near]
+        near.update(edge)
+    return near
 
 
 def _pairs(subject: Subject) -> list[tuple[str, str]]:

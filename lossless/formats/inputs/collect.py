@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.discover import fits, is_skipped, known_to_git, seems_ours
+from lossless.formats.inputs.discover import fits, is_skipped, seems_ours
 from lossless.formats.inputs.subnet_manager import documents_in, is_managers as is_text
 from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.ground.basics.errors import InputError, Problem
@@ -241,6 +241,8 @@ def _beside_host(document: Document) -> Document:
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
     """Yield files whose names fit. Folders that are links are not entered: none leads in circles."""
+    from lossless.formats.inputs.git_files import known_to_git
+
     known = known_to_git(folder)
     if known is not None:
         yield from (file for file in known if not _is_special(file))

@@ -7,7 +7,6 @@ and what it says is bounded.
 from __future__ import annotations
 
 import os
-import signal
 import time
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, cast
@@ -290,6 +289,8 @@ def _end(process: Popen[bytes]) -> None:
 
 def _kill(process: Popen[bytes]) -> None:
     """End a program, and what it started and left behind, and close what it was read by."""
+    import signal
+
     if process.returncode is None:
         # macOS says EPERM of a group whose programs have all ended and were not yet waited for.
         with suppress(ProcessLookupError, PermissionError):

@@ -9,10 +9,13 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
+    from lossless.checks.lint.results import LintResult
     from lossless.checks.trace.model import Trace
+    from lossless.formats.inputs.fabrics import Fabrics
+    from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import DocumentView
 
 
@@ -56,11 +59,11 @@ def trace(
     from lossless.model.fabric.view import View
 
     documents, errors = documents_at(path)
-    fabrics, unread = load_fabrics(documents, options)
+    result = check(Inputs(tuple(documents)), options)
+    fabrics, unread = _resolved(documents, result) or load_fabrics(documents, options)
     if errors or unread or len(fabrics) != 1:
         raise InputError([*errors, *unread] or [Problem(str(path), None, None, follow.not_one(fabrics))])
     require_own_switches(fabrics)
-    result = check(Inputs(tuple(documents)), options)
     findings, rewrites = result.verdicts.findings, rewrites_of(fabrics[0], documents)
     view = View(with_computed_buffers(fabrics[0]))
     path_trace = follow.trace(view, source, target, dscp, via=via, findings=findings, rewrites=rewrites)
@@ -69,3 +72,14 @@ def trace(
 
         path_trace = as_written(path_trace, result.layouts)
     return TraceResult(path_trace, result.documents, configurations_beside(path))
+
+
+def _resolved(documents: Sequence[Document], result: LintResult) -> Fabrics | None:
+    """Return the fabrics of intents as lint resolved them, None where there are others than these."""
+    from lossless.formats.inputs.collect import is_json
+    from lossless.formats.inputs.fabrics import Fabrics
+
+    declared = result.declarations
+    if declared is None or declared.subnets or any(is_json(document.file) for document in documents):
+        return None
+    return Fabrics(declared.fabrics, declared.errors)

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lossless.api import lint, lint_since
-from lossless.formats.inputs.discover import known_to_git
 from lossless.formats.inputs.git import git as asked
+from lossless.formats.inputs.git_files import known_to_git
 from lossless.formats.inputs.revision import revision_of, texts_at
 from lossless.ground.basics.errors import LosslessError
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with

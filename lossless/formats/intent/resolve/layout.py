@@ -120,7 +120,9 @@ class LayoutBuilder:
         defaults = buffer_defaults(self.loaded, kind, _TEMPLATES[kind.role])
         placement = PortPlacement(kind.profile, kind.hwsku, kind.cages)
         placed = place(self.loaded, kind, placement)
-        rows = [self._row(kind, use, model) for use in kind.uses]
+        alike = {(use.speed_bps, use.cable_m): use for use in kind.uses}
+        row_of = {link: self._row(kind, use, model) for link, use in alike.items()}
+        rows = [row_of[use.speed_bps, use.cable_m] for use in kind.uses]
         policies = self._policies.of_switch(kind)
         unused, zero = tuple(placement.unused()), zero_buffers(self.loaded, kind)
         idle = tuple(spec for spec in unused if zero is None and spec.name not in kind.cages.down)

@@ -51,6 +51,13 @@ class PortPolicy(NamedTuple):
         return bool(self.maps.pfc.priorities)
 
 
+class _Side(NamedTuple):
+    """What the switch of a port adds to how it treats classes: whether tunnels pass at any port, and its role."""
+
+    remapped: bool
+    leaf: bool
+
+
 class PortPolicies:
     """The ways in which the ports of one fabric treat classes, each made once."""
 
@@ -76,20 +83,18 @@ class PortPolicies:
         """
         usual = class_groups(self._loaded, ClassPlace("", kind.role, 0)).targets
         groups = {use.speed_bps: class_groups(self._loaded, kind.place(use.speed_bps)) for use in kind.uses}
-        return [self._of(kind, use, groups[use.speed_bps], usual) for use in kind.uses]
+        side = _Side(kind.remapped, kind.role == "leaf")
+        return [self._of(use, side, groups[use.speed_bps], usual) for use in kind.uses]
 
-    def _of(self, kind: SwitchKind, use: PortUse, groups: PlacedGroups, usual: tuple[int, ...]) -> PortPolicy:
+    def _of(self, use: PortUse, side: _Side, groups: PlacedGroups, usual: tuple[int, ...]) -> PortPolicy:
         suffix = "" if groups.targets == usual else f"_{''.join(map(str, groups.targets))}"
         pauses = self._stated is None or use.tier in self._stated
-        key = (
-            *(pauses, use.remapped, kind.remapped, kind.role == "leaf"),
-            *(suffix, *groups.origins.values()),
-        )
+        key = (pauses, use.remapped, side, suffix, *groups.origins.values())
         if key not in self._made:
             plain = in_groups(self._loaded, self.plain, groups, f"{MAP_NAME}{suffix}")
-            beside = self._beside(plain, use.remapped, kind.role == "leaf", suffix)
+            beside = self._beside(plain, use.remapped, side.leaf, suffix)
             self._made[key] = self._make(
-                beside if kind.remapped else plain, pauses, use.remapped and kind.remapped, groups.numbers
+                beside if side.remapped else plain, pauses, use.remapped and side.remapped, groups.numbers
             )
         return self._made[key]
 

@@ -173,7 +173,8 @@ def _parts(key: str) -> tuple[str, ...]:
 
     Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py @086b03b (_extractKey).
     """
-    return tuple(part.strip() for part in key.split("|"))
+    parts = key.split("|")
+    return tuple(parts if key.split() == [key] else map(str.strip, parts))
 
 
 def _named(shape: RowSchema, parts: Sequence[str]) -> str | None:
