@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
@@ -16,6 +17,7 @@ from lossless.analysis.storm.fluid import IngressGroup, stop_times
 from lossless.analysis.storm.paths import EcmpPaths
 from lossless.analysis.storm.picture import picture
 from lossless.analysis.storm.rates import rates
+from lossless.analysis.storm.shares import NOTHING, EgressShares, sharing
 from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
 
 Traffic = Literal["all-to-all", "incast"]
 _NEVER = float("inf")
+_ROUNDING = 1e-9
+"""What part of the traffic may seem to wait by the rounding of sums alone."""
 
 
 class StormSource(NamedTuple):
@@ -137,7 +141,8 @@ class _Propagation:
         part, ends_ns, ended_at = 1.0, *self._watchdog()
         first = [at for at in self.first if self._ports(at, "source") is not None]
         if self.source.drains_bps:
-            part = max(0.0, 1 - self.source.drains_bps * len(first) / offered_bps) if offered_bps else 0.0
+            waits = 1 - self.source.drains_bps * len(first) / offered_bps if offered_bps else 0.0
+            part = waits if waits > _ROUNDING else 0.0
             ends_ns, ended_at = None, None
         until_ns = _NEVER if ends_ns is None else ends_ns
         stop_ns = dict[int, float]()
@@ -157,15 +162,15 @@ class _Propagation:
         senders = [at for at in came if self.net.from_host(at) and channels[at].cable not in source_cables]
         rate = rates(self.net, shares, senders)
         groups = {
-            at: IngressGroup(channels[at].target, rate[at], self._trigger(at), shares.get(at, {}))
+            at: IngressGroup(channels[at].target, rate[at], self._trigger(at), shares.get(at, NOTHING))
             for at in came
         }
         offered = sum(
-            group.rate_bps * group.shares.get(out, 0.0) for group in groups.values() for out in self.first
+            group.rate_bps * group.shares.of(out) for group in groups.values() for out in self.first
         )
         return groups, offered
 
-    def _shares(self, came: Sequence[int], weights: Mapping[int, float]) -> Mapping[int, Mapping[int, float]]:
+    def _shares(self, came: Sequence[int], weights: Mapping[int, float]) -> Mapping[int, EgressShares]:
         """Return what part of each channel into a switch leaves by which others."""
         if self.tiers.whole:
             tiers = TierShares(self.tiers, weights)
@@ -177,7 +182,7 @@ class _Propagation:
             )
         traffic = EcmpPaths(self.net, self._policy).shares(weights)
         self.lost = traffic.lost
-        return traffic.shares
+        return {at: sharing(parts) for at, parts in traffic.shares.items()}
 
     def _ports(self, at: int, end: Literal["source", "target"]) -> PortSet | None:
         """Return the ports with PFC that a switch's end of a channel is one of, None where it has no PFC."""
@@ -205,11 +210,9 @@ class _Propagation:
 
     def _hop_ns(self, at: int) -> float:
         """Return how long a pause for a channel takes: its own frame, the cable, and the time the peer is allowed."""
-        channel = self.net.channels[at]
-        ports = self._ports(at, "target")
+        ports, speed_bps = self._ports(at, "target"), self.net.channels[at].speed_bps
         cable_m = (ports.cable.known_m if ports is not None else None) or 0
-        response = pause_response_bytes(channel.speed_bps) or 0
-        return (PFC_FRAME_BYTES + response) * 8e9 / channel.speed_bps + cable_m * 1e9 / LIGHT_IN_FIBRE_M_PER_S
+        return _pause_ns(speed_bps, cable_m)
 
     def _switch(self, at: int) -> str | None:
         source = self.net.channels[at].source
@@ -255,7 +258,8 @@ class _Propagation:
             loses=tuple(self._loses(stop_ns, groups)),
             assumed=tuple(self._assumed()),
             picture=picture(self.view.fabric, self.net, self.near, stop_ns, ends_ns),
-            cycle=stalled_cycle(self.net, stop_ns, {at: group.shares for at, group in groups.items()}),
+            # What goes up and then down waits for what is further on that way: there is no way round.
+            cycle=() if self.tiers.whole else stalled_cycle(self.net, stop_ns, groups),
         )
 
     def _stages(self, stop_ns: dict[int, float]) -> Iterator[PropagationStage]:
@@ -285,8 +289,15 @@ class _Propagation:
 
     def _loses(self, stop_ns: dict[int, float], groups: dict[int, IngressGroup]) -> Iterator[str]:
         """Yield ports that take in what waits for a stalled egress, and cannot ask for a pause."""
+        stopped: dict[str, list[int]] = {}
+        for at in stop_ns:
+            stopped.setdefault(self.net.channels[at].source, []).append(at)
         for at, group in groups.items():
-            if group.trigger is None and group.rate_bps and not stop_ns.keys().isdisjoint(group.shares):
+            if (
+                group.trigger is None
+                and group.rate_bps
+                and group.shares.any_of(stopped.get(group.switch, ()))
+            ):
                 yield f"{group.switch}:{self.net.channels[at].target_port}"
 
     def _assumed(self) -> Iterator[str]:
@@ -306,6 +317,12 @@ class _Propagation:
         yield "peers take as long to obey a pause as IEEE 802.3 allows"
         if drains:
             yield f"{self.host} takes in {format_rate(drains)} a port: the watchdog sees packets move, and waits"
+
+
+@cache
+def _pause_ns(speed_bps: int, cable_m: int) -> float:
+    response = pause_response_bytes(speed_bps) or 0
+    return (PFC_FRAME_BYTES + response) * 8e9 / speed_bps + cable_m * 1e9 / LIGHT_IN_FIBRE_M_PER_S
 
 
 def _from(graph: ChannelGraph, at: int) -> tuple[str, str, str]:

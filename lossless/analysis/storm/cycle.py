@@ -11,16 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.analysis.storm.channels import ChannelGraph
+    from lossless.analysis.storm.fluid import IngressGroup
 
 
 def stalled_cycle(
-    net: ChannelGraph, stopped: Mapping[int, float], shares: Mapping[int, Mapping[int, float]]
+    net: ChannelGraph, stopped: Mapping[int, float], groups: Mapping[int, IngressGroup]
 ) -> tuple[str, ...]:
     """Return the sending ports of a shortest cycle of stalled channels, empty where there is none.
 
     A channel waits for another where part of what comes by it leaves by that, and that part cannot.
     """
     number = {at: place for place, at in enumerate(stopped)}
-    places = cycle(from_lists([number[out] for out in shares.get(at, {}) if out in number] for at in number))
+    waits_for = (groups[at].shares.parts() if at in groups else {} for at in number)
+    places = cycle(from_lists([number[out] for out in outs if out in number] for outs in waits_for))
     channels = [net.channels[at] for at in stopped]
     return tuple(f"{channels[place].source}:{channels[place].source_port}" for place in places)

@@ -37,9 +37,15 @@ class RelativeNames:
         self.leaves = leaves
         singular, plural = ("leaf", "leaves") if self._net.tiered else ("switch", "switches")
         self.its_leaf = f"its {singular if len(leaves) == 1 else plural}"
+        self._named: dict[str, str] = {}
 
     def who(self, node: str) -> str:
         """Return what a node is: ``its leaf``, ``spines of other pods``."""
+        if node not in self._named:
+            self._named[node] = self._who(node)
+        return self._named[node]
+
+    def _who(self, node: str) -> str:
         rank = self._net.rank[node]
         if node == self.host:
             return node

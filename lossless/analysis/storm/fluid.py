@@ -10,10 +10,11 @@ from __future__ import annotations
 import heapq
 from typing import TYPE_CHECKING
 
+from lossless.analysis.storm.shares import EgressShares, WeightSum
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
     from lossless.analysis.buffers.ecn_marking import Trigger
 
@@ -28,7 +29,7 @@ class IngressGroup(NamedTuple):
     switch: str
     rate_bps: float
     trigger: Trigger | None
-    shares: Mapping[int, float]
+    shares: EgressShares
 
 
 class _Memory:
@@ -42,12 +43,15 @@ class _Memory:
         self.now_ns = 0.0
         self.version = 0
 
-    def stop(self, at_ns: float, out: int, part: float) -> None:
-        """Let ``part`` of what goes to ``out`` wait from now on."""
+    def stop(self, at_ns: float, outs: Set[int], part: float) -> None:
+        """Let ``part`` of what goes to ``outs`` wait from now on."""
         self._until(at_ns)
+        waiting = WeightSum(outs)
         for number, group in self.groups.items():
-            share = group.shares.get(out, 0.0)
-            if share and group.trigger is not None and group.rate_bps and number not in self.asked:
+            if group.trigger is None or not group.rate_bps or number in self.asked:
+                continue
+            share = waiting.part(group.shares)
+            if share:
                 bytes_per_ns = group.rate_bps / 8e9 * share * part
                 self.growing[number] = self.growing.get(number, 0.0) + bytes_per_ns
 
@@ -86,6 +90,37 @@ class _Memory:
         return times
 
 
+class _Agenda:
+    """What happens next, in the order of time: channels stop, and then switches pause their fullest groups.
+
+    What happens at one time goes in the order of the fabric. A switch pauses by the newest of its entries.
+    """
+
+    def __init__(self, first: Sequence[int], switches: Iterable[str]) -> None:
+        self._order = {switch: 1 + number for number, switch in enumerate(switches)}
+        self._heap: list[tuple[float, int, int, str]] = [(0.0, 0, channel, "") for channel in first]
+
+    def stop(self, at_ns: float, channel: int) -> None:
+        """Note that a channel stops."""
+        heapq.heappush(self._heap, (at_ns, 0, channel, ""))
+
+    def pause(self, at_ns: float, switch: str, version: int) -> None:
+        """Note that a switch pauses groups, unless its version is another by then."""
+        heapq.heappush(self._heap, (at_ns, self._order[switch], version, switch))
+
+    def next(self, until_ns: float) -> tuple[list[tuple[float, int]], tuple[float, str, int] | None]:
+        """Return the channels that stop next, all that do at one time, or else the switch that pauses next."""
+        stops: list[tuple[float, int]] = []
+        while self._heap and self._heap[0][0] <= min(until_ns, stops[0][0] + _LITTLE_NS if stops else _NEVER):
+            if self._heap[0][1] and stops:
+                break
+            at_ns, kind, number, switch = heapq.heappop(self._heap)
+            if kind:
+                return [], (at_ns, switch, number)
+            stops.append((at_ns, number))
+        return stops, None
+
+
 def stop_times(
     groups: Mapping[int, IngressGroup],
     first: Sequence[int],
@@ -104,27 +139,37 @@ def stop_times(
     for number, group in groups.items():
         by_switch.setdefault(group.switch, {})[number] = group
     memories = {switch: _Memory(own) for switch, own in by_switch.items()}
-    # Stops before pauses at the same time, then in the order of the fabric.
-    agenda: list[tuple[float, int, int, str]] = [(0.0, 0, channel, "") for channel in first]
-    versions: dict[str, int] = {}
-    order = {switch: number for number, switch in enumerate(memories)}
-    while agenda and agenda[0][0] <= until_ns:
-        at_ns, kind, number, switch = heapq.heappop(agenda)
-        if kind == 0:
-            yield at_ns, number
-            left = switch_of(number)
-            touched = memories.get(left) if left is not None else None
-            if touched is None or left is None:
+    agenda = _Agenda(first, memories)
+    while True:
+        stops, pauses = agenda.next(until_ns)
+        if pauses is not None:
+            at_ns, switch, version = pauses
+            if memories[switch].version != version:
                 continue
-            touched.stop(at_ns, number, stopped_part)
-            switch = left
+            for channel in memories[switch].pause(at_ns):
+                agenda.stop(at_ns + hop_ns(channel), channel)
+            touched = {switch}
+        elif stops:
+            yield from stops
+            leaving = _by_switch(stops, switch_of)
+            touched = leaving.keys() & memories.keys()
+            for switch in touched:
+                memories[switch].stop(stops[0][0], leaving[switch], stopped_part)
         else:
-            touched = memories[switch]
-            if versions.get(switch) != number or touched.version != number:
-                continue
-            for channel in touched.pause(at_ns):
-                heapq.heappush(agenda, (at_ns + hop_ns(channel), 0, channel, ""))
-        when_ns = touched.next_ns()
-        if when_ns < _NEVER:
-            versions[switch] = touched.version
-            heapq.heappush(agenda, (when_ns, 1 + order[switch], touched.version, switch))
+            return
+        for switch in touched:
+            when_ns = memories[switch].next_ns()
+            if when_ns < _NEVER:
+                agenda.pause(when_ns, switch, memories[switch].version)
+
+
+def _by_switch(
+    stops: Iterable[tuple[float, int]], switch_of: Callable[[int], str | None]
+) -> dict[str, set[int]]:
+    """Return the channels that stop by the switch that each leaves."""
+    leaving: dict[str, set[int]] = {}
+    for _, channel in stops:
+        switch = switch_of(channel)
+        if switch is not None:
+            leaving.setdefault(switch, set()).add(channel)
+    return leaving

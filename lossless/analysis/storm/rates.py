@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from math import fsum
 from typing import TYPE_CHECKING
 
+from lossless.analysis.storm.shares import NOTHING, EgressShares
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.analysis.storm.channels import ChannelGraph
 
@@ -13,9 +16,7 @@ _SAME = 1e-6
 """Part of its speed by which a channel may still change: then nothing that follows from it is another."""
 
 
-def rates(
-    net: ChannelGraph, shares: Mapping[int, Mapping[int, float]], senders: Iterable[int]
-) -> list[float]:
+def rates(net: ChannelGraph, shares: Mapping[int, EgressShares], senders: Iterable[int]) -> list[float]:
     """Return the b/s on each channel where ``senders`` (channels from hosts) send at line rate.
 
     ``shares`` has, of each channel into a switch, what part of it leaves by which others.
@@ -24,10 +25,14 @@ def rates(
     for at in senders:
         rate[at] = float(net.channels[at].speed_bps)
     order = net.switches
+    unsettled = set(order)
     # Up and then down settles a fabric in tiers; where paths cross, each turn brings all nearer to what they will be.
     for switches in _turns(order):
-        changed = [_pass_on(net, shares, rate, switch) for switch in switches]
-        if not any(changed):
+        for switch in switches:
+            if switch in unsettled:
+                unsettled.remove(switch)
+                unsettled.update(_pass_on(net, shares, rate, switch))
+        if not unsettled:
             return rate
     return rate
 
@@ -39,17 +44,35 @@ def _turns(order: list[str]) -> Iterable[list[str]]:
 
 
 def _pass_on(
-    net: ChannelGraph, shares: Mapping[int, Mapping[int, float]], rate: list[float], switch: str
-) -> bool:
-    """Let what comes in at a switch leave it; return whether that changes anything."""
-    leaving = dict.fromkeys(net.out_of[switch], 0.0)
-    for at in net.into[switch]:
-        if rate[at]:
-            for out, share in shares.get(at, {}).items():
-                leaving[out] += rate[at] * share
-    changed = False
-    for out, bps in leaving.items():
-        capped_bps, speed_bps = min(bps, float(net.channels[out].speed_bps)), net.channels[out].speed_bps
-        changed = changed or abs(capped_bps - rate[out]) > _SAME * speed_bps
+    net: ChannelGraph, shares: Mapping[int, EgressShares], rate: list[float], switch: str
+) -> set[str]:
+    """Let what comes in at a switch leave it; return the switches for which that changes anything."""
+    leaving = _leaving([(shares.get(at, NOTHING), rate[at]) for at in net.into[switch] if rate[at]])
+    changed = set()
+    for out in net.out_of[switch]:
+        channel = net.channels[out]
+        capped_bps = min(leaving.get(out, 0.0), float(channel.speed_bps))
+        if abs(capped_bps - rate[out]) > _SAME * channel.speed_bps and net.rank[channel.target]:
+            changed.add(channel.target)
         rate[out] = capped_bps
     return changed
+
+
+def _leaving(arriving: Sequence[tuple[EgressShares, float]]) -> dict[int, float]:
+    """Return the b/s that leave by each channel, in time by the channels and by what each of them excludes."""
+    per_weight: dict[int, list[float]] = {}
+    kept_back: dict[tuple[int, int], list[float]] = {}
+    for shares, bps in arriving:
+        each = bps / shares.total
+        per_weight.setdefault(id(shares.weights), []).append(each)
+        for out in shares.excluded:
+            kept_back.setdefault((id(shares.weights), out), []).append(each)
+    leaving: dict[int, float] = {}
+    for number, weights in {id(shares.weights): shares.weights for shares, _ in arriving}.items():
+        # Sums are rounded once, so that nothing is left where all that comes is kept back.
+        every = fsum(per_weight[number])
+        for out, weight in weights.items():
+            back = kept_back.get((number, out))
+            bps = weight * (every - fsum(back) if back else every)
+            leaving[out] = leaving.get(out, 0.0) + bps
+    return leaving

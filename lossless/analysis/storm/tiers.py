@@ -7,7 +7,12 @@ once, and so for fabrics of any size.
 
 from __future__ import annotations
 
+from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING
+
+from lossless.analysis.storm.shares import EgressShares, sharing
+from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,16 +27,17 @@ class LeafReachability:
 
     def __init__(self, net: ChannelGraph) -> None:
         self.net = net
+        self._upper, self._lower = _neighbours(net)
         shared: dict[Leaves, Leaves] = {}
         self.below: dict[str, Leaves] = {}
         for switch in net.switches:
-            leaves = self._union(shared, (self.below[node] for node in self._lower(switch)))
+            leaves = self._union(shared, (self.below[node] for node in self._lower[switch]))
             self.below[switch] = leaves if net.rank[switch] > 1 else frozenset((switch,))
         self.reached: dict[str, Leaves] = {}
         for switch in reversed(net.switches):
             above = {
                 id(leaves_above): leaves_above
-                for node in self._upper(switch)
+                for node in self._upper[switch]
                 if (leaves_above := self.reached[node])
             }
             self.reached[switch] = self._union(shared, (self.below[switch], *above.values()))
@@ -42,14 +48,7 @@ class LeafReachability:
         union: Leaves = frozenset[str]().union(*distinct.values())
         return known.setdefault(union, union)
 
-    def _lower(self, switch: str) -> set[str]:
-        targets = (self.net.channels[at].target for at in self.net.out_of[switch] if self.net.is_down(at))
-        return {node for node in targets if self.net.rank[node]}
-
-    def _upper(self, switch: str) -> set[str]:
-        return {self.net.channels[at].target for at in self.net.out_of[switch] if self.net.is_up(at)}
-
-    @property
+    @cached_property
     def whole(self) -> bool:
         """Whether every uplink leads on to all leaves, so that none is better than another beside it."""
         if not self.net.tiered:
@@ -59,23 +58,38 @@ class LeafReachability:
 
     def _is_whole(self, switch: str, leaves: Leaves) -> bool:
         net = self.net
-        if any(not (net.is_up(at) or net.is_down(at)) for at in net.out_of[switch]):
+        ranks = {net.rank[net.channels[at].target] for at in net.out_of[switch]}
+        if net.rank[switch] in ranks or (net.rank[switch] > 1 and 0 in ranks):
             return False
-        if net.rank[switch] > 1 and any(map(net.to_host, net.out_of[switch])):
-            return False
-        upper, lower = self._upper(switch), self._lower(switch)
+        upper, lower = self._upper[switch], self._lower[switch]
         if not upper:
             reaches = self.below[switch] == leaves
         else:
-            reaches = all(self.reached[node] == leaves for node in upper) and _at_most_one(
+            # Equal sets are one and the same, and comparing two takes as long as they are large.
+            above = {id(self.reached[node]): self.reached[node] for node in upper}
+            reaches = all(each == leaves for each in above.values()) and _at_most_one(
                 map(net.rank.get, upper)
             )
         apart = {id(self.below[node]): self.below[node] for node in lower}
         return (
             reaches
-            and sum(map(len, apart.values())) == len(self.below[switch] - {switch})
+            and sum(map(len, apart.values())) == len(self.below[switch]) - (switch in self.below[switch])
             and _at_most_one(map(net.rank.get, lower))
         )
+
+
+def _neighbours(net: ChannelGraph) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+    """Return the switches above each switch, and those below it."""
+    upper: dict[str, set[str]] = {switch: set() for switch in net.switches}
+    lower: dict[str, set[str]] = {switch: set() for switch in net.switches}
+    for channel in net.channels:
+        if channel.source in upper and channel.target in upper:
+            rise = net.rank[channel.target] - net.rank[channel.source]
+            if rise > 0:
+                upper[channel.source].add(channel.target)
+            elif rise < 0:
+                lower[channel.source].add(channel.target)
+    return upper, lower
 
 
 def _at_most_one(values: Iterator[int | None]) -> bool:
@@ -95,27 +109,32 @@ class TierShares:
             self._leaf[self._net.channels[channel].source] += weight
         self._total = sum(self._leaf.values())
         self._sums: dict[int, float] = {}
-        self._shares: dict[tuple[str, str | int | None], dict[int, float]] = {}
-        self._out = {switch: self._outgoing(switch, weights) for switch in self._net.switches}
+        self._shares: dict[tuple[str, str | int | None], EgressShares] = {}
+        self._outgoing = {switch: self._weighed(switch, weights) for switch in self._net.switches}
 
-    def _outgoing(
-        self, switch: str, weights: Mapping[int, float]
-    ) -> tuple[dict[int, float], dict[int, float]]:
-        """Return what leads down and up, each with its weight."""
-        net, down, up = self._net, dict[int, float](), []
-        groups: dict[frozenset[str], list[int]] = {}
+    def _weighed(self, switch: str, weights: Mapping[int, float]) -> _Outgoing:
+        net, down, up = self._net, dict[int, float](), list[int]()
+        back: dict[str | int, set[int]] = {}
+        groups: dict[int, list[int]] = {}
+        rank = net.rank[switch]
         for at in net.out_of[switch]:
             target = net.channels[at].target
             if not net.rank[target]:
                 down[at] = weights.get(at, 0.0)
-            elif net.is_down(at):
-                groups.setdefault(self._below[target], []).append(at)
-            elif net.is_up(at):
+                back.setdefault(target, set()).add(at)
+            elif net.rank[target] < rank:
+                groups.setdefault(id(self._below[target]), []).append(at)
+            else:
                 up.append(at)
         for leaves, channels in groups.items():
-            down.update(dict.fromkeys(channels, self._sum(leaves) / len(channels)))
+            back[leaves] = set(channels)
+            below = self._sum(self._below[net.channels[channels[0]].target])
+            down.update(dict.fromkeys(channels, below / len(channels)))
         beyond = max(0.0, self._total - self._sum(self._below[switch]))
-        return down, dict.fromkeys(up, beyond / len(up)) if up else {}
+        every = down | dict.fromkeys(up, beyond / len(up) if up else 0.0)
+        frozen = {origin: frozenset(channels) for origin, channels in back.items()}
+        weights = _above_zero(every)
+        return _Outgoing(_above_zero(down), weights, fsum(weights.values()), frozen)
 
     def _sum(self, leaves: frozenset[str]) -> float:
         # Equal sets are one and the same, so their address is enough.
@@ -123,31 +142,37 @@ class TierShares:
             self._sums[id(leaves)] = sum(self._leaf[leaf] for leaf in leaves)
         return self._sums[id(leaves)]
 
-    def of(self, came: int) -> Mapping[int, float]:
-        """Return the channels that traffic from channel ``came`` leaves its switch by, with shares that add up to 1.
+    def of(self, came: int) -> EgressShares:
+        """Return how traffic from channel ``came`` is shared over the channels that leave its switch.
 
-        Empty where nothing of it goes on. Channels from where the same is sent nothing share one mapping.
+        What comes from above goes down; nothing goes back to where it came from. Channels from where the same is sent
+        nothing have the same shares.
         """
         net = self._net
         channel = net.channels[came]
         origin = self._origin(channel.source) if not net.is_down(came) else None
         key = channel.target, origin
         if key not in self._shares:
-            self._shares[key] = self._shared(channel.target, origin)
+            outgoing = self._outgoing[channel.target]
+            excluded = outgoing.back.get(origin, frozenset[int]()) if origin is not None else frozenset[int]()
+            weights, every = (outgoing.down, None) if origin is None else (outgoing.every, outgoing.sum)
+            self._shares[key] = sharing(weights, excluded, every)
         return self._shares[key]
-
-    def _shared(self, switch: str, origin: str | int | None) -> dict[int, float]:
-        down, up = self._out[switch]
-        if origin is None:
-            allowed = down
-        else:
-            channels = self._net.channels
-            back = {at for at in down if self._origin(channels[at].target) == origin}
-            allowed = {at: weight for at, weight in (down | up).items() if at not in back}
-        total = sum(allowed.values())
-        return {at: weight / total for at, weight in allowed.items() if weight} if total else {}
 
     def _origin(self, node: str) -> str | int:
         """Return where nothing is sent back to: a host itself, of a switch the leaves below it."""
         # Equal sets are one and the same, so their address is enough.
         return id(self._below[node]) if self._net.rank[node] else node
+
+
+class _Outgoing(NamedTuple):
+    """What leaves a switch, by weight: down, and down or up, with its sum; and what leads back to each origin."""
+
+    down: Mapping[int, float]
+    every: Mapping[int, float]
+    sum: float
+    back: Mapping[str | int, frozenset[int]]
+
+
+def _above_zero(weights: Mapping[int, float]) -> dict[int, float]:
+    return {at: weight for at, weight in weights.items() if weight}

@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     """The blast radius of a storm as plain data, by the names of :mod:`lossless.analysis.storm.blast_radius`."""
 
 _FEW = 5
+_COUNTED = ("hosts", "stopped")
+"""What is counted here, and never named: in a large fabric there are too many names to spell out for nothing."""
 
 
 def storm_text(data: Data) -> str:
     """Return how far the pauses of one host reach."""
-    return "\n\n".join(_blocks(spelled_out(data)))
+    named = spelled_out({key: value for key, value in data.items() if key not in _COUNTED})
+    return "\n\n".join(_blocks({**data, **named}))
 
 
 def _blocks(data: Data) -> Iterator[str]:

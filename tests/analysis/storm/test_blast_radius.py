@@ -144,7 +144,7 @@ def test_shares_add_up_and_what_hosts_send_arrives(patch: dict[str, Any]) -> Non
     from_hosts = [at for at, one in enumerate(found.channels) if not found.rank[one.source]]
     shares = TierShares(LeafReachability(found), dict.fromkeys(to_hosts, 1.0))
     of = {at: shares.of(at) for at, one in enumerate(found.channels) if found.rank[one.target]}
-    assert all(sum(share.values()) == pytest.approx(1) for share in of.values())
+    assert all(sum(share.parts().values()) == pytest.approx(1) for share in of.values())
     rate = rates(found, of, from_hosts)
     assert sum(rate[at] for at in to_hosts) == pytest.approx(sum(rate[at] for at in from_hosts))
     assert {round(rate[at]) for at in to_hosts} == {400 * G}

@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from lossless.analysis.buffers.ecn_marking import Trigger
 from lossless.analysis.storm.fluid import IngressGroup, stop_times
+from lossless.analysis.storm.shares import EgressShares
 
 POOL = 64_000_000
 OUT = 100
@@ -22,7 +23,10 @@ def stopped(
 
 
 def fed(rates_bps: list[float], trigger: Trigger | None) -> dict[int, IngressGroup]:
-    return {number: IngressGroup("s", rate, trigger, {OUT: 1.0}) for number, rate in enumerate(rates_bps)}
+    return {
+        number: IngressGroup("s", rate, trigger, EgressShares({OUT: 1.0}, 1.0))
+        for number, rate in enumerate(rates_bps)
+    }
 
 
 @given(st.integers(1, 64), st.sampled_from([1 / 16, 1 / 8, 1.0, 4.0]), st.sampled_from([100e9, 400e9]))
@@ -78,8 +82,8 @@ def test_nothing_pauses_after_the_watchdog_and_nothing_without_pfc() -> None:
 def test_a_pause_fills_the_switch_before_it() -> None:
     trigger = Trigger(POOL, 1.0, None)
     groups = {
-        1: IngressGroup("b", 400e9, trigger, {OUT: 1.0}),
-        2: IngressGroup("a", 400e9, trigger, {1: 0.5}),
+        1: IngressGroup("b", 400e9, trigger, EgressShares({OUT: 1.0}, 1.0)),
+        2: IngressGroup("a", 400e9, trigger, EgressShares({1: 0.5}, 1.0)),
     }
     source = {OUT: "b", 1: "a", 2: None}
     found = list(stop_times(groups, [OUT], lambda _: 1000.0, 1.0, float("inf"), source.__getitem__))
@@ -91,8 +95,8 @@ def test_a_group_that_has_asked_for_a_pause_asks_no_more() -> None:
     """Half of what comes into ``s`` goes on to ``t``, which pauses long after."""
     trigger = Trigger(POOL, 1.0, None)
     groups = {
-        0: IngressGroup("s", 400e9, trigger, {OUT: 0.5, 1: 0.5}),
-        1: IngressGroup("t", 10e9, trigger, {OUT + 1: 1.0}),
+        0: IngressGroup("s", 400e9, trigger, EgressShares({OUT: 0.5, 1: 0.5}, 1.0)),
+        1: IngressGroup("t", 10e9, trigger, EgressShares({OUT + 1: 1.0}, 1.0)),
     }
     source = {OUT: "s", 1: "s", OUT + 1: "t", 0: None}
     found = stop_times(groups, [OUT, OUT + 1], lambda _: 0.0, 1.0, float("inf"), source.__getitem__)

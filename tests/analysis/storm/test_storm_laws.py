@@ -12,6 +12,7 @@ from lossless.analysis.storm.blast_radius import StormSource, blast_radius
 from lossless.analysis.storm.channels import channel_graph
 from lossless.analysis.storm.fluid import IngressGroup, stop_times
 from lossless.analysis.storm.paths import EcmpPaths
+from lossless.analysis.storm.shares import EgressShares
 from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.model.fabric.routing import RoutingPolicy
 from lossless.model.fabric.view import View
@@ -106,7 +107,7 @@ def test_whole_tiers_share_traffic_as_all_shortest_ways_do(shape: str, data: st.
     for came in range(len(found.channels)):
         # What no traffic comes by shares nothing; by tiers alone that does not show.
         if not found.to_host(came) and (of_came := ways.shares.get(came)):
-            assert of_came == pytest.approx(shares.of(came))
+            assert of_came == pytest.approx(shares.of(came).parts())
 
 
 def nets() -> st.SearchStrategy[dict[int, IngressGroup]]:
@@ -118,7 +119,9 @@ def nets() -> st.SearchStrategy[dict[int, IngressGroup]]:
         )
         rate, alpha = st.floats(1e9, 800e9), st.sampled_from([1 / 8, 1.0, 4.0])
         return st.builds(
-            lambda rate, alpha, shares: IngressGroup(f"s{number % 4}", rate, Trigger(10_000_000, alpha, None), shares),
+            lambda rate, alpha, shares: IngressGroup(
+                f"s{number % 4}", rate, Trigger(10_000_000, alpha, None), EgressShares(shares, 1.0)
+            ),
             rate, alpha, shares,
         )  # fmt: skip
 
