@@ -17,7 +17,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lossless.checks.lint.devices import DeviceResult
     from lossless.checks.lint.results import LintResult
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.intents import Declarations
     from lossless.ground.basics.errors import Problem
+    from lossless.ground.documents.document import Document
 
-Mark = tuple[int, int, int] | None
-"""What changes when a file does: its time, size and number; None where there is no file."""
+Mark = tuple[int, int, int] | str | None
+"""What changes when a file does: its time, size and number, or what names its content; None where there is no file."""
 
 
 def mark_of(file: str) -> Mark:
@@ -38,6 +39,17 @@ def mark_of(file: str) -> Mark:
     except OSError:
         return None
     return (status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+class FileSource(NamedTuple):
+    """Where files are read: on disk, or as they were at some time. ``load`` is for what reports show of a device."""
+
+    mark: Callable[[str], Mark]
+    read: Callable[[Candidate], Inputs]
+    load: Callable[[str], Document]
+
+
+ON_DISK = FileSource(mark_of, read, load_configuration)
 
 
 class _DeviceEntry(NamedTuple):
@@ -71,40 +83,46 @@ class LintCache:
         self._intents = None
         self._devices.clear()
 
-    def check(self, candidates: Sequence[Candidate], settings: Settings) -> LintResult:
-        """Check files as ``check_files`` does."""
+    def check(
+        self, candidates: Sequence[Candidate], settings: Settings, source: FileSource = ON_DISK
+    ) -> LintResult:
+        """Check files as ``check_files`` does; what another source had by the same mark is not checked again."""
         devices = [candidate for candidate in candidates if is_json(candidate.file)]
         others = [candidate for candidate in candidates if not is_json(candidate.file)]
-        _, inputs, intents = self._intent_entry(others, settings)
+        _, inputs, intents = self._intent_entry(others, settings, source)
         settings = completed(settings, intents, [device.file for device in devices], len(inputs.facts))
         if settings.compared is not self._compared:
             # Those that are not compared have left no summary.
             self._devices.clear()
             self._compared = settings.compared
-        entries = self._device_entries(devices, settings)
+        entries = self._device_entries(devices, settings, source)
         documents = {document.file: document.whole for document in inputs.documents}
         excerpts = {entry.excerpts.file: entry.excerpts for entry in entries if entry.excerpts is not None}
         results = [result for entry in entries for result in entry.results]
-        of_hosts = merged([read(candidate) for entry in entries for candidate in entry.facts])
+        of_hosts = merged([source.read(candidate) for entry in entries for candidate in entry.facts])
         problems = (*inputs.problems, *(problem for entry in entries for problem in entry.problems))
         inputs = inputs._replace(problems=problems, facts=(*inputs.facts, *of_hosts.facts))
         return joined(inputs, intents, results, {**documents, **excerpts}, settings)
 
-    def _intent_entry(self, candidates: Sequence[Candidate], settings: Settings) -> _IntentEntry:
-        basis = tuple((candidate.file, mark_of(candidate.file)) for candidate in candidates)
+    def _intent_entry(
+        self, candidates: Sequence[Candidate], settings: Settings, source: FileSource
+    ) -> _IntentEntry:
+        basis = tuple((candidate.file, source.mark(candidate.file)) for candidate in candidates)
         if self._intents is None or self._intents.basis != basis:
             self._devices.clear()
-            inputs = merged([read(candidate) for candidate in candidates])
+            inputs = merged([source.read(candidate) for candidate in candidates])
             intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
             self._intents = _IntentEntry(basis, inputs, intents)
         return self._intents
 
-    def _device_entries(self, candidates: Sequence[Candidate], settings: Settings) -> list[_DeviceEntry]:
-        bases = {device: (mark_of(device.file), settings.chosen(device.file)) for device in candidates}
+    def _device_entries(
+        self, candidates: Sequence[Candidate], settings: Settings, source: FileSource
+    ) -> list[_DeviceEntry]:
+        bases = {device: (source.mark(device.file), settings.chosen(device.file)) for device in candidates}
         present = {device: self._devices[device] for device in candidates if device in self._devices}
         self._devices = {device: entry for device, entry in present.items() if entry.basis == bases[device]}
         changed = [candidate for candidate in candidates if candidate not in self._devices]
-        for candidate, results, excerpts, problems, facts in _checked(changed, settings):
+        for candidate, results, excerpts, problems, facts in _checked(changed, settings, source):
             self._devices[candidate] = _DeviceEntry(bases[candidate], results, excerpts, problems, facts)
         return [self._devices[candidate] for candidate in candidates]
 
@@ -114,20 +132,24 @@ _CheckedDevice = tuple[
 ]
 
 
-def _checked(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_CheckedDevice]:
+def _checked(
+    candidates: Sequence[Candidate], settings: Settings, source: FileSource
+) -> Iterable[_CheckedDevice]:
     """Yield what rules say of each device: by several processes where there are many."""
     if len(candidates) >= FEWEST_FOR_WORKERS and usable():
-        yield from _checked_in_processes(candidates, settings)
+        yield from _checked_in_processes(candidates, settings, source)
         return
     reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
     for candidate in candidates:
-        file = check_file(candidate, settings, reader)
-        excerpts = Excerpts(candidate.file, file.shown, load_configuration) if file.results else None
+        file = check_file(source.read(candidate), candidate, settings, reader)
+        excerpts = Excerpts(candidate.file, file.shown, source.load) if file.results else None
         yield candidate, file.results, excerpts, file.problems, file.facts
 
 
-def _checked_in_processes(candidates: Sequence[Candidate], settings: Settings) -> Iterable[_CheckedDevice]:
-    work = check_in_processes(candidates, settings)
+def _checked_in_processes(
+    candidates: Sequence[Candidate], settings: Settings, source: FileSource
+) -> Iterable[_CheckedDevice]:
+    work = check_in_processes(candidates, settings, source.read, source.load)
     results = grouped((result.file, result) for result in work.results)
     problems = grouped((problem.file, problem) for problem in work.problems)
     of_hosts = frozenset(work.facts)

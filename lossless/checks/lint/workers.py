@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lossless.checks.lint.settings import Settings
-    from lossless.formats.inputs.collect import Candidate
+    from lossless.formats.inputs.collect import Candidate, Inputs
     from lossless.formats.inputs.devices import DeviceReader
     from lossless.formats.inputs.progress import Progress
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.document import Document
 
 
 class DeviceWork(NamedTuple):
@@ -43,8 +44,16 @@ class DeviceFile(NamedTuple):
 _Result = TypeVar("_Result")
 
 
-def check_in_processes(candidates: Sequence[Candidate], settings: Settings) -> DeviceWork:
-    """Check the files of devices in several processes; raises LosslessError as :func:`in_processes` does."""
+def check_in_processes(
+    candidates: Sequence[Candidate],
+    settings: Settings,
+    read_file: Callable[[Candidate], Inputs] = read,
+    load: Callable[[str], Document] = load_configuration,
+) -> DeviceWork:
+    """Check the files of devices in several processes; raises LosslessError as :func:`in_processes` does.
+
+    ``load`` reads what reports show of a file, should that be more than was kept of it.
+    """
     from lossless.checks.rules.registry import rules_for
     from lossless.formats.inputs.devices import DeviceReader
 
@@ -54,7 +63,7 @@ def check_in_processes(candidates: Sequence[Candidate], settings: Settings) -> D
     reader = DeviceReader(settings.profile_dirs, settings.rdma_dscps)
 
     def check(candidate: Candidate) -> DeviceFile:
-        return check_file(candidate, settings, reader)
+        return check_file(read_file(candidate), candidate, settings, reader)
 
     work = DeviceWork([], {}, [], [])
     for file in in_processes(check, candidates, settings.progress):
@@ -62,7 +71,7 @@ def check_in_processes(candidates: Sequence[Candidate], settings: Settings) -> D
         work.facts.extend(file.facts)
         work.results.extend(file.results)
         for result in file.results[:1]:
-            work.excerpts[result.file] = Excerpts(result.file, file.shown, load_configuration)
+            work.excerpts[result.file] = Excerpts(result.file, file.shown, load)
     return work
 
 
@@ -84,9 +93,8 @@ def in_processes(
         yield result
 
 
-def check_file(candidate: Candidate, settings: Settings, reader: DeviceReader) -> DeviceFile:
-    """Check one file, and keep of it only what reports may show."""
-    inputs = read(candidate)
+def check_file(inputs: Inputs, candidate: Candidate, settings: Settings, reader: DeviceReader) -> DeviceFile:
+    """Check what one file holds, and keep of it only what reports may show."""
     if not inputs.documents:
         facts = (candidate,) if inputs.facts else ()
         return DeviceFile((), inputs.problems, PathPlaces({}, {}, {}), facts)

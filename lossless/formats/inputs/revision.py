@@ -32,6 +32,7 @@ _RENAMES = (
 )
 
 _FILES = ("100644", "100755")
+_SHA1_DIGITS = 40
 
 
 class Revision(NamedTuple):
@@ -71,8 +72,8 @@ def revision_of(called: str, paths: Sequence[str]) -> Revision:
     return Revision(root, fork, name)
 
 
-def texts_at(revision: Revision, paths: Sequence[str]) -> dict[str, bytes]:
-    """Return the bytes of every file at some paths that can be ours, by the name it has in a run over them today."""
+def blobs_at(revision: Revision, paths: Sequence[str]) -> dict[str, str]:
+    """Return the blob of every file at some paths that can be ours, by the name it has in a run over them today."""
     named: dict[str, str] = {}
     for entry in _entries(revision):
         for path in paths:
@@ -80,7 +81,24 @@ def texts_at(revision: Revision, paths: Sequence[str]) -> dict[str, bytes]:
             if shown is not None:
                 named.setdefault(shown, entry.blob)
                 break
-    return dict(zip(named, _blobs(revision, list(named.values())), strict=True))
+    return named
+
+
+def texts_of(revision: Revision, blobs: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the bytes of blobs, by the names of their files."""
+    return dict(zip(blobs, _blobs(revision, list(blobs.values())), strict=True)) if blobs else {}
+
+
+def blob_of(raw: bytes, like: str) -> str:
+    """Return the name that git gives to a file of these bytes, by the hash that ``like``, another blob, is named by.
+
+    A file that git would change on its way in (``core.autocrlf``, filters) has another name than its blob.
+    Source: git Documentation/gitformat-objects, and Documentation/technical/hash-function-transition for SHA-256.
+    """
+    from hashlib import new
+
+    name = "sha1" if len(like) == _SHA1_DIGITS else "sha256"
+    return new(name, b"blob %d\0" % len(raw) + raw, usedforsecurity=False).hexdigest()
 
 
 def _root(path: str) -> str:

@@ -52,8 +52,8 @@ def run_at(
     from lossless.formats.inputs.collect import search
 
     candidates, errors = search(paths, lenient=options.per_file)
-    lookup = _lookup(options, [candidate.file for candidate in candidates])
-    result = (check or check_files)(candidates, _settings(options, lookup))
+    lookup = lookup_of(options, [candidate.file for candidate in candidates])
+    result = (check or check_files)(candidates, settings_of(options, lookup))
     if options.simulate:
         from lossless.formats.inputs.collect import collect
 
@@ -84,7 +84,7 @@ def lint_documents(
 def lint_inputs(inputs: Inputs, options: Options) -> Report:
     """Check what is already read: documents, and facts of hosts."""
     files = [document.file for document in inputs.documents]
-    lookup = _lookup(options, [*files, *(facts.document.file for facts in inputs.facts)])
+    lookup = lookup_of(options, [*files, *(facts.document.file for facts in inputs.facts)])
     return report_of(LintRun(check(inputs, options, lookup), lookup), options)
 
 
@@ -94,8 +94,8 @@ def lint_intent(document: Document, options: Options) -> tuple[Report, Declarati
     from lossless.formats.inputs.collect import Inputs
     from lossless.formats.inputs.intents import Declaration
 
-    lookup = _lookup(options, [document.file])
-    result = check_inputs(Inputs((document,)), _settings(options, lookup))
+    lookup = lookup_of(options, [document.file])
+    result = check_inputs(Inputs((document,)), settings_of(options, lookup))
     assert result.declarations is not None
     fabrics, _, subnets = result.declarations
     declaration = Declaration(next(iter(fabrics), None), next(iter(subnets), None))
@@ -106,11 +106,11 @@ def check(inputs: Inputs, options: Options, lookup: ConfigurationLookup | None =
     """Check what is already read; origins name documents, which may be parts of files."""
     from lossless.checks.lint.files import check_inputs
 
-    result = check_inputs(inputs, _settings(options, lookup))
+    result = check_inputs(inputs, settings_of(options, lookup))
     return _with_runs(result, inputs.documents, options, lookup) if options.simulate else result
 
 
-def _lookup(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
+def lookup_of(options: Options, files: Sequence[str]) -> ConfigurationLookup | None:
     """Return the configurations of a run, None where none chooses rules or accepts findings."""
     asked = bool(options.select or options.ignore)
     if not (options.configured or options.configuration or options.baseline or asked):
@@ -127,7 +127,7 @@ def _lookup(options: Options, files: Sequence[str]) -> ConfigurationLookup | Non
     return lookup if is_needed else None
 
 
-def _settings(options: Options, lookup: ConfigurationLookup | None) -> Settings:
+def settings_of(options: Options, lookup: ConfigurationLookup | None) -> Settings:
     import os
 
     from lossless.checks.lint.settings import Settings

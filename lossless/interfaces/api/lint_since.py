@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
+from os import fspath
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.errors import LosslessError
+from lossless.formats.inputs.collect import Candidate, is_json, merged, read
+from lossless.formats.inputs.revision import blob_of, blobs_at, revision_of, texts_of
+from lossless.ground.basics.errors import LosslessError, UnreadableError
 from lossless.ground.basics.findings import SEVERITIES, Finding
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents import load_text
+from lossless.ground.documents.text import decode, read_bytes
 from lossless.interfaces.api.fabrics import load_fabrics
-from lossless.interfaces.api.lint import lint, lint_inputs
+from lossless.interfaces.api.lint import LintRun, lint, lint_inputs, lookup_of, report_of, run_at, settings_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Change, MarginChange, RemainingFinding, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set as AbstractSet
     from os import PathLike
 
     from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.checks.lint.results import LintResult
+    from lossless.checks.lint.settings import Settings
+    from lossless.formats.inputs.collect import Inputs
+    from lossless.formats.inputs.revision import Revision
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.view import View
 
@@ -44,14 +53,13 @@ def lint_since(
     Raises:
         LosslessError: no repository, no such revision, or a path outside of the repository.
     """
-    import os
-
-    from lossless.formats.inputs.revision import revision_of, texts_at
-
-    named = [os.fspath(path) for path in paths]
+    named = [fspath(path) for path in paths]
     compared_with = revision_of(revision, named)
-    before = _before(texts_at(compared_with, named), set(named), options)
-    now = lint(paths, options)
+    blobs = blobs_at(compared_with, named)
+    # Runs of traffic take the documents of all files, and intents alone are shared among processes.
+    together = options.simulate or not any(map(is_json, blobs))
+    compare = _by_themselves if together else _by_changes
+    before, now = compare(compared_with, blobs, paths, options)
     unread = tuple(sorted({*before.unread} & now.documents.keys()))
     broken = {error.file for error in now.errors}
     added, left, gone = _compared(now.findings, before.report.findings)
@@ -66,27 +74,79 @@ def lint_since(
     return now._replace(findings=tuple(added), change=change)
 
 
-def _before(texts: dict[str, bytes], named: set[str], options: Options) -> _Before:
-    """Return what lint has to say of files as they were."""
-    from lossless.formats.inputs.collect import Candidate, merged, read
-    from lossless.ground.documents import load_text
-    from lossless.ground.documents.text import decode
-
-    def load(file: str) -> Document:
-        return load_text(decode(texts[file], file), file, lists=True)
-
-    def text_of(file: str) -> str:
-        return decode(texts[file], file)
-
-    candidates = [Candidate(file, expected=file in named and not options.per_file) for file in sorted(texts)]
-    # A file that could not be read then is no error of today's.
-    inputs = merged([read(candidate, load, text_of) for candidate in candidates])._replace(problems=())
+def _by_themselves(
+    revision: Revision, blobs: dict[str, str], paths: Sequence[str | PathLike[str]], options: Options
+) -> tuple[_Before, Report]:
+    """Check all files as they were, and as they are."""
+    earlier = _Earlier(texts_of(revision, blobs))
+    inputs = merged([earlier.read(candidate) for candidate in _candidates(blobs, paths, options)])
     documents = (*inputs.documents, *(facts.document for facts in inputs.facts))
-    files = {document.whole.file for document in documents}
     report = lint_inputs(inputs, options)
+    before = _before(report, {document.whole.file for document in documents}, blobs)
+    return before._replace(documents=inputs.documents), lint(paths, options)
+
+
+def _by_changes(
+    revision: Revision, blobs: dict[str, str], paths: Sequence[str | PathLike[str]], options: Options
+) -> tuple[_Before, Report]:
+    """Check all files as they are, and those that have changed as they were."""
+    from lossless.checks.lint.cache import ON_DISK, FileSource, LintCache
+
+    like, cache, seen = next(iter(blobs.values())), LintCache(), dict[str, tuple[Candidate, str | None]]()
+
+    def check(candidates: Sequence[Candidate], settings: Settings) -> LintResult:
+        seen.update({each.file: (each, _blob_on_disk(each.file, like)) for each in candidates})
+        return cache.check(candidates, settings, ON_DISK._replace(mark=lambda file: seen[file][1]))
+
+    now = report_of(run_at(paths, options, check), options)
+    unchanged = {file: each for file, (each, blob) in seen.items() if blobs.get(file) == blob}
+    # What intents declare holds for all devices: where one has changed, everything is read as it was.
+    others = {file for file in (*blobs, *seen) if not is_json(file)}
+    needed = {file: blob for file, blob in blobs.items() if file not in unchanged}
+    earlier = _Earlier(texts_of(revision, blobs if others - unchanged.keys() else needed))
+    candidates = [unchanged.get(each.file, each) for each in _candidates(blobs, paths, options)]
+    lookup = lookup_of(options, [candidate.file for candidate in candidates])
+    source = FileSource(blobs.__getitem__, earlier.read, earlier.load)
+    result = cache.check(candidates, settings_of(options, lookup), source)
+    return _before(report_of(LintRun(result, lookup), options), set(result.documents), blobs), now
+
+
+def _blob_on_disk(file: str, like: str) -> str | None:
+    try:
+        return blob_of(read_bytes(file), like)
+    except UnreadableError:
+        return None
+
+
+class _Earlier:
+    """Files as they were, by the names that they have today."""
+
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        self._texts = texts
+
+    def read(self, candidate: Candidate) -> Inputs:
+        """Read a file; one that could not be read then is no error of today's."""
+        return read(candidate, self.load, self._text)._replace(problems=())
+
+    def load(self, file: str) -> Document:
+        """Read a file that may hold a configuration; raises InputError."""
+        return load_text(self._text(file), file, lists=True)
+
+    def _text(self, file: str) -> str:
+        return decode(self._texts[file], file)
+
+
+def _candidates(
+    files: Iterable[str], paths: Sequence[str | PathLike[str]], options: Options
+) -> list[Candidate]:
+    named = {fspath(path) for path in paths}
+    return [Candidate(file, expected=file in named and not options.per_file) for file in sorted(files)]
+
+
+def _before(report: Report, files: AbstractSet[str], asked: Iterable[str]) -> _Before:
+    """Return what lint has to say of files as they were; ``files`` are those that are ours."""
     shown = report._replace(documents={file: report.documents[file] for file in files})
-    unread = {*(texts.keys() - files), *(error.file for error in report.errors)}
-    return _Before(shown, inputs.documents, tuple(unread))
+    return _Before(shown, (), (*({*asked} - files), *(error.file for error in report.errors)))
 
 
 def _compared(

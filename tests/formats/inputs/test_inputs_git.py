@@ -11,7 +11,7 @@ import pytest
 from lossless.api import lint, lint_since
 from lossless.formats.inputs.git import git as asked
 from lossless.formats.inputs.git_files import known_to_git
-from lossless.formats.inputs.revision import revision_of, texts_at
+from lossless.formats.inputs.revision import blobs_at, revision_of, texts_of
 from lossless.ground.basics.errors import LosslessError
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.cli.repositories import commit, git, repository, write
@@ -59,7 +59,8 @@ def test_names_are_data(tmp_path: Path) -> None:
     write(tmp_path, {f"new-{name}": LEAF for name in STRANGE})
     expected = sorted(f"{tmp_path}/{name}" for one in STRANGE for name in (one, f"new-{one}"))
     assert known_to_git(str(tmp_path)) == expected
-    texts = texts_at(revision_of("HEAD", [str(tmp_path)]), [str(tmp_path)])
+    revision = revision_of("HEAD", [str(tmp_path)])
+    texts = texts_of(revision, blobs_at(revision, [str(tmp_path)]))
     assert texts == {f"{tmp_path}/{name}": LEAF.encode() for name in STRANGE}
 
 
@@ -124,7 +125,7 @@ def test_a_linked_work_tree_and_a_submodule_are_read_as_such(tmp_path: Path) -> 
     assert known_to_git(str(tmp_path / "linked")) == [
         f"{tmp_path}/linked/{n}" for n in ("fabric.yaml", "leaf1.json")
     ]
-    assert len(texts_at(revision_of("HEAD", [str(tmp_path / "linked")]), [str(tmp_path / "linked")])) == 2
+    assert len(blobs_at(revision_of("HEAD", [str(tmp_path / "linked")]), [str(tmp_path / "linked")])) == 2
 
     outer = repository(tmp_path / "outer", {"outer.yaml": INTENT})
     git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(main), "inner")

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
 from inline_snapshot import external_file
 
-from lossless.api import lint, lint_since, render
+from lossless.api import Options, lint, lint_since, render
+from lossless.checks.lint.workers import DeviceFile, check_file
+from lossless.formats.inputs.collect import Candidate, Inputs
+from lossless.formats.inputs.revision import blobs_at, revision_of
 from lossless.ground.basics.findings import Finding, Origin, Severity
-from lossless.interfaces.api.lint_since import _compared
+from lossless.interfaces.api.lint_since import _by_changes, _by_themselves, _compared
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with, leaf_with
 from tests.interfaces.cli.repositories import commit, environment, git, repository, write
@@ -336,3 +341,58 @@ def test_a_port_that_joins_others_of_a_finding_is_added_alone(cli: Cli, tmp_path
     assert [finding["elements"] for finding in findings if finding["code"] == "WD001"] == [
         ["leaf1:Ethernet8"]
     ]
+
+
+SPINE = LEAF.replace('"hostname": "leaf1"', '"hostname": "spine1"')
+FACTS = "interface ens1f0\nmtu 1500\n"
+CHANGES: dict[str, dict[str, str | None]] = {
+    "nothing": {},
+    "a device": {"leaf1.json": DEAF},
+    "a device, gone": {"leaf1.json": None},
+    "a device, new": {"leaf2.json": DEAF.replace('"hostname": "leaf1"', '"hostname": "leaf2"')},
+    "a device, broken": {"spine1.json": "{"},
+    "the intent": {"fabric.yaml": BOTH},
+    "the intent, gone": {"fabric.yaml": None},
+    "the intent and a device": {"fabric.yaml": UNMARKED, "leaf1.json": DEAF},
+    "an intent beside it": {"other/fabric.yaml": THIN.replace("fabric: ", "fabric: other-", 1)},
+    "a device that was broken": {"broken.json": LEAF},
+    "facts of a host": {"host1.facts": FACTS},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("per_file", [False, True])
+def test_checking_only_what_has_changed_says_what_checking_everything_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, per_file: bool
+) -> None:
+    files = {"fabric.yaml": THIN, "leaf1.json": LEAF, "spine1.json": SPINE, "broken.json": '{"PORT": '}
+    repository(tmp_path, files)
+    for name, text in CHANGES[change].items():
+        (tmp_path / name).unlink(missing_ok=True) if text is None else write(tmp_path, {name: text})
+    monkeypatch.chdir(tmp_path)
+    revision, options = revision_of("main", ["."]), Options(per_file=per_file)
+    blobs = blobs_at(revision, ["."])
+    (then, now), (all_then, all_now) = (
+        way(revision, blobs, ["."], options) for way in (_by_changes, _by_themselves)
+    )
+    assert set(then.unread) == set(all_then.unread)
+    assert sorted(map(str, then.report.findings)) == sorted(map(str, all_then.report.findings))
+    assert then.report.documents.keys() == all_then.report.documents.keys()
+    assert sorted(map(str, now.findings)) == sorted(map(str, all_now.findings))
+    assert (now.errors, now.documents.keys()) == (all_now.errors, all_now.documents.keys())
+
+
+def test_a_device_that_has_not_changed_is_checked_once(
+    site: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(tmp_path, {"leaf1.json": LEAF, "spine1.json": SPINE})
+    write(tmp_path, {"leaf1.json": DEAF})
+    checked: list[str] = []
+
+    def counting(inputs: Inputs, candidate: Candidate, *rest: Any) -> DeviceFile:
+        checked.append(candidate.file)
+        return check_file(inputs, candidate, *rest)
+
+    monkeypatch.setattr("lossless.checks.lint.cache.check_file", counting)
+    assert site("lint", "--since", "main").code == 1
+    assert sorted(map(os.path.basename, checked)) == ["leaf1.json", "leaf1.json", "spine1.json"]

@@ -18,7 +18,7 @@ import pytest
 
 from lossless.api import Options, Watch, lint
 from lossless.checks.lint.workers import DeviceFile, check_file
-from lossless.formats.inputs.collect import Candidate
+from lossless.formats.inputs.collect import Candidate, Inputs
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.cli.repositories import write
 from tests.paths import ROOT
@@ -182,9 +182,9 @@ def test_what_did_not_change_is_not_judged_again(tmp_path: Path, monkeypatch: py
     )
     judged: list[str] = []
 
-    def counting(candidate: Candidate, *rest: Any) -> DeviceFile:
+    def counting(inputs: Inputs, candidate: Candidate, *rest: Any) -> DeviceFile:
         judged.append(candidate.file)
-        return check_file(candidate, *rest)
+        return check_file(inputs, candidate, *rest)
 
     monkeypatch.setattr("lossless.checks.lint.cache.check_file", counting)
     watch = Watch(["."])
