@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lossless.analysis.simulation.question.request import MISSING_NUMBA
+from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, MISSING_NUMBA
 from lossless.interfaces.cli import progress
 from tests.analysis.simulation.fabrics import HOST_PROFILE, headroom
 from tests.checks.rules.judging import patched
@@ -101,6 +101,17 @@ def test_without_numba_it_is_said_and_counted_once(cli: Cli, monkeypatch: pytest
     assert in_text.err.startswith(f"{MISSING_NUMBA}\n")
     assert in_text.err.endswith(f"{after} not judged)\n")
     assert in_text.code == simulated.code == plain.code
+
+
+def test_settings_of_the_compiler_that_lie_in_a_checkout_are_not_taken(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")
+    (tmp_path / "fabric.yaml").write_text(INTENT)
+    command = [sys.executable, "-c", "import numba; print(numba.config.DISABLE_JIT)"]
+    trusting = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert trusting.stdout == "1\n"
+    assert FOREIGN_SETTINGS in cli("simulate", "fabric.yaml").out
+    assert cli("lint", "--simulate").err.startswith(f"{FOREIGN_SETTINGS}\n")
+    assert FOREIGN_SETTINGS not in cli("simulate", "--closed-form", "fabric.yaml").out
 
 
 def test_why_nothing_was_run_is_said_where_it_is_asked_for(cli: Cli) -> None:

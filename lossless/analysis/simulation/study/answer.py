@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.analysis.simulation.question.request import INTERPRETED, MISSING_NUMBA
+from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, INTERPRETED, MISSING_NUMBA
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.verdict import RunVerdict
 
 
+_NUMBA_SETTINGS = ".numba_config.yaml"
+
+
 def has_numba() -> bool:
     """Return whether the packet-level model can be compiled here."""
     from importlib.util import find_spec
@@ -35,6 +38,10 @@ def why_not() -> str | None:
     """Return why no model can be run here at all, None where it can."""
     if not has_numba():
         return MISSING_NUMBA
+    # numba reads it from the current folder as it is imported, and compiles by it: a checkout is not to be trusted.
+    # Source: numba 0.68.1 numba/core/config.py (_EnvReloader.update).
+    if os.path.lexists(_NUMBA_SETTINGS):
+        return FOREIGN_SETTINGS
     return INTERPRETED if os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0") else None
 
 
