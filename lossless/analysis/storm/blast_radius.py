@@ -28,7 +28,7 @@ from lossless.model.fabric.qos import DEFAULT_POLL_MS
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import TrafficClass
@@ -67,7 +67,7 @@ class BlastRadius(NamedTuple):
 
     ``stages`` go by who stops sending to whom. ``hosts`` are the stalled ones without the storm source, with the time.
     ``times`` has the channels that stop: who, by which port, to whom, and when. ``loses`` names ports without PFC
-    that the pauses end at: there packets are dropped. ``picture`` is what is drawn of it. ``cycle`` are ports that
+    that the pauses end at: there packets are dropped. ``picture`` makes what is drawn of it. ``cycle`` are ports that
     are stalled and wait for each other, each for the next and the last for the first; empty where none do.
     """
 
@@ -83,7 +83,7 @@ class BlastRadius(NamedTuple):
     times: tuple[tuple[str, str, str, float], ...]
     loses: tuple[str, ...]
     assumed: tuple[str, ...]
-    picture: dict[str, Json]
+    picture: Callable[[], dict[str, Json]]
     cycle: tuple[str, ...]
 
     def to_data(self) -> dict[str, Json]:
@@ -137,10 +137,11 @@ class _Propagation:
         self._triggers: dict[int, Trigger] = {}
 
     def run(self) -> BlastRadius:
-        groups, offered_bps = self._groups()
+        groups = self._groups()
         part, ends_ns, ended_at = 1.0, *self._watchdog()
         first = [at for at in self.first if self._ports(at, "source") is not None]
         if self.source.drains_bps:
+            offered_bps = self._offered_bps(groups)
             waits = 1 - self.source.drains_bps * len(first) / offered_bps if offered_bps else 0.0
             part = waits if waits > _ROUNDING else 0.0
             ends_ns, ended_at = None, None
@@ -152,8 +153,8 @@ class _Propagation:
             stop_ns.setdefault(channel, at_ns)
         return self._result(stop_ns, ends_ns, ended_at, groups)
 
-    def _groups(self) -> tuple[dict[int, IngressGroup], float]:
-        """Return the ingress groups of all switches, and what all hosts send to the storm source together."""
+    def _groups(self) -> dict[int, IngressGroup]:
+        """Return the ingress groups of all switches."""
         channels, every = self.net.channels, range(len(self.net.channels))
         came = [at for at in every if not self.net.to_host(at)]
         aimed = self.first if self.source.traffic == "incast" else filter(self.net.to_host, every)
@@ -161,14 +162,14 @@ class _Propagation:
         source_cables = {channels[at].cable for at in self.first}
         senders = [at for at in came if self.net.from_host(at) and channels[at].cable not in source_cables]
         rate = rates(self.net, shares, senders)
-        groups = {
+        return {
             at: IngressGroup(channels[at].target, rate[at], self._trigger(at), shares.get(at, NOTHING))
             for at in came
         }
-        offered = sum(
-            group.rate_bps * group.shares.of(out) for group in groups.values() for out in self.first
-        )
-        return groups, offered
+
+    def _offered_bps(self, groups: Mapping[int, IngressGroup]) -> float:
+        """Return what all hosts send to the storm source together."""
+        return sum(group.rate_bps * group.shares.of(out) for group in groups.values() for out in self.first)
 
     def _shares(self, came: Sequence[int], weights: Mapping[int, float]) -> Mapping[int, EgressShares]:
         """Return what part of each channel into a switch leaves by which others."""
@@ -257,18 +258,19 @@ class _Propagation:
             times=tuple((*_from(self.net, at), at_ns) for at, at_ns in stop_ns.items()),
             loses=tuple(self._loses(stop_ns, groups)),
             assumed=tuple(self._assumed()),
-            picture=picture(self.view.fabric, self.net, self.near, stop_ns, ends_ns),
+            picture=lambda: picture(self.view.fabric, self.net, self.near, stop_ns, ends_ns),
             # What goes up and then down waits for what is further on that way: there is no way round.
             cycle=() if self.tiers.whole else stalled_cycle(self.net, stop_ns, groups),
         )
 
     def _stages(self, stop_ns: dict[int, float]) -> Iterator[PropagationStage]:
-        kinds: dict[str, list[int]] = {}
+        kinds: dict[tuple[str, str], list[int]] = {}
         for at in range(len(self.net.channels)):
             kinds.setdefault(self._kind(at), []).append(at)
         stages = []
-        for name, members in kinds.items():
+        for (sender, receiver), members in kinds.items():
             times = [stop_ns[at] for at in members if at in stop_ns]
+            name = f"{sender} to {receiver}"
             stages.append(
                 PropagationStage(
                     name, len(times), len(members), min(times, default=None), max(times, default=None)
@@ -280,12 +282,12 @@ class _Propagation:
         )
         yield from never
 
-    def _kind(self, at: int) -> str:
+    def _kind(self, at: int) -> tuple[str, str]:
         """Return who sends to whom: by tier, and how near the storm source."""
         channel = self.net.channels[at]
         if at in self.first:
-            return f"{self.near.its_leaf} to {self.source.end}"
-        return f"{self.near.who(channel.source)} to {self.near.who(channel.target)}"
+            return self.near.its_leaf, self.source.end
+        return self.near.who(channel.source), self.near.who(channel.target)
 
     def _loses(self, stop_ns: dict[int, float], groups: dict[int, IngressGroup]) -> Iterator[str]:
         """Yield ports that take in what waits for a stalled egress, and cannot ask for a pause."""

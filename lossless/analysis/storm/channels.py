@@ -9,9 +9,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.tier import Tier, known_tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lossless.model.fabric.model import Fabric, Link
+    from lossless.model.fabric.model import Fabric
 
 
 class StormChannel(NamedTuple):
@@ -78,24 +76,15 @@ def channel_graph(fabric: Fabric) -> ChannelGraph:
     tiered = None not in tiers.values()
     rank = {name: int(tier if tier and tiered else Tier.LEAF) for name, tier in tiers.items()}
     rank.update({host.name: 0 for host in fabric.hosts})
-    channels = [
-        direction
-        for number, link in enumerate(fabric.links)
-        if _works(fabric, link)
-        for direction in _both(link, number)
-    ]
+    failed = fabric.failures
+    channels: list[StormChannel] = []
+    for number, (a, a_port, b, b_port, speed_bps, _) in enumerate(fabric.links):
+        if failed is None or failed.works(a, b):
+            channels.append(StormChannel(a, a_port, b, b_port, speed_bps, number))
+            channels.append(StormChannel(b, b_port, a, a_port, speed_bps, number))
     into: dict[str, list[int]] = {node: [] for node in rank}
     out_of: dict[str, list[int]] = {node: [] for node in rank}
     for at, channel in enumerate(channels):
         out_of[channel.source].append(at)
         into[channel.target].append(at)
     return ChannelGraph(tuple(channels), into, out_of, rank, tiered)
-
-
-def _works(fabric: Fabric, link: Link) -> bool:
-    return fabric.failures is None or fabric.failures.works(link.a, link.b)
-
-
-def _both(link: Link, number: int) -> Iterator[StormChannel]:
-    yield StormChannel(link.a, link.a_port, link.b, link.b_port, link.speed_bps, number)
-    yield StormChannel(link.b, link.b_port, link.a, link.a_port, link.speed_bps, number)

@@ -150,7 +150,8 @@ class TierShares:
         """
         net = self._net
         channel = net.channels[came]
-        origin = self._origin(channel.source) if not net.is_down(came) else None
+        falls = net.rank[channel.source] > net.rank[channel.target]
+        origin = None if falls else self._origin(channel.source)
         key = channel.target, origin
         if key not in self._shares:
             outgoing = self._outgoing[channel.target]

@@ -72,5 +72,5 @@ def command(
 
         out(storm_text(blast_radius.to_data()))
     if svg is not None:
-        draw(svg, blast_radius.picture)
+        draw(svg, blast_radius.picture())
     return OK
