@@ -31,6 +31,7 @@ check: $(VENV)/dev.stamp
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/startup.py
+	$(BIN)/python benchmarks/readers.py
 	$(BIN)/python benchmarks/formats.py
 	$(BIN)/python benchmarks/render.py
 	$(BIN)/python benchmarks/render_many.py

@@ -1,7 +1,12 @@
-"""How long all rules take over a repository of 1,000 different switches, and over an intent of 1,024 hosts."""
+"""How long all rules take over a repository of 1,000 different switches, and over an intent of 1,024 hosts.
+
+And how much longer ``lint --since`` takes than ``lint``, over 200 switches of which three have changed.
+"""
 
 from __future__ import annotations
 
+import statistics
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -15,6 +20,20 @@ from benchmarks.measure import report, seconds
 LOSSLESS = str(Path(sys.executable).parent / "lossless")
 DEVICES = 1000
 ROUNDS = 3
+COMPARED, CHANGED = 200, 3
+MOST_SINCE = 1.3
+
+
+def since(folder: Path) -> float:
+    """Return how long ``lint --since`` takes over how long ``lint`` takes, in turns."""
+    write_devices(folder, COMPARED)
+    identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.org"]
+    for words in (["init", "--quiet"], ["add", "--all"], [*identity, "commit", "--quiet", "--message=one"]):
+        subprocess.run(["git", "-C", str(folder), *words], check=True)
+    for file in sorted(folder.rglob("*.json"))[:CHANGED]:
+        file.write_text(file.read_text(encoding="utf-8").replace('"400000"', '"200000"'), encoding="utf-8")
+    whole, changes = [LOSSLESS, "lint", str(folder)], [LOSSLESS, "lint", "--since", "HEAD", str(folder)]
+    return statistics.median(seconds(changes) / seconds(whole) for _ in range(2 * ROUNDS + 1))
 
 
 def main() -> None:
@@ -29,7 +48,14 @@ def main() -> None:
         print(f"{DEVICES:,} files of {written / DEVICES / 1000:.0f} kB on average, 64 ports in use on each")
         devices = min(seconds([LOSSLESS, "lint", str(repository)]) for _ in range(ROUNDS))
         hosts = min(seconds([LOSSLESS, "lint", str(intent)]) for _ in range(ROUNDS))
-    report([("lint 1,000 config_db.json", devices, 4.0, "s"), ("lint 1,024 hosts", hosts, 2.0, "s")])
+        compared = since(Path(folder) / "compared")
+    report(
+        [
+            ("lint 1,000 config_db.json", devices, 4.0, "s"),
+            ("lint 1,024 hosts", hosts, 2.0, "s"),
+            ("lint --since", compared, MOST_SINCE, "x lint"),
+        ]
+    )
 
 
 if __name__ == "__main__":

@@ -14,12 +14,15 @@ REFERENCE = Path(os.environ.get("LOSSLESS_REFERENCE", ROOT.parent / "shared"))
 
 settings.register_profile(
     "repeatable",
+    max_examples=60,
     deadline=None,
     derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("random", settings.get_profile("repeatable"), derandomize=False, print_blob=True)
+settings.register_profile(
+    "random", settings.get_profile("repeatable"), max_examples=100, derandomize=False, print_blob=True
+)
 settings.load_profile("repeatable")
 
 # A shell that starts a run in its background ignores Ctrl-C for it, and every program that a test starts would, too.

@@ -147,17 +147,20 @@ class Lines:
     a table of all lines is built when more are asked for.
     """
 
-    __slots__ = ("_near", "_starts", "_text")
+    __slots__ = ("_near", "_searched", "_starts", "_text")
 
     def __init__(self, text: str) -> None:
         self._text = text
+        self._searched = 0
         self._starts: list[int] = []
         self._near: dict[int, int] = {}
 
     def place(self, offset: int) -> tuple[int, int]:
         """Return line and column of an offset."""
-        if not self._starts and "\r" not in self._text:
+        if not self._starts and self._searched <= len(self._text) and "\r" not in self._text:
             start = self._text.rfind("\n", 0, offset) + 1
+            # A text may be one line: then each search for its start goes over all that is before.
+            self._searched += offset - start
             line = self._near.get(start) or self._counted(start)
             if line:
                 return line, offset - start + 1

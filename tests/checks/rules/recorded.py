@@ -5,8 +5,8 @@
 writes the records anew: of rules that are named their examples and scenarios, else everything (some minutes).
 ``recorded-examples.txt`` holds what each Bad example of a rule's documentation draws, and what changes where its
 network is changed in one respect; ``recorded-values.txt`` the values from which on a rule says something else of its
-examples, Bad and Good; ``recorded-networks.txt`` the same of all rules on healthy networks. ``scenarios.md`` has
-networks of its own: a heading with a code and a fact, the network, and what the rule says of it.
+examples, Bad and Good. ``scenarios.md`` has networks of its own: a heading with a code and a fact, the network, and
+what the rule says of it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
-from tests.checks.rules.snippets import BASES, Snippet, judge, judge_together, read_snippets, snippets
+from tests.checks.rules.snippets import Snippet, judge, judge_together, read_snippets, snippets
 from tests.checks.rules.stated_values import has_values, moved_values
 from tests.checks.rules.variants import reports
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 EXAMPLES = FOLDER / "recorded-examples.txt"
 VALUES = FOLDER / "recorded-values.txt"
-NETWORKS = FOLDER / "recorded-networks.txt"
 SCENARIOS = FOLDER / "scenarios.md"
 _BEGINNING = 30
 _SECTION = re.compile(r"^## (\w+): ([^\n]+)\n(.*?)```text says\n(.*?)```\n", re.MULTILINE | re.DOTALL)
@@ -64,36 +63,6 @@ def _examples(heading: str, prefix: str) -> Iterator[tuple[str, str, Snippet]]:
     for code in RULES:
         for number, snippet in enumerate(snippets(rule_of(code).documentation, heading), 1):
             yield f"{code} {prefix}{number}", code, snippet
-
-
-def networks() -> dict[str, Snippet]:
-    """Return healthy networks by their names: the bases of examples, whole."""
-    beside = {
-        "leaf.json": (),
-        "wired-leaf.json": ("wired-spine",),
-        "leaf-spine.yaml": (),
-        "infiniband.yaml": (),
-    }
-    kinds = {".json": "json config_db", ".yaml": "yaml intent"}
-    return {
-        name: Snippet(
-            kinds[Path(name).suffix], "none", others, (), False, "", (BASES / name).read_text(), None
-        )
-        for name, others in beside.items()
-    }
-
-
-def said_of_network(snippet: Snippet) -> str:
-    """Return the values from which on any rule says something else of a network: each finding that comes or goes."""
-    itself = _messages(judge(snippet))
-    changes = {name: _changes(itself, _messages(report)) for name, report in moved_values(snippet)}
-    return "".join(f"-- {name}:\n{text}" for name, text in changes.items())
-
-
-def _messages(report: Report) -> str:
-    findings = (f"{it.code} {it.severity} {_place(it.origin)}: {it.message}" for it in report.findings)
-    missing = (f"{gap.code} not checked, {gap.times}: {gap.reason}" for gap in report.not_judged)
-    return "".join(f"{line}\n" for line in (*findings, *missing))
 
 
 def on_record(file: Path) -> dict[str, str]:
@@ -165,10 +134,6 @@ def _place(origin: Origin) -> str:
 def _record(codes: list[str]) -> None:
     _record_examples(EXAMPLES, bad_examples(), said_with_changes, codes)
     _record_examples(VALUES, stated_examples(), said_of_values, codes)
-    if not codes:
-        NETWORKS.write_text(
-            "".join(f"== {name}\n{said_of_network(snippet)}" for name, snippet in networks().items())
-        )
     introduction = SCENARIOS.read_text().partition("\n## ")[0]
     SCENARIOS.write_text("\n".join([introduction, *_sections(codes)]))
 

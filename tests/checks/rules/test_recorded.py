@@ -6,14 +6,11 @@ import pytest
 
 from tests.checks.rules.recorded import (
     EXAMPLES,
-    NETWORKS,
     VALUES,
     Scenario,
     bad_examples,
-    networks,
     on_record,
     said,
-    said_of_network,
     said_of_values,
     said_with_changes,
     scenarios,
@@ -23,7 +20,6 @@ from tests.checks.rules.snippets import Snippet, judge_together
 
 ON_RECORD = on_record(EXAMPLES)
 VALUES_ON_RECORD = on_record(VALUES)
-NETWORKS_ON_RECORD = on_record(NETWORKS)
 
 
 @pytest.mark.parametrize(
@@ -38,13 +34,6 @@ def test_what_a_rule_says_of_its_example_and_of_changes_to_it(name: str, code: s
 )
 def test_the_values_from_which_on_a_rule_says_something_else(name: str, code: str, snippet: Snippet) -> None:
     assert said_of_values(snippet, code) == VALUES_ON_RECORD.get(name)
-
-
-@pytest.mark.parametrize(("name", "network"), networks().items())
-def test_the_values_from_which_on_any_rule_says_something_else_of_a_healthy_network(
-    name: str, network: Snippet
-) -> None:
-    assert said_of_network(network) == NETWORKS_ON_RECORD.get(name)
 
 
 @pytest.mark.parametrize("scenario", [pytest.param(it, id=f"{it.code} {it.fact}") for it in scenarios()])

@@ -160,3 +160,23 @@ def test_what_grows_while_it_is_read_is_read_to_its_end(tmp_path: Path) -> None:
 def test_a_file_is_read_up_to_the_limit(tmp_path: Path, size: int) -> None:
     (tmp_path / "f").write_bytes(b"x" * size)
     assert len(read_bytes(tmp_path / "f", 10)) == min(size, 11)
+
+
+class Searched(str):
+    """A text that counts how often the start of a line is searched for in it."""
+
+    searches = 0
+
+    def rfind(self, *arguments: object) -> int:
+        type(self).searches += 1
+        return super().rfind(*arguments)  # type: ignore[arg-type]
+
+
+def test_places_on_one_long_line_are_not_each_searched_for_from_its_start() -> None:
+    text = Searched("x" * 10_000)
+    lines = Lines(text)
+    assert [lines.place(offset) for offset in range(0, 10_000, 10)] == [
+        (1, offset + 1) for offset in range(0, 10_000, 10)
+    ]
+    # As many searches as together go over the text about once; a thousand would go over it five hundred times.
+    assert Searched.searches < 100

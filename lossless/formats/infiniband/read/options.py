@@ -7,6 +7,7 @@ something that nobody wrote. Keys that protect the subnet are masked before anyb
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
@@ -132,11 +133,11 @@ def _is_secret(text: str, statement: _Statement) -> bool:
 def _settings(marks: Marks, statements: Sequence[_Statement]) -> list[ManagerSetting]:
     keys = [marks.text[slice(*statement.key)] for statement in statements]
     shown = marks.seen(0, len(marks.text))
-    times: dict[str, int] = {}
+    stated, times = Counter(keys), Counter[str]()
     settings = []
     for key, (at, (start, end)) in zip(keys, statements, strict=True):
-        path: Path = (key,) if keys.count(key) == 1 else (key, times.get(key, 0))
-        times[key] = times.get(key, 0) + 1
+        path: Path = (key,) if stated[key] == 1 else (key, times[key])
+        times[key] += 1
         marks.mark(path, start, end, at)
         marks.mark((key,), start, end, at)
         settings.append(ManagerSetting(key, shown[start:end], Origin(marks.file, path)))

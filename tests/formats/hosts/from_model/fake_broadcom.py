@@ -8,10 +8,12 @@ in hexadecimal, kept in mind until 1 goes to ``apply``; firmware with service pr
 
 from __future__ import annotations
 
-import shutil
 import sys
-from pathlib import Path
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any, NoReturn
 
 FIRMWARE = {"ecn_enable": 0, "ecn_marking": 0, "cc_mode": 0, "disable_prio_vlan_tx": 0}
 PRIORITIES = {"roce_prio": 0, "roce_dscp": 0, "cnp_prio": 0, "cnp_dscp": 0}
@@ -96,6 +98,8 @@ def _show(nic: dict[str, Any]) -> None:
 
 def mkdir(state: dict[str, Any], args: list[str]) -> None:
     """Open a folder of configfs, filled by the kernel."""
+    from pathlib import Path
+
     folder = Path(args[0])
     kind, device = folder.parent.name, folder.name
     if device not in state["devices"] or kind not in state["configfs"]:
@@ -114,6 +118,9 @@ def mkdir(state: dict[str, Any], args: list[str]) -> None:
 
 def rmdir(state: dict[str, Any], args: list[str]) -> None:
     """Close a folder of configfs; what went to RDMA-CM has been taken as it was written."""
+    from pathlib import Path
+    from shutil import rmtree
+
     folder = Path(args[0])
     if folder.parent.name == "rdma_cm":
         mode = (folder / "ports/1/default_roce_mode").read_text().strip()
@@ -121,11 +128,13 @@ def rmdir(state: dict[str, Any], args: list[str]) -> None:
         if mode not in ("IB/RoCE v1", "RoCE v2") or not 0 <= int(tos) <= 255:
             fail("rmdir: what was written was refused")
         state["devices"][folder.name] |= {"mode": mode, "tos": int(tos)}
-    shutil.rmtree(folder)
+    rmtree(folder)
 
 
 def cat_apply(state: dict[str, Any], args: list[str]) -> None:
     """Show what the firmware has, after what went to ``apply``."""
+    from pathlib import Path
+
     folder = Path(args[0]).parent
     known = state["devices"][folder.parents[2].name]
     apply = folder / "apply"

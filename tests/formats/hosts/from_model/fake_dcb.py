@@ -8,7 +8,10 @@ TCs that are ETS, what is deleted must be there, and ``apptrust`` is only known 
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 APPS = {"dscp-prio": (5, 63), "dgram-port-prio": (3, 65535)}
 """Selector and largest key."""

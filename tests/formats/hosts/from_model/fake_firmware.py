@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 BOOLEANS = ("CLAMP_TGT_RATE", "CLAMP_TGT_RATE_AFTER_TIME_INC")
 

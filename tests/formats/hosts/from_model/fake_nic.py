@@ -10,6 +10,7 @@ mlx5/core/en_dcbnl.c); ``ethtool --set-tunable`` takes a number alone (ethtool.c
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import subprocess
 import sys
@@ -103,16 +104,18 @@ class FakeHost:
     def __init__(self, root: Path, tools: tuple[str, ...] = TOOLS, uid: int = 0) -> None:
         self.sysfs = root / "sys"
         self._bin = root / "bin"
-        self._state = root / "state.json"
-        self._calls = root / "calls.jsonl"
+        self._state = root / "state"
+        self._calls = root / "calls"
         self._bin.mkdir(parents=True)
-        body = Path(__file__).with_name("fake_tool.py")
+        # Imported, a module is compiled once; a script would be with every call.
+        body = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import fake_tool"
+        python = f'exec {sys.executable} -IS -c "{body}; fake_tool.main(*sys.argv[1:])" {root}'
         for tool in tools:
             stub = self._bin / tool
-            stub.write_text(f'#!/bin/sh\nexec {sys.executable} -IS {body} {root} {tool} "$@"\n')
+            stub.write_text(f'#!/bin/sh\n{python} {tool} "$@"\n')
             stub.chmod(0o755)
         cat = self._bin / "cat"
-        shown_by_the_kernel = f'*/cc/apply) exec {sys.executable} -IS {body} {root} cat "$@" ;;'
+        shown_by_the_kernel = f'*/cc/apply) {python} cat "$@" ;;'
         cat.write_text(f'#!/bin/sh\ncase $1 in {shown_by_the_kernel} esac\nexec /bin/cat "$@"\n')
         cat.chmod(0o755)
         for folder in (
@@ -199,7 +202,7 @@ class FakeHost:
     @property
     def state(self) -> dict[str, Any]:
         """What the NICs are set to, sysfs apart."""
-        state: dict[str, Any] = json.loads(self._state.read_text())
+        state: dict[str, Any] = marshal.loads(self._state.read_bytes())
         return state
 
     def change(self, **changes: Any) -> None:
@@ -214,7 +217,8 @@ class FakeHost:
         self._write_state(state)
 
     def _write_state(self, state: dict[str, Any]) -> None:
-        self._state.write_text(json.dumps(state))
+        # By way of JSON: keys are texts, and what is no list is an object.
+        self._state.write_bytes(marshal.dumps(json.loads(json.dumps(state))))
 
     def run(self, script: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a rendered script on this host; ``variables`` are more of its environment."""
@@ -227,7 +231,7 @@ class FakeHost:
 
     def calls(self) -> list[str]:
         """Return every call of a tool so far, in order."""
-        return [" ".join(json.loads(line)) for line in self._calls.read_text().splitlines()]
+        return self._calls.read_text().splitlines()
 
     def changes(self) -> list[str]:
         """Return the calls that change something, in order."""

@@ -1,12 +1,16 @@
-"""The body of every pretended tool, run as a program: ``fake_tool.py FOLDER TOOL ARGUMENT...``."""
+"""The body of every pretended tool: its stub imports this module and calls :func:`main`.
+
+A script calls tools hundreds of times in a test, so that what is imported here is what Python starts with.
+"""
 
 from __future__ import annotations
 
-import importlib
-import json
+import marshal
 import sys
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MODULES = {
     "dcb": ("fake_dcb", "run"),
@@ -93,11 +97,13 @@ def _cma(state: dict[str, Any], args: list[str], key: str, option: str) -> None:
     print(device[key])
 
 
-def main(folder: Path, tool: str, args: list[str]) -> None:
-    """Do what ``tool`` would do with ``args``, and remember the call."""
-    with (folder / "calls.jsonl").open("a") as calls:
-        calls.write(json.dumps([tool, *args]) + "\n")
-    state = json.loads((folder / "state.json").read_text())
+def main(folder: str, tool: str, *words: str) -> None:
+    """Do what ``tool`` would do with its arguments, and remember the call."""
+    args = list(words)
+    with open(f"{folder}/calls", "a", encoding="utf-8") as calls:
+        calls.write(" ".join([tool, *args]).replace("\n", "\\n") + "\n")
+    with open(f"{folder}/state", "rb") as stream:
+        state = marshal.load(stream)
     if tool == "id":
         print(state["uid"])
     elif tool == "cma_roce_mode":
@@ -107,15 +113,12 @@ def main(folder: Path, tool: str, args: list[str]) -> None:
     elif tool == "systemctl":
         sys.exit(0 if args == ["is-active", "--quiet", "lldpad.service"] and state["lldpad"] else 3)
     elif tool in MODULES:
-        sys.path.insert(0, str(Path(__file__).parent))
         module, function = MODULES[tool]
-        getattr(importlib.import_module(module), function)(state, args)
+        getattr(__import__(module), function)(state, args)
     elif tool == "ip":
-        (folder / "sys/class/net" / args[3] / "mtu").write_text(args[5] + "\n")
+        with open(f"{folder}/sys/class/net/{args[3]}/mtu", "w", encoding="utf-8") as stream:
+            stream.write(args[5] + "\n")
     else:
         {"mlnx_qos": _mlnx_qos, "ethtool": _ethtool}[tool](state, args)
-    (folder / "state.json").write_text(json.dumps(state))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:])
+    with open(f"{folder}/state", "wb") as stream:
+        marshal.dump(state, stream)

@@ -75,7 +75,7 @@ def everything(folder: Path) -> dict[str, tuple[int, str]]:
     """Return the time of change and the hash of every path below a folder, but for what remembers calls."""
     found = {}
     for path in (folder, *folder.rglob("*")):
-        if path.name not in ("calls.jsonl", "state.json", "lossless-roce.sh") and path != folder:
+        if path.name not in ("calls", "state", "lossless-roce.sh") and path != folder:
             content = path.read_bytes() if path.is_file() else b""
             found[str(path)] = path.lstat().st_mtime_ns, sha256(content).hexdigest()
     return found

@@ -7,6 +7,7 @@ lib/json_print.c (print_color_on_off): on and off are booleans, an empty table h
 from __future__ import annotations
 
 import json
+import marshal
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ def main(folder: Path, args: list[str]) -> None:
     about, interface = args[1], args[4]
     if about == "buffer":
         sys.exit("Attribute not found: Success")
-    nic = json.loads((folder / "state.json").read_text())["nics"][interface]
+    nic = marshal.loads((folder / "state").read_bytes())["nics"][interface]
     print(json.dumps(shown(nic, about), separators=(",", ":")))
 
 
