@@ -78,7 +78,7 @@ def _by_themselves(
     revision: Revision, blobs: dict[str, str], paths: Sequence[str | PathLike[str]], options: Options
 ) -> tuple[_Before, Report]:
     """Check all files as they were, and as they are."""
-    earlier = _Earlier(texts_of(revision, blobs))
+    earlier = _Earlier(revision, blobs, blobs)
     inputs = merged([earlier.read(candidate) for candidate in _candidates(blobs, paths, options)])
     documents = (*inputs.documents, *(facts.document for facts in inputs.facts))
     report = lint_inputs(inputs, options)
@@ -102,8 +102,7 @@ def _by_changes(
     unchanged = {file: each for file, (each, blob) in seen.items() if blobs.get(file) == blob}
     # What intents declare holds for all devices: where one has changed, everything is read as it was.
     others = {file for file in (*blobs, *seen) if not is_json(file)}
-    needed = {file: blob for file, blob in blobs.items() if file not in unchanged}
-    earlier = _Earlier(texts_of(revision, blobs if others - unchanged.keys() else needed))
+    earlier = _Earlier(revision, blobs, blobs if others - unchanged.keys() else blobs.keys() - unchanged)
     candidates = [unchanged.get(each.file, each) for each in _candidates(blobs, paths, options)]
     lookup = lookup_of(options, [candidate.file for candidate in candidates])
     source = FileSource(blobs.__getitem__, earlier.read, earlier.load)
@@ -121,8 +120,9 @@ def _blob_on_disk(file: str, like: str) -> str | None:
 class _Earlier:
     """Files as they were, by the names that they have today."""
 
-    def __init__(self, texts: Mapping[str, bytes]) -> None:
-        self._texts = texts
+    def __init__(self, revision: Revision, blobs: Mapping[str, str], needed: Iterable[str]) -> None:
+        self._revision, self._blobs = revision, blobs
+        self._texts = texts_of(revision, {file: blobs[file] for file in needed})
 
     def read(self, candidate: Candidate) -> Inputs:
         """Read a file; one that could not be read then is no error of today's."""
@@ -133,6 +133,10 @@ class _Earlier:
         return load_text(self._text(file), file, lists=True)
 
     def _text(self, file: str) -> str:
+        if file not in self._texts:
+            # What devices are compared with is another, as there is one more of them: all are checked anew.
+            left = {name: blob for name, blob in self._blobs.items() if name not in self._texts}
+            self._texts |= texts_of(self._revision, left)
         return decode(self._texts[file], file)
 
 

@@ -95,7 +95,8 @@ def _filter(given: Site, key: str) -> None:
     given.sets("filter.evil.required", str(key != "smudge").lower())
     write(given.folder, {".git/info/attributes": "* filter=evil\n", ".gitattributes": "* filter=evil\n"})
     # Another time than the index knows, so that git compares contents, which is what it filters.
-    os.utime(given.folder / "leaf1.json", (1, 1))
+    for file in filter(Path.is_file, given.folder.iterdir()):
+        os.utime(file, (1, 1))
 
 
 def _driver(given: Site, key: str) -> None:

@@ -360,13 +360,21 @@ CHANGES: dict[str, dict[str, str | None]] = {
 }
 
 
+SITES: dict[str, dict[str, str]] = {
+    "a fabric": {"fabric.yaml": THIN, "leaf1.json": LEAF, "spine1.json": SPINE, "broken.json": '{"PORT": '},
+    "two devices": {"leaf1.json": LEAF, "spine1.json": SPINE},
+    # With another one, devices are compared with each other.
+    "one device": {"leaf1.json": LEAF},
+}
+
+
 @pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("files", SITES)
 @pytest.mark.parametrize("per_file", [False, True])
 def test_checking_only_what_has_changed_says_what_checking_everything_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, per_file: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str, files: str, per_file: bool
 ) -> None:
-    files = {"fabric.yaml": THIN, "leaf1.json": LEAF, "spine1.json": SPINE, "broken.json": '{"PORT": '}
-    repository(tmp_path, files)
+    repository(tmp_path, SITES[files])
     for name, text in CHANGES[change].items():
         (tmp_path / name).unlink(missing_ok=True) if text is None else write(tmp_path, {name: text})
     monkeypatch.chdir(tmp_path)
