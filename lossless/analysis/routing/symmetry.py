@@ -168,7 +168,7 @@ class _Form:
             colours[shared] = self._colour(("first", colours[shared]))
 
     def _refined(self, colours: dict[int, int], within: dict[int, list[tuple[Link, int]]]) -> dict[int, int]:
-        """Tell switches apart by the colours of their neighbours, until that tells no more of them apart."""
+        """Tell switches apart by the colours of their neighbors, until that tells no more of them apart."""
         count = len(set(colours.values()))
         while count < len(colours):
             finer = {

@@ -91,9 +91,9 @@ class _Memory:
 
 
 class _Agenda:
-    """What happens next, in the order of time: channels stop, and then switches pause their fullest groups.
+    """The next event in order of time: a channel stops, or a switch sends PFC for the PGs with peak occupancy.
 
-    What happens at one time goes in the order of the fabric. A switch pauses by the newest of its entries.
+    Events at the same time follow the order of the fabric. Only the newest entry of a switch counts.
     """
 
     def __init__(self, first: Sequence[int], switches: Iterable[str]) -> None:

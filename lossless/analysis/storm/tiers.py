@@ -27,7 +27,7 @@ class LeafReachability:
 
     def __init__(self, net: ChannelGraph) -> None:
         self.net = net
-        self._upper, self._lower = _neighbours(net)
+        self._upper, self._lower = _neighbors(net)
         shared: dict[Leaves, Leaves] = {}
         self.below: dict[str, Leaves] = {}
         for switch in net.switches:
@@ -78,7 +78,7 @@ class LeafReachability:
         )
 
 
-def _neighbours(net: ChannelGraph) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
+def _neighbors(net: ChannelGraph) -> tuple[dict[str, set[str]], dict[str, set[str]]]:
     """Return the switches above each switch, and those below it."""
     upper: dict[str, set[str]] = {switch: set() for switch in net.switches}
     lower: dict[str, set[str]] = {switch: set() for switch in net.switches}

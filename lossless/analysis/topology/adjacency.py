@@ -32,7 +32,7 @@ def grid_name(place: Place) -> str:
 
 
 def torus_pairs(sides: Sequence[int]) -> Iterator[tuple[Place, Place, int]]:
-    """Yield neighbours: each place, the next along an axis, and the number of the axis.
+    """Yield neighbors: each place, the next along an axis, and the number of the axis.
 
     A side of two has one pair, no ring of two.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Link
 
 Graph = dict[str, dict[str, int]]
-"""Of each node the b/s to each of its neighbours, one way."""
+"""Of each node the b/s to each of its neighbors, one way."""
 _SOURCE, _SINK = "/source", "/sink"
 """No name of a device has a slash."""
 _TRIED = 10
@@ -156,7 +156,7 @@ def _crossing(groups: Sequence[_Group], between: Graph, a: Sequence[int]) -> Bis
 
 
 def collapsed(graph: Graph) -> Graph:
-    """Return a graph in which nodes with the same neighbours, in both directions, are one: their flows are the same."""
+    """Return a graph in which nodes with the same neighbors, in both directions, are one: their flows are the same."""
     while True:
         back: dict[str, dict[str, int]] = {node: {} for node in graph}
         for node, far in graph.items():

@@ -39,7 +39,7 @@ Collective = Literal[
 Algorithm = Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"]
 Peers = Literal["next", "chain", "all", "rank", "tree", "switch", "outside", "none"]
 """To whom the bytes go over the fabric: the same rank in the next domain (the last has the first for its next), in the
-next and the one before, all GPUs of other domains equally, those of the same rank, the neighbours in two binary trees
+next and the one before, all GPUs of other domains equally, those of the same rank, the neighbors in two binary trees
 over domains, a switch that reduces, nobody of the cluster, nobody at all."""
 COLLECTIVES: tuple[Collective, ...] = get_args(Collective)
 ALGORITHMS: dict[Collective, tuple[Algorithm, ...]] = {
@@ -151,9 +151,9 @@ def _tree(k: Fraction, domain: int, domains: int) -> Demand:
     ends = Counter(end for edge in edges for end in edge)
     # Every edge carries half the part up and half of it down.
     busiest = max(ends.values()) * part / 2
-    # What goes up and what comes down are under way at once, so all neighbours in both trees may send.
-    neighbours = {pair for child, parent in edges for pair in ((child, parent), (parent, child))}
-    fan_in = max(Counter(sender for sender, _ in neighbours).values())
+    # What goes up and what comes down are under way at once, so all neighbors in both trees may send.
+    neighbors = {pair for child, parent in edges for pair in ((child, parent), (parent, child))}
+    fan_in = max(Counter(sender for sender, _ in neighbors).values())
     return Demand(inside, out, busiest, steps, "tree", fan_in, busiest / fan_in)
 
 

@@ -63,5 +63,5 @@ def _by_domain(demand: Demand, domains: int) -> Iterator[tuple[int, int, Fractio
 
 
 def _everyone(many: int) -> Iterator[tuple[int, int]]:
-    """Yield all pairs, each beginning with its neighbour, so that nobody is everybody's first."""
+    """Yield all pairs, each beginning with its neighbor, so that nobody is everybody's first."""
     return ((at, (at + far) % many) for far in range(1, many) for at in range(many))

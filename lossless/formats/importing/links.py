@@ -189,7 +189,7 @@ def _covers(device: ImportDevice, speed_bps: int, cable_m: int) -> int | None:
 
 
 def _kind(device: ImportDevice, neighbor: str) -> str:
-    """Return what a device holds a neighbour for, as the beginning of a remark; empty where it does not say."""
+    """Return what a device holds a neighbor for, as the beginning of a remark; empty where it does not say."""
     kind = neighbor_type(device.tables, neighbor)
     return f"a {kind} " if kind else ""
 
@@ -197,7 +197,7 @@ def _kind(device: ImportDevice, neighbor: str) -> str:
 def lldp_claims(
     device: str, heard: Iterable[LldpNeighbor], devices: Sequence[ImportDevice]
 ) -> Iterable[Claim]:
-    """Yield what a device heard by LLDP; of the words for the far port, the one that the neighbour itself uses."""
+    """Yield what a device heard by LLDP; of the words for the far port, the one that the neighbor itself uses."""
     by_name = {switch.name: switch for switch in devices}
     for neighbor in heard:
         far = by_name.get(neighbor.name)

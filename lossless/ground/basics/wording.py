@@ -31,7 +31,7 @@ def spell(priorities: Iterable[int]) -> str:
 
 
 def number_ranges(numbers: Iterable[int]) -> str:
-    """Return numbers in ascending order, neighbours joined: ``24-25, 27-31``."""
+    """Return numbers in ascending order, neighbors joined: ``24-25, 27-31``."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][-1] == number - 1:

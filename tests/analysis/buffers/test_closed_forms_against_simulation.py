@@ -54,15 +54,15 @@ def load(reference: Path, name: str) -> list[Case]:
 
 
 def floors(scenario: dict[str, Any]) -> dict[tuple[int, int], int]:
-    """Return the floor of every ingress port, by (switch, neighbour).
+    """Return the floor of every ingress port, by (switch, neighbor).
 
     The reverse direction is taken as free of data: ACKs are 60 B, and the tighter claim is the better test.
     """
     needs = {}
     for link in scenario["links"]:
-        for switch, neighbour in ((link["a"], link["b"]), (link["b"], link["a"])):
+        for switch, neighbor in ((link["a"], link["b"]), (link["b"], link["a"])):
             rate_bps = round(link["gbps"] * 10**9)
-            needs[switch, neighbour] = floor_headroom(
+            needs[switch, neighbor] = floor_headroom(
                 rate_bps,
                 link["delay_us"] * 1e-6 * LIGHT_IN_FIBRE_M_PER_S,
                 scenario["mtu"] + WIRE_OVERHEAD_BYTES,

@@ -92,7 +92,7 @@ def run(network: SimNetwork, until_ns: float, seed: int = 1) -> Simulation:
 
 
 def link_number(simulation: Simulation, sender: int, receiver: int) -> int:
-    """Return which link leads from one node to its neighbour."""
+    """Return which link leads from one node to its neighbor."""
     (found,) = simulation.index.wiring.link_of[sender, receiver]
     return found
 

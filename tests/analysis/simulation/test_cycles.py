@@ -53,7 +53,7 @@ def test_a_ring_closes_a_circle_from_four_on(switches: int, expected: bool) -> N
     assert circles(ring(switches)) is expected
 
 
-def test_a_ring_of_which_two_neighbours_alone_have_nics_closes_none() -> None:
+def test_a_ring_of_which_two_neighbors_alone_have_nics_closes_none() -> None:
     links = [(number, (number + 1) % 6) for number in range(6)]
     assert not circles(plant(6, links, (0, 1)))
 

@@ -142,7 +142,7 @@ def test_a_median_never_averages_a_time_with_never(values: list[float], middle: 
 
 
 @pytest.mark.parametrize(("part", "value"), [(0, 0), (0.5, 20), (0.9, 36), (1, 40)])
-def test_a_quantile_lies_between_its_neighbours(part: float, value: float) -> None:
+def test_a_quantile_lies_between_its_neighbors(part: float, value: float) -> None:
     assert quantile([0, 10, 20, 30, 40], part) == pytest.approx(value)
     assert quantile([7], part) == 7
 

@@ -186,9 +186,9 @@ WRONG = (
         for name in ("byte_reset", "threshold")
         for value in (-1, 0.5, 1 << 31, math.nan, math.inf)
     ),
-    with_hold("peer is 0; expected a neighbour of 3", peer=LEFT),
-    with_hold("peer is 9; expected a neighbour of 3", peer=STRANGER),
-    with_hold("peer is 1; expected a neighbour of 2", node=2),
+    with_hold("peer is 0; expected a neighbor of 3", peer=LEFT),
+    with_hold("peer is 9; expected a neighbor of 3", peer=STRANGER),
+    with_hold("peer is 1; expected a neighbor of 2", node=2),
     *(
         with_hold(f"start_ns is {start}; expected 0 to 1e+12", start_ns=start)
         for start in (-1, 1e13, math.nan, math.inf)

@@ -128,7 +128,7 @@ class Range(NamedTuple):
     beside: Mapping[str, Any] = MappingProxyType({})
 
     def outside(self) -> Iterator[Wrong]:
-        """Give what is no number of the range: its neighbours, infinities, not a number."""
+        """Give what is no number of the range: its neighbors, infinities, not a number."""
         whole = isinstance(self.least, int) and isinstance(self.most, int)
         below = self.least - 1 if whole else math.nextafter(self.least, -math.inf)
         above = self.most + 1 if whole else math.nextafter(self.most, math.inf)

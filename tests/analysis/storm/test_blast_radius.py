@@ -213,7 +213,7 @@ def test_pauses_go_round_in_a_torus_and_never_in_tiers() -> None:
     for here, there in zip(switches, [*switches[1:], switches[0]], strict=True):
         joined = {tuple(map(int, name.removeprefix("sw-").split("-"))) for name in (here, there)}
         (a, b), (c, d) = sorted(joined)
-        assert ((c - a) % 5, (d - b) % 5) in {(1, 0), (4, 0), (0, 1), (0, 4)}, "neighbours of the torus"
+        assert ((c - a) % 5, (d - b) % 5) in {(1, 0), (4, 0), (0, 1), (0, 4)}, "neighbors of the torus"
 
 
 def test_the_dynamic_buffer_model_is_worked_out_and_differs_by_little() -> None:

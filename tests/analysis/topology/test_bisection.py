@@ -96,10 +96,10 @@ def test_the_greatest_flow_is_the_least_cut(edges: dict[tuple[int, int], int]) -
 
 
 @pytest.mark.parametrize("first", ["ab", "ba"])
-@pytest.mark.parametrize("neighbours", ["cd", "dc"])
-def test_what_was_sent_the_wrong_way_is_taken_back(first: str, neighbours: str) -> None:
+@pytest.mark.parametrize("neighbors", ["cd", "dc"])
+def test_what_was_sent_the_wrong_way_is_taken_back(first: str, neighbors: str) -> None:
     """From a only d is free for both to arrive, as b reaches c alone."""
-    graph = {"s": dict.fromkeys(first, 1), "a": dict.fromkeys(neighbours, 1), "b": {"c": 1}}
+    graph = {"s": dict.fromkeys(first, 1), "a": dict.fromkeys(neighbors, 1), "b": {"c": 1}}
     graph |= {"c": {"t": 1}, "d": {"t": 1}, "t": {}}
     assert greatest_flow(graph, "s", "t") == 2
 

@@ -152,7 +152,7 @@ def test_a_leaf_of_a_dragonfly_plus_reaches_the_spines_of_its_group_alone(
 
 
 @given(tori)
-def test_neighbours_in_a_torus_differ_in_one_coordinate_by_one_step(shape: SubnetTorusShape) -> None:
+def test_neighbors_in_a_torus_differ_in_one_coordinate_by_one_step(shape: SubnetTorusShape) -> None:
     layout = torus(shape)
     place = {switch.name: switch.coordinates for switch in layout.switches}
     assert len(place) == prod(shape.sides)
@@ -164,7 +164,7 @@ def test_neighbours_in_a_torus_differ_in_one_coordinate_by_one_step(shape: Subne
 
 
 @given(tori)
-def test_a_switch_of_a_torus_has_two_neighbours_a_side_and_one_where_the_side_has_two(
+def test_a_switch_of_a_torus_has_two_neighbors_a_side_and_one_where_the_side_has_two(
     shape: SubnetTorusShape,
 ) -> None:
     layout = torus(shape)

@@ -43,7 +43,7 @@ def degrees(plan: WiringPlan, *tiers: str) -> Counter[str]:
     return found
 
 
-def neighbours(plan: WiringPlan) -> dict[str, set[str]]:
+def neighbors(plan: WiringPlan) -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for bundle in plan.bundles:
         found[bundle.a].add(bundle.b)
@@ -52,7 +52,7 @@ def neighbours(plan: WiringPlan) -> dict[str, set[str]]:
 
 
 def reached(plan: WiringPlan) -> set[str]:
-    near, found, waiting = neighbours(plan), set[str](), [plan.nodes[0].name]
+    near, found, waiting = neighbors(plan), set[str](), [plan.nodes[0].name]
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -209,7 +209,7 @@ def test_rails_of_three_tiers_share_the_hosts_of_their_leaves(
 @given(SMALL, SMALL, SMALL)
 def test_units_of_one_rail_are_the_leaves_of_a_leaf_spine(units: int, spines: int, hosts: int) -> None:
     of_rails, plain = wiring_plan(rails(units, 1, spines, hosts, 2)), wiring_plan(clos(units, spines, hosts))
-    assert neighbours(of_rails) == neighbours(plain)
+    assert neighbors(of_rails) == neighbors(plain)
     assert degrees(of_rails) == degrees(plain)
     assert ports_of_hosts(of_rails) == ports_of_hosts(plain)
 
@@ -255,10 +255,10 @@ SIDES = st.lists(st.integers(2, 5), min_size=2, max_size=3).map(tuple)
 
 
 @given(SIDES, SMALL)
-def test_a_torus_has_two_neighbours_a_side_and_one_on_a_side_of_two(sides: Any, hosts: int) -> None:
+def test_a_torus_has_two_neighbors_a_side_and_one_on_a_side_of_two(sides: Any, hosts: int) -> None:
     plan = wiring_plan(ring(sides, hosts))
     expected = sum(2 if side > 2 else 1 for side in sides)
-    near = neighbours(plan)
+    near = neighbors(plan)
     for node in plan.nodes:
         if node.role == "switch":
             others = [name for name in near[node.name] if name.startswith("sw-")]

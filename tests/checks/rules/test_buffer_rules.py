@@ -251,7 +251,7 @@ def test_a_missing_length_points_at_the_table() -> None:
         {"DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}},
         {"PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": ""}}},
     ],
-    ids=["no neighbour", "down", "status missing", "dynamic model", "no PFC"],
+    ids=["no neighbor", "down", "status missing", "dynamic model", "no PFC"],
 )
 def test_0m_is_normal_on(tables: dict[str, Any]) -> None:
     assert drawn("BUF004", cable("0m", BUFFER_PG=NO_GROUP, **tables)) == []
@@ -382,7 +382,7 @@ def test_groups_that_the_switch_writes_itself_are_judged_by_their_row() -> None:
 
 
 EXPECTED_IN_CORPUS = {
-    # Four uplinks with a neighbour and PFC on, all at 0m: on the device they get no lossless group.
+    # Four uplinks with a neighbor and PFC on, all at 0m: on the device they get no lossless group.
     ("rend-Arista-7050-QX-32S-arista-7050-t0.json", "BUF004", "error", 4),
     # A mock of sonic-utilities: Ethernet4 has PFC on and no BUFFER_PG row, and the file no CABLE_LENGTH.
     ("utils-mock_tables_config_db.json", "BUF004", "error", 1),

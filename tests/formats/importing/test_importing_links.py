@@ -166,7 +166,7 @@ def test_a_contradiction_between_sources_is_noted(tmp_path: Path) -> None:
     assert "# leaf1 Ethernet0: cabling says drawn1, DEVICE_NEIGHBOR says told; the first was taken\n" in text
 
 
-def test_names_of_neighbours_cannot_break_the_document(tmp_path: Path) -> None:
+def test_names_of_neighbors_cannot_break_the_document(tmp_path: Path) -> None:
     odd = {
         "Ethernet0": {"name": "a: {b}\n# \x1b[31m", "port": "{x"},
         "Ethernet4": {"name": "null", "port": "on"},

@@ -1,4 +1,4 @@
-"""Devices that were given, those that only their neighbours name, and what joins them."""
+"""Devices that were given, those that only their neighbors name, and what joins them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.formats.sonic.devices import Config, base, patched
 
 
 def wired(name: str, kind: str = "ToRRouter", **ports: tuple[str, str]) -> Config:
-    """Return a device with neighbours by port: the name of each, and of its port."""
+    """Return a device with neighbors by port: the name of each, and of its port."""
     rows = {port: {"name": far, "port": far_port} for port, (far, far_port) in ports.items()}
     return named(patched(base(), DEVICE_NEIGHBOR=rows), name, kind)
 
@@ -123,13 +123,13 @@ def test_a_port_whose_name_no_intent_can_have_is_left_out() -> None:
     assert {kind for kind, _ in telling(found)} == {"no such port"}
 
 
-def test_neighbours_whose_names_no_intent_can_have_are_told_apart_by_numbers() -> None:
+def test_neighbors_whose_names_no_intent_can_have_are_told_apart_by_numbers() -> None:
     config = wired("leaf1", Ethernet0=("a b", "e0"), Ethernet4=("a-b", "e0"), Ethernet8=("..a/b", "e0"))
     assert devices(config) == {"leaf1": "leaf", "a-b": "host", "a-b-2": "host", "a-b-3": "host"}
     assert [end.split()[1] for end in links(config)] == ["a-b:e0", "a-b-2:e0", "a-b-3:e0"]
 
 
-def test_two_ports_cannot_lead_to_one_port_of_a_neighbour() -> None:
+def test_two_ports_cannot_lead_to_one_port_of_a_neighbor() -> None:
     config = wired(
         "leaf1", Ethernet0=("gpu1", "eth0"), Ethernet4=("gpu1", "eth0"), Ethernet8=("gpu1", "eth 1")
     )
@@ -164,7 +164,7 @@ def test_a_switch_outside_is_told_by_the_name_of_its_port(kind: str, across: str
         ("Server", "host"),
     ],
 )
-def test_the_type_of_a_neighbour_counts_before_the_name_of_its_port(kind: str, role: str) -> None:
+def test_the_type_of_a_neighbor_counts_before_the_name_of_its_port(kind: str, role: str) -> None:
     config = wired("leaf1", Ethernet8=("sw9", "Ethernet0"))
     assert devices(patched(config, DEVICE_NEIGHBOR_METADATA={"sw9": {"type": kind}}))["sw9"] == role
 

@@ -30,7 +30,7 @@ TEXTS = st.text(
 
 
 def forbidden(text: str) -> set[str]:
-    """Return what a reader would obey or not see; joiners are decided by their neighbours."""
+    """Return what a reader would obey or not see; joiners are decided by their neighbors."""
     return {char for char in text if unicodedata.category(char) in HARMFUL} - {"\u200c", "\u200d"}
 
 

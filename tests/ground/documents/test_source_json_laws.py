@@ -77,7 +77,7 @@ def test_many_paths_at_once_are_located_as_each_alone(data: dict[str, Any], layo
 
 
 @given(objects, objects, objects)
-def test_unrelated_neighbours_never_change_what_is_located(
+def test_unrelated_neighbors_never_change_what_is_located(
     data: dict[str, Any], before: dict[str, Any], after: dict[str, Any]
 ) -> None:
     crowd = {f"<{key}": value for key, value in before.items()} | {"PORT": data}

@@ -129,7 +129,7 @@ def test_both_parsers_give_the_same_places(data: dict[str, Any], layout: Random)
 
 
 @given(mappings, mappings, layouts)
-def test_unrelated_neighbours_never_change_what_is_located(
+def test_unrelated_neighbors_never_change_what_is_located(
     data: dict[str, Any], others: dict[str, Any], layout: Random
 ) -> None:
     block = write({"rdma": data}, layout)

@@ -2,7 +2,7 @@
 
 All three count hops, and take for each address, of the ports that are nearest, the one that carries the fewest
 addresses so far: the lowest of those. updn counts only hops that never go up again after they went down; dor takes only
-ports to the neighbour behind the lowest of the nearest ports. Tests compare the tables with those that opensm dumps.
+ports to the neighbor behind the lowest of the nearest ports. Tests compare the tables with those that opensm dumps.
 
 Source: linux-rdma/opensm, opensm/osm_ucast_mgr.c @917070c (order of addresses, hops), opensm/osm_switch.c @8ae061c
 (osm_switch_recommend_path: the choice of a port), opensm/osm_ucast_updn.c @9b50961 (ranks and directions).
@@ -31,8 +31,8 @@ def minhop(graph: SubnetGraph) -> SubnetRoutes:
 
 
 def dor(graph: SubnetGraph) -> SubnetRoutes:
-    """Return the routes of dor: shortest paths, each by the neighbour behind its lowest port."""
-    return _tables(graph, lambda switch: hops_to(graph, switch), one_neighbour=True)
+    """Return the routes of dor: shortest paths, each by the neighbor behind its lowest port."""
+    return _tables(graph, lambda switch: hops_to(graph, switch), one_neighbor=True)
 
 
 def updn(graph: SubnetGraph, roots: Collection[int]) -> SubnetRoutes:
@@ -132,7 +132,7 @@ def _reverse(graph: SubnetGraph) -> list[int]:
 
 
 def _tables(
-    graph: SubnetGraph, hops: Callable[[int], list[int]], *, one_neighbour: bool = False
+    graph: SubnetGraph, hops: Callable[[int], list[int]], *, one_neighbor: bool = False
 ) -> SubnetRoutes:
     hcas = graph.hcas_by_switch()
     tables = [array("i", [NO_PATH]) * len(graph.hcas) for _ in graph.switches]
@@ -144,7 +144,7 @@ def _tables(
                 for hca in hcas[switch]:
                     table[hca] = HERE
                 continue
-            choice = _choice(graph, switch, nearest, one_neighbour=one_neighbour)
+            choice = _choice(graph, switch, nearest, one_neighbor=one_neighbor)
             for hca in hcas[destination] if choice else ():
                 channel = min(choice, key=carried.__getitem__)
                 carried[channel] += 1
@@ -163,12 +163,12 @@ def _by_load(graph: SubnetGraph, hcas: Sequence[Sequence[int]]) -> list[int]:
     )
 
 
-def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbour: bool) -> list[int]:
+def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbor: bool) -> list[int]:
     """Return the channels of a switch that are nearest, by port."""
     out = graph.out[switch]
     least = min((hops[number] for number in out), default=FAR)
     nearest = [number for number in out if hops[number] == least < FAR]
-    if one_neighbour and nearest:
+    if one_neighbor and nearest:
         first = graph.channels[nearest[0]].far
         nearest = [number for number in nearest if graph.channels[number].far == first]
     return nearest

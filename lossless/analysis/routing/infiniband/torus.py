@@ -51,7 +51,7 @@ def torus_routes(
 
 
 def _steps(graph: SubnetGraph, places: Sequence[tuple[int, ...]]) -> list[dict[tuple[int, ...], int]]:
-    """Return, for each switch, the channel to each neighbouring place."""
+    """Return, for each switch, the channel to each neighboring place."""
     return [{places[graph.channels[number].far]: number for number in reversed(out)} for out in graph.out]
 
 

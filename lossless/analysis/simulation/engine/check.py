@@ -197,7 +197,7 @@ def _check_dcqcn(dcqcn: SimDcqcn, where: str) -> None:
 
 
 def _check_hold(network: SimNetwork, hold: Hold, pairs: set[tuple[int, int]], where: str) -> None:
-    _require((hold.node, hold.peer) in pairs, f"{where}.peer", hold.peer, f"a neighbour of {hold.node}")
+    _require((hold.node, hold.peer) in pairs, f"{where}.peer", hold.peer, f"a neighbor of {hold.node}")
     _in_range(hold.start_ns, f"{where}.start_ns", 0, _LONGEST_NS)
     after = hold.start_ns < hold.end_ns <= _LONGEST_NS
     _require(after, f"{where}.end_ns", hold.end_ns, f"a time from {hold.start_ns} to {_LONGEST_NS:g}")

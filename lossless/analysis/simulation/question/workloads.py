@@ -52,7 +52,7 @@ def _incast(nics: Sequence[int], target: int, size_bytes: int, _rng: random.Rand
 def _all_to_all(
     nics: Sequence[int], _target: int, size_bytes: int, _rng: random.Random
 ) -> tuple[Transfer, ...]:
-    """Return every NIC sending an equal part to every other, each beginning with its neighbour."""
+    """Return every NIC sending an equal part to every other, each beginning with its neighbor."""
     many = len(nics)
     part = max(1, size_bytes // max(1, many - 1))
     return tuple(

@@ -4,9 +4,9 @@ Severity: error
 
 ## What it does
 Looks for ports in service with PFC on whose cable length is missing or `0m`. Without a lossless group of their own
-that is an error, or a warning where the file names no neighbours and so does not say which ports are wired. Where a
+that is an error, or a warning where the file names no neighbors and so does not say which ports are wired. Where a
 group is configured by hand it stays: in the traditional buffer model a warning where it still names the profile of
-some length, else only worth knowing. Ports that are down or have no neighbour are left alone, and files without any
+some length, else only worth knowing. Ports that are down or have no neighbor are left alone, and files without any
 cable length: parts of a configuration (no PORT rows, no buffer pools), and those whose groups are all set by hand.
 
 ## Why it breaks a lossless fabric
@@ -76,7 +76,7 @@ def _has_lengths(switch: Switch) -> bool:
 
 
 def _in_service(switch: Switch, port: Port) -> bool:
-    """A port without a neighbour is not wired, where the file names neighbours at all."""
+    """A port without a neighbor is not wired, where the file names neighbors at all."""
     return port.admin_up is True and (port.neighbor is not None or not switch.names_neighbors)
 
 

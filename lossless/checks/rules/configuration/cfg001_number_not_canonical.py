@@ -7,7 +7,7 @@ Fix: safe
 Looks on a deployed device for numbers that orchagent can read, but that are not plain digits: blanks before them, a
 leading zero or plus, something behind the digits. It is a warning where another number is read than stands there,
 or where two keys of a map become the same number; otherwise it is worth knowing. Text without a number is said by
-SWS001 and its neighbours.
+SWS001 and its neighbors.
 
 ## Why it breaks a lossless fabric
 The same text means different things to the programs of one switch. orchagent reads `12 MB` as 12 and `0x100` as 0,

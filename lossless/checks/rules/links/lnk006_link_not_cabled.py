@@ -29,7 +29,7 @@ topology:
 Plug the cable, or see why its port is down; or declare what is there.
 
 ## Sources
-- lldpd/lldpd src/client/display.c @012ec0d (LLDP tells of neighbours that are heard, and so of links that are up)
+- lldpd/lldpd src/client/display.c @012ec0d (LLDP tells of neighbors that are heard, and so of links that are up)
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ _DECIMAL_COMMA = re.compile(r"^(\s*\d+),(\d{1,2})(?!\d)")
 PORT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
 """What an intent can call a port."""
 _SONIC_PORT = re.compile(r"Ethernet[0-9]+")
-"""What SONiC calls its own ports: what else a neighbour says of one is its alias or description."""
+"""What SONiC calls its own ports: what else a neighbor says of one is its alias or description."""
 
 
 def sonic_spelling(port: str) -> str:

@@ -223,7 +223,7 @@ class _CableMapper:
 
 
 def _one_a_port(cables: Iterable[FileCable], should: Mapping[CableEnd, str]) -> Iterator[FileCable]:
-    """Yield cables, and of several neighbours that one port heard the one that should be there, if it is."""
+    """Yield cables, and of several neighbors that one port heard the one that should be there, if it is."""
     kept = list(cables)
     expected = {
         (cable.place.file, cable.a) for cable in kept if cable.heard and should.get(cable.a) == cable.b.device

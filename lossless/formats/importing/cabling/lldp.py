@@ -29,7 +29,7 @@ _COLUMNS = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePo
 
 
 class LldpNeighbor(NamedTuple):
-    """One neighbour that a port heard of: its name, and the words it has for its own port, best first.
+    """One neighbor that a port heard of: its name, and the words it has for its own port, best first.
 
     ``line`` is where that stands in the file, counted from 1.
     """

@@ -299,7 +299,7 @@ def _nameless(subnet: Subnet) -> Iterator[WriteProblem]:
     if wants_torus(subnet) and torus_of(subnet) is None:
         yield WriteProblem(
             subnet.routing.origin,
-            "torus-2QoS begins at a switch and its neighbours: state the GUIDs of switches",
+            "torus-2QoS begins at a switch and its neighbors: state the GUIDs of switches",
         )
 
 

@@ -1,4 +1,4 @@
-"""What torus-2QoS has to be told of a torus: its sides, and a switch with its neighbours to begin with.
+"""What torus-2QoS has to be told of a torus: its sides, and a switch with its neighbors to begin with.
 
 Form: torus-2QoS.conf(5) of opensm 3.3.23. One seed is written, at the switch whose coordinates are 0.
 """
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 ENGINE = "torus-2QoS"
 _AXES = "xyz"
 _BOTH_WAYS = 4
-"""The length of a side at which opensm wants both neighbours: it cannot tell the ways round by the length."""
+"""The length of a side at which opensm wants both neighbors: it cannot tell the ways round by the length."""
 _PORTS = 16
 """How many cables between two switches, or host ports and port 0 of one, opensm has room for by default."""
 
 
 class TorusSeed(NamedTuple):
-    """``xp_link``, the GUID of the switch to begin with, and that of its neighbour."""
+    """``xp_link``, the GUID of the switch to begin with, and that of its neighbor."""
 
     word: str
     guid: str
-    neighbour: str
+    neighbor: str
 
 
 class TorusConf(NamedTuple):
@@ -77,7 +77,7 @@ def _seeds(sides: tuple[int, ...], places: Places) -> Iterator[TorusSeed | None]
 
 
 def _most_ports(subnet: Subnet) -> int:
-    """Return the most ports of one group: cables to one neighbour, or host ports with port 0 of the switch."""
+    """Return the most ports of one group: cables to one neighbor, or host ports with port 0 of the switch."""
     if isinstance(subnet.links, Unknown):
         return 0
     hosts = Counter(link.a for link in subnet.links if link.to_hca)

@@ -114,7 +114,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
     },
     "SubnetTorus": {
         "sides": KeyDoc("How many switches along each of two or three sides.", ([4, 4, 4],)),
-        "links": KeyDoc(f"Links between every two neighbours: {_RATE}.", ("2 x HDR",)),
+        "links": KeyDoc(f"Links between every two neighbors: {_RATE}.", ("2 x HDR",)),
         "hosts_per_switch": KeyDoc("How many hosts at every switch.", (4,)),
         "host_links": _HOST_LINKS,
     },

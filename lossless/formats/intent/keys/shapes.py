@@ -139,7 +139,7 @@ SHAPES: dict[str, dict[str, KeyDoc]] = {
     },
     "Torus": {
         "sides": KeyDoc("How many switches along each of two or three sides.", ([4, 4, 4],)),
-        "links": KeyDoc(f"Links between every two neighbours: {_LINKS}", ("2 x 400G",)),
+        "links": KeyDoc(f"Links between every two neighbors: {_LINKS}", ("2 x 400G",)),
         "hosts_per_switch": KeyDoc("How many hosts at every switch.", (4,)),
         "host_links": KeyDoc(f"Links from each host to its switch: {_LINKS}", ("1 x 400G",)),
         "cables": KeyDoc("Real cable lengths by tier.", ({"host": "3m", "link": "10m"},)),

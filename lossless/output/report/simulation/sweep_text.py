@@ -111,7 +111,7 @@ def _values(seen: Mapping[str, Mapping[int, set[bool]]], wanted: set[bool]) -> s
 
 
 def _runs(values: Sequence[tuple[int, bool]], write: Callable[[int], str]) -> Iterator[str]:
-    """Yield the values that hold, neighbouring ones as a range."""
+    """Yield the values that hold, neighboring ones as a range."""
     run: list[int] = []
     for value, holds in (*values, (0, False)):
         if holds:

@@ -1,4 +1,4 @@
-"""Tables of engines, followed entry by entry: shortest, legal, spread evenly, and by one neighbour for dor."""
+"""Tables of engines, followed entry by entry: shortest, legal, spread evenly, and by one neighbor for dor."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_minhop_and_dor_take_shortest_paths(subnet: Subnet, engine: object) -> N
 
 
 @given(SUBNETS)
-def test_dor_goes_to_an_hca_by_one_neighbour_of_each_switch_behind_its_lowest_port(subnet: Subnet) -> None:
+def test_dor_goes_to_an_hca_by_one_neighbor_of_each_switch_behind_its_lowest_port(subnet: Subnet) -> None:
     graph = graph_of(subnet)
     routes = dor(graph)
     for switch in range(len(graph.switches)):
