@@ -12,7 +12,7 @@ from lossless.checks.rules.registry import RULES
 from lossless.checks.rules.sonic.fields import is_canonical, read_timer
 from lossless.formats.sonic.read.numbers import INT_MAX, UINT64_MAX, read_number
 from lossless.ground.basics.wording import listed
-from tests.checks.rules.linted import device, drawn, gaps, only
+from tests.checks.rules.linted import device, drawn, only, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,11 +192,13 @@ class TestMaps:
         found = only(device({"TC_TO_QUEUE_MAP": {"AZURE": {"7": "8"}}}), "SWS002")
         assert (found.severity, found.confidence) == ("warning", "medium")
 
-    def test_tc_8_is_legal_where_a_map_takes_it_on_and_is_not_judged(self) -> None:
+    def test_tc_8_is_legal_where_a_map_takes_it_on_and_is_not_checked(self) -> None:
         patch = {"DSCP_TO_TC_MAP": {"AZURE": {"33": "8"}}, "TC_TO_QUEUE_MAP": {"AZURE": {"8": "1"}}}
         report = device(patch)
         assert drawn(report, "SWS002") == []
-        assert gaps(report, "SWS002") == {"DSCP_TO_TC_MAP AZURE uses TC 8, beyond the priorities of PFC": 1}
+        assert unchecked(report, "SWS002") == {
+            "DSCP_TO_TC_MAP AZURE uses TC 8, beyond the priorities of PFC": 1
+        }
 
     def test_tc_16_does_not_exist(self) -> None:
         assert only(device({"DSCP_TO_TC_MAP": {"AZURE": {"33": "16"}}}), "SWS002").data["maximum"] == 15
@@ -269,7 +271,7 @@ class TestSchedulers:
 
 
 class TestWatchdogRows:
-    def test_ports_alike_are_one_finding(self) -> None:
+    def test_ports_identical_are_one_finding(self) -> None:
         rows = {port: {"action": "Drop"} for port in ("Ethernet0", "Ethernet4", "Ethernet8")}
         found = only(device({"PFC_WD": rows}), "SWS005")
         assert (found.places, found.elements[0]) == (3, "leaf1:Ethernet0")
@@ -385,7 +387,7 @@ class TestJoinedKeys:
 
 class TestMasks:
     @pytest.mark.parametrize("mask", ["3", "3,3", "3,", "", " 3"])
-    def test_lists_that_all_read_alike(self, mask: str) -> None:
+    def test_lists_that_all_read_in_the_same_way(self, mask: str) -> None:
         assert drawn(device({"PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": mask}}}), "SWS009") == []
 
     @pytest.mark.parametrize(
@@ -408,7 +410,7 @@ class TestMasks:
         found = only(device({"PORT_QOS_MAP": {"Ethernet4": {"pfcwd_sw_enable": "3-4"}}}), "SWS009")
         assert (found.severity, "buffermgrd" in found.message) == ("warning", False)
 
-    def test_ports_alike_are_one_finding(self) -> None:
+    def test_ports_identical_are_one_finding(self) -> None:
         rows = {port: {"pfc_enable": "3-4"} for port in ("Ethernet0", "Ethernet4", "Ethernet8")}
         assert only(device({"PORT_QOS_MAP": rows}), "SWS009").places == 3
 
@@ -507,7 +509,7 @@ class TestThresholds:
 
 
 class TestSides:
-    def test_ports_alike_are_one_finding(self) -> None:
+    def test_ports_identical_are_one_finding(self) -> None:
         rows = {f"{port}|1": LOSSY for port in ("Ethernet0", "Ethernet4", "Ethernet8")}
         assert only(device({"BUFFER_QUEUE": rows}), "SWS014").places == 3
 
@@ -560,6 +562,11 @@ class TestCables:
         found = only(device({"CABLE_LENGTH": {"AZURE": {"Ethernet4": text}}}), "SWS015")
         assert found.severity == "warning"
         assert found.elements == ("leaf1:Ethernet4",)
+
+    @pytest.mark.parametrize(("absent", "unread"), [(0, 4), (4, 0)])
+    def test_a_port_without_a_length_changes_nothing_for_the_next(self, absent: int, unread: int) -> None:
+        patch = {"CABLE_LENGTH": {"AZURE": {f"Ethernet{absent}": None, f"Ethernet{unread}": "5"}}}
+        assert only(device(patch), "SWS015").elements == (f"leaf1:Ethernet{unread}",)
 
     def test_where_the_group_is_missing_the_other_rule_speaks(self) -> None:
         patch = {"CABLE_LENGTH": {"AZURE": {"Ethernet4": "4.5m"}}, "BUFFER_PG": {"Ethernet4|3": None}}

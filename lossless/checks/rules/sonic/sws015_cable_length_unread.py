@@ -56,17 +56,16 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a violation per unreadable text, added up over ports."""
-    sets = [
-        ports
-        for ports in device.view.lossless_sets
-        if ports.cable.configured_m is None and len(ports.cable.origin.path) == 3
-    ]
+    sets = [ports for ports in device.view.lossless_sets if ports.cable.configured_m is None]
     if sets:
         yield from merged(violation for ports in sets for violation in _violations(device, ports))
 
 
 def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
     for port in ports.ports:
+        # Ports of one set may differ in this: one has a field, another none at all.
+        if len(port.cable.origin.path) != 3:
+            continue
         _, row_key, name = port.cable.origin.path
         row = device.tables.row("CABLE_LENGTH", str(row_key))
         text = row.fields[str(name)] if row else ""
