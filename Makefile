@@ -1,14 +1,14 @@
 # make demo    install, then lint, render and simulate the example fabric
 # make test    install what tests need and run them all
-# make check   the static checks: formatting, lint, types
+# make check   the static checks: formatting, lint, types, retired phrases
 # make bench   the benchmarks, as ratios to a bare interpreter
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
-# make docs    write the generated documentation anew
+# make docs    write the generated documentation again
 # make mutants  deliberate faults in five packages, which their own tests must notice (slow)
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
-# make laws    the laws between commands, for ten minutes on fabrics that are drawn anew
+# make laws    the laws between commands, for ten minutes on fabrics that are drawn again
 # make fuzz    commands on mutated files, for SECONDS seconds; what breaks one becomes an input of the tests
-# make lock    write the locked requirements anew from pyproject.toml
+# make lock    write the locked requirements again from pyproject.toml
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -28,6 +28,7 @@ check: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python tools/phrases.py
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/startup.py

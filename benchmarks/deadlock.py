@@ -1,8 +1,8 @@
-"""What it costs to know whether buffers can wait in a circle: against size, after failures, and where nothing is alike.
+"""What the search for cyclic buffer dependencies costs: against size, after failures, and without symmetry.
 
 The fabrics are three-tier Clos of growing size, resolved from intents. The check is that of the rules, from links to
 verdict, on a model that was just made, as in a lint; and the whole of a lint is measured as a process. In the worn
-ones every leaf has lost links of its own choice, so that no two are alike. Seconds are those of the processor, so that
+ones every leaf has lost links of its own choice, so that no two are identical. Seconds are processor time, so that
 what else a machine does counts little; of a few rounds, the least.
 """
 
@@ -148,13 +148,13 @@ def _timed(run: Callable[[], Found]) -> tuple[float, Found]:
 
 
 def _checks(found: Fabric) -> Mapping[str, Callable[[], RoutingVerdict]]:
-    """Return what is asked of a fabric, of all that are alike and of all unlike."""
+    """Return what is asked of a fabric, of all that are identical and of all unlike."""
     worn = _worn(found)
     bounces = RoutingQuestion("up-down", _two_leaves(found))
     return {
-        "Clos, two bounces": lambda: _circle_through(found, bounces),
+        "Clos, two bounces": lambda: _cycle_through(found, bounces),
         "all unlike": lambda: routing_verdict(wires_of(worn), UP_DOWN),
-        "all unlike, two bounces": lambda: _circle_through(worn, bounces),
+        "all unlike, two bounces": lambda: _cycle_through(worn, bounces),
         "all unlike, shortest path": lambda: routing_verdict(wires_of(worn), SHORTEST),
     }
 
@@ -164,8 +164,8 @@ def _two_leaves(found: Fabric) -> frozenset[str]:
     return frozenset(Random(len(leaves)).sample(leaves, 2))
 
 
-def _circle_through(found: Fabric, question: RoutingQuestion) -> RoutingVerdict:
-    """Find the circle that two bounces, planted at random, close.
+def _cycle_through(found: Fabric, question: RoutingQuestion) -> RoutingVerdict:
+    """Find the cycle that two bounces, planted at random, close.
 
     Raises:
         AssertionError: it is not found, or goes elsewhere.
@@ -195,12 +195,12 @@ def _exponent(measured: Sequence[tuple[int, float]]) -> float:
 
 
 def _failures() -> list[tuple[str, float, float, str]]:
-    """Return how long fabrics take with failures, whose links are all alike and all unlike, many and few."""
+    """Return how long fabrics take with failures, whose links are all identical and all unlike, many and few."""
     rows = []
     for planes, supers in ((8, 64), (4, 32), (2, 16)):
         text = INTENT.format(pods=16, leaves=8, planes=planes, supers=supers)
         found = resolve(load_intent(load_text(text, "fabric.yaml")))
-        for name, fabric in (("alike", found), ("unlike", _worn(found, 2 if planes > 4 else 1))):
+        for name, fabric in (("identical", found), ("unlike", _worn(found, 2 if planes > 4 else 1))):
             for failed, goal in ((1, 30.0), (2, 60.0)):
                 wires = wires_of(fabric)
                 seconds, outcome = _timed(

@@ -1,4 +1,4 @@
-"""A repository of many different 64-port switches, as a benchmark lints it: no two files are alike."""
+"""A repository of many different 64-port switches, as a benchmark lints it: no two files are identical."""
 
 from __future__ import annotations
 

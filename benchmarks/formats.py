@@ -44,15 +44,15 @@ def main() -> None:
 
 
 def _taken(form: str) -> float:
-    judged = _judged()
+    checked = _checked()
     started = time.perf_counter()
-    made = rendered(form, judged, ("error",))
+    made = rendered(form, checked, ("error",))
     taken = time.perf_counter() - started
     assert not made.notices
     return taken
 
 
-def _judged() -> Report:
+def _checked() -> Report:
     """Return a run whose documents have not been looked into."""
     documents = {f"leaf{number}.json": _document(f"leaf{number}.json") for number in range(FILES)}
     return Report(tuple(_findings()), (), (), documents)
@@ -75,7 +75,7 @@ def _findings() -> Iterator[Finding]:
             confidence="high",
             message="PFC is on and the port has no PFC_WD row, though other ports of the switch have one",
             origin=Origin(file, ("PORT", port, "pfc_enable")),
-            note="a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric",
+            note="a stuck NIC pauses the port permanently, and the pause propagates through the fabric",
             help=f"pfcwd start on {port}, or add its row to PFC_WD",
             related=() if number % 10 else (other,),
             places=width,

@@ -44,7 +44,7 @@ def against_json(folder: Path) -> tuple[float, float]:
 
 
 def since(folder: Path) -> float:
-    """Return how long ``lint --since`` takes over how long ``lint`` takes, in turns."""
+    """Return how long ``lint --since`` takes over how long ``lint`` takes, alternately."""
     write_devices(folder, COMPARED)
     identity = ["-c", "user.name=bench", "-c", "user.email=bench@example.org"]
     for words in (["init", "--quiet"], ["add", "--all"], [*identity, "commit", "--quiet", "--message=one"]):

@@ -28,7 +28,7 @@ def seconds(command: Sequence[str]) -> float:
 
 
 def ratios(commands: Mapping[str, Sequence[str]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the median time of each command over that of ``python -c pass``, taken in turns."""
+    """Return the median time of each command over that of ``python -c pass``, taken alternately."""
     taken: dict[str, list[float]] = {name: [] for name in ("bare", *commands)}
     for _ in range(rounds):
         taken["bare"].append(seconds(BARE))

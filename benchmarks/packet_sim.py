@@ -168,7 +168,7 @@ def knife_edge(part: str, ours: Case, theirs: Case, case: Case) -> bool:
     if part == "first":
         return any(_race(one) for one in (ours, theirs))
     name = "first_pfc_ns" if part == "pfc" else "first_drop_ns"
-    if any(_by_chance(one["seeds"][name]) for one in (ours, theirs) if "seeds" in one):
+    if any(_by_seed(one["seeds"][name]) for one in (ours, theirs) if "seeds" in one):
         return True
     if part == "pfc":
         return False
@@ -176,7 +176,7 @@ def knife_edge(part: str, ours: Case, theirs: Case, case: Case) -> bool:
     return margin is not None and bool(0 <= margin < case["scenario"]["mtu"] + WIRE_OVERHEAD_BYTES)
 
 
-def _by_chance(when_ns: Sequence[float]) -> bool:
+def _by_seed(when_ns: Sequence[float]) -> bool:
     return 0.05 <= sum(when >= 0 for when in when_ns) / len(when_ns) <= 0.95
 
 
@@ -186,7 +186,7 @@ def _race(one: Case) -> bool:
 
 
 def theirs_margin(case: Case) -> int | None:
-    """Return the least that any headroom had left in the simulator; None where the file does not tell."""
+    """Return the least headroom that was left in the simulator; None where the file does not have it."""
     headroom = {(port["sw"], port["nbr"]): port["headroom"] for port in case["scenario"]["ports"]}
     if case.get("per_port"):
         switches = case["per_port"]["switches"]

@@ -44,7 +44,7 @@ topology:
 
 
 def many(count: int) -> Fabric:
-    """Return a fabric of switches with 64 ports in use each, no two alike; the same one on every run."""
+    """Return a fabric of switches with 64 ports in use each, no two identical; the same one on every run."""
     from lossless.formats.intent.load import load_intent
     from lossless.formats.intent.resolve.fabric import resolve
     from lossless.ground.documents import load_text

@@ -1,4 +1,4 @@
-"""How long two versions of lossless take for the same commands, in turns: OLD, NEW, OLD, NEW, and so on.
+"""How long two versions of lossless take for the same commands, alternately: OLD, NEW, OLD, NEW, and so on.
 
     python benchmarks/versions.py OLD NEW [--rounds 30]
 

@@ -1,4 +1,4 @@
-"""How long it takes to judge 100 different intents of 200 lines, beside yamllint on the same files in the same run.
+"""How long it takes to check 100 different intents of 200 lines, beside yamllint on the same files in the same run.
 
 The intents name their devices and links one by one, as those do that are this long: twelve leaves, four spines and
 their hosts. Each file is a fabric of its own, with numbers of its own.
@@ -47,15 +47,15 @@ topology:
 
 
 def main() -> None:
-    """Measure whole processes in turns and print the best of some rounds."""
+    """Measure whole processes alternately and print the best of some rounds."""
     with tempfile.TemporaryDirectory() as folder:
         for number in range(FILES):
             (Path(folder) / f"site{number}.yaml").write_text(_intent(number), encoding="utf-8")
         ours, theirs = [str(BIN / "lossless"), "lint", folder], [str(BIN / "yamllint"), folder]
         taken = [(seconds(ours), seconds(theirs)) for _ in range(ROUNDS)]
-    judged, linted = (min(times) for times in zip(*taken, strict=True))
-    print(f"{FILES} intents of {LINES} lines: {judged:.2f} s, yamllint {linted:.2f} s")
-    report([(f"{FILES} intents of {LINES} lines", judged / linted, GOAL, "x yamllint")])
+    checked, linted = (min(times) for times in zip(*taken, strict=True))
+    print(f"{FILES} intents of {LINES} lines: {checked:.2f} s, yamllint {linted:.2f} s")
+    report([(f"{FILES} intents of {LINES} lines", checked / linted, GOAL, "x yamllint")])
 
 
 def _intent(number: int) -> str:

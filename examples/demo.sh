@@ -11,7 +11,7 @@ say() { printf '\n== %s\n' "$*"; }
 say "lossless lint examples/roce-256-as-published   (the reference architecture as an article printed it)"
 lossless lint "$here/roce-256-as-published" || echo "(exit $?: it would not be safe)"
 
-say "lossless lint examples/roce-256   (the same fabric made right)"
+say "lossless lint examples/roce-256   (the same fabric corrected)"
 lossless lint "$here/roce-256"
 
 say "lossless render examples/roce-256 --base examples/roce-256/base -o $out"

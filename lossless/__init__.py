@@ -1,4 +1,4 @@
-"""lossless: checks, renders and judges the configuration of lossless RDMA fabrics.
+"""lossless: checks, renders and checks the configuration of lossless RDMA fabrics.
 
 The public face is :mod:`lossless.api`; everything else may change between versions.
 """

@@ -1,7 +1,7 @@
 """Valid intents as plain data, for laws about fabrics.
 
 ``intents()`` draws whatever has a meaning; ``intents(renderable=True)`` keeps to fabrics that an operator
-could build: every port exists, every cable has a headroom row, and nearly all draw no finding of level error.
+could build: every port exists, every cable has a headroom row, and in nearly all no rule reports an error.
 """
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _pairs(nic: str) -> tuple[tuple[Product, Product], ...]:
 
 
 def chosen(product: Product) -> st.SearchStrategy[Any]:
-    """Draw one of the ways to name a HWSKU."""
+    """Draw one of the forms to name a HWSKU."""
     full = st.just({"profile": product.profile, "hwsku": product.hwsku})
     return full | st.just(product.profile) if product.default else full
 
@@ -223,7 +223,7 @@ def classes(draw: Draw, pfc_only: bool, *, dual_tor: bool = False) -> Data:
 
 
 def _spelt(draw: Draw, dscp: int) -> Any:
-    """Draw one of the ways to write a DSCP."""
+    """Draw one of the forms to write a DSCP."""
     name = name_of_dscp(dscp)
     return draw(st.sampled_from([dscp, name, {name: dscp}])) if name else dscp
 

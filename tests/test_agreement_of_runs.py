@@ -34,7 +34,7 @@ Data = dict[str, Any]
 pytestmark = pytest.mark.laws
 
 ONLY_IN_RUNS = {
-    "cycle": "an intent that does not state topology.routing: whether shortest paths close a circle is not checked",
+    "cycle": "an intent that does not state topology.routing: whether shortest paths close a cycle is not checked",
 }
 """Why runs may be unsafe where lint without them is clean, by the kind of cause; docs/guides/simulate.md has it too."""
 SN5600 = ({"leaf": "nvidia-sn5600", "spine": "nvidia-sn5600", "nic": "connectx-7"}, "400G", "800G")
@@ -135,10 +135,10 @@ def test_nor_is_a_changed_switch_that_lint_finds_clean(document: Document) -> No
 
 @settings(max_examples=60)
 @given(st.one_of(modelled_intents(), changed_switches()))
-def test_what_closed_forms_judge_no_rule_on_buffers_leaves_unchecked(document: Document) -> None:
+def test_what_closed_forms_check_no_rule_on_buffers_leaves_unchecked(document: Document) -> None:
     report = lint_documents([document])
-    if not report.errors and not any(fabric_verdict(view).not_judged for view in views(document)):
-        assert {gap.code for gap in report.not_judged}.isdisjoint(codes_for("buffers"))
+    if not report.errors and not any(fabric_verdict(view).not_checked for view in views(document)):
+        assert {gap.code for gap in report.not_checked}.isdisjoint(codes_for("buffers"))
 
 
 @settings(max_examples=20)
@@ -169,6 +169,6 @@ def test_each_reason_is_one_that_runs_show_and_lint_alone_does_not() -> None:
     base = load_text((BASES / "leaf-spine.yaml").read_text(), "fabric.yaml")
     ring = load_text(json.dumps(merge(base.data, patch)), "fabric.yaml")
     alone, with_runs = (lint_documents([ring], Options(simulate=simulate)) for simulate in (False, True))
-    assert not any("circle" in finding.message for finding in alone.findings)
-    assert [finding.message.startswith("links wait for each other") for finding in with_runs.findings
+    assert not any("cycle" in finding.message for finding in alone.findings)
+    assert [finding.message.startswith("PFC deadlock") for finding in with_runs.findings
             if finding.code == "SIM001"] == [True]  # fmt: skip

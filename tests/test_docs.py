@@ -140,7 +140,7 @@ def test_the_guide_shows_what_lint_prints_of_a_repository(
         assert "ECN015" not in printed
 
 
-def test_the_guide_shows_what_lint_prints_of_what_it_cannot_judge(
+def test_the_guide_shows_what_lint_prints_of_what_it_cannot_check(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     example = ROOT / "examples" / "roce-256"
@@ -290,14 +290,14 @@ def test_links_within_the_page_of_all_keys_lead_to_its_sections() -> None:
     assert set(re.findall(r"\]\(#([^)]+)\)", page)) <= set(re.findall(r'<a id="([^"]+)">', page))
 
 
-def test_the_readme_counts_what_is_found_and_how_soon_all_stand_still() -> None:
+def test_the_readme_counts_what_is_found_and_how_soon_all_stall() -> None:
     readme, published = (ROOT / "README.md").read_text(), ROOT / "examples" / "roce-256-as-published"
     errors = [finding for finding in lint([published]).findings if finding.severity == "error"]
-    assert ("it draws seven\nerrors" in readme, len(errors)) == (True, 7)
+    assert ("`lint` reports\nseven errors" in readme, len(errors)) == (True, 7)
     storm = (GUIDES / "storm.md").read_text()
-    still = r"^31 of 31 other hosts stand still, 256 of 256 GPUs with its own; the last after (\d+) us$"
+    still = r"^31 of 31 other hosts stall, 256 of 256 GPUs with its own; the last after (\d+) us$"
     (last_us,) = re.findall(still, storm, re.MULTILINE)
-    assert ("stops everybody within a millisecond" in readme, 500 < int(last_us) < 1000) == (True, True)
+    assert ("stalls all hosts within a millisecond" in readme, 500 < int(last_us) < 1000) == (True, True)
 
 
 def test_the_guide_to_reliability_names_every_limit() -> None:

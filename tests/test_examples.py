@@ -1,4 +1,4 @@
-"""The examples: one as an article printed it, one made right."""
+"""The examples: one as an article printed it, one corrected."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_published_reference_is_not_rendered(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_the_same_fabric_made_right_is_clean_and_safe(tmp_path: Path) -> None:
+def test_the_same_fabric_corrected_is_clean_and_safe(tmp_path: Path) -> None:
     report = lint([RIGHT])
     assert (report.findings, report.errors) == ((), ())
     assert [verdict.overall for verdict in simulate(RIGHT)] == ["safe"]
@@ -134,7 +134,7 @@ def test_the_published_subnet_is_not_rendered(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
-def test_the_same_subnet_made_right_is_clean_and_rendered(tmp_path: Path) -> None:
+def test_the_same_subnet_corrected_is_clean_and_rendered(tmp_path: Path) -> None:
     report = lint([SUBNET_RIGHT])
     assert (report.findings, report.errors) == ((), ())
     files = render(SUBNET_RIGHT, tmp_path).files

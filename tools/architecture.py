@@ -1,9 +1,9 @@
-"""Measures who imports whom in the package, and draws it: docs/architecture.svg.
+"""Measures the imports between packages, and draws them: docs/architecture.svg.
 
-    python tools/architecture.py            writes the picture anew
+    python tools/architecture.py            writes the picture again
     python tools/architecture.py --check    exit 1 where the picture is out of date
 
-The rules themselves stand in the table of docs/architecture.md, and tests/test_architecture.py holds the code to them.
+The rules are in the table of docs/architecture.md, and tests/test_architecture.py compares the code with them.
 """
 
 from __future__ import annotations

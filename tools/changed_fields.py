@@ -9,7 +9,7 @@ finding, as not checked where a rule says so, as harmless where SONiC's models a
 no worse than before (with --packets, an incast of the packet-level model at one seed, too), and as missed where one of
 these calls it harmful and lint is silent. Missed changes are printed; the exit code is then 1.
 
-Ports that are configured alike are changed once, unless ``--all`` is given.
+Ports that are configured identical are changed once, unless ``--all`` is given.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _file(switch: str, config: Data) -> Document:
 
 
 def switch_kinds(rows: Data) -> set[tuple[str, str]]:
-    """Return the named rows of a switch, by which those that are configured alike are known."""
+    """Return the named rows of a switch, by which those that are configured identical are known."""
     return {
         (table, key)
         for table in ("BUFFER_PROFILE", "WRED_PROFILE", "SCHEDULER")
@@ -253,8 +253,8 @@ class Oracles:
         severities = [finding.severity for finding in after.findings if account.unknown_part(finding)]
         if severities:
             return min(severities, key=SEVERITIES.index)
-        known = {(gap.code, gap.reason): gap.times for gap in before.not_judged}
-        more = any(gap.times > known.get((gap.code, gap.reason), 0) for gap in after.not_judged)
+        known = {(gap.code, gap.reason): gap.times for gap in before.not_checked}
+        more = any(gap.times > known.get((gap.code, gap.reason), 0) for gap in after.not_checked)
         return "not checked" if more else "silent"
 
     def _harm(self, config: Data) -> str:
@@ -382,7 +382,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="what lint says of every rendered field changed alone")
     parser.add_argument("intents", nargs="*", type=Path, metavar="INTENT")
     parser.add_argument(
-        "--all", action="store_true", help="change every port, not one of those that are alike"
+        "--all", action="store_true", help="change every port, not one of those that are identical"
     )
     parser.add_argument("--packets", action="store_true", help="run the packet-level model, too (slow)")
     parser.add_argument(

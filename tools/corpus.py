@@ -1,7 +1,7 @@
 """What the rules say of upstream's configurations, and what of it is true.
 
     python tools/corpus.py FOLDER            print the figures, exit 1 where they differ from what is on record
-    python tools/corpus.py FOLDER --record   add what is new to the record, to be judged by hand
+    python tools/corpus.py FOLDER --record   add what is new to the record, to be checked by hand
 
 FOLDER is the corpus: ``full`` (real and rendered configurations), ``probes`` (one change each to a valid file) and
 ``rejected`` (cases that upstream's YANG refuses). The record is ``tests/checks/rules/corpus-verdicts.toml``.
@@ -41,7 +41,7 @@ class Drawn(NamedTuple):
 
 
 class Probe(NamedTuple):
-    """One change to the valid base, and what it draws beyond what the base does; codes of findings at the change."""
+    """One change to the valid base, and the codes of the findings at the change that the base does not have."""
 
     name: str
     changes_device: bool
@@ -72,7 +72,7 @@ def drawn(corpus: Path) -> dict[Drawn, list[Finding]]:
 
 
 def on_record() -> dict[str, Any]:
-    """Return the record: ``finding`` entries, and what each probe draws."""
+    """Return the record: ``finding`` entries, and the findings of each probe."""
     return tomllib.loads(RECORD.read_text(encoding="utf-8"))
 
 
@@ -83,7 +83,7 @@ def recorded(record: dict[str, Any]) -> dict[Drawn, dict[str, Any]]:
 
 
 def probes(corpus: Path) -> list[Probe]:
-    """Return what each probe draws beyond its base."""
+    """Return the findings of each probe beyond those of its base."""
     folder = corpus / "probes"
     base = {_meaning(f) for f in lint([folder / "base.json"]).findings}
     index = json.loads((folder / "index.json").read_text())
@@ -129,7 +129,7 @@ def _codes(findings: Iterable[Finding]) -> tuple[str, ...]:
 
 
 def cases(corpus: Path, name: str) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Yield the cases of upstream's YANG tests: the name, the schema rules drawn, and those drawn above info."""
+    """Yield the cases of upstream's YANG tests: the name, the schema rules that fire, and those above info."""
     for entry in json.loads((corpus / "rejected" / name).read_text()):
         if entry["oracle_rejects"] != (name == "cases.json"):
             continue  # named after a refusal that upstream's own validator does not make
@@ -158,17 +158,17 @@ def _entry(corpus: Path, key: Drawn, findings: Sequence[Finding]) -> str:
 
 
 def _record(corpus: Path) -> None:
-    """Write the record anew: entries that still hold as they were judged, what is new unjudged."""
+    """Write the record again: entries that still hold as they were checked, what is new unjudged."""
     found = drawn(corpus)
     known = recorded(on_record()) if RECORD.exists() else {}
     similar = {(k.file, k.code): e for k, e in known.items()}
     lines = [_HEAD]
     for key in sorted(found):
         text = _entry(corpus, key, found[key])
-        judged = known.get(key) or similar.get((key.file, key.code))
-        if judged:
-            text = text.replace('why = ""', f"why = {json.dumps(judged['why'], ensure_ascii=False)}")
-            text = text.replace(UNJUDGED, judged["verdict"])
+        checked = known.get(key) or similar.get((key.file, key.code))
+        if checked:
+            text = text.replace('why = ""', f"why = {json.dumps(checked['why'], ensure_ascii=False)}")
+            text = text.replace(UNJUDGED, checked["verdict"])
         lines.append(text)
     lines.append("\n[probes]\n")
     lines += [f"{p.name} = {json.dumps([*p.at_change])}\n" for p in probes(corpus)]
@@ -176,7 +176,7 @@ def _record(corpus: Path) -> None:
 
 
 _HEAD = """\
-# What the rules say of the whole configurations that upstream's YANG accepts: every error and warning, judged by hand.
+# What the rules say of the whole configurations that upstream's YANG accepts: every error and warning, checked by hand.
 # tools/corpus.py adds what is new; verdict and why are written by a person. `row` is quoted from the file.
 # Below, what each one-change probe draws at its change, warnings and above.
 """
@@ -191,7 +191,7 @@ def _difference(corpus: Path) -> list[str]:
     for probe in probes(corpus):
         if [*probe.at_change] != record["probes"].get(probe.name):
             lines.append(
-                f"probe {probe.name}: draws {probe.at_change}, on record {record['probes'].get(probe.name)}"
+                f"probe {probe.name}: reports {probe.at_change}, on record {record['probes'].get(probe.name)}"
             )
     return lines
 

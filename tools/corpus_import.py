@@ -102,7 +102,7 @@ def worse(documents: Sequence[Document], intent: Document) -> Iterator[str]:
 
 
 def _reason(problem: Problem) -> str:
-    """Return what a problem says without the name of the HWSKU or device: to count what is alike."""
+    """Return what a problem says without the name of the HWSKU or device: to count what is identical."""
     message = problem.message.partition(";")[0].partition(": ")[0]
     return re.sub(r"HWSKU \S+", "HWSKU", message)
 

@@ -135,7 +135,7 @@ def _legend(base: int) -> Iterator[str]:
 
 
 def with_table(text: str) -> str:
-    """Return the guide with its table anew."""
+    """Return the guide with its table again."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}{table()}\n{END}{after}"

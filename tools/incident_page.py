@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 PAGE = ROOT / "docs" / "incidents.md"
 _INTRODUCTION = """\
-# Published failures, and what this tool says of them
+# Published failures, and the rules that find them
 
-Each failure that an intent or a `config_db.json` can show is put into `examples/roce-256`, or into
-`examples/infiniband-256-ndr`, as a test, and must draw the rule named here; the examples without it draw nothing. What
-no such file can show is said in the last column.
+Each failure that is visible in an intent or a `config_db.json` is injected into `examples/roce-256`, or into
+`examples/infiniband-256-ndr`, as a test. The rule in the last column must report it; without it the examples have no
+findings. For failures that are visible in no such file, the last column says why.
 """
 
 
 def page() -> str:
     """Return the text of the page."""
-    heads = ("", "what happened", "source", "put into the example", "drawn")
+    heads = ("", "what happened", "source", "injected fault", "reported by")
     rows = [row for incident in INCIDENTS for row in _rows(incident)]
     seen = sum(bool(incident.replays) for incident in INCIDENTS)
     counts = f"{seen} of {len(INCIDENTS)} are replayed."
@@ -39,7 +39,7 @@ def page() -> str:
 def _rows(incident: Incident) -> list[tuple[str, ...]]:
     about = (incident.number, incident.what, incident.source)
     if not incident.replays:
-        return [(*about, "-", f"not seen: {incident.unseen}")]
+        return [(*about, "-", f"not visible: {incident.unseen}")]
     return [
         (*about, replay.injected, f"[{replay.code}](rules/{replay.code}.md)") for replay in incident.replays
     ]

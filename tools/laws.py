@@ -1,4 +1,4 @@
-"""Holds the laws between commands to fabrics that are drawn anew: for so many minutes, or until one is broken.
+"""Tests the laws between commands on new random fabrics: for a number of minutes, or until a law is broken.
 
     python tools/laws.py [--minutes 10] [--seed N]
 
@@ -19,7 +19,7 @@ COMMAND = (sys.executable, "-m", "pytest", "-n", "auto", "-m", "laws", "--hypoth
 
 def main() -> int:
     """Run rounds until the time is over; return 1 where a law was broken."""
-    parser = argparse.ArgumentParser(description="hold laws between commands to fabrics that are drawn anew")
+    parser = argparse.ArgumentParser(description="test the laws between commands on new random fabrics")
     parser.add_argument("--minutes", type=float, default=10.0, metavar="N", help="how long (default: 10)")
     parser.add_argument("--seed", type=int, default=random.randrange(1_000_000), metavar="N")
     options = parser.parse_args()

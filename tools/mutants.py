@@ -66,7 +66,7 @@ COLLECTING_CPU_S, TEST_CPU_S, TEST_FACTOR = 60.0, 10.0, 10.0
 QUICKEST = 20
 """The files of so many tests are run first, and all others only where these do not notice a fault."""
 ON_IMPORT = ""
-"""The name that stands for no test: lines that run while modules are imported and tests collected."""
+"""The name used for no test: lines that run while modules are imported and tests collected."""
 
 
 class Record(NamedTuple):

@@ -54,9 +54,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
 class Fault(NamedTuple):
-    """One edit of a module: what stands from ``start`` to ``end``, in bytes, is replaced.
+    """One edit of a module: the text from ``start`` to ``end``, in bytes, is replaced.
 
-    ``lines`` are those of the statement it stands in, of a compound one its head; none where that runs on import.
+    ``lines`` are those of the statement it is in, of a compound one its head; none where that runs on import.
     """
 
     file: str

@@ -1,6 +1,6 @@
 """The guides to topology, workload and storm: what commands print in them, and their pictures.
 
-python tools/planning_guides.py           write them anew
+python tools/planning_guides.py           write them again
 python tools/planning_guides.py --check   say what is stale
 """
 

@@ -79,7 +79,7 @@ def quality(folder: Path) -> list[str]:
     return sorted(entry["check_name"].split()[0] for entry in json.loads(report.read_text()))
 
 
-def test_a_branch_is_judged_by_all_there_is(job: Job, tmp_path: Path) -> None:
+def test_a_branch_is_checked_by_all_there_is(job: Job, tmp_path: Path) -> None:
     repository(tmp_path, {"fabric.yaml": INTENT})
     assert (job().code, quality(tmp_path)) == (0, [])
     write(tmp_path, {"fabric.yaml": THIN})
@@ -90,7 +90,7 @@ def test_a_branch_is_judged_by_all_there_is(job: Job, tmp_path: Path) -> None:
     assert suites.get("failures") == "1"
 
 
-def test_a_merge_request_is_judged_by_what_it_adds(job: Job, tmp_path: Path) -> None:
+def test_a_merge_request_is_checked_by_what_it_adds(job: Job, tmp_path: Path) -> None:
     repository(tmp_path, {"fabric.yaml": THIN})
     base = git(tmp_path, "rev-parse", "HEAD")
     ran = job(CI_MERGE_REQUEST_DIFF_BASE_SHA=base)

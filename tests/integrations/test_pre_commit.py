@@ -88,7 +88,9 @@ def test_a_bad_one_is_refused_with_the_finding(committing: Commit, tmp_path: Pat
     assert done.stderr.count(first) == 2
 
 
-def test_files_are_judged_by_themselves_and_the_fabric_as_a_whole(committing: Commit, tmp_path: Path) -> None:
+def test_files_are_checked_by_themselves_and_the_fabric_as_a_whole(
+    committing: Commit, tmp_path: Path
+) -> None:
     write(tmp_path, {"fabric.yaml": INTENT})
     write(tmp_path, {"leaf1.json": LEAF.replace('"admin_status": "up"', '"admin_status": "down"', 1)})
     write(tmp_path, {"lossless.toml": 'fail-on = "info"\n'})
@@ -98,7 +100,7 @@ def test_files_are_judged_by_themselves_and_the_fabric_as_a_whole(committing: Co
     assert "CFG004 drift-from-intent" in done.stderr
 
 
-def test_a_partial_commit_is_judged_as_it_would_be_committed(committing: Commit, tmp_path: Path) -> None:
+def test_a_partial_commit_is_checked_as_it_would_be_committed(committing: Commit, tmp_path: Path) -> None:
     write(tmp_path, {"leaf1.json": DEAF})
     git(tmp_path, "add", "leaf1.json")
     write(tmp_path, {"leaf1.json": LEAF})

@@ -85,7 +85,7 @@ class SimulationFacts(NamedTuple):
     ``priority`` is that of the class that was asked about. ``short`` are groups that dropped frames or had less than a
     frame of headroom left, ``pools`` the least that was left of the shared headroom pools of switches where that was
     less than a frame. ``refusing`` are ports whose queues refused frames, ``stopped`` those whose queues the watchdog
-    stopped, ``cycle`` those that wait for each other, in that order. ``obeyed`` is known where drops depend on it.
+    stopped, ``cycle`` the paused ports of a PFC deadlock, in order. ``obeyed`` is known where drops depend on it.
     ``pfc_load`` is what PFC carries, None where that was not asked.
     """
 

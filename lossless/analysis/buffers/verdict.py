@@ -2,7 +2,7 @@
 
 *Unsafe*: a drop is possible (headroom below need, or no headroom at all), or nothing ends a storm (no
 watchdog runs). *On the edge*: a margin is below its limit, see :data:`HEADROOM_EDGE_FRAMES` and
-:data:`HEADROOM_RATIO_EDGE`. *Not judged*: an input is unknown; the rest is checked all the same. Whether PFC
+:data:`HEADROOM_RATIO_EDGE`. *Not checked*: an input is unknown; the rest is checked all the same. Whether PFC
 fires at all, and whether marks come first, is reported with its margin and is no verdict: marks came first in
 181 of 183 simulated cases, and PFC fired anyway in 92 of them (packet-level simulation, ns-3.39,
 inet-tub/ns3-datacenter @6ddb4a4).
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet
 
-BufferVerdict = Literal["unsafe", "on the edge", "safe", "not judged"]
-BUFFER_VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe", "not judged")
+BufferVerdict = Literal["unsafe", "on the edge", "safe", "not checked"]
+BUFFER_VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe", "not checked")
 """Worst first; what is not checked outweighs nothing that is."""
 
 HEADROOM_EDGE_FRAMES = 1
@@ -113,7 +113,7 @@ class PortVerdict(NamedTuple):
     fan_out: tuple[FanOut, ...]
     watchdog: Protection
     reasons: tuple[str, ...]
-    not_judged: tuple[str, ...]
+    not_checked: tuple[str, ...]
 
 
 class PoolVerdict(NamedTuple):
@@ -142,7 +142,7 @@ class FabricVerdict(NamedTuple):
     lines: tuple[PortVerdict, ...]
     pools: tuple[PoolVerdict, ...]
     reasons: tuple[str, ...]
-    not_judged: tuple[str, ...]
+    not_checked: tuple[str, ...]
 
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data, names as here."""
@@ -177,14 +177,14 @@ def fabric_verdict(view: View) -> FabricVerdict:
     verdicts: tuple[PortVerdict | PoolVerdict, ...] = (*lines, *pools)
     return FabricVerdict(
         overall=_overall(lines, pools),
-        lines=tuple(_of_alike(lines)),
-        pools=tuple(_pools_of_alike(pools)),
+        lines=tuple(_of_identical(lines)),
+        pools=tuple(_pools_of_identical(pools)),
         reasons=_distinct(reason for verdict in verdicts for reason in verdict.reasons),
-        not_judged=_distinct((*(reason for line in lines for reason in line.not_judged), *missing)),
+        not_checked=_distinct((*(reason for line in lines for reason in line.not_checked), *missing)),
     )
 
 
-def _of_alike(lines: Iterable[PortVerdict]) -> Iterator[PortVerdict]:
+def _of_identical(lines: Iterable[PortVerdict]) -> Iterator[PortVerdict]:
     """Yield ports of several switches of which all the same is known as one kind, named after the first."""
     same_of = grouped((line._replace(switch="", switches=0, ports=0, elements=()), line) for line in lines)
     for same in same_of.values():
@@ -195,7 +195,7 @@ def _of_alike(lines: Iterable[PortVerdict]) -> Iterator[PortVerdict]:
         )
 
 
-def _pools_of_alike(pools: Iterable[PoolVerdict]) -> Iterator[PoolVerdict]:
+def _pools_of_identical(pools: Iterable[PoolVerdict]) -> Iterator[PoolVerdict]:
     same_of = grouped((pool._replace(switch="", switches=0), pool) for pool in pools)
     yield from (same[0]._replace(switches=_switches(same)) for same in same_of.values())
 
@@ -213,7 +213,7 @@ def nothing_lossless(fabric: Fabric) -> str:
 
 
 def _worst(verdicts: Iterable[BufferVerdict]) -> BufferVerdict:
-    return min(verdicts, key=BUFFER_VERDICTS.index, default="not judged")
+    return min(verdicts, key=BUFFER_VERDICTS.index, default="not checked")
 
 
 def _overall(lines: Sequence[PortVerdict], pools: Sequence[PoolVerdict]) -> BufferVerdict:
@@ -255,13 +255,13 @@ def _line(sets: Sequence[PortSet], ports: PortSet, priority: int) -> PortVerdict
         fan_out=_fan_outs(known) if known else (),
         watchdog=watchdog,
         reasons=tuple(part.reason for part in parts if part.reason),
-        not_judged=tuple(missing),
+        not_checked=tuple(missing),
     )
 
 
 def _combined(parts: Sequence[_Part], *, complete: bool) -> BufferVerdict:
     worst = _worst(part.verdict for part in parts)
-    return worst if complete or worst in ("unsafe", "on the edge") else "not judged"
+    return worst if complete or worst in ("unsafe", "on the edge") else "not checked"
 
 
 def _storm(watchdog: Protection) -> _Part:

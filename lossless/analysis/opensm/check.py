@@ -284,7 +284,7 @@ def _of_sweep(verdict: OpensmVerdict, swept: SweepResult) -> Iterator[str]:
     for line in dict.fromkeys((*swept.sweep.failed_engines, *swept.sweep.partitions, *swept.sweep.lines)):
         yield f"opensm: {line}"
     if verdict.credits.state == "loop":
-        yield f"credit loop: {len(verdict.credits.loop)} hops wait for each other"
+        yield f"credit loop of {len(verdict.credits.loop)} hops"
     elif verdict.credits.state == "unproven" and swept.sweep.up and verdict.intended not in nvidia_engines():
         yield f"credit loops: {verdict.credits.why}"
     yield from verdict.tables

@@ -103,7 +103,7 @@ def sweep_of(log: Iterable[str]) -> SweepLog:
     return SweepLog(
         up=any("SUBNET UP" in text for _, text in entries),
         engine=engines[-1] if engines else None,
-        failed_engines=tuple(text for _, text in entries if _passed_over(text)),
+        failed_engines=tuple(text for _, text in entries if _skipped(text)),
         partitions=tuple(text for _, text in entries if _of_partitions(text)),
         qos=tuple(text for _, text in entries if "ERR AC" in text or "qos_policy" in text.lower()),
         lines=tuple(dict.fromkeys(errors)),
@@ -116,7 +116,7 @@ def _entries(log: Iterable[str]) -> Iterator[tuple[int, str]]:
             yield int(match[1], 16), match[2]
 
 
-def _passed_over(text: str) -> bool:
+def _skipped(text: str) -> bool:
     if _NO_FALLBACK_NOISE in text:
         return False
     return any(

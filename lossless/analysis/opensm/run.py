@@ -34,8 +34,8 @@ fallback, and cannot route, never ends."""
 LOG_FLAGS = 0x47
 """Errors, information, what the parsers of partitions and QoS say, and dumps of routes."""
 PACKETS_AT_ONCE = 64
-"""Management packets under way at a time in a simulation, whatever the configuration says: 4, opensm's default, wait
-for each other twice as long, and no limit at all has left opensm 3.3.23 waiting for ever under ibsim."""
+"""Management packets under way at a time in a simulation, whatever the configuration says: with 4, opensm's default, a
+sweep takes twice as long, and without a limit opensm 3.3.23 has waited permanently under ibsim."""
 _AT_ONCE = "\nforce_log_flush TRUE\n"
 """Without this a subnet that is up says so ten seconds later, with its next sweep."""
 _POLL_S = 0.005

@@ -62,32 +62,32 @@ def asked_path_levels(
 ) -> NDArray[np.uint16] | None:
     """Return the levels that a manager answers, as bits, by switch and address; None where an answer is missing."""
     together = _lanes_together(log) if engine == "dfsssp" else [1 << lane for lane in range(SLS)]
-    alike = _alike(graph, routes, engine)
+    identical = _identical(graph, routes, engine)
     lid_of = dict(zip(routes.owners[::-1], routes.lids[::-1], strict=True))
     sources = [lid_of.get(hcas[0], 0) if hcas else 0 for hcas in graph.hcas_by_switch()]
     answers = questions.path_levels(
-        [(sources[switch], routes.lids[column]) for (switch, column), *_ in alike]
+        [(sources[switch], routes.lids[column]) for (switch, column), *_ in identical]
     )
     if together is None or answers is None:
         return None
     levels = np.zeros((len(graph.switches), len(routes.owners)), np.uint16)
-    for paths, sl in zip(alike, answers, strict=True):
+    for paths, sl in zip(identical, answers, strict=True):
         for switch, column in paths:
             levels[switch, column] = together[sl]
     return levels
 
 
-def _alike(graph: SubnetGraph, routes: SubnetRoutes, engine: str) -> list[list[tuple[int, int]]]:
+def _identical(graph: SubnetGraph, routes: SubnetRoutes, engine: str) -> list[list[tuple[int, int]]]:
     """Return the paths, by switch and address, that have one service level; none within a switch."""
     senders = [switch for switch, hcas in enumerate(graph.hcas_by_switch()) if hcas]
-    alike: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    identical: dict[tuple[int, int], list[tuple[int, int]]] = {}
     for column, owner in enumerate(routes.owners):
         there = graph.attached[owner].switch
         for switch in senders:
             if switch != there:
                 key = (-1 if engine == "nue" else switch, there if engine == "lash" else column)
-                alike.setdefault(key, []).append((switch, column))
-    return list(alike.values())
+                identical.setdefault(key, []).append((switch, column))
+    return list(identical.values())
 
 
 def _lanes_together(log: str) -> list[int] | None:

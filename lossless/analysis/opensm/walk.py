@@ -1,7 +1,7 @@
 """All paths of forwarding tables at once, hop by hop: which channel waits for which on what lane, what each port sends.
 
-A path is a switch that HCAs send from, the address it leads to and a service level. Paths that are alike from some hop
-on are followed once. A million of them take about a second.
+A path is a switch that HCAs send from, the address it leads to and a service level. Paths that are identical from some
+hop on are followed once. A million of them take about a second.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ SLS = VLS = 16
 DROPPED = 15
 """The VL of an SL2VL table that drops a packet; VL 15 itself carries management alone: opensm(8)."""
 LONGEST = 64
-"""Hops after which a path goes round: linux-rdma/opensm include/iba/ib_types.h @fa74b98 (IB_SUBNET_PATH_HOPS_MAX)."""
+"""Hops after which a path is a forwarding loop.
+
+Source: linux-rdma/opensm include/iba/ib_types.h @fa74b98 (IB_SUBNET_PATH_HOPS_MAX).
+"""
 
 
 class Walk(NamedTuple):
@@ -93,10 +96,10 @@ def walk(
         on = kept & ~ends
         node, before = channel[on] * VLS + lane[on], paths.before[on]
         waits.append(np.unique(before[before >= 0] * nodes + node[before >= 0]))
-        alike = np.unique((node * columns + paths.column[on]) * SLS + paths.level[on])
-        if not len(alike):
+        identical = np.unique((node * columns + paths.column[on]) * SLS + paths.level[on])
+        if not len(identical):
             break
-        place, level = np.divmod(alike, SLS)
+        place, level = np.divmod(identical, SLS)
         node, column = np.divmod(place, columns)
         paths = _Paths(far[node // VLS], far_port[node // VLS], node, column, level)
     else:
@@ -138,7 +141,7 @@ def _starts(
 
 
 def loop_of(graph: SubnetGraph, walked: Walk) -> tuple[ChannelHop, ...]:
-    """Return a shortest cycle of hops that wait for each other, empty where there is none."""
+    """Return a shortest credit loop, empty where there is none."""
     nodes = len(graph.channels) * VLS
     tails, heads = np.divmod(walked.waits, nodes)
     nodes_around = cycle(from_edges(nodes, tails.tolist(), heads.tolist()))

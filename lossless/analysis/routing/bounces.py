@@ -1,9 +1,9 @@
-"""Bounces: what comes from above and is sent up again, and which turns it takes from there.
+"""Bounces: packets that a switch received from a higher tier and sends back up (a valley), and the turns they take.
 
-Where it goes next is no news to the switches above: they forward it to where it was going, by other paths than the
-switch that could not deliver it. Such a path may turn where no other traffic does, as from one spine of a pod
-through a super-spine to the next. What was for the hosts of the switch itself goes to another one that has them too, as
-behind a pair of ToRs; which that is nobody says here, so it may be any.
+The switches above forward a bounced packet to its destination by paths that avoid the switch that could not deliver
+it. Such a path may contain turns that no other traffic takes, as from one spine of a pod through a super-spine to the
+next. Packets for hosts of the bouncing switch itself go to another switch that has them too, as in a pair of ToRs; that
+switch is not known here, so it may be any.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Detour(NamedTuple):
 
 
 class _Bounce(NamedTuple):
-    """One switch that bounces: its channels from above and upwards, and in which priority packets come and leave."""
+    """One switch that bounces: its channels from and to the higher tier, and the priorities before and after."""
 
     switch: int
     ins: Sequence[int]
@@ -54,7 +54,7 @@ def least_cycle_length(wires: Wires, moves: PolicyMoves) -> int:
 def first_turns(
     wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
 ) -> list[Detour]:
-    """Return the turns at the switches that bounce, of packets that never did before: what is quickly known."""
+    """Return the turns at the switches that bounce, of packets on their first bounce: a quick first answer."""
     arrived = _add([0] * len(moves.channels), moves, traffic) if bouncing else []
     bounces = (bounce for bounce in _places(wires, moves, bouncing) if not bounce.before)
     return [
@@ -70,7 +70,7 @@ def detours(wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[
     arrived = [_add(list(nothing), moves, traffic), nothing]
     by_bounce: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
     bounces, news = list(_places(wires, moves, bouncing)), True
-    while news:  # what one switch has bounced may be bounced by the next
+    while news:  # packets that one switch has bounced may be bounced by the next
         news = False
         for bounce in bounces:
             destinations_by = arrived[bounce.before]

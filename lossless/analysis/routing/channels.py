@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Pair = tuple[str, str]
 
 UNKNOWN_TIER = 0
-"""The tier of switches without one, and of those that stand nobody knows where; hosts are attached to any."""
+"""The tier of switches without one, and of those whose tier is unknown; hosts are attached to any."""
 
 
 class Wires(NamedTuple):
@@ -169,7 +169,7 @@ def parts(wires: Wires, beside: Collection[int] = ()) -> list[int]:
 
 
 def compact(wires: Wires, surplus: Collection[int]) -> Wires:
-    """Leave switches out, and number the rest anew in their order."""
+    """Leave switches out, and number the rest again in their order."""
     kept = [switch for switch in range(len(wires.names)) if switch not in surplus]
     number = {switch: place for place, switch in enumerate(kept)}
     links = [{number[o]: n for o, n in wires.links[s].items() if o in number} for s in kept]

@@ -1,8 +1,8 @@
-"""Whether buffers can wait for each other in a cycle, and which turns let them.
+"""Cyclic buffer dependencies (CBD), and the turns that close them.
 
-That there is a cycle does not say that a fabric deadlocks: it takes queues that are full all the way round. That
-there is none says that it cannot: whatever waits for nothing moves, and then what waits for that. (S. Hu et al.,
-Deadlocks in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one, and not sufficient.)
+A CBD does not mean that a fabric deadlocks: a PFC deadlock needs every queue of the cycle to be full. Without a CBD no
+deadlock is possible: a buffer that waits for nothing drains, and then those that wait for it. (S. Hu et al., Deadlocks
+in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one, and not sufficient.)
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ both are not in one. Distances are the same while one is left.
 class RoutingQuestion(NamedTuple):
     """What is asked of wires; switches are named.
 
-    ``bounces`` send up again what came to them from above; ``moved`` do so in a second priority, in which nothing is
-    sent up again.
+    ``bounces`` send packets from a higher tier back up; ``moved`` do so in a second priority, in which nothing bounces.
     """
 
     policy: Policy
@@ -52,10 +51,10 @@ class RoutingQuestion(NamedTuple):
 
 
 class CycleHop(NamedTuple):
-    """One wait of a cycle: what has come from ``from_port`` and is buffered at ``to_port``.
+    """One hop of a CBD: packets sent from ``from_port`` and buffered at ``to_port``.
 
-    ``second``: in the second priority of its class. ``up_again``: the switch of ``from_port`` had it from above and
-    sends it up.
+    ``second``: in the second priority of its class. ``up_again``: the switch of ``from_port`` is the bottom of a
+    valley.
     """
 
     near: str
@@ -67,8 +66,8 @@ class CycleHop(NamedTuple):
 
 
 class RoutingVerdict(NamedTuple):
-    """``cycle`` is empty where there is none. ``valley`` names switches that packets pass by the policy alone: down
-    from the first, and up again to the last. ``lost`` are two switches with hosts that are joined and have no path
+    """``cycle`` is empty where there is none. ``valley`` names the switches of a valley that the policy allows, in
+    order. ``lost`` are two switches with hosts that are joined and have no path
     between them.
     """
 
@@ -95,7 +94,7 @@ def only_up_down(question: RoutingQuestion) -> bool:
     """Return whether packets go up, then down, and nothing bounces.
 
     Each channel on such a path ranks higher than the one before it (:func:`all_rise`), whatever the links are. So no
-    cycle can close and nothing turns up again; paths can only be lost.
+    cycle can close and no path has a valley; paths can only be lost.
     """
     return question.policy == "up-down" and not (question.bounces or question.moved)
 
@@ -200,11 +199,10 @@ def _coming_back(moves: PolicyMoves, traffic: Flows) -> list[int]:
 
 
 def all_rise(wires: Wires, moves: PolicyMoves, carried: Sequence[int]) -> bool:
-    """Return whether every turn leads to a channel of a higher rank, which no cycle could do all the way round.
+    """Return whether every turn leads to a channel of a higher rank, which is impossible along a cycle.
 
-    Ranks are highest for channels down, and the higher the lower they begin; all others rank as high as they begin. So
-    none turns up again that came down. What channels carry is put together by rank, so that this takes a step a move,
-    and not one a turn.
+    Channels down rank highest, and the higher the lower they begin; all others rank as high as they begin. So no path
+    has a valley. What channels carry is put together by rank, so that this takes a step a move, and not one a turn.
     """
     tiers = wires.tiers
     ranks = [
@@ -261,7 +259,7 @@ def _hops(wires: Wires, moves: PolicyMoves, nodes: Sequence[int]) -> tuple[Cycle
 def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
     """Return two switches that links join, and that no path leads between.
 
-    Where one can send to a switch outside that stands above, and such a one to the other, there may be a path.
+    Where one can send to an outside switch of a higher tier, and such a switch to the other, there may be a path.
     """
     if not lost:
         return None
@@ -284,6 +282,6 @@ def _lost(wires: Wires, lost: Mapping[int, int]) -> tuple[str, str] | None:
 
 
 def _tops(wires: Wires, switch: int) -> bool:
-    """Return whether a switch is outside and stands above those it has links to."""
+    """Return whether a switch is outside and of a higher tier than those it has links to."""
     below = wires.links[switch]
     return switch in wires.outside and all(0 < wires.tiers[other] < wires.tiers[switch] for other in below)

@@ -1,4 +1,4 @@
-"""Symmetry of a fabric: switches, and groups of them, that can change places without a link being drawn anew.
+"""Symmetry of a fabric: switches, and groups of them, that can change places without a link being drawn again.
 
 A *block* is a group of switches that links join to each other and to some others beside them, but not to any block of
 its family: a pod, seen from the switches above all pods; a plane, seen from the leaves; a single leaf, seen from its
@@ -196,7 +196,7 @@ class Orbits:
                 self._swap({**dict(zip(first, second, strict=True)), **dict(zip(second, first, strict=True))})
 
     def of(self, ends: Block) -> Block:
-        """Return ends that stand for all that these can change places with."""
+        """Return the ends that represent all that these can change places with."""
         return self._root(tuple(sorted(ends)))
 
     def _swap(self, moved: dict[int, int]) -> None:

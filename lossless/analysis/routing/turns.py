@@ -63,7 +63,7 @@ def _sets(coming: dict[int, list[int]], leaving: dict[int, list[int]]) -> Iterat
 
 
 class WaitGraph:
-    """The graph of what waits for what, being built: channels first, then nodes that stand for sets."""
+    """The graph of what waits for what, being built: channels first, then nodes that represent sets."""
 
     def __init__(self, channels: int) -> None:
         self.channels = channels
@@ -113,7 +113,7 @@ class _Ranges:
         self._made: dict[tuple[int, int], int] = {}
 
     def of(self, channels: Sequence[int]) -> list[int]:
-        """Return nodes that stand for these channels, and for no others."""
+        """Return nodes that represent these channels, and no others."""
         places = sorted(self._place[channel] for channel in channels)
         nodes, start = list[int](), 0
         for index in range(1, len(places) + 1):

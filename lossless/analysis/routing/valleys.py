@@ -1,4 +1,4 @@
-"""Valleys: packets that came down, and go up again further on.
+"""Valleys: paths that go up after they went down.
 
 They may cross links of one tier in between, as from one leaf to its peer. Where a tier is not known nobody can say
 what is up, and packets are not followed.
@@ -37,7 +37,7 @@ def _slope(wires: Wires, near: int, far: int) -> int | None:
 
 
 def _came_down(moves: PolicyMoves, traffic: Flows, slopes: Sequence[int | None]) -> list[int]:
-    """Return by state the destinations of what came to it from above, and perhaps on from peer to peer."""
+    """Return by state the destinations of packets that came down to it, perhaps by links between peers."""
     came = [0] * len(moves.at)
     level = list[int]()
     for move, carried in enumerate(traffic.carried):
@@ -59,7 +59,7 @@ def _came_down(moves: PolicyMoves, traffic: Flows, slopes: Sequence[int | None])
 def _down_to(
     moves: PolicyMoves, traffic: Flows, slopes: Sequence[int | None], state: int, bit: int
 ) -> list[int]:
-    """Return the switches by which packets to one destination came from above to a state."""
+    """Return the switches by which packets to one destination came down to a state."""
     before: dict[int, int] = {}
     states = [state]
     for here in states:

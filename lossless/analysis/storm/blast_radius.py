@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Traffic = Literal["all-to-all", "incast"]
 _NEVER = float("inf")
 _ROUNDING = 1e-9
-"""What part of the traffic may seem to wait by the rounding of sums alone."""
+"""Part of the traffic that may seem to wait because sums are rounded."""
 
 
 class StormSource(NamedTuple):
@@ -67,8 +67,8 @@ class BlastRadius(NamedTuple):
 
     ``stages`` go by who stops sending to whom. ``hosts`` are the stalled ones without the storm source, with the time.
     ``times`` has the channels that stop: who, by which port, to whom, and when. ``loses`` names ports without PFC
-    that the pauses end at: there packets are dropped. ``picture`` makes what is drawn of it. ``cycle`` are ports that
-    are stalled and wait for each other, each for the next and the last for the first; empty where none do.
+    where pause propagation ends: there packets are dropped. ``picture`` returns the data of the picture. ``cycle`` are
+    stalled ports that form a cycle (PFC deadlock), each waiting for the next; empty where none do.
     """
 
     source: StormSource
@@ -106,7 +106,7 @@ class BlastRadius(NamedTuple):
             else {"stopped": (len(self.hosts) + 1) * each, "all": self.all_hosts * each},
             "stopped": [[*end[:3], round(end[3])] for end in self.times],
             "loses": list(self.loses),
-            "circle": list(self.cycle),
+            "cycle": list(self.cycle),
             "assumed": list(self.assumed),
         }
 
@@ -178,8 +178,8 @@ class _Propagation:
             return {at: tiers.of(at) for at in came}
         if self._policy == "up-down" and not self.net.tiered:
             raise ScenarioError(
-                "topology.routing.policy is up-down, and this fabric has switches that stand in no tier: there is no "
-                "way up and then down; packets that take any shortest way have policy: shortest-path"
+                "topology.routing.policy is up-down, but this fabric has switches without a tier, so no path goes up "
+                "and then down; declare policy: shortest-path if packets take any shortest path"
             )
         traffic = EcmpPaths(self.net, self._policy).shares(weights)
         self.lost = traffic.lost
@@ -205,7 +205,9 @@ class _Propagation:
                 return None
             start = profile if isinstance(profile, MissingInput) else trigger(ports.switch, profile)
             if isinstance(start, MissingInput):
-                raise ScenarioError(f"the spread cannot be computed: {start.reason} ({ports.switch.name})")
+                raise ScenarioError(
+                    f"pause propagation cannot be computed: {start.reason} ({ports.switch.name})"
+                )
             self._triggers[id(ports)] = start
         return self._triggers[id(ports)]
 
@@ -259,7 +261,7 @@ class _Propagation:
             loses=tuple(self._loses(stop_ns, groups)),
             assumed=tuple(self._assumed()),
             picture=lambda: picture(self.view.fabric, self.net, self.near, stop_ns, ends_ns),
-            # What goes up and then down waits for what is further on that way: there is no way round.
+            # Where all paths go up and then down, no cyclic buffer dependency exists.
             cycle=() if self.tiers.whole else stalled_cycle(self.net, stop_ns, groups),
         )
 
@@ -290,7 +292,7 @@ class _Propagation:
         return self.near.who(channel.source), self.near.who(channel.target)
 
     def _loses(self, stop_ns: dict[int, float], groups: dict[int, IngressGroup]) -> Iterator[str]:
-        """Yield ports that take in what waits for a stalled egress, and cannot ask for a pause."""
+        """Yield ports that receive traffic for a stalled egress, and cannot send PFC."""
         stopped: dict[str, list[int]] = {}
         for at in stop_ns:
             stopped.setdefault(self.net.channels[at].source, []).append(at)
@@ -305,20 +307,20 @@ class _Propagation:
     def _assumed(self) -> Iterator[str]:
         drains = self.source.drains_bps
         yield (
-            "every host sends at line rate, to all others alike"
+            "every host sends at line rate, evenly to all other hosts"
             if self.source.traffic == "all-to-all"
             else f"every host sends at line rate, all of it to {self.host}"
         )
-        yield "senders have no end of data, and DCQCN slows nobody down"
+        yield "senders always have data, and DCQCN does not slow them down"
         up_down = self._policy == "up-down"
-        paths = "all shortest ways alike, up and then down" if up_down else "all shortest ways alike"
-        yield f"traffic takes {paths}; uneven hashing fills some buffers sooner"
+        paths = "all shortest paths that go up and then down" if up_down else "all shortest paths"
+        yield f"traffic is shared evenly over {paths}; uneven hashing fills some buffers sooner"
         if self.lost:
-            yield f"{self.lost:,} pairs of switches have no such way between them, and send each other nothing"
-        yield "nothing waits when it begins, and what is not paused keeps its rate"
+            yield f"{self.lost:,} pairs of switches have no such path between them, and send each other nothing"
+        yield "buffers are empty at the start, and traffic that is not paused keeps its rate"
         yield "peers take as long to obey a pause as IEEE 802.3 allows"
         if drains:
-            yield f"{self.host} takes in {format_rate(drains)} a port: the watchdog sees packets move, and waits"
+            yield f"{self.host} takes in {format_rate(drains)} a port: packets move, so the watchdog does not trigger"
 
 
 @cache
@@ -335,7 +337,7 @@ def _from(graph: ChannelGraph, at: int) -> tuple[str, str, str]:
 def _class(view: View, wanted: str | None) -> TrafficClass:
     lossless = sorted(view.fabric.classes.lossless, key=lambda cls: cls.priority or 0)
     if not lossless:
-        raise ScenarioError("no class of the fabric is lossless: nothing pauses")
+        raise ScenarioError("no class of the fabric is lossless: no port sends PFC")
     if wanted is None:
         return lossless[0]
     match = next((cls for cls in lossless if cls.name == wanted), None)

@@ -1,4 +1,4 @@
-"""A fabric as directed channels between hosts and switches: what traffic is shared over, and pauses go back along."""
+"""A fabric as directed channels between hosts and switches: traffic follows them, pauses propagate against them."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def channel_graph(fabric: Fabric) -> ChannelGraph:
     several = next((switch.device for switch in fabric.switches if switch.asic), None)
     if several is not None:
         raise ScenarioError(
-            f"{several} has several ASICs, each with a buffer of its own, and its profile does not say what joins "
-            "them: which of them fills, and when, cannot be known"
+            f"{several} has several ASICs, each with a buffer of its own, and its profile does not say how they are "
+            "connected: which of them fills, and when, is unknown"
         )
     tiers = {switch.name: known_tier(switch.tier) for switch in fabric.switches}
     tiered = None not in tiers.values()

@@ -1,4 +1,4 @@
-"""Pauses that close a cycle: stalled links that wait for each other."""
+"""PFC deadlock: stalled links that form a cycle."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def stalled_cycle(
 ) -> tuple[str, ...]:
     """Return the sending ports of a shortest cycle of stalled channels, empty where there is none.
 
-    A channel waits for another where part of what comes by it leaves by that, and that part cannot.
+    A channel waits for another where part of its traffic leaves by that one, which is stalled too.
     """
     number = {at: place for place, at in enumerate(stopped)}
     waits_for = (groups[at].shares.parts() if at in groups else {} for at in number)

@@ -1,4 +1,4 @@
-"""How near the nodes of a fabric are to one host, in the words of a person.
+"""How near the nodes of a fabric are to one host, as names that people use.
 
 In tiers: ``its leaf``, ``spines of other pods``. Where an intent's shape has groups, by these: ``spines of its group``.
 Elsewhere by how many links they are away.
@@ -79,8 +79,8 @@ class RelativeNames:
         many = _NAMES[self._net.rank[node]] if self._net.tiered else "switches"
         if all(groups.of.get(leaf) != groups.of[node] for leaf in self.leaves):
             return f"{many} of other {groups.name}s"
-        alike = any(self._net.rank[leaf] == self._net.rank[node] for leaf in self.leaves)
-        return f"{'other ' if alike else ''}{many} of its {groups.name}"
+        identical = any(self._net.rank[leaf] == self._net.rank[node] for leaf in self.leaves)
+        return f"{'other ' if identical else ''}{many} of its {groups.name}"
 
     @cached_property
     def _pod(self) -> frozenset[str]:

@@ -1,8 +1,8 @@
 """A fluid model of traffic whose egress stops: which buffers fill, and in which order ports ask for a pause.
 
-Every switch shares its pool among its ingress groups. A group that holds as much as its threshold asks for a pause,
-and what it has for headroom is filled beside the pool. Whoever sends into it stops a little later, and what waits for
-that egress fills the switch before. Whatever is not paused keeps sending at the rate it had.
+Every switch shares its pool among its ingress groups. A group that reaches its threshold sends PFC, and its headroom is
+filled beside the pool. Its sender stops a little later, and traffic for that egress fills the switch before it. Traffic
+that is not paused keeps its rate.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How traffic is shared over any fabric: every destination by itself, over all shortest paths to it evenly.
 
-Where packets go up and then down, a path is a shortest one of those; where they take any shortest path, of all. Each
-switch shares what it has for a destination evenly over the links that lead nearer to it, as ECMP does.
+Under up-down a path is a shortest one of those that go up and then down; under shortest-path, of all. Each switch
+shares the traffic to a destination evenly over the links that lead nearer to it, as ECMP does.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class EcmpPaths:
             ends.setdefault(self._net.channels[channel].source, {})[channel] = weight
         if len(ends) * len(self._between) > MOST_WORK:
             raise ScenarioError(
-                f"traffic to {len(ends):,} switches by {len(self._between) // 2:,} links between switches is too much "
-                "to follow on a fabric whose tiers are not whole; incast, or a smaller fabric of the same kind, is not"
+                f"traffic to {len(ends):,} switches over {len(self._between) // 2:,} links between switches is too "
+                "much to follow on a fabric with incomplete tiers; choose incast or a smaller fabric of the same kind"
             )
         flows = _Flows(self._net)
         lost = sum(self._follow(flows, switch, own) for switch, own in ends.items())
@@ -78,7 +78,7 @@ class EcmpPaths:
 
     def _follow(self, flows: _Flows, end: str, own: Mapping[int, float]) -> int:
         """Add what is sent to the hosts of one switch; return from how many other switches no path leads there."""
-        order, nearer = self._ways(end)
+        order, nearer = self._next_hops(end)
         weight = sum(own.values())
         waiting: dict[_PathState, dict[int, float]] = {}
         for place in reversed(order):
@@ -92,7 +92,7 @@ class EcmpPaths:
         starts = {place.switch for place in order if not place.falls}
         return sum(switch not in starts for switch in flows.senders)
 
-    def _ways(self, end: str) -> tuple[list[_PathState], dict[_PathState, list[int]]]:
+    def _next_hops(self, end: str) -> tuple[list[_PathState], dict[_PathState, list[int]]]:
         """Return the places that lead to a switch, the nearest first, and the channels from each that lead nearer."""
         far = dict.fromkeys((_PathState(end, False), _PathState(end, True)), 0)
         order, nearer = list(far), dict[_PathState, list[int]]()

@@ -1,7 +1,7 @@
 """The propagation as a picture: nodes at one distance from the storm source as one box, stalled and free links apart.
 
-As plain data, by the names of ``topology.folding``, with colours and words of its own. Nothing is told by
-colour alone: what is stalled says so, and its links are thick where those that nothing stops are thin and dashed.
+As plain data, by the names of ``topology.folding``, with colours and words of its own. Nothing is shown by colour
+alone: stalled boxes say so, and stalled links are thick where the others are thin and dashed.
 """
 
 from __future__ import annotations
@@ -40,13 +40,16 @@ def picture(
     items: list[Json] = [_item(key, nodes, net, near, still) for key, nodes in boxes.items()]
     legend: list[Json] = [
         ["", _sum(fabric, near, still)],
-        ["", "no watchdog ends this" if ends_ns is None else f"the watchdog cuts in after {_since(ends_ns)}"],
-        [_STILL, "thick: of these links some stand still in one direction, and since when the first does"],
-        [f"{_FREE} {_DASH}", "thin and dashed: links that nothing stops"],
+        [
+            "",
+            "no watchdog triggers" if ends_ns is None else f"the watchdog triggers after {_since(ends_ns)}",
+        ],
+        [_STILL, "thick: some of these links are stalled in one direction; when the first stalled"],
+        [f"{_FREE} {_DASH}", "thin and dashed: links that are not stalled"],
         ["", "paused: devices with a port that may not send; red boxes: all of them"],
     ]
     return {
-        "fabric": f"{fabric.name}: pauses from {near.host}",
+        "fabric": f"{fabric.name}: pause propagation from {near.host}",
         "grouped": "",
         "groups": [],
         "items": items,
@@ -87,7 +90,7 @@ def _item(
     many = _MANY[rank] if net.tiered or not rank else "switches"
     words = [nodes[0] if len(nodes) == 1 else f"{len(nodes):,} {many}"]
     words.append("" if key in (nodes[0], many) else key if len(nodes) == 1 else key.removeprefix(f"{many} "))
-    words.append("its pauses begin it" if key == near.host else f"{paused:,} of {len(nodes):,} paused")
+    words.append("storm source" if key == near.host else f"{paused:,} of {len(nodes):,} paused")
     return {
         "key": key,
         "names": [nodes[0], nodes[-1]],
@@ -103,7 +106,7 @@ def _item(
 def _edges(
     net: ChannelGraph, order: Sequence[str], box_of: Mapping[str, str], stopped: Mapping[int, float]
 ) -> Iterator[Json]:
-    """Yield the links between two boxes as one, its upper end first, the nearer one where both stand level."""
+    """Yield the links between two boxes as one, its upper end first, the nearer one where both are of one tier."""
     together: dict[tuple[str, str, int], list[int]] = {}
     for at in range(0, len(net.channels), 2):
         # The two directions of a link are channels beside each other.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lossless.analysis.storm.channels import ChannelGraph
 
 _SAME = 1e-6
-"""Part of its speed by which a channel may still change: then nothing that follows from it is another."""
+"""Part of its speed by which a channel may still change: too little to change any result."""
 
 
 def rates(net: ChannelGraph, shares: Mapping[int, EgressShares], senders: Iterable[int]) -> list[float]:
@@ -26,8 +26,8 @@ def rates(net: ChannelGraph, shares: Mapping[int, EgressShares], senders: Iterab
         rate[at] = float(net.channels[at].speed_bps)
     order = net.switches
     unsettled = set(order)
-    # Up and then down settles a fabric in tiers; where paths cross, each turn brings all nearer to what they will be.
-    for switches in _turns(order):
+    # One pass up and one down settles a fabric in tiers; elsewhere each pass brings the rates nearer to their limit.
+    for switches in _passes(order):
         for switch in switches:
             if switch in unsettled:
                 unsettled.remove(switch)
@@ -37,7 +37,7 @@ def rates(net: ChannelGraph, shares: Mapping[int, EgressShares], senders: Iterab
     return rate
 
 
-def _turns(order: list[str]) -> Iterable[list[str]]:
+def _passes(order: list[str]) -> Iterable[list[str]]:
     yield order
     while True:
         yield order[::-1]

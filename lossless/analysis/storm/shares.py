@@ -15,7 +15,7 @@ class EgressShares(NamedTuple):
     """The shares of what comes in by one channel: each egress by its weight, but those ``excluded``.
 
     ``weights`` has the egresses of a switch with a weight above 0, and is one object for all channels into the switch
-    that are shared alike, so that a fabric takes memory by its channels and not by pairs of them. ``total`` is the sum
+    with the same shares, so that a fabric takes memory by its channels and not by pairs of them. ``total`` is the sum
     of the weights that are not excluded.
     """
 
@@ -37,7 +37,7 @@ class EgressShares(NamedTuple):
 
 
 NOTHING = EgressShares({}, 1.0)
-"""What of nothing goes on."""
+"""The shares of no traffic."""
 
 
 def sharing(

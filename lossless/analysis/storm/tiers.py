@@ -1,8 +1,7 @@
-"""How traffic is shared over a fabric in tiers that is whole: by any of the shortest paths evenly, up and then down.
+"""How traffic is shared over a complete fabric in tiers: evenly over the shortest paths that go up and then down.
 
-What comes from below a switch goes to where its destination is below another of its links, else up; what comes from
-above goes down. That is what ``storm.paths`` finds for every destination by itself, for all of them at
-once, and so for fabrics of any size.
+Traffic from below goes to the link with its destination below it, else up; traffic from a higher tier goes down. The
+result is that of ``storm.paths``, but for all destinations at once, and so for fabrics of any size.
 """
 
 from __future__ import annotations
@@ -145,8 +144,8 @@ class TierShares:
     def of(self, came: int) -> EgressShares:
         """Return how traffic from channel ``came`` is shared over the channels that leave its switch.
 
-        What comes from above goes down; nothing goes back to where it came from. Channels from where the same is sent
-        nothing have the same shares.
+        Traffic from a higher tier goes down; nothing goes back to where it came from. Channels with the same
+        excluded egresses have the same shares.
         """
         net = self._net
         channel = net.channels[came]

@@ -67,7 +67,7 @@ def fabric_capacity(fabric: Fabric) -> FabricCapacity:
     """Return what a fabric can carry, whole and with the failures of uplinks or switches that its intent tolerates."""
     failures = fabric.failures
     links, switches, gone = (failures.links, failures.switches, failures.gone) if failures else (0, 0, ())
-    tiers = tuple(_of_alike(_tier(capacity, links, switches) for capacity in fabric.capacities))
+    tiers = tuple(_of_identical(_tier(capacity, links, switches) for capacity in fabric.capacities))
     across = bisection(fabric.links)
     return FabricCapacity(links, switches, gone, tiers, across, _per_gpu(fabric, across))
 
@@ -83,7 +83,7 @@ def _tier(capacity: Capacity, links: int, switches: int) -> TierCapacity:
     )
 
 
-def _of_alike(tiers: Iterable[TierCapacity]) -> Iterator[TierCapacity]:
+def _of_identical(tiers: Iterable[TierCapacity]) -> Iterator[TierCapacity]:
     """Yield switches with the same figures together, wherever their links are written."""
     for same in grouped((line._replace(switches=()), line) for line in tiers).values():
         yield same[0]._replace(switches=tuple(name for line in same for name in line.switches))

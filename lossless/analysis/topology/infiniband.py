@@ -134,7 +134,7 @@ def fat_tree(shape: SubnetFatTreeShape) -> SubnetLayout:
 
 
 def dragonfly_plus(shape: SubnetDragonflyPlusShape) -> SubnetLayout:
-    """Return the layout of a dragonfly+, groups counted from 0; links between groups go round the spines of each."""
+    """Return the layout of a dragonfly+, groups counted from 0; global links take the spines of each group in turn."""
     at = shape.origin
     leaves = _numbered("leaf", shape.groups * shape.leaves)
     spines = _numbered("spine", shape.groups * shape.spines)

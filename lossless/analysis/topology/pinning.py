@@ -1,4 +1,4 @@
-"""Names and ports to pin, so that a fabric that is declared anew leaves every device and cable where it is."""
+"""Names and ports to pin, so that a fabric that is declared again leaves every device and cable where it is."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pins_for(after: DeclaredCabling, recabling: RecablingPlan, stated: Pins) -> 
 
 
 def _called(after: DeclaredCabling, recabling: RecablingPlan) -> dict[str, str]:
-    """Return the name of each device: as it stands, and what is added as it would be, or else as none is called."""
+    """Return the name of each device: its current name; an added one its derived name, or the next free one."""
     stood = {node.name for node in recabling.same.values()}
     fresh = _Fresh(stood, {node.name for node in recabling.added} - stood)
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What becomes of the current fabric when it is declared anew: which devices are renamed, and which cables move.
+"""What becomes of the current fabric when it is declared again: which devices are renamed, and which cables move.
 
 A device of a shape is the one at the same place of it, whatever its name; where places cannot be compared it is the one
 of the same name. Of the cables between the same two devices those at the same two ports stay, then each is the one that

@@ -167,12 +167,12 @@ def _capacities(subnet: Subnet, wiring: _Wiring) -> Iterable[Capacity]:
     """Yield what switches carry, those that carry the same together."""
     accepted = 1.0 if isinstance(subnet.shape, Unknown) else subnet.shape.oversubscription
     loads = switch_loads(subnet)
-    alike = grouped(
+    identical = grouped(
         ((_tier(switch), loads[switch.name].down_bps, loads[switch.name].up_bps), switch.name)
         for switch in wiring.switches
         if switch.name in loads
     )
-    for (tier, down_bps, up_bps), names in alike.items():
+    for (tier, down_bps, up_bps), names in identical.items():
         load = loads[names[0]]
         yield Capacity(
             names[0], down_bps, up_bps, "", accepted, load.origin, tuple(names), tier or Tier.LEAF, load.up
@@ -201,14 +201,14 @@ def _switch_groups(wiring: _Wiring) -> tuple[SwitchGroup, ...]:
         ends[link.a].append((link.a_port, *rate))
         if not link.to_hca:
             ends[link.b].append((link.b_port, *rate))
-    alike = grouped(
+    identical = grouped(
         (
             SwitchGroup(switch.role, switch.profile.name, "", (), *_ports(switch, ends[switch.name])),
             switch.name,
         )
         for switch in wiring.switches
     )
-    return tuple(group._replace(names=tuple(names)) for group, names in alike.items())
+    return tuple(group._replace(names=tuple(names)) for group, names in identical.items())
 
 
 def _ports(

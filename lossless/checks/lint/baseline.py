@@ -85,7 +85,7 @@ def read_baseline(file: str) -> Baseline:
 
 
 def _united(first: BaselineEntry, second: BaselineEntry) -> BaselineEntry:
-    """Return an entry that stands twice: the gravest severity, each element as often as one of them has it."""
+    """Merge two entries of one finding: the gravest severity, each element as often as one of them has it."""
     severity = min(first.severity, second.severity, key=SEVERITIES.index)
     return BaselineEntry(severity, Counter(first.elements) | Counter(second.elements))
 
@@ -102,7 +102,7 @@ def _entries(document: Document, problems: list[Problem]) -> Iterator[tuple[int,
 
     if document.data.get("version") != VERSION:
         note(
-            f"not a baseline of version {VERSION}; delete the file, and lossless baseline writes it anew",
+            f"not a baseline of version {VERSION}; delete the file, and lossless baseline writes it again",
             "version",
         )
         return
@@ -157,7 +157,7 @@ def _object_of(code: str, origin: Origin, form: str, folder: str) -> tuple[str, 
 
 
 def _wherever(key: BaselineKey) -> tuple[str, str, str]:
-    """Return what identifies a finding at whichever of its places it stands."""
+    """Return what identifies a finding at any of its places."""
     return key.file, key.code, key.value
 
 
@@ -230,8 +230,8 @@ class BaselineAccount:
     def unknown_part(self, finding: Finding) -> Finding | None:
         """Return what is not recorded of a finding: all of it, the places that are new, or None.
 
-        What is recorded hides as many places as are listed, not one more. A finding stands at the first of its places,
-        so that one more may move it: places by name are known wherever it stands.
+        What is recorded hides as many places as are listed, not one more. A finding is reported at the first of its
+        places, so that one more may move it: places by name are found wherever it is reported.
         """
         own = key_of(finding, self.baseline.folder)
         new = self._not_in(own, finding, elements_of(finding))

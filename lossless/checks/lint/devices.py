@@ -74,8 +74,8 @@ def check_device(document: Document, settings: Settings, reader: DeviceReader) -
         by_buffers,
         Verdicts(tuple(_explained(fabric, by_buffers, longest_m, chosen)) if longest_m else ()),
         run(device, _rules_for(device, chosen), "config_db"),
-        Verdicts(not_judged=tuple(UncheckedRule("", note) for note in fabric.unread)),
-        Verdicts(not_judged=tuple(_not_compared(device, settings))),
+        Verdicts(not_checked=tuple(UncheckedRule("", note) for note in fabric.unread)),
+        Verdicts(not_checked=tuple(_not_compared(device, settings))),
     )
     summary = _summary(device) if settings.compared else None
     layout = document.part.layout if document.part else None
@@ -133,7 +133,7 @@ def _longest_cables_m(fabric: Fabric, intended: Switch) -> dict[int, int]:
 
 def _with_cables(fabric: Fabric, longest_m: Mapping[int, int]) -> Fabric:
     """Return the fabric with the cables of ports as long as the longest of those told the same, so that ports that are
-    told the same stay alike.
+    told the same stay equal.
     """
 
     def cabled(port: Port) -> Port:
@@ -145,7 +145,7 @@ def _with_cables(fabric: Fabric, longest_m: Mapping[int, int]) -> Fabric:
     )
 
 
-_JUDGED_BY_LENGTH = frozenset({"BUF001", "BUF002"})
+_CHECKED_BY_LENGTH = frozenset({"BUF001", "BUF002"})
 """Rules that a shorter cable than the device is told can satisfy."""
 
 
@@ -157,8 +157,8 @@ def _explained(
     from lossless.checks.rules.subjects import computing_buffers
     from lossless.model.fabric.view import View
 
-    codes = _JUDGED_BY_LENGTH if chosen is None else _JUDGED_BY_LENGTH & chosen
-    places = {finding.origin for finding in verdicts.findings if finding.code in _JUDGED_BY_LENGTH}
+    codes = _CHECKED_BY_LENGTH if chosen is None else _CHECKED_BY_LENGTH & chosen
+    places = {finding.origin for finding in verdicts.findings if finding.code in _CHECKED_BY_LENGTH}
     view = computing_buffers(View(as_told))
     for finding in run(view, rules_for("buffers", chosen=codes), "config_db").findings:
         told_m = finding.data["cable_m"]
@@ -210,5 +210,5 @@ def _summary(device: Device) -> DeviceSummary:
 def _joined(verdicts: Sequence[Verdicts]) -> Verdicts:
     return Verdicts(
         tuple(finding for v in verdicts for finding in v.findings),
-        tuple(gap for v in verdicts for gap in v.not_judged),
+        tuple(unchecked for v in verdicts for unchecked in v.not_checked),
     )

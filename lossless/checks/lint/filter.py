@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class FilterTerms(NamedTuple):
-    """What decides which findings of a run are accepted, besides what stands in the files.
+    """What decides which findings of a run are accepted, besides what the files declare.
 
     ``baseline`` is the one that counts for all, None for those that are configured, empty for none. ``today`` is as
     2026-12-31, empty where no date counts. ``folders`` are those that were given whole.

@@ -2,7 +2,7 @@
 
 ``*`` and ``?`` stay within one part, ``**`` goes over any number of them, ``[0-3]`` is one character of a set.
 
-A pattern is matched in one pass over the name, all ways through it at once, each a bit of a number (bit-parallel
+A pattern is matched in one pass over the name, all alternatives at once, each a bit of a number (bit-parallel
 simulation of the automaton, as in Baeza-Yates and Gonnet, "A new approach to text searching", CACM 35(10), 1992): no
 pattern makes the time more than proportional to the name.
 """

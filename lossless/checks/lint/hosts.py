@@ -49,7 +49,7 @@ def check_hosts(
     views = _views(hosts, declaring, fabrics, DeployedDevices((*switches, *summaries)))
     verdicts = [run(view, rules_for("hosts"), "intent") for view in views]
     verdicts += [run(pair, rules_for("host"), "intent") for pair in _intended(hosts, declaring)]
-    verdicts += [Verdicts(not_judged=(UncheckedRule("", _OTHER_PORT, others),))] if others else []
+    verdicts += [Verdicts(not_checked=(UncheckedRule("", _OTHER_PORT, others),))] if others else []
     verdicts.append(run(DeployedDevices((*switches, *summaries)), rules_for("attached hosts"), "intent"))
     chosen = (each._replace(findings=tuple(filter(settings.is_chosen, each.findings))) for each in verdicts)
     return HostResult(tuple(chosen), read.problems, summaries)

@@ -78,7 +78,7 @@ def joined(
         *of_intents(intents, settings),
         *of_subnets(subnets, settings),
         *of_all_subnets(subnets, settings),
-        Verdicts(not_judged=managers.not_judged),
+        Verdicts(not_checked=managers.not_checked),
         *(device.verdicts for device in devices),
     ]
     summaries = [device.summary for device in devices if device.summary is not None]

@@ -25,17 +25,17 @@ RULE_PAGES = "docs/rules/"
 
 
 class Verdicts(NamedTuple):
-    """What rules say: findings, what could not be judged, and which findings of others they take the place of."""
+    """What rules say: findings, what could not be checked, and which findings of others they take the place of."""
 
     findings: tuple[Finding, ...] = ()
-    not_judged: tuple[UncheckedRule, ...] = ()
+    not_checked: tuple[UncheckedRule, ...] = ()
     superseded: frozenset[Replaced] = frozenset()
 
 
 def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
     """Return what rules find in what they are given; ``form`` says how the objects of its files are written."""
     findings: list[Finding] = []
-    not_judged: list[UncheckedRule] = []
+    not_checked: list[UncheckedRule] = []
     for rule in rules:
         yielded = list(rule.check(subject))
         violations = [item for item in yielded if isinstance(item, Violation)]
@@ -45,8 +45,8 @@ def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
             metadata = rule_of(rule.code)
             findings += (_finding(metadata, violation, form) for violation in _by_cause(violations))
         missing = (item for item in yielded if isinstance(item, MissingInput))
-        not_judged += (UncheckedRule(rule.code, item.reason, item.times) for item in missing)
-    return Verdicts(tuple(findings), _added_up(not_judged))
+        not_checked += (UncheckedRule(rule.code, item.reason, item.times) for item in missing)
+    return Verdicts(tuple(findings), _added_up(not_checked))
 
 
 def together(verdicts: Sequence[Verdicts]) -> Verdicts:
@@ -54,7 +54,7 @@ def together(verdicts: Sequence[Verdicts]) -> Verdicts:
     findings = [finding for verdict in verdicts for finding in verdict.findings]
     superseded = replaced(findings).union(*(verdict.superseded for verdict in verdicts))
     in_place = in_order(resolve(findings, superseded))
-    return Verdicts(in_place, _added_up(item for v in verdicts for item in v.not_judged), superseded)
+    return Verdicts(in_place, _added_up(item for v in verdicts for item in v.not_checked), superseded)
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

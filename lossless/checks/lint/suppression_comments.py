@@ -1,6 +1,6 @@
-"""Suppressions that stand in an intent, as comments: ``# lossless: ignore[WD001] -- why until=2026-12-31``.
+"""Suppressions in an intent, as comments: ``# lossless: ignore[WD001] -- why until=2026-12-31``.
 
-The files of a subnet manager can have them too. One behind a key is about what stands on that line and everything
+The files of a subnet manager can have them too. One behind a key covers that line and everything
 below that key; one on a line of its own is about the next line that has a key. What looks like a comment inside a text
 is none.
 """
@@ -55,7 +55,7 @@ class _Places(Protocol):
     """What is asked of a file's form: where it has keys, and what in it is no comment."""
 
     def path_at(self, line: int) -> Path | None:
-        """Return the outermost key that stands on a line, None where none does."""
+        """Return the outermost key on a line, None where there is none."""
 
     def is_text(self, offset: int) -> bool:
         """Return whether a number sign at an offset begins no comment."""
@@ -183,7 +183,7 @@ class _CommentReader:
         return reason, "".join(date for date in dates if date)
 
     def _target(self, offset: int) -> int | None:
-        """Return the line that a comment is about, None where it stands below everything."""
+        """Return the line that a comment is about, None where nothing follows it."""
         line, column = self._lines.place(offset)
         if self._lines.line_text(line)[: column - 1].strip():
             return line

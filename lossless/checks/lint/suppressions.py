@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 class Suppression(NamedTuple):
     """Findings of some rules that are accepted; ``until`` is the last day, empty without one.
 
-    One of a configuration holds below ``folder``, an absolute path, for what it ``covers``, which is given where a
-    finding stands and the form of its object. One in a file is about what stands on a ``line`` of it, or below a key
-    that does.
+    One of a configuration holds below ``folder``, an absolute path, for what it ``covers``, which is given the
+    place of a finding and the form of its object. One in a file covers a ``line`` of it, and what is below a key on
+    that line.
     """
 
     origin: Origin

@@ -85,7 +85,7 @@ def in_processes(
     """
     # A worker lives for seconds and makes next to no cycles; looking for them takes a tenth of its time.
     results = processes.in_processes(
-        check, candidates, processes=processes.processors(), prepare=gc.disable, doing="judged files"
+        check, candidates, processes=processes.processors(), prepare=gc.disable, doing="checked files"
     )
     for done, result in enumerate(results, 1):
         if progress is not None:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def port_rows(sets: Iterable[PortSet], row: Origin, field: str, value: str) -> tuple[Edit, ...]:
-    """Return edits that set a field in the rows of all ports, where ``row`` is where one of them stands.
+    """Return edits that set a field in the rows of all ports, where ``row`` is the place of one of them.
 
-    A row that stands under another key (several ports joined) is not there for an edit, and the finding stays.
+    A row under another key (several ports joined) is not there for an edit, and the finding stays.
     """
     table = row.path[:-1]
     return tuple(

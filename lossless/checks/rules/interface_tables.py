@@ -71,7 +71,7 @@ def neighbor_types(device: Device) -> dict[str, str]:
 def facing(device: Device, port: Port, kinds: Mapping[str, str]) -> str | None:
     """Return whether a ``host`` or a ``switch`` is at the other end of a port, None where nobody says.
 
-    An intent that is judged together with the device knows; else the type of the neighbor does. ``kinds`` are
+    An intent that is checked together with the device knows; else the type of the neighbor does. ``kinds`` are
     the :func:`neighbor_types`.
     """
     if device.intended is not None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def below(origin: Origin, *keys: str) -> Origin:
-    """Return where a key below a value stands; the value's own place where a preset or a default gave it."""
+    """Return the place of a key below a value, or that of the value where a preset or a default gave it."""
     return origin if origin.mark == "key" or origin.path == ("preset",) else origin.at(*keys)
 
 

@@ -274,7 +274,7 @@ _ROWS = (
     _row("TOP002", "topology.top002_port_budget", "intent"),
     _row("TOP003", "topology.top003_port_speed_missing", "intent"),
     _row("TOP004", "topology.top004_up_again_after_down", "intent", "devices"),
-    _row("TOP005", "topology.top005_buffers_wait_in_circle", "intent", "devices"),
+    _row("TOP005", "topology.top005_cyclic_buffer_dependency", "intent", "devices"),
     _row("TOP006", "topology.top006_bounce_in_same_priority", "intent", "device", needs="TUNNEL"),
     _row("TOP007", "topology.top007_mac_forgotten_before_arp", "intent"),
     _row("TOP008", "topology.top008_rdma_bridged", "intent"),

@@ -1,4 +1,4 @@
-"""Settings that all switches of a role should have alike, read off one device.
+"""Settings that should be the same on all switches of a role, read from one device.
 
 A device that says several things of one subject, port by port, says nothing that could be compared.
 """

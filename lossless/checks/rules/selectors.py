@@ -1,7 +1,7 @@
 """Words that people choose rules by: a code, a readable name, a family with or without digits, or ``ALL``.
 
-``WD001``, ``watchdog-missing``, ``WD`` and ``WD00`` all stand for rules. A family is spelled out: ``C`` stands for
-nothing, so that a family that comes later is never chosen by chance.
+``WD001``, ``watchdog-missing``, ``WD`` and ``WD00`` all select rules. A family is spelled out: ``C`` selects
+nothing, so that a later family is never selected by accident.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def families() -> tuple[str, ...]:
 
 
 def unknown(selector: str, nearest: Callable[[str, Iterable[str]], str | None]) -> str:
-    """Return what to say of a selector that stands for no rule; ``nearest`` finds the word that was meant."""
+    """Return the message for a selector that matches no rule; ``nearest`` finds the word that was meant."""
     names = (row.name for row in RULES.values())
     near = nearest(selector, (*RULES, *names, *families(), EVERY))
     if near is None:

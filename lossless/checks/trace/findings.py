@@ -98,7 +98,7 @@ class TracePacket(NamedTuple):
 
 
 class HopReference(NamedTuple):
-    """A hop as findings name it. ``switches`` are all with identical configuration, for findings name a few.
+    """A hop as findings name it. ``switches`` are all with the same configuration, because findings name only a few.
 
     ``schedulers`` serve queues of the egress port; one that is named for the port and is none of them serves
     the whole port, and so the packet.
@@ -113,7 +113,7 @@ class HopReference(NamedTuple):
 
 def reference_to(view: View, hop: TraceHop) -> HopReference:
     """Return how findings name a hop."""
-    identical = next((names for _, names in view.alike if hop.switch in names), (hop.switch,))
+    identical = next((names for _, names in view.identical if hop.switch in names), (hop.switch,))
     file = view.switch_by_name[hop.switch].origin.file
     egress = view.port(hop.switch, hop.egress.port)
     queues = egress.qos.queues if egress and egress.qos else ()

@@ -43,7 +43,7 @@ def trace(
     """Return what a packet meets from ``source`` to ``target``, each a host or a port of a switch.
 
     ``via`` names a switch that the path must meet. ``findings`` are what the rules say of the fabric, and
-    ``rewrites`` the maps by which egress ports write DSCP anew.
+    ``rewrites`` the maps by which egress ports write DSCP again.
 
     Raises:
         LosslessError: no such host, switch or port, no DSCP, or no path.
@@ -149,7 +149,7 @@ def _choice(
     packet: TracePacket,
     findings: Sequence[Finding],
 ) -> TracePathChoice:
-    """Compare every step of the other paths with the hop of this path that stands at the same distance."""
+    """Compare every step of the other paths with the hop of this path at the same distance."""
     differences: dict[tuple[object, ...], TraceDifference] = {}
     for level, step in sorted(route.others, key=_by_name):
         here = hops[level]

@@ -106,7 +106,7 @@ class TracePriorityGroup(NamedTuple):
 class TracePfcPort(NamedTuple):
     """PFC of one priority on one port: the ingress sends pauses, the egress obeys them.
 
-    ``priority`` is the one that stands for the packet's group or queue, None where that is unknown.
+    ``priority`` is the one of the packet's group or queue, None where that is unknown.
     """
 
     port: str

@@ -140,7 +140,7 @@ def _levels(
 def _after(
     links: _Links, tiers: Mapping[str, Tier], state: TraceState, via: str | None
 ) -> Iterator[TraceState]:
-    """Yield where a packet can be next: never up again once it went down or across."""
+    """Yield the next hops of a packet: after going down or across it never goes up (no valley)."""
     here = tiers.get(state.switch)
     for far in links.between.get(state.switch, {}):
         there = tiers.get(far)
@@ -194,7 +194,7 @@ def _all_steps(
     first: str,
     last: str,
 ) -> Iterator[tuple[int, TraceStep]]:
-    """Yield every way through every switch that a path of these levels meets, and its distance."""
+    """Yield every step through every switch on paths of these levels, and its distance."""
     entries: dict[TraceState, set[str]] = {levels[0][0]: {first}}
     for distance, (here, ahead) in enumerate(pairwise(levels)):
         reached: dict[TraceState, set[str]] = {}

@@ -162,7 +162,7 @@ def _unbacked(lookup: TraceLookup, row: PriorityGroup | None, why: str) -> Trace
 
 
 def _pfc(transit: SwitchTransit, group: int | None, queue: int | None) -> TracePfc:
-    """Find the priorities that stand for the packet: of its group on the way in, of its queue on the way out."""
+    """Find the priorities of the packet: by its group at ingress, by its queue at egress."""
     ingress, egress = transit.ingress.qos, transit.egress.qos
     return TracePfc(
         _direction(transit.ingress, _priority_of(ingress.pfc_to_pg if ingress else None, group)),

@@ -121,7 +121,7 @@ def _takes_nothing(device: ImportDevice, name: str) -> bool:
 
 
 def breakouts(device: ImportDevice) -> dict[str, str]:
-    """Return the cages that are split in a way that neither the HWSKU nor their speed says, as ``4 x 100G``."""
+    """Return the cages whose breakout neither the HWSKU nor their speed implies, as ``4 x 100G``."""
     return {cage.name: text for cage in device.profile.cages if (text := _breakout(device, cage))}
 
 

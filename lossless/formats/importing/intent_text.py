@@ -218,11 +218,11 @@ def _usual_hardware(draft: Draft) -> dict[Tier, ImportDevice]:
     """Return, by tier, a device with the hardware that most of that tier have; there must be one for leaves."""
     by_tier = {}
     for tier in Tier:
-        alike = {_hardware_of(device): device for device in draft.devices if device.tier is tier}
+        identical = {_hardware_of(device): device for device in draft.devices if device.tier is tier}
         usual, _ = most(_hardware_of(device) for device in draft.devices if device.tier is tier)
         if usual is not None:
-            by_tier[tier] = alike[usual]
-    # An intent always has leaves; where none was given, what stands for them is never asked for.
+            by_tier[tier] = identical[usual]
+    # An intent always has leaves; where none was given, their placeholder is never asked for.
     return by_tier if Tier.LEAF in by_tier else {Tier.LEAF: next(iter(by_tier.values())), **by_tier}
 
 

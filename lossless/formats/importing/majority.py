@@ -1,4 +1,4 @@
-"""What most have: one vote a port, ties broken by what comes first in a fixed order, never by chance."""
+"""What most have: one vote a port, ties broken by a fixed order, never at random."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def devices_in(document: Document) -> Inputs:
     if devices:
         problems = tuple(located(document, path, why) for path, why in unread_sections(document))
         return Inputs(devices, problems)
-    # An object without tables that this tool reads is checked as it stands; a list is nothing at all.
+    # An object without tables that this tool reads is checked as it is; a list is not a configuration.
     return (
         Inputs(problems=(Problem(document.file, 1, 1, _NO_LIST),))
         if _is_list(document)
@@ -207,7 +207,7 @@ def split(documents: Iterable[Document]) -> list[Document]:
 
 
 def located(document: Document, path: Path, message: str) -> Problem:
-    """Return what is wrong with something in a document, where it stands."""
+    """Return what is wrong with something in a document, with its place."""
     span = document.locate(path)
     return Problem(document.file, span.line, span.column, message)
 
@@ -240,7 +240,7 @@ def _beside_host(document: Document) -> Document:
 
 
 def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
-    """Yield files whose names fit. Folders that are links are not entered: none leads in circles."""
+    """Yield files whose names fit. Folders that are links are not entered: none leads in cycles."""
     from lossless.formats.inputs.git_files import known_to_git
 
     known = known_to_git(folder)
@@ -261,7 +261,7 @@ def _files_below(folder: str, problems: list[Problem]) -> Iterator[str]:
 
 
 def _is_special(file: str) -> bool:
-    """Return whether reading may wait for ever: a pipe, a device. A dangling link is reported when read."""
+    """Return whether reading may never end: a pipe, a device. A dangling link is reported when read."""
     return os.path.exists(file) and not os.path.isfile(file)
 
 

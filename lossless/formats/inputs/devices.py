@@ -69,7 +69,7 @@ def deployed_fabric(
 
 
 def rewrites_of(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:
-    """Return the maps by which ports of deployed devices write DSCP anew; no intent declares one."""
+    """Return the maps by which ports of deployed devices write DSCP again; no intent declares one."""
     if fabric.declared:
         return {}
     from lossless.formats.sonic.to_model.rewrites import rewrites
@@ -82,7 +82,7 @@ def _problems(document: Document, tables: Tables) -> tuple[Problem, ...]:
 
 
 def _repeated_keys(document: Document) -> tuple[RepeatedKey, ...]:
-    """Return the keys that stand twice in an object of a document."""
+    """Return the keys that an object of a document repeats."""
     return tuple(
         RepeatedKey(Origin(document.file, duplicate.path, "key"), duplicate.first_line)
         for duplicate in document.duplicates

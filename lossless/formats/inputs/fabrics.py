@@ -1,4 +1,4 @@
-"""Documents and paths to fabrics, of intents and of deployed devices alike."""
+"""Documents and paths to fabrics, of intents and of deployed devices identical."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def documents_at(path: str | PathLike[str]) -> tuple[list[Document], list[Proble
 
 
 def configurations_beside(path: str | PathLike[str]) -> tuple[str, ...]:
-    """Return the files of devices below a folder that stands for its fabric.yaml: they are not read for that."""
+    """Return the files of devices below a folder that is read as its fabric.yaml: they are not read with it."""
     if not os.path.isfile(os.path.join(path, "fabric.yaml")):
         return ()
     candidates, _ = search([path])

@@ -147,7 +147,7 @@ def _renamed(revision: Revision) -> Mapping[str, str]:
     """Return the new names of files, by the old ones: as the index has them.
 
     What lies in the working tree is not compared, since filters would be run on it. A partial clone may lack the
-    contents that tell whether two files are alike; then those of equal content are renamed.
+    contents that tell whether two files are identical; then those of equal content are renamed.
     """
     arguments = ("diff-index", "--cached", *_RENAMES, revision.commit, "--")
     done = git(revision.root, arguments[0], "--find-renames", *arguments[1:], top=revision.root)

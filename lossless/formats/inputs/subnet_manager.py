@@ -1,4 +1,4 @@
-"""Files of subnet managers among those of a run: told apart by what stands in them, a subnet an opensm.conf."""
+"""Files of subnet managers among those of a run: told apart by their content, one subnet for each opensm.conf."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ManagerFiles(NamedTuple):
         return tuple(problem for document in documents for problem in document.problems)
 
     @property
-    def not_judged(self) -> tuple[UncheckedRule, ...]:
+    def not_checked(self) -> tuple[UncheckedRule, ...]:
         """One a file that was read, and of whose subnet nothing else is known."""
         return tuple(UncheckedRule("", _ALONE) for _ in self.alone)
 
@@ -47,7 +47,7 @@ def is_managers(file: str) -> bool:
 
 
 def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
-    """Return the document of a text that stands for a file; ``near``: with those of the files beside it."""
+    """Return the document of a text that replaces a file; ``near``: with those of the files beside it."""
     from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of, read_subnet
 
     subnet_file = SubnetFile(file, text)

@@ -1,4 +1,4 @@
-"""Texts that stand for files: those that are edited, and standard input."""
+"""Texts that replace files: those that are edited, and standard input."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def is_ours(file: str, text: str) -> bool:
 
 
 def read_text(file: str, text: str) -> Inputs:
-    """Read a text that stands for a file: to a document, or to the reasons why there is none."""
+    """Read a text that replaces a file: to a document, or to the reasons why there is none."""
     try:
         document = load_text(decode(text.encode("utf-8", "surrogatepass"), file), file)
     except InputError as error:

@@ -53,7 +53,7 @@ class BuffersBySpeed(BufferValues):
 
 class ClassBuffers(BuffersBySpeed):
     """Buffers of a class. Of each key the highest rank counts that states it: a device in ``by_device``, then its role
-    in ``by_tier``, then its speed in ``by_speed``, then what stands beside them.
+    in ``by_tier``, then its speed in ``by_speed``, then the values beside them.
     """
 
     by_tier: dict[TierName, BuffersBySpeed] = Field(default_factory=dict, min_length=1)

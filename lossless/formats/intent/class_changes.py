@@ -29,7 +29,7 @@ def class_changes(
     """Return the changes that give a class some values everywhere.
 
     ``values`` are in bytes and percent, by their keys under ``ecn`` and ``buffer``. In the traditional buffer model all
-    lossless classes share a profile, so all of them state what stands under ``buffer``.
+    lossless classes share a profile, so all of them state the values under ``buffer``.
     """
     curve = {key: value for key, value in values.items() if key in _CURVE_KEYS}
     buffers = {key: value for key, value in values.items() if key not in _CURVE_KEYS}

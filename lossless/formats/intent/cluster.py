@@ -42,7 +42,7 @@ class UaLink(Model):
 
 
 class ClusterIntent(Model):
-    """The GPUs of every host: they are counted where bandwidth is given per GPU, or hosts stand still."""
+    """The GPUs of every host: they are counted where bandwidth is given per GPU, or hosts stall."""
 
     gpus_per_host: Annotated[int, *_in_host("GPUs")]
     nics_per_host: Annotated[int, *_in_host("NICs")] | None = None
@@ -86,7 +86,7 @@ OutOfService = Annotated[
 
 
 class FailuresIntent(Model):
-    """What must be borne: any so many links at once, or any so many switches, besides what is out of service.
+    """What must be tolerated: any so many links at once, or any so many switches, besides what is out of service.
 
     Rules about capacity and about routing read the same numbers; an intent that says nothing means one of each.
     """

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
-    """Yield each contradiction, located where the operator can mend it."""
+    """Yield each contradiction, located where the operator can fix it."""
     yield from _shared_priorities(document, intent)
     yield from _shared_dscps(document, intent)
     yield from _bandwidth(document, intent)
@@ -48,7 +48,7 @@ def _shared_dscps(document: Document, intent: Intent) -> Iterator[Problem]:
         for index, dscp in enumerate(cls.dscps):
             first = owners.setdefault(dscp, name)
             if dscp in seen:
-                message = f"classes.{name}.dscp: DSCP {dscp} stands twice in the list"
+                message = f"classes.{name}.dscp: DSCP {dscp} occurs twice in the list"
                 yield located(document, _dscp_path(document, name, index), message)
             elif first != name:
                 here, other = _written_first(document, name, first, "dscp")

@@ -55,7 +55,7 @@ def _some_tiers(value: tuple[str, ...]) -> tuple[str, ...]:
         raise refused("an empty list; name the tiers with PFC, or state pfc: off where none has it")
     for index, name in enumerate(value):
         if name in value[:index]:
-            raise refused(f"{name} stands twice in the list", index)
+            raise refused(f"{name} occurs twice in the list", index)
     return value
 
 

@@ -42,7 +42,7 @@ class IntentSource(NamedTuple):
     model: type[BaseModel] = Intent
 
     def path(self, path: Path) -> Path:
-        """Return the part of a path that stands in the file; segments of the models' own are skipped."""
+        """Return the part of a path that is in the file; segments of the models' own are skipped."""
         written_path: Path = ()
         for segment in path:
             if self.document.exists((*written_path, segment)):

@@ -10,10 +10,10 @@ from lossless.formats.intent.base import Duration, Model, listed
 
 
 class RoutingChoice(Model):
-    """Which way packets go. What may fail without their going another is said under ``failures``.
+    """How packets are routed; ``failures`` declares the failures to tolerate.
 
-    Switches in ``bounce`` send up again what came to them from above: they reroute locally when the way down is
-    blocked. Dual ToRs need not be named; they do so in a second priority.
+    Switches in ``bounce`` send packets from a higher tier back up: they reroute locally when the path down is blocked.
+    Dual ToRs need not be named; they bounce in a second priority.
     """
 
     policy: Literal["up-down", "shortest-path"] = "up-down"

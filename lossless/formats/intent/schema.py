@@ -11,7 +11,7 @@ from lossless.formats.intent.load import TRANSPORTS
 def intent_schema() -> dict[str, Any]:
     """Return the JSON Schema of an intent as people write it: one alternative for each kind of transport.
 
-    It is of draft 7 and has no references: editors know no later one well, and drop what stands beside a reference.
+    It is of draft 7 and has no references: editors support no later one well, and ignore keys beside a reference.
     """
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",

@@ -1,4 +1,4 @@
-"""Topologies by shape: a few numbers that stand for all devices and links."""
+"""Topologies by shape: a few numbers that define all devices and links."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ class LeafSpineRoom(Model):
 class LeafSpineIntent(ShapeIntent):
     """A two-tier Clos: every leaf connects to every spine.
 
-    With ``lag`` the uplinks between a leaf and a spine are one LAG. With ``dual_tor`` hosts hang on pairs of
+    With ``lag`` the uplinks between a leaf and a spine are one LAG. With ``dual_tor`` hosts are attached to pairs of
     leaves, and what reaches the wrong one of a pair goes back through the spines in a tunnel.
     """
 

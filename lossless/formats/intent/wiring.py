@@ -76,7 +76,7 @@ SwitchField = Annotated[
 class HardwareIntent(Model):
     """Which product fills which role, by the name of its profile (``lossless profiles`` lists them).
 
-    ``switch`` is that of every role that names none of its own, and of switches that stand in no tier.
+    ``switch`` is that of every role that names none of its own, and of switches without a tier.
     """
 
     switch: SwitchField | None = None
@@ -96,7 +96,7 @@ class DeviceChoice(Model):
     of the fabric only where stated.
 
     ``outside``: it is configured elsewhere. Links to it count for the devices that are declared; nothing is rendered
-    or judged for it.
+    or checked for it.
     """
 
     role: Role
@@ -116,7 +116,9 @@ class DeviceChoice(Model):
     @model_validator(mode="after")
     def _only_leaves_are_dual_tor(self) -> DeviceChoice:
         if self.dual_tor and self.role != "leaf":
-            raise refused(f"a {self.role} is no ToR; dual_tor is for leaves, which hosts hang on", "dual_tor")
+            raise refused(
+                f"a {self.role} is no ToR; dual_tor is for leaves, which hosts are attached to", "dual_tor"
+            )
         return self
 
     @model_validator(mode="after")

@@ -16,7 +16,7 @@ Path = tuple[str | int, ...]
 Severity = Literal["error", "warning", "info"]
 Confidence = Literal["high", "medium", "low"]
 Fixable = Literal["no", "safe", "unsafe"]
-"""Whether edits can mend a finding: ``safe`` changes nothing that a device does, ``unsafe`` changes what it does."""
+"""Whether edits can fix a finding: ``safe`` changes nothing that a device does, ``unsafe`` changes what it does."""
 Action = Literal["set", "add", "remove", "rename"]
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
@@ -65,7 +65,7 @@ class Span(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """One change that helps to mend a finding, at the place of a value.
+    """One change that helps to fix a finding, at the place of a value.
 
     ``set`` gives it a value, in a row that is there; ``add`` does so with the row and table, where they are missing;
     ``remove`` takes it away; ``rename`` gives its key the name in ``value``.
@@ -116,7 +116,7 @@ class Finding(NamedTuple):
 
 
 def cause_of(finding: Finding) -> tuple[object, ...]:
-    """Return what findings of one cause have in common: all that is said, in whichever device's file it stands."""
+    """Return what findings of one cause have in common: all that is said, in whichever device's file."""
     file = "" if finding.object_form == "config_db" else finding.origin.file
     related = tuple((place.origin.path, place.message) for place in finding.related)
     said = (
@@ -131,7 +131,7 @@ def cause_of(finding: Finding) -> tuple[object, ...]:
 
 
 def by_cause(findings: Iterable[Finding]) -> list[list[Finding]]:
-    """Return findings by cause, in the order in which they come: what many devices have alike is told once.
+    """Return findings by cause, in the order in which they come: what many devices have identical is told once.
 
     Suppressions, baselines and reports for programs go by single findings.
     """

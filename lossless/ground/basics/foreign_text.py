@@ -33,7 +33,7 @@ _MARK = f"\x1b{os.urandom(8).hex()};"
 _COMMAND = "::"
 """What a line begins with that GitHub's runner obeys, after blanks (actions/runner ActionCommand.cs @079cdb1)."""
 _ANYWHERE = ("##[", "##vso[", "##teamcity[")
-"""What is obeyed or hidden wherever it stands in a line.
+"""What is obeyed or hidden anywhere in a line.
 
 Sources: actions/runner ActionCommand.cs @079cdb1; microsoft/azure-pipelines-agent Command.cs @095e99b.
 """

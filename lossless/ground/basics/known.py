@@ -1,7 +1,7 @@
 """Known, absent, unknown: three different answers, kept apart.
 
 A value is *known*, *absent* on the device (None), or *unknown* (:data:`UNKNOWN`): a deployed file says nothing
-of NICs or of chip sizes. What is unknown is not judged, and never a finding.
+of NICs or of chip sizes. What is unknown is not checked, and never a finding.
 """
 
 from __future__ import annotations

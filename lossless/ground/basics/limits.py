@@ -29,7 +29,7 @@ SWITCH_PORTS = 4096
 """Ports of one switch that an intent asks for: eight times the 512 that the largest of the profiles splits into."""
 
 EDITOR_TEXT_CHARACTERS = 8 * MIB
-"""Characters of one text in an editor: all of it is checked anew whenever typing pauses, which takes seconds."""
+"""Characters of one text in an editor: all of it is checked again whenever typing pauses, which takes seconds."""
 EDITOR_TEXTS_CHARACTERS = 64 * MIB
 """Characters of all texts that are open in an editor: what a server keeps in memory for days."""
 EDITOR_MESSAGE_BYTES = 4 * EDITOR_TEXT_CHARACTERS

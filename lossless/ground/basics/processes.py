@@ -24,7 +24,7 @@ _work: list[Callable[[Any], Any]] = []
 def usable() -> bool:
     """Return whether this machine has several processors to use, and processes that start as copies.
 
-    Elsewhere than on Linux copies are not safe, or do not exist; a process started anew costs more than it saves.
+    Elsewhere than on Linux copies are not safe, or do not exist; a process started again costs more than it saves.
     """
     return sys.platform == "linux" and processors() > 1 and _has_locks()
 
@@ -72,7 +72,7 @@ def _begin(work: Callable[[Any], Any], prepare: Callable[[], None]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process when the one that started it has ended, were it by SIGKILL: else it would wait for ever."""
+    """End this process when the one that started it has ended, also by SIGKILL: else it would never end."""
     import multiprocessing
 
     parent = multiprocessing.parent_process()

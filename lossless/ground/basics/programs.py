@@ -76,7 +76,7 @@ def run(
     longest_s: float = LONGEST_S,
     most_bytes: int = MOST_BYTES,
 ) -> Done:
-    """Run a program to its end. Its exit code is for the caller to judge.
+    """Run a program to its end. Its exit code is for the caller to check.
 
     Raises:
         ProgramError: it is not installed or does not start, takes too long, or says too much.

@@ -22,21 +22,21 @@ def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
     try:
         _kind(file)
     except InputError:
-        # A path that is not there is missed before its name is judged.
+        # A path that is not there is missed before its name is checked.
         read_text(path)
         raise
     return load_bytes(read_bytes(path), file, lists=lists)
 
 
 def load_bytes(raw: bytes, file: str, *, lists: bool = False) -> Document:
-    """Read bytes that stand for ``file``; as :func:`load`."""
+    """Read bytes in place of ``file``; as :func:`load`."""
     document = load_text(decode(raw, file), file, lists=lists)
     document.marked = is_marked(raw)
     return document
 
 
 def load_text(text: str, file: str, *, lists: bool = False) -> Document:
-    """Read a text that stands for ``file``, as JSON or YAML by that name's suffix; raises InputError."""
+    """Read a text in place of ``file``, as JSON or YAML by that name's suffix; raises InputError."""
     if _kind(file) == "json":
         from lossless.ground.documents.json.document import load_json
 

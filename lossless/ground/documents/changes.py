@@ -21,7 +21,7 @@ class ValueChange(NamedTuple):
 
 
 class Replacement(NamedTuple):
-    """A part of a text, by offsets, the end exclusive, and what stands there afterwards."""
+    """A part of a text, by offsets, the end exclusive, and its replacement."""
 
     start: int
     end: int
@@ -117,7 +117,7 @@ def without(
 ) -> list[Replacement]:
     """Return what takes members out of a list in which commas part them.
 
-    ``members`` are their offsets in order, ``gone`` says which are taken out, ``inner`` is what stands between the
+    ``members`` are their offsets in order, ``gone`` says which are taken out, ``inner`` is the text between the
     brackets.
     """
     if all(gone):

@@ -1,8 +1,8 @@
 """Documents in parts: what one file says of several things, or says in another form, each part with its own data.
 
 A part is a document like any other, but for where things stand: paths of its data are looked up in the file by a
-:class:`PartLayout`. While a part is judged, origins name the part and paths of its data; before they are shown,
-:func:`as_written` turns them into the file and the path that stands there.
+:class:`PartLayout`. While a part is checked, origins name the part and paths of its data; before they are shown,
+:func:`as_written` turns them into the file and the path in it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class PartLayout(NamedTuple):
     renamed: Mapping[Path, str] = _NOWHERE
 
     def written(self, path: Path) -> Path:
-        """Return the path by which the file has what stands at a path of the data."""
+        """Return the path in the file of a path of the data."""
         place = self._place(path)
         name = self.renamed.get(path)
         return place if name is None else (*place[:-1], name)

@@ -1,4 +1,4 @@
-"""Documents of line-based files: their readers say where each value stands while they read it."""
+"""Documents of line-based files: their readers note the place of each value while they read it."""
 
 from __future__ import annotations
 

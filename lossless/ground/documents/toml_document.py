@@ -76,7 +76,7 @@ class TomlLocator:
 
 
 class _Walk:
-    """One pass over a text; every value is met once, in the order of the text."""
+    """One pass of a text; every value is visited once, in the order of the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text

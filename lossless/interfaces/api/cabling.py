@@ -95,7 +95,7 @@ def compare_cabling(
     cabling = FabricCabling(View(wired.fabric), cabling_comparison(planned, cables))
     verdicts = together([run(cabling, rules_for("cabling"), "intent")])
     shown = {document.file: document, **cable_documents(texts, verdicts.findings)}
-    return Report(verdicts.findings, (), verdicts.not_judged, shown)
+    return Report(verdicts.findings, (), verdicts.not_checked, shown)
 
 
 def _require_ports(fabric: Fabric, document: Document) -> None:

@@ -25,7 +25,7 @@ class Drift(NamedTuple):
     """What differs between a switch's running configuration and what is rendered for it.
 
     ``rows`` differ in meaning. ``change`` says what it takes to bring the switch there and ``patch`` is that as RFC
-    6902 operations, None where the switch's updater would refuse it; it also mends what is only spelled in an old
+    6902 operations, None where the switch's updater would refuse it; it also fixes what is only spelled in an old
     form, ``respelled`` counts the operations where there is nothing else. ``problems`` are what a render onto the
     file would be refused for: there is no change and no patch then. ``report`` is what the rules say of the
     intent; with errors in it nothing is compared.

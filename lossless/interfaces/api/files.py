@@ -1,4 +1,4 @@
-"""The files of folders that lint reads, and texts that stand for files while they are edited."""
+"""The files of folders that lint reads, and editor texts that replace files while they are edited."""
 
 from __future__ import annotations
 

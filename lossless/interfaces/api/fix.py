@@ -1,4 +1,4 @@
-"""Fix: findings fixed_documents in the files they stand in."""
+"""Fix: findings corrected in the files that they are in."""
 
 from __future__ import annotations
 

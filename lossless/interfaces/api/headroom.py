@@ -1,4 +1,4 @@
-"""Headroom: what the vendor's row, SONiC's formula and physics say of a link, beside what is configured."""
+"""Headroom of a link by the vendor's row, by SONiC's formula and by physics, beside what is configured."""
 
 from __future__ import annotations
 

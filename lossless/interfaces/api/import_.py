@@ -30,7 +30,7 @@ class ImportResult(NamedTuple):
     """An imported intent: its text, and how what it renders compares with what is deployed.
 
     ``cells`` are all fields of the tables that rendering owns, by device; ``differences`` those that do not come
-    back, each with its kind. ``refused`` says why ``render`` refuses the intent as it stands: what it cannot mean, and
+    back, each with its kind. ``refused`` says why ``render`` refuses this intent: what it cannot express, and
     then nothing could be compared, or what lint reports as errors. ``bases`` are the devices' own files as ``render``
     wants them, by path below a folder.
     """

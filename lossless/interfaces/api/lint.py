@@ -66,7 +66,7 @@ def run_at(
 
 
 def lint_text(raw: bytes, file: str, options: Options = DEFAULT_OPTIONS) -> Report:
-    """Check a text that stands for ``file``, whose suffix says what it is."""
+    """Check a text in place of ``file``, whose suffix says what it is."""
     from lossless.formats.inputs.texts import read_bytes
 
     return lint_inputs(read_bytes(raw, file), options)
@@ -154,8 +154,8 @@ def _with_runs(
     verdicts = with_runs(result.verdicts, fabrics)
     subnets = sum(map(declares_subnet, documents))
     if subnets:
-        gap = UncheckedRule("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
-        verdicts = verdicts._replace(not_judged=(*verdicts.not_judged, gap))
+        missing = UncheckedRule("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
+        verdicts = verdicts._replace(not_checked=(*verdicts.not_checked, missing))
     return result._replace(verdicts=verdicts)
 
 
@@ -163,7 +163,7 @@ def report_of(run: LintRun, options: Options) -> Report:
     """Return the report of a run, without what is suppressed or known."""
     run = run._replace(result=_as_written(run.result))
     verdicts, errors, documents, *_ = run.result
-    report = Report(verdicts.findings, errors, verdicts.not_judged, documents)
+    report = Report(verdicts.findings, errors, verdicts.not_checked, documents)
     if run.lookup is None and not any(map(_may_suppress, documents.values())):
         return report
     filtered = filtered_run(run, options)

@@ -63,7 +63,7 @@ def lint_since(
     unread = tuple(sorted({*before.unread} & now.documents.keys()))
     broken = {error.file for error in now.errors}
     added, left, gone = _compared(now.findings, before.report.findings)
-    # What stands in a configuration was checked by the one of today, and a file that is broken now is not fixed.
+    # The settings of a configuration were checked as the current one, and a file that is broken now is not fixed.
     removed = tuple(
         finding
         for finding in gone
@@ -134,7 +134,7 @@ class _Earlier:
 
     def _text(self, file: str) -> str:
         if file not in self._texts:
-            # What devices are compared with is another, as there is one more of them: all are checked anew.
+            # What devices are compared with is another, as there is one more of them: all are checked again.
             left = {name: blob for name, blob in self._blobs.items() if name not in self._texts}
             self._texts |= texts_of(self._revision, left)
         return decode(self._texts[file], file)

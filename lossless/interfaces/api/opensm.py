@@ -107,7 +107,7 @@ def _intended(path: str | PathLike[str], options: Options) -> tuple[Subnet, dict
     errors: list[Problem] = []
     subnet = declaration_of(document, options.profile_dirs, errors).subnet
     if subnet is None and not errors:
-        message = "opensm judges InfiniBand subnets; this intent has another transport"
+        message = "opensm checks InfiniBand subnets; this intent has another transport"
         errors.append(Problem(document.file, None, None, message))
     if subnet is None or errors:
         raise InputError(errors)

@@ -26,7 +26,7 @@ class Report(NamedTuple):
 
     findings: tuple[Finding, ...]
     errors: tuple[Problem, ...]
-    not_judged: tuple[UncheckedRule, ...]
+    not_checked: tuple[UncheckedRule, ...]
     documents: Mapping[str, DocumentView]
     suppressed: int = 0
     baselined: int = 0

@@ -44,5 +44,5 @@ def rule_names() -> dict[str, str]:
 
 
 def unknown_selector(word: str) -> str | None:
-    """Return why a word of ``select`` or ``ignore`` stands for no rule, None where it stands for one."""
+    """Return why a word of ``select`` or ``ignore`` matches no rule, None where it matches one."""
     return None if codes_of(word) else unknown(word, nearest)

@@ -1,4 +1,4 @@
-"""Storm: how far the pauses of one host reach."""
+"""Storm: the blast radius of a PFC storm from one host."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def storm(
     *,
     options: Options = DEFAULT_OPTIONS,
 ) -> BlastRadius:
-    """Say how far the pauses of a host (``host1``, ``host1:port2``) reach that takes in ``drain_bps`` a port.
+    """Return the blast radius of a PFC storm from a host (``host1``, ``host1:port2``) that drains ``drain_bps`` a port.
 
     Raises:
         InputError: the intent cannot be read, or there is not exactly one.
-        ScenarioError: no such host, port or class, or buffers or ways that are not known.
+        ScenarioError: no such host, port or class, or buffers or routes that are not known.
     """
     from lossless.analysis.storm.blast_radius import StormSource, blast_radius
     from lossless.model.fabric.view import View
@@ -43,7 +43,7 @@ _WITHOUT_PODS = ("dragonfly", "dragonfly_plus")
 
 
 def _groups(path: str | PathLike[str]) -> ShapeGroups | None:
-    """Return the groups of an intent's shape, None where switches stand in no groups, or in pods that links show."""
+    """Return the groups of an intent's shape, None where switches have no groups, or pods that the links show."""
     from lossless.analysis.storm.distance import ShapeGroups
     from lossless.analysis.topology.folding import groups_of
     from lossless.formats.intent.load import load_intent

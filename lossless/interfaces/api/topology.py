@@ -1,4 +1,4 @@
-"""Topology: a fabric in numbers, what it can carry, and a picture of it; what moves when it is declared anew."""
+"""Topology: a fabric in numbers, what it can carry, and a picture of it; what moves when its declaration changes."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _data(numbers: FabricSummary, fabric: Fabric, capacity: dict[str, Json]) -> 
 def moves(
     path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS
 ) -> RecablingPlan:
-    """Return what an intent changes of one that stands: devices renamed, added and gone, and cables that move.
+    """Return what an intent changes of the current one: devices renamed, added and removed, and cables moved.
 
     Raises:
         InputError: one of the two is no intent, or cannot be resolved.
@@ -91,7 +91,7 @@ def moves(
 
 
 def pins(path: str | PathLike[str], against: str | PathLike[str], options: Options = DEFAULT_OPTIONS) -> Pins:
-    """Return the names and ports to state in an intent, so that all stays where it is in one that stands.
+    """Return the names and ports to state in an intent, so that all devices and cables of the current one stay.
 
     Raises:
         InputError: as :func:`moves`; or the intent lists its devices and links, which have the names and ports there.

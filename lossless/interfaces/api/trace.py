@@ -1,4 +1,4 @@
-"""Trace: what one packet meets on its way."""
+"""Trace: the path of one packet, hop by hop."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def trace(
     via: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> TraceResult:
-    """Say what a packet with a DSCP meets between two hosts or ports, and where the chain breaks.
+    """Trace a packet with a DSCP between two hosts or ports: each hop, and where the chain breaks.
 
     ``source`` and ``target`` are names like ``host1``, ``host1:port2`` or ``leaf1:Ethernet0``, on a single
-    device ``Ethernet0``; ``via`` is a switch that the path must meet.
+    device ``Ethernet0``; ``via`` is a switch that the path must cross.
 
     Raises:
         InputError: the intent or a configuration cannot be read, or there is not exactly one fabric.

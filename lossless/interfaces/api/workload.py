@@ -1,4 +1,4 @@
-"""Workload: what a collective puts on a fabric, how long that takes, and what buffers make of it."""
+"""Workload: what a collective puts on a fabric, how long that takes, and whether buffers are safe."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def workload(path: str | PathLike[str], asked: Workload, options: Options = DEFA
 def evaluate_workload(
     path: str | PathLike[str], asked: Workload, ask: SimulationRequest, options: Options = DEFAULT_OPTIONS
 ) -> tuple[Estimate, WorkloadVerdict]:
-    """Say that, and what the buffers make of it: the packet-level model is asked to carry what meets at each port.
+    """Say that, and whether the buffers are safe: the packet-level model runs the fan-in of each port.
 
     ``ask`` says how far to go; its question is that of the workload.
 

@@ -1,4 +1,4 @@
-"""What a collective asks of buffers: its own traffic, and what may meet at one port, put to the packet-level model."""
+"""Whether buffers are safe for a collective: its own traffic, and its worst fan-in, run by the packet-level model."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class WorkloadVerdict(NamedTuple):
         closed = (
             self.closed.overall
             if self.closed and (self.runs or self.closed.overall != "safe")
-            else "not judged"
+            else "not checked"
         )
         return min((closed, *(run.verdict for run in self.runs)), key=BUFFER_VERDICTS.index)
 
@@ -73,7 +73,7 @@ class WorkloadVerdict(NamedTuple):
 
 
 def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> WorkloadVerdict:
-    """Return what the buffers of a fabric make of a workload.
+    """Return whether the buffers of a fabric are safe for a workload.
 
     What would take too long is not run; ``not_run`` says so.
     """

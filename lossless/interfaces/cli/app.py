@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 COMMANDS: dict[str, str] = {
-    "lint": "Judge intents, config_db.json files and folders of them.",
+    "lint": "Check intents, config_db.json files and folders of them.",
     "render": "Write the configuration of every switch and host of an intent.",
     "diff": "Say how a running switch has drifted from its intent.",
     "import": "Write the intent that deployed configurations amount to.",
-    "headroom": "Show the headroom sum term by term, beside what is configured.",
+    "headroom": "Show the headroom calculation beside what is configured.",
     "simulate": "Say whether the buffers of a fabric are safe, and why.",
     "sweep": "Try many thresholds, and say which are safe, silent and best.",
-    "workload": "Say what a collective puts on the wire, and how long it takes.",
-    "storm": "Say how far the pauses of one dead or slow host reach.",
-    "topology": "Say what a fabric is made of and can carry, and draw it.",
+    "workload": "Estimate the traffic and the time of a collective.",
+    "storm": "Show the blast radius of a PFC storm from one dead or slow host.",
+    "topology": "Show the devices, links and capacity of a fabric, and draw it.",
     "trace": "Follow a packet hop by hop, and say where the chain breaks.",
-    "opensm": "Let a real opensm judge an InfiniBand subnet.",
+    "opensm": "Let a real opensm check an InfiniBand subnet.",
     "rule": "Explain one rule.",
     "rules": "List all rules.",
-    "profiles": "Show the hardware that is known, with sources.",
-    "baseline": "Write down what is found today, to be shown no more.",
-    "collector": "Print the script that says on a host how its NICs are set.",
-    "completion": "Print what makes a shell complete commands, options and rules.",
+    "profiles": "Show the known hardware, with sources.",
+    "baseline": "Record a baseline of current findings.",
+    "collector": "Print the script that reports the NIC settings of a host.",
+    "completion": "Print the shell completion of commands, options and rules.",
     "schema": "Print the JSON Schema of intents or lossless.toml, for editors.",
-    "lsp": "Judge files in an editor, while they are written.",
+    "lsp": "Check files in an editor while they are edited.",
 }
 """The first line of each command's help; spelled out so that ``--help`` imports no command."""
 
@@ -54,7 +54,7 @@ _PIPE_CLOSED = 141
 
 
 def module_of(command: str) -> str:
-    """Return the module of a command; a word that Python keeps for itself names none."""
+    """Return the module of a command; a word that Python reserves names none."""
     return "import_" if command == "import" else command
 
 
@@ -107,7 +107,7 @@ class Commands(click.Group):
 
 @click.group(
     cls=Commands,
-    help="Check, render and judge the configuration of lossless RDMA fabrics.",
+    help="Check, render and simulate the configuration of lossless RDMA fabrics.",
     epilog="Exit codes: 0 clean, 1 findings, 2 something could not be read or done.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )

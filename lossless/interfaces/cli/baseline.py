@@ -1,4 +1,4 @@
-"""``lossless baseline``: what is found today becomes known, so that lint shows only what comes after."""
+"""``lossless baseline``: records current findings, so that lint shows only new ones."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Where to write it (default: as configured, else lossless-baseline.json).",
 )
-@click.option("--prune", is_flag=True, help="Only take out what is mended; nothing is added.")
-@click.option("--simulate", is_flag=True, help="Also run traffic, and know what that shows.")
+@click.option("--prune", is_flag=True, help="Only remove what is fixed; nothing is added.")
+@click.option("--simulate", is_flag=True, help="Also run traffic, and record its findings.")
 @rdma_dscp
 @profiles
 @configuration_options
@@ -40,7 +40,7 @@ def command(
     profile_dirs: tuple[str, ...],
     selection: LintSelection,
 ) -> int:
-    """Write down what is found today, to be shown no more.
+    """Record a baseline of current findings.
 
     PATH is a file or a folder to search; the default is the current folder. Findings are known by file, object and
     code, never by line. What the baseline lists of other files stays.

@@ -10,9 +10,9 @@ from lossless.interfaces.cli.terminal import out
 
 @click.command("collector", short_help=COMMANDS["collector"])
 def command() -> None:
-    """Print the script that says on a host how its NICs are set.
+    """Print the script that reports the NIC settings of a host.
 
-    It changes no setting there. Save what it prints in a folder of the host's name, and judge it with the switches:
+    It changes no setting there. Save what it prints in a folder of the host's name, and check it with the switches:
 
     \b
     lossless collector > lossless-collect.sh

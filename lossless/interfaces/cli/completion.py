@@ -16,7 +16,7 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.command("completion", short_help=COMMANDS["completion"])
 @click.argument("shell", type=click.Choice(_SHELLS))
 def command(shell: str) -> None:
-    """Print what makes a shell complete commands, options and rules.
+    """Print the shell completion of commands, options and rules.
 
     \b
     bash:  eval "$(lossless completion bash)"        in ~/.bashrc

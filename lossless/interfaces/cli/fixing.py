@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def fixed(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> Report:
-    """Mend files, say how many findings were, and return what is left."""
+    """Fix files, say how many findings were, and return what is left."""
     from lossless import api
 
     done = api.fix(paths, options, unsafe=unsafe)
@@ -42,12 +42,12 @@ def show_diff(paths: tuple[str, ...], options: Options, *, unsafe: bool) -> int:
 
 def _count(done: FixResult, *, would: bool = False) -> str:
     many, files = len(done.findings), len(done.changed)
-    verb = "would mend" if would else "mended"
+    verb = "would fix" if would else "fixed"
     return f"{verb} {many} finding{'' if many == 1 else 's'} in {files} file{'' if files == 1 else 's'}"
 
 
 def _tell_refused(done: FixResult) -> None:
     for finding, drawn in done.refused:
         problem(
-            f"not mended: {finding.code} at {finding.object} of {finding.origin.file}: that would draw {drawn}"
+            f"not fixed: {finding.code} at {finding.object} of {finding.origin.file}: that would cause {drawn}"
         )

@@ -1,4 +1,4 @@
-"""``lossless headroom``: the headroom sum, term by term, and what is configured beside it."""
+"""``lossless headroom``: the headroom calculation, term by term, beside what is configured."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OF_A_LINK = {
     "lanes": "--lanes",
     "shared_headroom": "--shared-headroom",
 }
-"""Options that describe a link which stands in no file: a file says all this itself."""
+"""Options that describe a link that is in no file: a file states all this itself."""
 
 
 @click.command("headroom", short_help=COMMANDS["headroom"])
@@ -62,11 +62,11 @@ def command(
     output_format: str,
     **given: Any,
 ) -> int:
-    """Show the headroom sum term by term, beside what is configured.
+    """Show the headroom calculation beside what is configured.
 
     Three methods answer, each alone: the vendor's row, SONiC's formula, and a floor by physics. With PATH, an intent,
-    a config_db.json or a folder of them, every kind of lossless port with its margins; with --port the sums besides.
-    With --profile, --speed and --cable the sums of a link that stands in no file. Exit codes: 0 shown, 2 not.
+    a config_db.json or a folder of them: every kind of lossless port with its margins; --port adds the calculation.
+    With --profile, --speed and --cable: the calculation for a link that is in no file. Exit codes: 0 shown, 2 not.
     """
     _check_question(path, ports, profile, given)
     if profile is None:
@@ -90,7 +90,7 @@ def _check_question(
             raise click.UsageError(f"{', '.join(extra)}: a file says this itself; it belongs to --profile")
         return
     if ports:
-        raise click.UsageError("--port names a port in PATH; --profile stands for no file")
+        raise click.UsageError("--port names a port in PATH; --profile is for a link that is in no file")
     missing = [option for option in ("--speed", "--cable") if given[_field(option)] is None]
     if missing:
         raise click.UsageError(f"--profile also needs {' and '.join(missing)}")
@@ -132,7 +132,7 @@ def _say_unused(data: Mapping[str, Any], given: dict[str, Any]) -> None:
     asked = {given_input["name"] for kind in data["kinds"] for given_input in kind["inputs"]}
     unused = [option for name, option, of in _OF_THE_FORMULA if given[name] is not None and of not in asked]
     if unused:
-        problem(f"{', '.join(unused)}: plays no part here, by any method")
+        problem(f"{', '.join(unused)}: not used here, by any method")
 
 
 _OF_THE_FORMULA = (

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     "base_dir",
     metavar="DIR",
     type=click.Path(file_okay=False),
-    help="Also lay the files as DIR/DEVICE/config_db.json, for `lossless render --base`.",
+    help="Also copy the files to DIR/DEVICE/config_db.json, for `lossless render --base`.",
 )
-@click.option("--nic", metavar="PROFILE", help="The adapter of the hosts, which no switch knows.")
+@click.option("--nic", metavar="PROFILE", help="The NIC of the hosts; no switch configuration states it.")
 @click.option("--name", metavar="NAME", default="imported", help="Name of the fabric (default: imported).")
 @profiles
 def command(
@@ -52,7 +52,7 @@ def command(
 
     CONFIG_DB are config_db.json files or folders of them. The intent declares what most ports have; every field
     of the tables that rendering owns is compared, and what does not come back the same is listed with its reason.
-    Exit codes: 0 imported, 1 imported but not to be rendered as it stands, 2 not imported.
+    Exit codes: 0 imported, 1 imported but refused by render, 2 not imported.
     """
     from lossless import api
 
@@ -71,7 +71,7 @@ def _say(result: ImportResult, output: str | None) -> None:
     devices = f"{len(result.devices)} device{'' if len(result.devices) == 1 else 's'}"
     problem(f"imported {devices}" + (f" to {output}" if output else ""))
     for entry in result.refused:
-        problem(f"not to be rendered as it stands: {entry._replace(file=output) if output else entry}")
+        problem(f"render refuses this intent: {entry._replace(file=output) if output else entry}")
     if result.cells:
         problem(figures_text(result.figures))
     if result.differences:

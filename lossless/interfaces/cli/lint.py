@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.cli.options.lint import LintScope, ReportOptions
     from lossless.interfaces.cli.options.rules import LintSelection
 
-_NOTHING = "nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
+_NOTHING = "nothing to check here: no intent (YAML with lossless: v1) and no config_db.json"
 
 
 @click.command("lint", short_help=COMMANDS["lint"])
@@ -69,17 +69,17 @@ def command(
     diff: bool,
     reporting: ReportOptions,
 ) -> int:
-    """Judge intents, config_db.json files and folders of them.
+    """Check intents, config_db.json files and folders of them.
 
     PATH is a file, a folder to search, or - for standard input (with --stdin-filename). The default is the
-    current folder. All config_db.json files are judged together, as one fabric.
+    current folder. All config_db.json files are checked together, as one fabric.
     """
     options = selection.added_to(
         api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, per_file=scope.per_file)
     )
     paths = paths or (".",)
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
-    require_scope(scope, paths, simulate=simulate, mending=fix or diff)
+    require_scope(scope, paths, simulate=simulate, fixing=fix or diff)
     if diff:
         from lossless.interfaces.cli.fixing import show_diff
 
@@ -101,7 +101,7 @@ def command(
         from lossless.interfaces.cli.fixing import fixed
 
         return tell(fixed(paths, options, unsafe=unsafe_fixes), {})
-    return tell(*_judge(paths, stdin_filename, options, scope.since))
+    return tell(*_check(paths, stdin_filename, options, scope.since))
 
 
 def _announce() -> None:
@@ -129,7 +129,7 @@ def failing(fail_on: str) -> tuple[Severity, ...]:
     return SEVERITIES[: [*SEVERITIES].index(fail_on) + 1] if fail_on in SEVERITIES else ()
 
 
-def _judge(
+def _check(
     paths: tuple[str, ...], stdin_filename: str | None, options: Options, since: str | None
 ) -> tuple[Report, dict[str, str]]:
     """Return the report, and the text of what came from standard input."""
@@ -138,7 +138,7 @@ def _judge(
     if "-" not in paths:
         if stdin_filename is not None:
             raise click.UsageError("--stdin-filename names what - stands for, but there is no - to read")
-        return _with_empty_folders(_judge_files(paths, options, since), paths), {}
+        return _with_empty_folders(_check_files(paths, options, since), paths), {}
     if paths != ("-",):
         raise click.UsageError("- cannot be mixed with other paths")
     if stdin_filename is None:
@@ -159,20 +159,20 @@ def _standard_input() -> bytes:
         raise LosslessError(f"cannot read standard input: {error.strerror}") from error
 
 
-def _judge_files(paths: tuple[str, ...], options: Options, since: str | None) -> Report:
-    """Judge what is on disk; a person who waits for long sees how far it is."""
+def _check_files(paths: tuple[str, ...], options: Options, since: str | None) -> Report:
+    """Check what is on disk; a person who waits for long sees how far it is."""
     from lossless import api
 
-    def judge(options: Options) -> Report:
+    def check(options: Options) -> Report:
         return api.lint(paths, options) if since is None else api.lint_since(since, paths, options)
 
     if not sys.stderr.isatty():
-        return judge(options)
+        return check(options)
     from lossless.interfaces.cli.progress import LongRun
 
     bar = LongRun()
     try:
-        return judge(options._replace(tell=bar))
+        return check(options._replace(tell=bar))
     finally:
         bar.stop()
 

@@ -27,7 +27,9 @@ _MISSING = "the language server needs pygls: pip install 'lossless[lsp]'"
 @profiles
 @selection_options
 @click.option(
-    "--stdio", is_flag=True, help="Accepted since many editors pass it: there is no other way to talk to it."
+    "--stdio",
+    is_flag=True,
+    help="Accepted since many editors pass it; standard input and output are always used.",
 )
 def command(
     rdma_dscps: Sequence[int],
@@ -35,7 +37,7 @@ def command(
     selection: LintSelection,
     stdio: bool,  # noqa: ARG001
 ) -> int:
-    """Judge files in an editor, while they are written.
+    """Check files in an editor while they are edited.
 
     Intents and config_db.json files. Speaks the Language Server Protocol on standard input and output:
     diagnostics, quick fixes, hovers that explain a rule or a key, and completion of keys. An editor starts
@@ -48,7 +50,7 @@ def command(
     from lossless.interfaces.lsp.server import server
 
     options = api_options(rdma_dscps, profile_dirs)
-    # Asked for anew each time: an editor stays open for days.
+    # Asked for again each time: an editor stays open for days.
     made = server(lambda: selection.added_to(options))
     # It closes what it writes to; ours is flushed once more at the end.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stdout:

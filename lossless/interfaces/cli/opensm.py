@@ -17,16 +17,16 @@ _VERSION = 1
 @profiles
 @written_as("it is")
 def command(path: str, profile_dirs: tuple[str, ...], output_format: str) -> int:
-    """Let a real opensm judge an InfiniBand subnet.
+    """Let a real opensm check an InfiniBand subnet.
 
     PATH is the intent of a subnet, or a folder that holds fabric.yaml. The files that render would write are read by
-    the opensm that is installed here; ibsim simulates the same fabric, and opensm brings it up. Said is which engine
-    routes it, whether opensm took everything as it is written, and of the tables that it wrote: whether they have
-    a credit loop, lane by lane, which lanes have no weight, and who is in which partition. PATH may also be an
-    opensm.conf: it is read, with no fabric.
+    the opensm that is installed here; ibsim simulates the same fabric, and opensm brings it up. The result says which
+    engine routes it, whether opensm read every value as written, whether the routing tables have a credit loop (lane
+    by lane), which lanes have no weight, and the members of each partition. PATH may also be an opensm.conf: it is
+    read without a fabric.
 
-    Needs opensm, ibsim and the extra sim; neither root nor a network. Exit codes: 0 accepted as it is meant, 1 not, 2
-    not judged.
+    Needs opensm, ibsim and the extra sim; neither root nor a network. Exit codes: 0 accepted as intended, 1 not, 2 not
+    checked.
     """
     from lossless import api
 

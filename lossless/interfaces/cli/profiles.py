@@ -29,7 +29,7 @@ _UNKNOWN = "unknown"
 @click.argument("name", required=False)
 @profiles
 def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
-    """Show the hardware that is known, with sources.
+    """Show the known hardware, with sources.
 
     Without NAME, all switches and network adapters by the names that an intent uses, those of InfiniBand last; with
     NAME, what is known of that one.

@@ -42,7 +42,7 @@ class LongRun:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        shown = (TextColumn("judging"), BarColumn(), MofNCompleteColumn())
+        shown = (TextColumn("checking"), BarColumn(), MofNCompleteColumn())
         bar = Progress(*shown, console=Console(file=display()), transient=True, auto_refresh=False)
         self._task = bar.add_task("", completed=done, total=of)
         bar.start()

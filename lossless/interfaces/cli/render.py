@@ -95,11 +95,11 @@ def command(
 
 def _plans(result: RenderResult) -> list[str]:
     """Return one line a switch that a patch cannot bring there, and one for all that it can."""
-    alike: dict[tuple[str, ...], list[str]] = {}
+    identical: dict[tuple[str, ...], list[str]] = {}
     for plan in result.plans:
         if plan.how == "reload":
-            alike.setdefault(plan.why, []).append(plan.device)
-    lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in alike.items()]
+            identical.setdefault(plan.why, []).append(plan.device)
+    lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in identical.items()]
     patched = [plan for plan in result.plans if plan.how == "patch"]
     hit = sum(1 for plan in patched if plan.ports_down)
     if patched:

@@ -57,12 +57,12 @@ def report_text(
 
     Without ``source`` no line of a file is shown; ``brief`` leaves a line for each finding, and no counts.
     """
-    gap = "" if brief else "\n"
+    blank = "" if brief else "\n"
     if report.findings:
         from lossless.output.report.lint.text import findings_text
 
         for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
-            out(block + gap)
+            out(block + blank)
     for block in () if brief else _changed(report, style_for(sys.stdout)):
         out(f"{block}\n")
     if report.errors:
@@ -70,7 +70,7 @@ def report_text(
 
         style = style_for(sys.stderr).showing(source=source, brief=brief)
         for block in problems_text(report.errors, _line_text(report, texts), style):
-            problem_lines(block + gap)
+            problem_lines(block + blank)
     if not brief:
         _tell_counts(report, verbose=verbose)
 
@@ -161,10 +161,10 @@ def _require_apart(report: Report, paths: Iterable[str]) -> None:
 
     from lossless.ground.basics.errors import RenderError
 
-    judged = {realpath(file) for file in (*report.documents, *(error.file for error in report.errors))}
+    checked = {realpath(file) for file in (*report.documents, *(error.file for error in report.errors))}
     for path in paths:
-        if realpath(path) in judged:
-            raise RenderError(f"{path}: cannot be written: it is one of the files that were judged")
+        if realpath(path) in checked:
+            raise RenderError(f"{path}: cannot be written: it is one of the files that were checked")
 
 
 def _told(form: str, made: ReportText) -> str:
@@ -202,10 +202,10 @@ def _tell_counts(report: Report, *, verbose: bool) -> None:
 
 
 def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]:
-    from lossless.output.report.lint.summary import not_judged_text, summary_text
+    from lossless.output.report.lint.summary import not_checked_text, summary_text
 
     if verbose:
-        yield from not_judged_text(report.not_judged)
+        yield from not_checked_text(report.not_checked)
     yield summary_text(report, style)
     if report.change is not None:
         from lossless.output.report.lint.change_text import counts_text

@@ -14,7 +14,7 @@ from lossless.interfaces.cli.terminal import out
 def command(rule: str) -> None:
     """Explain one rule.
 
-    What it finds, why that breaks a lossless fabric, and how to mend it; by code (WD001) or by name
+    What it finds, why that breaks a lossless fabric, and how to fix it; by code (WD001) or by name
     (watchdog-missing).
     """
     from lossless import api

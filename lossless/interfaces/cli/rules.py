@@ -24,7 +24,7 @@ def command(output_format: str) -> None:
         out_json([rule.to_data() for rule in rules])
         return
     if output_format == "md":
-        heads = ("code", "name", "severity", "judges", "what it says")
+        heads = ("code", "name", "severity", "checks", "what it says")
         rows = [(r.code, r.name, r.severity, ", ".join(r.subjects), r.summary) for r in rules]
         out(markdown_table(heads, rows))
         return

@@ -42,7 +42,7 @@ def command(
 
     PATH is an intent, a config_db.json, or a folder of them. Traffic is run through a packet-level model of its
     switches, wires and NICs: without options the worst incast that the topology allows. Exit codes: 0 safe or on the
-    edge, 1 unsafe, 2 not judged or not read.
+    edge, 1 unsafe, 2 not checked or not read.
     """
     from lossless import api
 
@@ -72,7 +72,7 @@ def _require_pictures(closed_form: bool) -> None:
     from lossless.output.report.simulation.pictures import require_matplotlib
 
     if closed_form:
-        raise click.UsageError("--plots draws what runs showed; --closed-form runs nothing")
+        raise click.UsageError("--plots needs runs; --closed-form runs nothing")
     require_matplotlib()
 
 
@@ -90,4 +90,4 @@ def exit_code(overall: list[str]) -> int:
     """Return 1 where a fabric is unsafe, 2 where one has no verdict, else 0."""
     if "unsafe" in overall:
         return FINDINGS
-    return FAILED if "not judged" in overall else OK
+    return FAILED if "not checked" in overall else OK

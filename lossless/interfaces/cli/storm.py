@@ -1,4 +1,4 @@
-"""``lossless storm``: how far the pauses of one host reach before the watchdog cuts in."""
+"""``lossless storm``: pause propagation from one host until the watchdog triggers."""
 
 from __future__ import annotations
 
@@ -31,10 +31,13 @@ _TRAFFIC = ("all-to-all", "incast")
     type=click.Choice(_TRAFFIC),
     default="all-to-all",
     show_default=True,
-    help="Who sends to whom.",
+    help="Traffic pattern.",
 )
 @click.option(
-    "--drain-rate", type=RATE, default=None, help="What each of its ports still takes in (default: nothing)."
+    "--drain-rate",
+    type=RATE,
+    default=None,
+    help="Rate at which each of its ports still drains (default: none).",
 )
 @click.option(
     "--class", "traffic_class", metavar="NAME", help="Lossless class (default: that of the lowest priority)."
@@ -52,9 +55,9 @@ def command(
     profile_dirs: tuple[str, ...],
     output_format: str,
 ) -> int:
-    """Say how far the pauses of one dead or slow host reach.
+    """Show the blast radius of a PFC storm from one dead or slow host.
 
-    INTENT is a file, or a folder that holds fabric.yaml; what it says is out of service carries nothing. Every
+    INTENT is a file, or a folder that holds fabric.yaml; links out of service carry nothing. Every
     assumption is printed. Exit codes: 0 computed, 2 not read, or not possible.
     """
     from lossless import api

@@ -71,7 +71,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     flag_value=1,
     type=click.IntRange(1),
     metavar="[PLACE]",
-    help="State a setting in the intent, by its place in the table; the best where none is named.",
+    help="Write a setting of the table into the intent, by its number; without a number the best.",
 )
 @scenario_options
 def command(

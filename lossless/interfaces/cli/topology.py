@@ -63,12 +63,12 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
 @click.option(
     "--against",
     metavar="INTENT",
-    help="The intent that stands: instead of numbers, which of its devices are renamed and which cables move.",
+    help="The current intent: instead of numbers, show which of its devices are renamed and which cables move.",
 )
 @click.option(
     "--pin",
     is_flag=True,
-    help="With --against: print the names and ports to state beside the shape, so that all that stands stays.",
+    help="With --against: print the names and ports to state beside the shape, so that no device or cable changes.",
 )
 @written_as("the numbers are")
 @click.option(
@@ -122,13 +122,13 @@ def command(
     output: str | None,
     profile_dirs: tuple[str, ...],
 ) -> int:
-    """Say what a fabric is made of and can carry, and draw it.
+    """Show the devices, links and capacity of a fabric, and draw it.
 
-    INTENT is a file, or a folder that holds fabric.yaml. With --from besides, files that say how devices are cabled
-    are compared with it: cables that are missing, not declared, crossed, too long or of another speed. With --from
-    alone they become the section `topology` of an intent; what they contradict each other in, or leave open, is said
-    and nothing is written. Exit codes: 0 done, or all that is compared agrees; 1 cabled otherwise than declared, or
-    what stands with --against does not stay; 2 something cannot be read.
+    INTENT is a file, or a folder that holds fabric.yaml. With INTENT and --from, the cabling files are compared with
+    the intent: cables that are missing, not declared, crossed, too long or of another speed. With --from alone they
+    become the section `topology` of an intent; if they contradict each other or are incomplete, that is reported and
+    nothing is written. Exit codes: 0 done, or no difference; 1 the cabling differs from the intent, or the intent
+    changes devices or cables of the one given by --against; 2 something cannot be read.
     """
     if path is None and not files:
         raise click.UsageError("name an intent, or files with --from, or both to compare them")
@@ -178,9 +178,9 @@ def _pins(path: str, against: str, output_format: str, profile_dirs: tuple[str, 
         from lossless.output.report.topology.recabling_text import pins_yaml
 
         out(pins_yaml(pins.names, pins.ports), "json")
-        problem(f"stated beside the shape of {path}, this leaves what stands in {against} where it is")
+        problem(f"stated beside the shape of {path}, this keeps all devices and cables of {against}")
     else:
-        problem("nothing is to be stated: no device is renamed, and no cable moves")
+        problem("nothing to state: no device is renamed, and no cable moves")
     return OK
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--from", "source", metavar="END", required=True, help="Where the packet comes from.")
 @click.option("--to", "target", metavar="END", required=True, help="Where it goes.")
 @click.option("--dscp", metavar="N", required=True, type=int, help="Its DSCP, 0 to 63.")
-@click.option("--via", metavar="SWITCH", help="A switch that the path must meet.")
+@click.option("--via", metavar="SWITCH", help="A switch that the path must cross.")
 @rdma_dscp
 @profiles
 @written_as("the trace is")

@@ -33,15 +33,15 @@ _DURATION = Quantity("TIME", parse_duration)
     type=click.Choice(COLLECTIVES),
     default="all-reduce",
     show_default=True,
-    help="What GPUs do.",
+    help="The collective that the GPUs run.",
 )
 @click.option(
     "--size", type=Quantity("SIZE", parse_size), default="1 GiB", show_default=True,
-    help="The buffer: what is reduced, gathered, handed out or on, read or written.",
+    help="The buffer: what is reduced, gathered, scattered, passed on, read or written.",
 )  # fmt: skip
 @click.option(
     "--algorithm", type=click.Choice(_ALGORITHMS),
-    help="How (default: ring; hierarchical where NVLink or UALink joins GPUs).",
+    help="Algorithm (default: ring; hierarchical where NVLink or UALink joins GPUs).",
 )  # fmt: skip
 @click.option("--gpus", type=click.IntRange(1), metavar="N", help="How many take part (default: all).")
 @click.option(
@@ -52,32 +52,36 @@ _DURATION = Quantity("TIME", parse_duration)
     help="Storage servers that each GPU reads from, or writes to.",
 )
 @click.option(
-    "--microbatches", type=click.IntRange(1), default=1, show_default=True, help="How often a stage hands on."
+    "--microbatches",
+    type=click.IntRange(1),
+    default=1,
+    show_default=True,
+    help="Microbatches that a stage passes on.",
 )
 @click.option(
     "--compute", type=_DURATION, default="0ns", help="What a step computes, for the time of a step."
 )
 @click.option(
     "--overlap", type=Quantity("PERCENT", parse_percent), default="0%",
-    help="How much of the communication hides behind the computation.",
+    help="How much of the communication overlaps with the computation.",
 )  # fmt: skip
 @click.option(
     "--simulate",
     is_flag=True,
-    help="Run what meets at each port through the packet-level model of the buffers.",
+    help="Run the fan-in of each port through the packet-level model of the buffers.",
 )
 @click.option(
     "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True,
-    help="How often chance is tried, with --simulate.",
+    help="Number of random seeds, with --simulate.",
 )  # fmt: skip
 @click.option("--step-latency", type=_DURATION, default="0ns", help="What each step takes besides its bytes.")
 @profiles
 @written_as("the estimate is")
 def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **given: Any) -> int:
-    """Say what a collective puts on the wire, and how long it takes.
+    """Estimate the traffic and the time of a collective.
 
     INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 1
-    --simulate says that buffers are unsafe, 2 not read, not possible, or not judged.
+    buffers are unsafe by --simulate, 2 not read, not possible, or not checked.
     """
     data, verdict = _estimated(path, given, api_options((), profile_dirs))
     if output_format == "json":
@@ -98,10 +102,10 @@ def _estimated(path: str, given: dict[str, Any], options: Options) -> tuple[dict
     bar = ProgressBar("seeds")
     try:
         ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
-        estimate, judged = api.evaluate_workload(path, _asked(given), ask, options)
+        estimate, checked = api.evaluate_workload(path, _asked(given), ask, options)
     finally:
         bar.stop()
-    return {**estimate.to_data(), "buffers": judged.to_data()}, judged.overall
+    return {**estimate.to_data(), "buffers": checked.to_data()}, checked.overall
 
 
 def _asked(given: dict[str, Any]) -> Workload:

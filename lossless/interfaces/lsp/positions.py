@@ -1,6 +1,6 @@
 """Places in a text as the protocol counts them: lines from 0, columns in the units that client and server agreed on.
 
-Lines end at LF, CR LF and CR, for the protocol and for :mod:`lossless.ground.documents` alike.
+Lines end at LF, CR LF and CR, for the protocol and for :mod:`lossless.ground.documents` identical.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from lossless.api import Options
 
 PAUSE_S = 0.2
-"""How long nothing must have been typed before it is judged."""
+"""How long nothing must have been typed before it is checked."""
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.lossless"
 _LOGS = ("pygls.protocol.json_rpc", "pygls.protocol.language_server", "pygls.server", "pygls.feature_manager")
 _LONGEST_LOG = 400
@@ -204,8 +204,8 @@ class Server(LanguageServer):
         messages = [str(error) for error in group.report.errors if error.file not in editor_texts]
         if group.left_out:
             messages.append(
-                f"{group.left_out:,} more files in this folder: only the open ones are judged here, "
-                "and lossless lint judges all of them together"
+                f"{group.left_out:,} more files in this folder: only the open ones are checked here, "
+                "and lossless lint checks all of them together"
             )
         for message in messages:
             if message not in self._told:
@@ -216,7 +216,7 @@ class Server(LanguageServer):
         error = None if worker.cancelled() else worker.exception()
         if error is not None:
             self.log(
-                f"not judged, by a mistake in lossless: {type(error).__name__}: {error}",
+                f"not checked, by a mistake in lossless: {type(error).__name__}: {error}",
                 types.MessageType.Error,
             )
 
@@ -262,7 +262,7 @@ def _on_change(server: Server, _params: types.DidChangeTextDocumentParams) -> No
 
 
 def _on_files(server: Server, _params: object) -> None:
-    """Judge at once; files may have come or gone."""
+    """Check at once; files may have come or gone."""
     server.ask(pause_s=0, search=True)
 
 
@@ -329,7 +329,7 @@ async def _actions(server: Server, params: types.CodeActionParams) -> list[types
         )
         if texts:
             edit = server.workspace_edit(texts)
-            actions.append(types.CodeAction("Fix all that can be mended safely", kind=FIX_ALL, edit=edit))
+            actions.append(types.CodeAction("Fix all that can be fixed safely", kind=FIX_ALL, edit=edit))
     return actions
 
 

@@ -1,4 +1,4 @@
-"""Cables as they are declared and as they were found, by the ends that both call alike."""
+"""Cables as they are declared and as they were found, by the ends that both call identical."""
 
 from __future__ import annotations
 

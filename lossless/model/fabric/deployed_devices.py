@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
 
 Priorities = tuple[tuple[int, int], ...]
-"""DSCPs, ascending, each with the PFC priority that stands for it on the wire."""
+"""DSCPs, ascending, each with its PFC priority on the wire."""
 
 
 class LinkEnd(NamedTuple):
@@ -29,14 +29,14 @@ class LinkEnd(NamedTuple):
 
     ``alias`` is its other name, by which neighbors may know it. ``up`` is None without ``admin_status``.
     ``cable_m`` is the configured length, None without one, 0 for ``0m``. ``pfc`` are the priorities it pauses,
-    None without QoS rows; ports that are configured alike share ``pfc_path``. ``remapped`` are those of them
+    None without QoS rows; ports that are configured identical share ``pfc_path``. ``remapped`` are those of them
     that tunnel remapping added, ``uncovered`` priorities without PFC that its own device contradicts.
     ``lossless`` says whether the device has lossless classes at all.
 
     ``sent`` are the priorities with which lossless packets leave here, ``paused`` those it asks to pause for them;
-    ``dscp_path`` is where the DSCP map stands. ``detection_ms`` is its watchdog's, None without one. ``macsec_pfc``
+    ``dscp_path`` is the place of the DSCP map. ``detection_ms`` is its watchdog's, None without one. ``macsec_pfc``
     says how it treats PFC frames under MACsec, None without MACsec. ``dead_ms`` is for how long a storm leaves a queue
-    dead, None where no watchdog acts; ``marking`` are the priorities with PFC whose queues mark for DCQCN.
+    dead, None where no watchdog triggers; ``marking`` are the priorities with PFC whose queues mark for DCQCN.
 
     ``host`` is the host that this is an interface of, where that was read; ``declared``: an intent says what it should
     be, and so it is compared with that.
@@ -80,7 +80,7 @@ class LinkEnd(NamedTuple):
         return Origin(self.file, ("PORT", self.port))
 
     def at(self, field: str) -> Origin:
-        """Return where a field of its row stands, or the setting of that name in a host's own files."""
+        """Return the place of a field of its row, or of the setting of that name in a host's own files."""
         if self.host is None:
             return self.origin.at(field)
         return self.host.at({"speed": "rate"}.get(field, field))
@@ -97,7 +97,7 @@ class LinkEnd(NamedTuple):
 
     @property
     def pfc_origin(self) -> Origin:
-        """Where its PFC mask is written, of all ports that are configured alike."""
+        """Where its PFC mask is written, of all ports that are configured identical."""
         return Origin(self.file, self.pfc_path)
 
     def dscp_origin(self, dscp: int) -> Origin:
@@ -119,7 +119,7 @@ class LinkEnd(NamedTuple):
 
 
 class SharedSetting(NamedTuple):
-    """What one device says of something that all devices of its type should say alike.
+    """What one device says of something that all devices of its type should say identical.
 
     ``kind`` sorts settings by what compares them, ``subject`` names one (``DSCP_TO_TC_MAP|AZURE``). ``value`` is
     its meaning, comparable across devices, ``text`` what is shown of it.
@@ -136,7 +136,7 @@ class DeviceSummary(NamedTuple):
     """One deployed device. ``name`` is its hostname, or its file where it has none.
 
     ``device_type`` is its type in DEVICE_METADATA with its subtype, as the operator calls switches of one kind;
-    ``tier`` is where it stands. ``intended``: an intent that is judged with it says what it should be. ``beyond`` are
+    ``tier`` is its tier. ``intended``: an intent that is checked with it says what it should be. ``beyond`` are
     the types of its neighbors, by name. ``asn`` is its autonomous system. ``bounce`` is where a dual ToR is told to
     send back to its peer what it cannot deliver, and ``moved`` says whether all of that gets a second priority.
     """

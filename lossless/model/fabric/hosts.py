@@ -108,7 +108,7 @@ class Transport(NamedTuple):
 
     @property
     def patience_ns(self) -> int | None:
-        """How long it keeps trying in all, None where it waits for ever (timeout 0)."""
+        """How long it keeps trying in all, None where it never gives up (timeout 0)."""
         if self.timeout == 0:
             return None
         return _TIMEOUT_UNIT_NS * (1 << self.timeout) * (self.retry_count + 1)
@@ -144,8 +144,8 @@ class Attachment(NamedTuple):
 class HostQos(NamedTuple):
     """The QoS of a host's RDMA NICs.
 
-    ``traffic_class`` is the ToS byte that every RDMA packet carries; None: nothing sets it. In an intent it stands
-    for both places that can hold it. Of a host that was read it is that of sysfs, which every queue pair gets,
+    ``traffic_class`` is the ToS byte that every RDMA packet carries; None: nothing sets it. In an intent it is
+    the value of both places that can hold it. Of a host that was read it is that of sysfs, which every queue pair gets,
     and ``cma_tos`` that of RDMA-CM (``default_roce_tos``).
     ``nccl_tc`` is NCCL_IB_TC, None where the job environment leaves it alone. ``stall_ms`` is when the NIC
     stops pausing its switch for a stuck receiver: 0 never, None where no profile says that it can.

@@ -1,6 +1,6 @@
 """The fabric model: what is true of a fabric, whichever door it came through. Plain frozen data.
 
-Switches of one role share one tuple of ports, and ports that are configured alike share one
+Switches of one role share one tuple of ports, and ports that are configured identical share one
 :class:`~lossless.model.fabric.qos.PortQos`, so 65,536 hosts cost a second, not minutes.
 """
 
@@ -117,7 +117,7 @@ class Port(NamedTuple):
 
     ``placed`` False: the intent asks for a port that the switch does not have; it has no name in SONiC.
     ``leads_to`` says what is at the other end, where that is known. ``pfc_unwanted``: an intent says that links
-    of its kind have no PFC. ``lag`` names the LAG the port is a member of, None where it stands alone.
+    of its kind have no PFC. ``lag`` names the LAG the port is a member of, None where it is in none.
     ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
     file is all that is known. ``offered_bps`` is the fastest speed that a port which negotiates offers its peer, None
     where it does not negotiate or names none.
@@ -177,7 +177,7 @@ class Switch(NamedTuple):
     """One switch. ``profile`` and ``hwsku`` are None where no profile of ours describes it.
 
     ``tier`` is None where the fabric has none for it (a torus, a dragonfly, the role ``switch`` of an intent), UNKNOWN
-    where the file of a deployed switch does not tell it. ``device_type`` is the operator's own word, the type of a
+    where the file of a deployed switch does not say. ``device_type`` is the operator's own word, the type of a
     deployed switch in DEVICE_METADATA: it groups switches and names them in messages, and is never asked for the tier.
 
     ``unused`` are the ports that no link of an intent uses: they have no QoS of their own. ``idle`` are those of them
@@ -238,7 +238,7 @@ class PortDemand(NamedTuple):
 
 
 class Host(NamedTuple):
-    """One host. Hosts that are configured alike share one :class:`HostQos`."""
+    """One host. Hosts that are configured identical share one :class:`HostQos`."""
 
     name: str
     qos: HostQos
@@ -314,7 +314,7 @@ class Capacity(NamedTuple):
 
 
 class RepeatedKey(NamedTuple):
-    """A key that stands more than once in one JSON object, and the line of the first."""
+    """A key that one JSON object repeats, and the line of the first."""
 
     origin: Origin
     first_line: int
@@ -330,7 +330,7 @@ class Telemetry(NamedTuple):
 
 
 class Fabric(NamedTuple):
-    """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not judged.
+    """A fabric. ``sources`` are the files it came from; ``unread`` what could not be read and is not checked.
 
     ``lossy_origin`` is where an intent states that no class is lossless, None where it does not. ``pfc_tiers``
     are the links that an intent says have PFC, None where it does not say; ``link_tiers`` are all kinds of links in

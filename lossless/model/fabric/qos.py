@@ -1,6 +1,6 @@
 """How one port treats traffic: maps, PFC, watchdog, queues, priority groups, buffers.
 
-Ports that are configured alike share one :class:`PortQos`, so rules judge it once and fan out. ``origin``
+Ports that are configured identical share one :class:`PortQos`, so rules check it once and fan out. ``origin``
 fields say where a value was written; they carry no meaning and are left out of comparisons of meaning
 (:func:`lossless.model.fabric.view.bare`).
 """
@@ -24,7 +24,7 @@ class IndexMap(NamedTuple):
     """A map from small integers to small integers: DSCP to TC, TC to queue, TC to PG, priority to queue.
 
     ``targets[i]`` is where i goes, None where the map has no entry, :data:`UNREADABLE` where its entry cannot
-    be read (and so is not judged). ``origins`` has one place per entry, or
+    be read (and so is not checked). ``origins`` has one place per entry, or
     is empty where every entry lies below ``origin``.
     """
 
@@ -43,7 +43,7 @@ class IndexMap(NamedTuple):
 
 
 class DscpRewrite(NamedTuple):
-    """The DSCPs that a port writes anew by traffic class; ``dscps`` None: the map is missing, or ``refused``."""
+    """The DSCPs that a port writes again by traffic class; ``dscps`` None: the map is missing, or ``refused``."""
 
     map_name: str
     dscps: Mapping[int, int] | None
@@ -51,7 +51,7 @@ class DscpRewrite(NamedTuple):
 
 
 DscpRewrites = Mapping[tuple[str, str], DscpRewrite]
-"""Maps that write DSCP anew, by switch and egress port."""
+"""Maps that write DSCP again, by switch and egress port."""
 
 
 TUNNEL_MAP = "AZURE_TUNNEL"

@@ -18,7 +18,7 @@ class FabricElement(NamedTuple):
 
 
 class Routing(NamedTuple):
-    """The policy, and where it is broken on purpose: ``bounce`` send up again what came to them from above."""
+    """The policy, and the switches in ``bounce``, which send packets from a higher tier back up."""
 
     policy: RoutingPolicy
     bounce: tuple[FabricElement, ...]

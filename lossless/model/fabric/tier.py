@@ -48,7 +48,7 @@ def tier_of_role(role: str) -> Tier | None:
 def link_tier(roles: Container[str]) -> LinkTier:
     """Return which links join switches of these roles, or one of them and a host: by the lower end.
 
-    A switch that stands in no tier has no links that go up.
+    A switch without a tier has no uplinks.
     """
     if "host" in roles:
         return "hosts"
@@ -58,7 +58,7 @@ def link_tier(roles: Container[str]) -> LinkTier:
 
 
 def known_tier(tier: Maybe[Tier]) -> Tier | None:
-    """Return a tier where it is known, for what treats a switch without a tier and one of unknown tier alike."""
+    """Return a tier where it is known, for what treats a switch without a tier and one of unknown tier identical."""
     return tier if isinstance(tier, Tier) else None
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PortSet(NamedTuple):
-    """Ports that are configured alike: one :class:`PortQos`, one speed, one cable, on switches that are alike.
+    """Ports that are configured identical: one :class:`PortQos`, one speed, one cable, on switches that are identical.
 
     ``switch`` stands for all of ``switches``; ``ports`` are the ports of each of them.
     """
@@ -59,8 +59,8 @@ class View:
         self.fabric = fabric
 
     @cached_property
-    def alike(self) -> tuple[tuple[Switch, tuple[str, ...]], ...]:
-        """Switches that are alike in everything but their name: one of them, and the names of all."""
+    def identical(self) -> tuple[tuple[Switch, tuple[str, ...]], ...]:
+        """Switches that are identical in everything but their name: one of them, and the names of all."""
         groups = grouped(
             ((id(switch.ports), id(switch.qos), id(switch.classes), id(switch.hwsku)), switch)
             for switch in self.fabric.switches
@@ -69,8 +69,8 @@ class View:
 
     @cached_property
     def port_sets(self) -> tuple[PortSet, ...]:
-        """Ports in use by what is alike: those with QoS rows that are not known to be down."""
-        return tuple(port_set for switch, names in self.alike for port_set in _port_sets(switch, names))
+        """Ports in use by what is identical: those with QoS rows that are not known to be down."""
+        return tuple(port_set for switch, names in self.identical for port_set in _port_sets(switch, names))
 
     @cached_property
     def lossless_sets(self) -> tuple[PortSet, ...]:
@@ -94,7 +94,7 @@ class View:
 
     @cached_property
     def host_kinds(self) -> tuple[tuple[HostQos, tuple[str, ...]], ...]:
-        """Hosts that are configured alike: their QoS, and their names."""
+        """Hosts that are configured identical: their QoS, and their names."""
         groups = grouped((id(host.qos), host) for host in self.fabric.hosts)
         return tuple((hosts[0].qos, tuple(h.name for h in hosts)) for hosts in groups.values())
 

@@ -203,7 +203,7 @@ class SwitchProfile:
     alias of a port of a split cage, with ``{index}`` (of the cage), ``{letter}`` (a, b, ...), ``{lane}`` (the
     first of the port within the cage, from 1) and ``{port}`` (the number in the port's name).
     ``zero_buffers`` is None where SONiC ships none for the product. ``asics`` is empty where there is but one.
-    ``modes_complete`` is false where cages may take speeds below their fastest that nobody has written down.
+    ``modes_complete`` is false where cages may take speeds below their fastest that no source lists.
     """
 
     __slots__ = (

@@ -306,7 +306,7 @@ def _pool_problems(key: str, buffers: BuffersFile) -> Iterator[Problem]:
         pools = {pool.name for pool in parse_pools(buffers.pools)}
         profiles = parse_profiles(buffers.profiles)
     except ProfileError:
-        return  # reported where it stands
+        return  # reported at its own place
     for profile in profiles:
         if profile.pool not in pools:
             known = ", ".join(sorted(pools))
@@ -317,7 +317,7 @@ def _hwsku_problems(file: SwitchFile) -> Iterator[Problem]:
     try:
         cages = parse_cages(file.cages.rows, file.cages.modes)
     except ProfileError:
-        return  # reported where it stands
+        return  # reported at its own place
     yield from _asic_problems(file, [cage.index for cage in cages])
     for number, hwsku in enumerate(file.hwsku, 1):
         key, layout = f"hwsku.{number}", hwsku.layout

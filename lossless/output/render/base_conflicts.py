@@ -63,8 +63,8 @@ def _tunnels(switch: Switch, rendered: TableRows, rows: Mapping[str, Any]) -> It
         for field, table in BOUND.items():
             name = row.get(field) if isinstance(row, dict) else None
             if name and name not in rendered.get(table, {}):
-                mend = f"state dual_tor for {switch.name}, or take the field off"
-                yield f"TUNNEL|{key}|{field} names {table} {name}, which the intent does not have; {mend}"
+                fix = f"state dual_tor for {switch.name}, or take the field off"
+                yield f"TUNNEL|{key}|{field} names {table} {name}, which the intent does not have; {fix}"
                 break
 
 

@@ -56,8 +56,8 @@ def _problems(switch: Switch, data: Mapping[str, Any]) -> Iterator[str]:
     if switch.asic and asic is not None and asic.lower() != switch.asic.lower():
         yield f"is the file of {asic}, not of {switch.asic}"
     if meta.get("buffer_model") == "dynamic" and switch.qos.buffer_model != "dynamic":
-        mend = "state buffers.model: dynamic, or make the device traditional first"
-        yield f"sets buffer_model dynamic, and the intent has the traditional model; {mend}"
+        fix = "state buffers.model: dynamic, or make the device traditional first"
+        yield f"sets buffer_model dynamic, and the intent has the traditional model; {fix}"
     yield from _port_problems(switch, data.get("PORT", {}))
 
 
@@ -90,11 +90,11 @@ def _unused_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> I
     missing = [name for name in down if name not in rows]
     up = [name for name in down if rows.get(name, {}).get("admin_status") == "up"]
     if missing:
-        mend = "state under hardware how its cages are broken out, or buffers.unused_ports: keep"
-        yield f"PORT has no {listed(missing, 5)}, which the intent takes for unused; {mend}"
+        fix = "state under hardware how its cages are broken out, or buffers.unused_ports: keep"
+        yield f"PORT has no {listed(missing, 5)}, which the intent takes for unused; {fix}"
     if up:
-        mend = "shut them down, give them links, or state buffers.unused_ports: keep"
-        yield f"PORT: admin_status is up on {listed(up, 5)}, whose buffer the intent gives back; {mend}"
+        fix = "shut them down, give them links, or state buffers.unused_ports: keep"
+        yield f"PORT: admin_status is up on {listed(up, 5)}, whose buffer the intent gives back; {fix}"
 
 
 def _mtu_problems(used: Sequence[Port], rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -22,7 +22,7 @@ DELETES = "/etc/sonic/lossless-qos-deletes.json"
 ROLLBACK = "/etc/sonic/lossless-rollback.json"
 _RELOAD = "config reload -y"
 _SAVE = "config save -y"
-_RESTARTS = "config reload stops SONiC's services and starts them anew: every port goes down"
+_RESTARTS = "config reload stops SONiC's services and starts them again: every port goes down"
 
 COMPLETE = Deployment(STARTUP, (_RELOAD,), hitless=False, why=_RESTARTS, ports_stay_up=False)
 QOS_ALONE = Deployment(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 CLUSTER_FOLDER = "kubernetes"
 MACHINES = "machines"
-"""The folder of what all machines of a cloud get alike."""
+"""The folder of what all machines of a cloud get identical."""
 
 
 def job_files(fabric: Fabric) -> Iterator[PlannedFile]:

@@ -21,13 +21,13 @@ _UNKNOWN = "unknown"
 _WHAT = {
     "row": "what the vendor ships for this HWSKU",
     "formula": "what SONiC's dynamic buffer model computes",
-    "floor": "what is always enough for full-size frames",
+    "floor": "what is enough for full-size frames with any peer",
 }
 _SUM = "headroom (xoff)"
 _LEGEND = (
     "The margin is what is configured less what the method asks for; the methods are never mixed.\n"
-    "Below the floor all depends on the peer: less will do where it sends shorter frames, or obeys\n"
-    "sooner than IEEE 802.3 asks."
+    "Below the floor it depends on the peer: less headroom is enough if it sends shorter frames, or\n"
+    "obeys PFC sooner than IEEE 802.3 requires."
 )
 
 
@@ -61,8 +61,8 @@ def _where(kind: Data) -> str:
     if kind["switch"] is None:
         return ""
     ports, priorities = kind["ports"], ", ".join(map(str, kind["priorities"]))
-    alike = f" and {kind['switches'] - 1} alike" if kind["switches"] > 1 else ""
-    first = kind["elements"][0] if ports == 1 else f"{kind['switch']}{alike}, {ports} ports"
+    identical = f" (+{kind['switches'] - 1} identical)" if kind["switches"] > 1 else ""
+    first = kind["elements"][0] if ports == 1 else f"{kind['switch']}{identical}, {ports} ports"
     lossless = (
         f", {'priorities' if len(kind['priorities']) > 1 else 'priority'} {priorities}" if priorities else ""
     )

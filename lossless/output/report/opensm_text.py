@@ -21,9 +21,9 @@ def opensm_text(data: Mapping[str, Any]) -> str:
 
 def _facts(data: Mapping[str, Any]) -> Iterator[str]:
     keys, simulated, loops = data["configuration"], data["simulated"], data["credit_loops"]
-    yield _line("configuration", f"{keys['read']} keys read, {keys['changed']} taken otherwise than written")
+    yield _line("configuration", f"{keys['read']} keys read, {keys['changed']} read with another value")
     if keys["left_out"]:
-        yield _line("", f"left out, as only NVIDIA's opensm knows them: {', '.join(keys['left_out'])}")
+        yield _line("", f"left out (only NVIDIA's opensm knows them): {', '.join(keys['left_out'])}")
     if simulated is not None:
         nodes = f"{simulated['switches']} switches, {simulated['hcas']} HCAs"
         state = f"up in {simulated['seconds']:.2f} s" if simulated["up"] else "not up"
@@ -41,8 +41,10 @@ def _engine(intended: str, engine: str | None, left_out: Sequence[str]) -> str:
     if engine == intended:
         return engine
     if f"routing_engine {intended}" in left_out:
-        return f"{engine} here; {intended} is meant"
-    return f"none; {intended} is meant" if engine is None else f"{engine}, a fallback; {intended} is meant"
+        return f"{engine} here; {intended} is intended"
+    return (
+        f"none; {intended} is intended" if engine is None else f"{engine}, a fallback; {intended} is intended"
+    )
 
 
 def _line(head: str, text: str) -> str:
@@ -51,12 +53,12 @@ def _line(head: str, text: str) -> str:
 
 def _verdict(data: Mapping[str, Any]) -> Iterator[str]:
     if data["complaints"]:
-        yield "  not as it is meant:"
+        yield "  not as intended:"
         for complaint in data["complaints"]:
             yield f"    {complaint}"
     elif data["configuration"]["left_out"]:
-        yield "  upstream's opensm accepts all that it knows of it"
+        yield "  upstream opensm accepts every key that it knows"
     elif data["credit_loops"]["state"] == "unproven":
-        yield "  opensm accepts it as it is meant; credit loops stay unproven"
+        yield "  opensm accepts it as intended; credit loops stay unproven"
     else:
-        yield "  opensm accepts it as it is meant"
+        yield "  opensm accepts it as intended"

@@ -1,4 +1,4 @@
-"""The blast radius of a PFC storm, as people read it: which links stop and when, and which hosts stall."""
+"""The blast radius of a PFC storm as text: which links stop and when, and which hosts stall."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import fitted_columns, wrapped
 from lossless.output.report.workload_text import format_time
 
 if TYPE_CHECKING:
@@ -22,26 +22,26 @@ _COUNTED = ("hosts", "stopped")
 
 
 def storm_text(data: Data) -> str:
-    """Return how far the pauses of one host reach."""
+    """Return the blast radius of a PFC storm from one host."""
     named = spelled_out({key: value for key, value in data.items() if key not in _COUNTED})
     return "\n\n".join(_blocks({**data, **named}))
 
 
 def _blocks(data: Data) -> Iterator[str]:
     slow = data["drains_bps"]
-    what = f"takes in no more than {format_rate(slow)} a port" if slow else "pauses without end"
-    yield f"{data['from']} {what}: class {data['class']}, priority {data['priority']}"
+    what = f"takes in no more than {format_rate(slow)} a port" if slow else "pauses permanently"
+    head = f"{data['from']} {what}: class {data['class']}, priority {data['priority']}"
+    yield "\n".join([wrapped(head), *map(wrapped, _who(data)), *map(wrapped, _end(data))])
+    if data["cycle"]:
+        yield _cycle(data)
+    if data["loses"]:
+        losing = listed(data["loses"], _FEW)
+        yield wrapped(f"no PFC there, so packets are dropped: {losing}")
     reached = [stage for stage in data["stages"] if stage["stopped"]]
     verb = "slowed" if slow else "stopped"
     if reached:
-        yield columns([("who to whom", verb, "of", "first after", "last after"), *map(_stage, reached)])
-    yield "\n".join([*_who(data), *_end(data)])
-    if data["circle"]:
-        yield _circle(data)
-    if data["loses"]:
-        losing = listed(data["loses"], _FEW)
-        yield f"nothing pauses there, so packets are dropped: {losing}"
-    yield "\n".join(["assumed:", *(f"  {text}" for text in data["assumed"])])
+        yield fitted_columns([("links", verb, "of", "first after", "last after"), *map(_stage, reached)])
+    yield "\n".join(["assumed:", *(wrapped(text, "  ") for text in data["assumed"])])
 
 
 def _stage(stage: Data) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def _after(at_ns: float) -> str:
 
 def _who(data: Data) -> Iterator[str]:
     hosts, every = len(data["hosts"]), data["all_hosts"] - 1
-    verb = "are held back" if data["drains_bps"] else "stand still"
+    verb = "are held back" if data["drains_bps"] else "stall"
     if not hosts:
         yield f"no other of {every:,} hosts is paused"
         return
@@ -65,18 +65,16 @@ def _who(data: Data) -> Iterator[str]:
     yield f"{hosts:,} of {every:,} other hosts {verb}{gpus_text}; the last after {format_time(last)}"
 
 
-def _circle(data: Data) -> str:
-    ports = data["circle"]
-    return (
-        f"pauses can go round: {' -> '.join([*ports, ports[0]])}\n"
-        "each of these waits for the next: once traffic fills them all they stand still for ever, whatever becomes of "
-        f"{data['from']}"
-    )
+def _cycle(data: Data) -> str:
+    ports = data["cycle"]
+    cycle = wrapped(f"PFC deadlock possible, cyclic buffer dependency: {' -> '.join([*ports, ports[0]])}")
+    lasts = "once traffic fills every buffer of the cycle, these ports stay paused permanently"
+    return "\n".join([cycle, wrapped(f"{lasts}, even if {data['from']} recovers")])
 
 
 def _end(data: Data) -> Iterator[str]:
     if data["ends_ns"] is not None:
-        yield f"the watchdog of {data['ended_at']} cuts in after {format_time(data['ends_ns'])}"
+        yield f"the watchdog of {data['ended_at']} triggers after {format_time(data['ends_ns'])}"
     elif data["drains_bps"]:
         yield "no watchdog ends this: packets still move"
     else:

@@ -1,4 +1,4 @@
-"""What a collective puts on a fabric, as people read it: bytes, times, what limits it, and what was assumed."""
+"""What a collective puts on a fabric, as text: bytes, times, what limits it, and what was assumed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.units import format_bytes, format_capacity
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import fitted_columns, wrapped
 from lossless.output.report.simulation.run_text import measured
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ _NAMES = {
     "pod": "uplinks of a pod",
     "half": "links to the other half",
 }
-_TOLD = ("drops", "PFC", "ECN", "headroom", "longest pause", "watchdog")
-"""What is told of a run, of all that ``lossless simulate`` tells."""
+_SHOWN = ("drops", "PFC", "ECN", "headroom", "longest pause", "watchdog")
+"""The measures of a run that are shown, of those that ``lossless simulate`` shows."""
 
 
 def workload_text(data: Data, path: str) -> str:
@@ -46,14 +46,14 @@ def _blocks(data: Data, path: str) -> Iterator[str]:
         )
         + f", in {data['steps']:,} {'step' if data['steps'] == 1 else 'steps'}"
     )
-    if data["parts"]:
-        yield columns([("the busiest of", "bytes", "rate", "time alone"), *map(_part, data["parts"])])
     yield "\n".join(_times(data))
-    yield "\n".join(_meeting(data, path))
-    judged = data.get("buffers")
-    if judged is not None:
-        yield "\n".join(_judged(judged))
-    yield "\n".join(["assumed:", *(f"  {text}" for text in _assumed(data["assumed"], judged))])
+    yield "\n".join(_fan_in(data, path))
+    checked = data.get("buffers")
+    if checked is not None:
+        yield "\n".join(_checked(checked))
+    if data["parts"]:
+        yield fitted_columns([("the busiest of", "bytes", "rate", "time alone"), *map(_part, data["parts"])])
+    yield "\n".join(["assumed:", *(wrapped(text, "  ") for text in _assumed(data["assumed"], checked))])
 
 
 def _part(part: Data) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ def _times(data: Data) -> Iterator[str]:
     limit = f", by the {_NAMES[data['limit']]}" if data["limit"] in _NAMES else ""
     yield f"time: {format_time(data['time_ns'])} at best{limit}"
     if data["apart_ns"] > data["time_ns"]:
-        yield f"  {format_time(data['apart_ns'])} where domains and fabric take turns"
+        yield f"  {format_time(data['apart_ns'])} where domains and fabric alternate"
     if data["algbw_bps"] is not None:
         alg, bus = (f"{data[name] / 8e9:,.4g} GB/s" for name in ("algbw_bps", "busbw_bps"))
         yield f"  as nccl-tests counts: algbw {alg}, busbw {bus}"
@@ -73,7 +73,7 @@ def _times(data: Data) -> Iterator[str]:
         yield f"step: {format_time(data['step_time_ns'])} with the computation"
 
 
-def _meeting(data: Data, path: str) -> Iterator[str]:
+def _fan_in(data: Data, path: str) -> Iterator[str]:
     senders = data["fan_in"]
     if not senders:
         yield "fan-in: none"
@@ -83,46 +83,46 @@ def _meeting(data: Data, path: str) -> Iterator[str]:
     many = "1 sender sends" if senders == 1 else f"up to {senders:,} senders send"
     yield f"fan-in: {many} {each} to one {whom} at once"
     if data["incast"] and "buffers" not in data:
-        yield f"  what buffers make of it: lossless simulate {path} {data['incast']}"
+        yield f"  check buffers with: lossless simulate {path} {data['incast']}"
 
 
-def _judged(judged: Data) -> Iterator[str]:
-    yield f"what buffers make of it: {judged['overall']}"
-    closed = judged["closed_forms"]
+def _checked(checked: Data) -> Iterator[str]:
+    yield f"buffers: {checked['overall']}"
+    closed = checked["closed_forms"]
     if closed is not None:
-        yield f"  closed forms, whatever is sent: {closed['overall']}"
-        yield from (f"    why: {reason}" for reason in closed["reasons"])
-    for run in judged["runs"]:
-        yield f"  {run['scenario']}: {run['verdict']}"
+        yield f"  closed forms, for any traffic: {closed['overall']}"
+        yield from (wrapped(f"why: {reason}", "    ") for reason in closed["reasons"])
+    for run in checked["runs"]:
+        yield wrapped(f"{run['scenario']}: {run['verdict']}", "  ")
+        yield from (wrapped(f"why: {reason}", "    ") for reason in run["reasons"])
+        yield from (wrapped(f"change: {change}", "    ") for change in run["changes"])
         if run["ports"]:
-            heads = ("ports", "how many", "fed by", "fullest queue", "paused")
-            yield columns([heads, *map(_crowd, run["ports"])], indent="    ")
-        yield from (f"    {name}: {text}" for name, text in measured(run) if name in _TOLD)
-        yield from (f"    why: {reason}" for reason in run["reasons"])
-        yield from (f"    change: {change}" for change in run["changes"])
-    for load in judged["pfc_load"]:
+            heads = ("ports", "how many", "fed by", "peak queue depth", "paused")
+            yield fitted_columns([heads, *map(_port_row, run["ports"])], indent="    ")
+        yield from (wrapped(f"{name}: {text}", "    ") for name, text in measured(run) if name in _SHOWN)
+    for load in checked["pfc_load"]:
         above = load.get("above") or [load.get("reason", "")]
-        yield f"  PFC load: {': '.join(filter(None, [load['verdict'], ', '.join(above)]))}"
-    yield from (f"  not run: {reason}" for reason in judged["not_run"])
+        yield wrapped(f"PFC load: {': '.join(filter(None, [load['verdict'], ', '.join(above)]))}", "  ")
+    yield from (wrapped(f"not run: {reason}", "  ") for reason in checked["not_run"])
 
 
-def _crowd(ports: Data) -> tuple[str, ...]:
-    fed, fullest = "-", "-"
+def _port_row(ports: Data) -> tuple[str, ...]:
+    fed, peak = "-", "-"
     if ports["sender"] != "host":
         fed = f"{ports['fan_in']} {'port' if ports['fan_in'] == 1 else 'ports'}"
-        fullest = format_bytes(ports["fullest_bytes"])
+        peak = format_bytes(ports["peak_queue_depth_bytes"])
     many = f"{ports['paused']} of {ports['ports']}" if ports["paused"] else "none"
     kind = f"{ports['sender']} to {ports['receiver']}"
-    return kind, str(ports["ports"]), fed, fullest, many
+    return kind, str(ports["ports"]), fed, peak, many
 
 
-def _assumed(of_estimate: Sequence[str], judged: Data | None) -> Iterator[str]:
+def _assumed(of_estimate: Sequence[str], checked: Data | None) -> Iterator[str]:
     yield from of_estimate
-    if judged is None:
+    if checked is None:
         return
-    if judged["runs"] and judged["run_part"] < 1:
-        yield f"buffers: {judged['run_part']:.2%} of the bytes are run, all flows at once; what follows is alike"
-    yield from dict.fromkeys(f"buffers: {text}" for run in judged["runs"] for text in run["assumed"])
+    if checked["runs"] and checked["run_part"] < 1:
+        yield f"buffers: {checked['run_part']:.2%} of the bytes are run, all flows at once; the rest repeats it"
+    yield from dict.fromkeys(f"buffers: {text}" for run in checked["runs"] for text in run["assumed"])
 
 
 def format_size(size_bytes: int) -> str:

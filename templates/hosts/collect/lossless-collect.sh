@@ -33,7 +33,7 @@ configfs=
 opened=
 left_out=
 LIMIT_S=${LOSSLESS_TOOL_LIMIT_S:-20}
-# The tool that hung on this interface: others would wait for the same firmware.
+# The tool that did not return for this interface: others would wait for the same firmware.
 hung=
 
 die() {

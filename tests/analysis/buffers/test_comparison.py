@@ -172,7 +172,7 @@ def test_priorities_of_one_profile_are_one_comparison_and_of_two_are_two() -> No
     assert [found.priorities for found in two] == [(3,), (4,)]
 
 
-def test_a_link_that_stands_in_no_file_is_on_no_port() -> None:
+def test_a_link_that_is_in_no_file_is_on_no_port() -> None:
     hwsku = SN5600.hwsku("ACS-SN5600")
     assert hwsku is not None
     found = of_link(SN5600, hwsku, 400_000_000_000, 40, NOTHING, ASSUMED)
@@ -277,7 +277,7 @@ def kinds(*found: HeadroomComparison) -> list[dict[str, Any]]:
     return list(data["kinds"])
 
 
-def test_kinds_that_are_alike_on_several_devices_are_one() -> None:
+def test_kinds_that_are_identical_on_several_devices_are_one() -> None:
     ports = leaf()
     other = ports._replace(switch=ports.switch._replace(name="leaf2"), switches=("leaf2",))
     (kind,) = kinds(only(ports), only(other))

@@ -13,7 +13,7 @@ from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.model.fabric.view import View
 from lossless.model.hardware.load import load_switch
 from tests.analysis.buffers.made import profile
-from tests.analysis.simulation.fabrics import declared, judged
+from tests.analysis.simulation.fabrics import checked, declared
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
@@ -252,7 +252,7 @@ def test_a_profile_is_named_for_its_speed_and_cable_and_has_the_default_threshol
 def test_closed_forms_know_the_headroom_that_the_switch_computes(buffers: dict[str, Any]) -> None:
     view = View(declared({"buffers": buffers}).fabric)
     verdict = fabric_verdict(view)
-    assert (verdict.overall, verdict.not_judged) == ("safe", ())
+    assert (verdict.overall, verdict.not_checked) == ("safe", ())
     needs = {(ports.speed_bps, ports.cable.known_m): computed_headroom(ports) for ports in view.lossless_sets}
     for line in verdict.lines:
         need = needs[line.speed_bps, line.cable_m]
@@ -289,12 +289,12 @@ def test_ports_of_one_kind_share_what_is_computed_and_lossy_groups_keep_theirs()
     assert len({id(port.qos) for port in after.ports}) == 2
 
 
-def test_switches_that_are_alike_still_share_their_ports() -> None:
+def test_switches_that_are_identical_still_share_their_ports() -> None:
     found = with_computed_buffers(declared(DYNAMIC).fabric)
-    assert len(View(found).alike) == len(View(declared(DYNAMIC).fabric).alike)
+    assert len(View(found).identical) == len(View(declared(DYNAMIC).fabric).identical)
 
 
 def test_the_packet_level_model_follows_it() -> None:
     pytest.importorskip("numba")
-    verdict = judged(declared(DYNAMIC), pattern="incast", size_bytes=1 << 20)
+    verdict = checked(declared(DYNAMIC), pattern="incast", size_bytes=1 << 20)
     assert (verdict.verdict, verdict.drops.seeds) == ("safe", 0)

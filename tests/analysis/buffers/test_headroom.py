@@ -171,7 +171,7 @@ def test_barefoot_knows_no_pause_quanta_for_800g() -> None:
     assert peer.bytes == 9 * 1024 * 2.75
 
 
-def test_barefoot_takes_the_share_of_small_packets_as_it_stands() -> None:
+def test_barefoot_takes_the_share_of_small_packets_unchanged() -> None:
     need = barefoot_headroom(
         TOFINO2._replace(gearbox_delay_ns=0), LinkInputs(100 * GIGABIT, 0, 4, 9100, 1024, 50)
     )

@@ -149,16 +149,16 @@ def test_what_is_reserved_counts_groups_and_queues_of_every_port_in_service() ->
     assert group is not None
     bare = (queue._replace(buffer=None), queue._replace(buffer=group.buffer))
     both = first.qos._replace(queues=bare)
-    alike = switch._replace(ports=(first._replace(qos=both), second._replace(qos=both), third))
-    found = reserved_sum(alike)
+    identical = switch._replace(ports=(first._replace(qos=both), second._replace(qos=both), third))
+    found = reserved_sum(identical)
     assert found is not None
     # Two ports with a group and a queue of 100 B, one with a group of 300 B.
     assert (found.bytes, found.largest.name, found.largest_bytes) == (700, "profile0", 400)
     down = third._replace(admin_up=False)
-    found = reserved_sum(alike._replace(ports=(first, second, down)))
+    found = reserved_sum(identical._replace(ports=(first, second, down)))
     assert found is not None
     assert found.bytes == 200
-    assert reserved_sum(alike._replace(ports=(first._replace(qos=None), down))) is None
+    assert reserved_sum(identical._replace(ports=(first._replace(qos=None), down))) is None
     one = reserved_sum(reserving(0, 0, 1))
     assert one is not None
     assert one.bytes == 1

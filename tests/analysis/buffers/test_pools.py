@@ -104,12 +104,12 @@ def test_broadcom_with_headroom_counted_in_and_beside() -> None:
 
 def test_headroom_that_takes_more_than_the_chip_leaves_pools_of_nothing() -> None:
     asic, hwsku, defaults = hardware("nvidia-sn5600", "ACS-SN5600")
-    crowd = (load(hwsku, 800 * G, 300, 8, groups=8),) * 512
-    pools = plan_pools(asic, defaults, crowd, SharedHeadroom(1.0), NOWHERE)
+    groups = (load(hwsku, 800 * G, 300, 8, groups=8),) * 512
+    pools = plan_pools(asic, defaults, groups, SharedHeadroom(1.0), NOWHERE)
     assert pool(pools).size_bytes == pool(pools, "ingress_lossy_pool").size_bytes == 0
     asic, hwsku, defaults = hardware("accton-as9516", "newport")
-    crowd = (load(hwsku, 400 * G, 40, 8, groups=8),) * 512
-    assert pool(plan_pools(asic, defaults, crowd, SharedHeadroom(1.0), NOWHERE)).size_bytes == 0
+    groups = (load(hwsku, 400 * G, 40, 8, groups=8),) * 512
+    assert pool(plan_pools(asic, defaults, groups, SharedHeadroom(1.0), NOWHERE)).size_bytes == 0
 
 
 def test_a_shared_headroom_pool_that_nobody_claims_has_640_kib_on_nvidia_chips() -> None:

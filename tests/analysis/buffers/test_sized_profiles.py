@@ -15,7 +15,7 @@ from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
 from lossless.analysis.buffers.headroom.port import computed_headroom
 from lossless.api import load_fabrics
 from lossless.model.fabric.view import View
-from tests.checks.rules.judging import patched
+from tests.checks.rules.checking import patched
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document

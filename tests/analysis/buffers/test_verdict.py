@@ -16,7 +16,7 @@ from tests.checks.rules.snippets import BASES, merge
 from tests.paths import ROOT
 
 
-def judged(base: str, patch: dict[str, Any] | None = None) -> FabricVerdict:
+def checked(base: str, patch: dict[str, Any] | None = None) -> FabricVerdict:
     data = load_text((BASES / base).read_text(), base).data
     document = load_text(json.dumps(merge(data, patch or {})), base)
     fabrics, errors = load_fabrics([document])
@@ -25,7 +25,7 @@ def judged(base: str, patch: dict[str, Any] | None = None) -> FabricVerdict:
 
 
 def leaf(**tables: Any) -> FabricVerdict:
-    return judged("leaf.json", tables)
+    return checked("leaf.json", tables)
 
 
 def line(verdict: FabricVerdict, speed_gbps: int) -> PortVerdict:
@@ -45,11 +45,11 @@ def unknown_hwsku(xoff: int) -> FabricVerdict:
 
 
 @pytest.mark.parametrize("base", ["leaf.json", "azure.json", "leaf-spine.yaml"])
-def test_sound_bases_are_safe_and_wholly_judged(base: str) -> None:
-    verdict = judged(base)
+def test_sound_bases_are_safe_and_wholly_checked(base: str) -> None:
+    verdict = checked(base)
     assert verdict.overall == "safe"
     assert {found.verdict for found in verdict.lines} == {"safe"}
-    assert verdict.reasons == verdict.not_judged == ()
+    assert verdict.reasons == verdict.not_checked == ()
 
 
 def test_the_example_fabric_is_safe_line_by_line() -> None:
@@ -65,7 +65,7 @@ def test_the_example_fabric_is_safe_line_by_line() -> None:
 
 
 def test_switches_that_are_listed_one_by_one_are_as_few_lines_as_those_of_a_shape() -> None:
-    """Each link has a place of its own in the file; the switches are alike all the same."""
+    """Each link has a place of its own in the file; the switches are identical all the same."""
     leaves, hosts = [f"leaf{n}" for n in range(1, 8)], [f"host{n}" for n in range(1, 8)]
     roles = [*((name, "leaf") for name in leaves), ("spine1", "spine"), *((name, "host") for name in hosts)]
     links = [{"a": leaf, "b": "spine1", "links": "1 x 800G", "cable": "30m"} for leaf in leaves]
@@ -74,7 +74,7 @@ def test_switches_that_are_listed_one_by_one_are_as_few_lines_as_those_of_a_shap
         for leaf, host in zip(leaves, hosts, strict=True)
     ]
     devices = {name: {"role": role} for name, role in roles}
-    verdict = judged(
+    verdict = checked(
         "leaf-spine.yaml", {"topology": {"leaf_spine": None, "devices": devices, "links": links}}
     )
     assert [(found.switch, found.switches, found.ports, found.cable_m) for found in verdict.lines] == [
@@ -114,13 +114,13 @@ def test_the_numbers_behind_a_line() -> None:
 
 def test_fan_in_runs_to_the_most_senders_up_down_routing_allows() -> None:
     # 8 host ports and 4 uplinks on a leaf: 11 others can send to a host, only the 8 hosts to an uplink.
-    verdict = judged("leaf-spine.yaml")
+    verdict = checked("leaf-spine.yaml")
     assert [found.senders for found in line(verdict, 400).fan_in] == [2, 8, 11]
     assert [found.senders for found in line(verdict, 800).fan_in] == [2, 8]
 
 
 def test_a_group_pauses_sooner_but_the_egress_holds_more_as_senders_join() -> None:
-    found = line(judged("leaf-spine.yaml"), 400).fan_in
+    found = line(checked("leaf-spine.yaml"), 400).fan_in
     assert [f.group_bytes for f in found] == sorted((f.group_bytes for f in found), reverse=True)
     assert [f.egress_bytes for f in found] == sorted(f.egress_bytes for f in found)
 
@@ -148,7 +148,7 @@ def test_a_row_below_the_link_itself_does_not_make_it_safe() -> None:
     switch = {"profile": "nvidia-sn4700", "hwsku": "Mellanox-SN4700-O32"}
     shape = {"uplinks": "4 x 400G", "cables": {"uplink": "1500m"}}
     patch = {"hardware": {"leaf": switch, "spine": switch}, "topology": {"leaf_spine": shape}}
-    verdict = judged("leaf-spine.yaml", patch)
+    verdict = checked("leaf-spine.yaml", patch)
     reason = "headroom at 400G over 1500 m is 427,008 B; 766,676 B are needed (vendor row)"
     assert (verdict.overall, verdict.reasons) == ("unsafe", (reason,))
 
@@ -162,7 +162,7 @@ def test_headroom_that_nothing_backs_is_unsafe() -> None:
 
 def test_a_cable_without_a_row_is_unsafe() -> None:
     cables = {"uplink": "500m"}
-    verdict = judged("leaf-spine.yaml", {"topology": {"leaf_spine": {"cables": cables}}})
+    verdict = checked("leaf-spine.yaml", {"topology": {"leaf_spine": {"cables": cables}}})
     assert verdict.reasons == ("PFC priority 3 at 800G over 500 m has no headroom",)
     assert line(verdict, 400).verdict == "safe"
 
@@ -187,7 +187,7 @@ def test_of_a_fragment_without_rows_of_the_watchdog_nobody_knows_whether_one_run
     verdict = leaf(PFC_WD=None, PORT=None)
     assert {each.watchdog for each in verdict.lines} == {"unknown"}
     assert verdict.reasons == ()
-    assert "watchdog: a fragment without PORT rows: the watchdog may stand elsewhere" in verdict.not_judged
+    assert "watchdog: a fragment without PORT rows: the watchdog may stand elsewhere" in verdict.not_checked
     assert leaf(PFC_WD=None).overall == "unsafe"
 
 
@@ -206,7 +206,7 @@ def test_counters_that_a_file_does_not_speak_of_are_switched_on_by_the_device() 
 
 
 def test_an_intent_without_a_watchdog_is_unsafe() -> None:
-    assert judged("leaf-spine.yaml", {"pfc": {"watchdog": "off"}}).overall == "unsafe"
+    assert checked("leaf-spine.yaml", {"pfc": {"watchdog": "off"}}).overall == "unsafe"
 
 
 # --- on the edge ---
@@ -252,13 +252,13 @@ def test_over_the_floor_the_reason_says_so() -> None:
     assert line(unknown_hwsku(91_000), 400).reasons == (reason,)
 
 
-def test_a_rate_without_a_known_need_is_not_judged() -> None:
+def test_a_rate_without_a_known_need_is_not_checked() -> None:
     verdict = leaf(
         DEVICE_METADATA={"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}},
         PORT={"Ethernet8": {"speed": "1600000"}},
     )
-    assert line(verdict, 1600).not_judged == ("headroom: no headroom need is known at 1.6T",)
-    assert line(verdict, 1600).verdict == "not judged"
+    assert line(verdict, 1600).not_checked == ("headroom: no headroom need is known at 1.6T",)
+    assert line(verdict, 1600).verdict == "not checked"
 
 
 @pytest.mark.parametrize(
@@ -267,12 +267,12 @@ def test_a_rate_without_a_known_need_is_not_judged() -> None:
 )
 def test_headroom_is_oversubscribed_from_a_thousandth_on(shared_bytes: int, expected: str) -> None:
     """Three groups claim 418,496 B of the pool at once."""
-    verdict = judged("azure.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"xoff": str(shared_bytes)}}})
+    verdict = checked("azure.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"xoff": str(shared_bytes)}}})
     assert [pool.verdict for pool in verdict.pools] == [expected]
 
 
 def test_oversubscribed_headroom_that_nobody_declared_is_on_the_edge() -> None:
-    verdict = judged("azure.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"xoff": "330000"}}})
+    verdict = checked("azure.json", {"BUFFER_POOL": {"ingress_lossless_pool": {"xoff": "330000"}}})
     assert verdict.overall == "on the edge"
     (pool,) = verdict.pools
     assert (pool.headroom_bytes, pool.shared_headroom_bytes, pool.ratio) == (418_496, 330_000, 1.268)
@@ -287,18 +287,18 @@ def test_declared_oversubscription_is_no_edge() -> None:
         "topology": {"leaf_spine": shape},
         "buffers": {"headroom_oversubscription": 2},
     }
-    verdict = judged("leaf-spine.yaml", patch)
+    verdict = checked("leaf-spine.yaml", patch)
     assert {(pool.verdict, pool.ratio) for pool in verdict.pools} == {("safe", 2.0)}
 
 
-# --- not judged ---
+# --- not checked ---
 
 
-def test_what_the_dynamic_model_computes_is_not_judged() -> None:
+def test_what_the_dynamic_model_computes_is_not_checked() -> None:
     groups = {f"Ethernet{n}|3": {"profile": "NULL"} for n in (0, 4, 8)}
     verdict = leaf(DEVICE_METADATA={"localhost": {"buffer_model": "dynamic"}}, BUFFER_PG=groups)
-    assert verdict.overall == "not judged"
-    assert "headroom: in the dynamic buffer model the switch computes headroom itself" in verdict.not_judged
+    assert verdict.overall == "not checked"
+    assert "headroom: in the dynamic buffer model the switch computes headroom itself" in verdict.not_checked
 
 
 def test_a_known_fault_outweighs_what_is_unknown() -> None:
@@ -306,36 +306,36 @@ def test_a_known_fault_outweighs_what_is_unknown() -> None:
     dynamic = {"localhost": {"buffer_model": "dynamic"}}
     verdict = leaf(DEVICE_METADATA=dynamic, BUFFER_PG=groups, PFC_WD={"Ethernet0": None})
     assert verdict.overall == "unsafe"
-    assert [found.verdict for found in verdict.lines].count("not judged") == 2
+    assert [found.verdict for found in verdict.lines].count("not checked") == 2
 
 
 def test_a_pool_that_fits_does_not_make_unknown_ports_safe() -> None:
     lengths = {f"Ethernet{n}": None for n in (0, 4, 8)}
     verdict = leaf(CABLE_LENGTH={"AZURE": lengths})
     assert [pool.verdict for pool in verdict.pools] == ["safe"]
-    assert verdict.overall == "not judged"
-    assert verdict.not_judged == ("headroom: the length of the cable is unknown",)
+    assert verdict.overall == "not checked"
+    assert verdict.not_checked == ("headroom: the length of the cable is unknown",)
 
 
-def test_a_fabric_without_pfc_has_nothing_to_judge() -> None:
+def test_a_fabric_without_pfc_has_nothing_to_check() -> None:
     off = {f"Ethernet{n}": {"pfc_enable": ""} for n in (0, 4, 8)}
     verdict = leaf(PORT_QOS_MAP=off)
-    assert (verdict.overall, verdict.not_judged) == ("not judged", ("no port in service has PFC on",))
+    assert (verdict.overall, verdict.not_checked) == ("not checked", ("no port in service has PFC on",))
 
 
 def test_a_file_without_buffers_says_nothing_of_headroom() -> None:
     verdict = leaf(**dict.fromkeys(("BUFFER_POOL", "BUFFER_PROFILE", "BUFFER_PG", "CABLE_LENGTH")))
-    assert verdict.overall == "not judged"
-    assert "headroom: the file has no buffer pools" in verdict.not_judged
+    assert verdict.overall == "not checked"
+    assert "headroom: the file has no buffer pools" in verdict.not_checked
 
 
 # --- as data ---
 
 
 def test_the_verdict_is_plain_data() -> None:
-    data = judged("leaf-spine.yaml").to_data()
+    data = checked("leaf-spine.yaml").to_data()
     assert json.loads(json.dumps(data)) == data
-    assert list(data) == ["overall", "lines", "pools", "reasons", "not_judged"]
+    assert list(data) == ["overall", "lines", "pools", "reasons", "not_checked"]
     lines = data["lines"]
     assert isinstance(lines, list)
     assert isinstance(lines[0], dict)
@@ -343,7 +343,7 @@ def test_the_verdict_is_plain_data() -> None:
     assert lines[0]["headroom"]["method"] == "vendor row"
 
 
-def test_the_corpus_is_judged_without_a_crash(reference: Path) -> None:
+def test_the_corpus_is_checked_without_a_crash(reference: Path) -> None:
     for path in sorted((reference / "corpus").glob("*/*.json")):
         if path.parent.name == "rejected" or path.name == "index.json":
             continue
@@ -381,7 +381,7 @@ def test_headroom_too_short_is_found_in_a_group_of_another_number() -> None:
 @pytest.mark.parametrize("model", ["traditional", "dynamic"])
 def test_an_intent_that_moves_a_class_to_another_group_keeps_its_headroom(model: str) -> None:
     own, moved = (
-        judged("leaf-spine.yaml", {"buffers": {"model": model}, "classes": {"rdma": {"pg": number}}})
+        checked("leaf-spine.yaml", {"buffers": {"model": model}, "classes": {"rdma": {"pg": number}}})
         for number in (3, 5)
     )
     assert own.lines == moved.lines

@@ -71,7 +71,7 @@ def test_opensm_accepts_what_is_rendered_of_a_generated_subnet(
     assert set(found.written) <= set(effective)
 
 
-def test_a_subnet_of_a_thousand_hosts_is_judged(tools: Tools, tmp_path: Path) -> None:
+def test_a_subnet_of_a_thousand_hosts_is_checked(tools: Tools, tmp_path: Path) -> None:
     del tools
     path = tmp_path / "fabric.yaml"
     path.write_text(intent_with(tree(32, 32)).text, encoding="utf-8")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lossless.analysis.opensm.tools import Tools
     from lossless.model.fabric.infiniband.options import Option
 
-JUDGED = [key for key, one in options().items() if one.only != "nvidia" and one.alias is None]
+CHECKED = [key for key, one in options().items() if one.only != "nvidia" and one.alias is None]
 TOGETHER = {
     "long_transaction_timeout",
     "m_key_lease_period",
@@ -61,7 +61,7 @@ TEXTS = (
 def test_the_table_has_the_keys_of_opensm_with_its_defaults(tools: Tools, tmp_path: Path) -> None:
     (tmp_path / "empty.conf").write_text("# nothing\n", encoding="utf-8")
     effective = read_configuration(tools, tmp_path / "empty.conf", tmp_path).effective
-    ours = {key: one.default for key in JUDGED if (one := option(key))}
+    ours = {key: one.default for key in CHECKED if (one := option(key))}
     # Where it may dump files depends on the environment of the program.
     assert {**ours, "dump_files_dir": ""} == {**effective, "dump_files_dir": ""}
 
@@ -78,7 +78,7 @@ def test_opensm_knows_no_key_that_is_said_to_be_of_nvidia_alone(tools: Tools, tm
 def test_what_is_said_of_a_text_is_what_opensm_makes_of_it(tools: Tools, tmp_path: Path, text: str) -> None:
     asked = {
         key: one
-        for key in JUDGED
+        for key in CHECKED
         if (one := options()[key]).kind in ("bool", "i32", *BITS) and key not in TOGETHER
     }
     # The ranges of QoS are looked at only where it is on.

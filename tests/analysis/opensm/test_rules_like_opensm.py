@@ -22,7 +22,7 @@ from lossless.model.fabric.infiniband.engine_lanes import torus_lanes
 from lossless.model.fabric.infiniband.guids import with_derived_guids
 from lossless.model.fabric.infiniband.qos_options import qos_of
 from lossless.model.fabric.infiniband.subnet import Job, ManagerSetting
-from tests.checks.rules.judging import drawn
+from tests.checks.rules.checking import drawn
 from tests.checks.rules.snippets import read_text
 from tests.subnets import HERE, dragonfly, fat_tree, torus
 from tests.torus_file import torus_lines
@@ -193,7 +193,7 @@ def test_torus_2qos_uses_the_lanes_that_rules_take_it_to_use(
         ((5, 3), "nue"),
     ],
 )
-def test_jobs_on_one_level_close_a_circle_in_the_tables_exactly_where_a_rule_says_so(
+def test_jobs_on_one_level_close_a_cycle_in_the_tables_exactly_where_a_rule_says_so(
     tools: Tools, sides: tuple[int, ...], engine: str
 ) -> None:
     subnet = with_derived_guids(torus(sides, 2, engine, qos="TRUE", nue_max_num_vls="1"))

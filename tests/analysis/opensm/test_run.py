@@ -56,7 +56,7 @@ def test_four_simulations_run_beside_each_other_and_leave_nothing(tools: Tools) 
 def test_an_opensm_that_never_finishes_is_stopped_and_that_is_said(
     tools: Tools, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # No engine can route this, and no other may: opensm then sweeps for ever.
+    # No engine can route this, and no other may: opensm then never ends its sweep.
     subnet = torus((5, 5), 1, "ftree,no_fallback")
     monkeypatch.setattr(run, "SWEEP_S", 1.0)
     found = check_with_opensm(tools, subnet, files_for(subnet))
@@ -124,7 +124,7 @@ def test_where_opensm_is_not_installed_that_is_said_with_what_to_install(
         find_tools()
 
 
-def test_a_thousand_hosts_are_judged(tools: Tools) -> None:
+def test_a_thousand_hosts_are_checked(tools: Tools) -> None:
     subnet = fat_tree(32, 16, 32, "updn")
     found = check_with_opensm(tools, subnet, files_for(subnet))
     assert found.complaints == ()

@@ -52,7 +52,7 @@ ROUTED = {
     "lash": (torus((5, 4), 2, "lash", qos="TRUE", max_op_vls="4"), 8, "free"),
     "lash on one lane": (torus((5, 4), 2, "lash", qos="TRUE", qos_sl2vl=ONE_LANE), 8, "loop"),
     "nue": (torus((5, 5), 2, "nue", qos="TRUE"), 8, "free"),
-    # Which addresses nue gives which lane is left to chance, and so is whether they loop on one.
+    # Which addresses nue gives which lane is random, and so is whether they loop on one.
     "nue on one lane": (torus((5, 5), 2, "nue", qos="TRUE", qos_sl2vl=ONE_LANE), 8, None),
 }
 
@@ -139,7 +139,7 @@ def test_the_verdict_is_that_of_every_path_followed_alone(
 
 
 @pytest.mark.parametrize("engine", ["lash", "dfsssp", "nue"])
-def test_a_level_that_is_asked_for_few_paths_is_that_of_all_that_are_alike(
+def test_a_level_that_is_asked_for_few_paths_is_that_of_all_that_are_identical(
     engine: str, tools: Tools, tmp_path: Path
 ) -> None:
     subnet = with_derived_guids(torus((4, 3), 3, engine, qos="TRUE"))
@@ -203,7 +203,7 @@ def test_without_numpy_it_is_said_what_to_install(tools: Tools, monkeypatch: pyt
 
 @pytest.mark.parametrize("engine", ["lash", "dfsssp"])
 @pytest.mark.parametrize(("code", "state"), [("1", "loop"), ("2", "loop"), ("4", "free")])
-def test_lanes_that_are_folded_onto_each_other_close_the_circle_although_opensm_is_content(
+def test_lanes_that_are_folded_onto_each_other_close_the_cycle_although_opensm_is_content(
     engine: str, code: str, state: str, tools: Tools
 ) -> None:
     subnet = torus((5, 5), 1, engine, qos="TRUE", max_op_vls=code)

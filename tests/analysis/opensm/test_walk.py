@@ -82,18 +82,18 @@ class Followed:
 def test_all_paths_at_once_wait_send_and_drop_as_packets_followed_alone(
     name: str, random: object, cut: bool
 ) -> None:
-    graph, chance = graph_of(name), np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
+    graph, generator = graph_of(name), np.random.default_rng(random.getrandbits(32))  # type: ignore[attr-defined]
     tables = [array("i", table) for table in minhop(graph).tables]
-    # Some entries lead elsewhere: paths go round then, or come by other ways.
-    for _ in range(int(chance.integers(0, 6))):
-        switch, column = int(chance.integers(len(tables))), int(chance.integers(len(graph.hcas)))
+    # Some entries lead elsewhere: paths then loop, or take other routes.
+    for _ in range(int(generator.integers(0, 6))):
+        switch, column = int(generator.integers(len(tables))), int(generator.integers(len(graph.hcas)))
         if tables[switch][column] != HERE:
-            tables[switch][column] = NO_PATH if cut else int(chance.choice(graph.out[switch]))
+            tables[switch][column] = NO_PATH if cut else int(generator.choice(graph.out[switch]))
     routes = SubnetRoutes(tuple(tables), range(len(graph.hcas)))
-    lanes = chance.choice(
+    lanes = generator.choice(
         np.array([0, 1, 2, DROPPED], np.uint8), one_lane(graph).shape, p=[0.4, 0.3, 0.29, 0.01]
     )
-    levels = chance.integers(0, 1 << 16, every_level(graph, routes).shape).astype(np.uint16)
+    levels = generator.integers(0, 1 << 16, every_level(graph, routes).shape).astype(np.uint16)
     alone, together = Followed(graph, routes, lanes, levels), walk(graph, routes, lanes, levels)
     nodes = len(graph.channels) * 16
     edges = [divmod(edge, nodes) for edge in together.waits.tolist()]

@@ -119,9 +119,9 @@ def tiered(draw: st.DrawFn, most: int = 7) -> Wires:
     attached = draw(st.lists(st.booleans(), min_size=count, max_size=count))
     names = [f"s{n}" for n in range(count)]
     made = wires(names, tiers, [(names[a], names[b]) for a, b in (*chosen, *twice)], attached)
-    ways = [way for a, b in chosen for way in ((a, b), (b, a))]
+    directions = [direction for a, b in chosen for direction in ((a, b), (b, a))]
     return made._replace(
-        lossy=draw(st.frozensets(st.sampled_from(ways), max_size=3)) if ways else frozenset()
+        lossy=draw(st.frozensets(st.sampled_from(directions), max_size=3)) if directions else frozenset()
     )
 
 
@@ -160,7 +160,7 @@ def worn_clos(draw: st.DrawFn, most: int = 6) -> Wires:
 
 @st.composite
 def pods(draw: st.DrawFn, most: int = 6) -> Wires:
-    """Draw a Clos of small pods or leaves, nearly all alike: with peers, parallel links, odd switches, lossy ways."""
+    """Draw a Clos of small pods or leaves, nearly all identical, with peers, parallel links, odd switches."""
     whole = draw(
         st.one_of(
             st.builds(leaf_spine, st.integers(2, most + 2), st.integers(1, most)),

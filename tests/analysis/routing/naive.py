@@ -1,6 +1,6 @@
-"""What waits for what, found packet by packet: an oracle that shares nothing with the room it judges.
+"""What waits for what, found packet by packet: an oracle that shares nothing with the room it checks.
 
-Every way is a list of switches, every packet is followed over it, and every two channels that it takes one after the
+Every path is a list of switches, every packet is followed over it, and every two channels that it takes one after the
 other are an edge. There are no states, no sets of destinations and no kinds, and it is as slow as that sounds.
 """
 
@@ -44,13 +44,13 @@ class Plain(NamedTuple):
 
     def near(self, switch: int) -> list[int]:
         """Return the switches that links join to one."""
-        return sorted({b for a, b in self.both_ways() if a == switch})
+        return sorted({b for a, b in self.both_directions() if a == switch})
 
     def above(self, switch: int) -> list[int]:
-        """Return those of them that stand higher."""
+        """Return those of them in a higher tier."""
         return [other for other in self.near(switch) if self.tiers[other] > self.tiers[switch]]
 
-    def both_ways(self) -> set[Channel]:
+    def both_directions(self) -> set[Channel]:
         """Return the directions of all pairs."""
         return {*self.joined, *((b, a) for a, b in self.joined)}
 
@@ -65,27 +65,27 @@ def plain(wires: Wires, policy: str, bounces: Iterable[str] = (), moved: Iterabl
     )
 
 
-def ways(fabric: Plain, start: int, end: int, avoided: int | None = None) -> list[list[int]]:
-    """Return the shortest of all ways that the policy allows, as switches."""
+def shortest_paths(fabric: Plain, start: int, end: int, avoided: int | None = None) -> list[list[int]]:
+    """Return the shortest of all paths that the policy allows, as switches."""
     growing = [[start]]
     while growing:
-        if arrived := [way for way in growing if way[-1] == end]:
+        if arrived := [path for path in growing if path[-1] == end]:
             return arrived
         growing = [
-            [*way, step]
-            for way in growing
-            if len(way) == 1 or way[-1] not in fabric.outside
-            for step in fabric.near(way[-1])
-            if step not in way and step != avoided and _allowed(fabric, [*way, step])
+            [*path, step]
+            for path in growing
+            if len(path) == 1 or path[-1] not in fabric.outside
+            for step in fabric.near(path[-1])
+            if step not in path and step != avoided and _allowed(fabric, [*path, step])
         ]
     return []
 
 
-def _allowed(fabric: Plain, way: Sequence[int]) -> bool:
-    """Return whether a way goes up, then level at most once, then down, where the policy asks for that."""
+def _allowed(fabric: Plain, path: Sequence[int]) -> bool:
+    """Return whether a path goes up, then level at most once, then down, where the policy asks for that."""
     if fabric.policy == "shortest-path":
         return True
-    climbed = [fabric.tiers[b] - fabric.tiers[a] for a, b in pairwise(way)]
+    climbed = [fabric.tiers[b] - fabric.tiers[a] for a, b in pairwise(path)]
     return all(before > 0 or after < 0 for before, after in pairwise(climbed))
 
 
@@ -102,9 +102,9 @@ def waits(fabric: Plain) -> set[tuple[Buffer, Buffer]]:
     found: set[tuple[Buffer, Buffer]] = set()
     seen: set[Walk] = set()
     walks = [
-        Walk(tuple((a, b, 0) for a, b in pairwise(way)), end)
+        Walk(tuple((a, b, 0) for a, b in pairwise(path)), end)
         for start, end in fabric.talks
-        for way in ways(fabric, start, end)
+        for path in shortest_paths(fabric, start, end)
     ]
     while walks:
         walk = walks.pop()
@@ -116,7 +116,7 @@ def waits(fabric: Plain) -> set[tuple[Buffer, Buffer]]:
 
 
 def _bounces(fabric: Plain, taken: Buffer, end: int) -> Iterator[Walk]:
-    """Yield the walks of a packet that came from above to a switch which cannot send it down."""
+    """Yield the walks of a packet that came down to a switch which cannot send it further down."""
     above, here, priority = taken
     same, other = here in fabric.bounces, here in fabric.moved and priority == 0
     if fabric.tiers[above] <= fabric.tiers[here] or not (same or other):
@@ -127,27 +127,27 @@ def _bounces(fabric: Plain, taken: Buffer, end: int) -> Iterator[Walk]:
     for up in fabric.above(here):
         yield Walk(((here, up, after),), up, (taken,))
         for goal in wanted if up not in fabric.outside else ():
-            for way in ways(fabric, up, goal, avoided=here):
-                yield Walk(tuple((a, b, after) for a, b in pairwise([here, *way])), goal, (taken,))
+            for path in shortest_paths(fabric, up, goal, avoided=here):
+                yield Walk(tuple((a, b, after) for a, b in pairwise([here, *path])), goal, (taken,))
 
 
 def through_outside(fabric: Plain) -> set[tuple[Buffer, Buffer]]:
     """Return the waits there are where switches outside forward all to all, but nothing to where it came from."""
     through = {
         ((a, b, 0), (b, c, 0))
-        for (a, b), (here, c) in product(fabric.both_ways(), repeat=2)
+        for (a, b), (here, c) in product(fabric.both_directions(), repeat=2)
         if b == here and b in fabric.outside and a != c and not {(a, b), (b, c)} & fabric.lossy
     }
     return waits(fabric) | through
 
 
-def shortest_circle(fabric: Plain) -> int:
-    """Return how many buffers the smallest circle has, 0 where none closes."""
+def shortest_cycle(fabric: Plain) -> int:
+    """Return how many buffers the smallest cycle has, 0 where none closes."""
     return shortest_of(waits(fabric))
 
 
 def shortest_of(found: set[tuple[Buffer, Buffer]]) -> int:
-    """Return how many buffers the smallest circle of waits has, 0 where none closes."""
+    """Return how many buffers the smallest cycle of waits has, 0 where none closes."""
     after: dict[Buffer, set[Buffer]] = {}
     for before, following in found:
         after.setdefault(before, set()).add(following)
@@ -171,12 +171,14 @@ def has_valley(fabric: Plain) -> bool:
 
     Where a tier is not known, or is that of a switch outside, nobody can say what is up.
     """
-    return any(_dips(fabric, way) for start, end in fabric.talks for way in ways(fabric, start, end))
+    return any(
+        _dips(fabric, path) for start, end in fabric.talks for path in shortest_paths(fabric, start, end)
+    )
 
 
-def _dips(fabric: Plain, way: Sequence[int]) -> bool:
+def _dips(fabric: Plain, path: Sequence[int]) -> bool:
     down = False
-    for a, b in pairwise(way):
+    for a, b in pairwise(path):
         if not (fabric.tiers[a] and fabric.tiers[b]) or {a, b} & fabric.outside:
             down = False
         elif fabric.tiers[b] < fabric.tiers[a]:
@@ -187,11 +189,11 @@ def _dips(fabric: Plain, way: Sequence[int]) -> bool:
 
 
 def has_lost(fabric: Plain) -> bool:
-    """Return whether two switches with hosts are joined by links and by no way, and none may lead around outside."""
+    """Return whether two switches with hosts are joined by links and by no path, and none may lead around outside."""
     free = fabric._replace(policy="shortest-path")
     inside = [end for end in fabric.ends if end not in fabric.outside]
     return any(
-        ways(free, a, b) and not ways(fabric, a, b) and not _may_go_around(fabric, a, b)
+        shortest_paths(free, a, b) and not shortest_paths(fabric, a, b) and not _may_go_around(fabric, a, b)
         for a, b in product(inside, inside)
     )
 
@@ -203,7 +205,9 @@ def _may_go_around(fabric: Plain, start: int, end: int) -> bool:
         for switch in fabric.outside
         if all(0 < fabric.tiers[other] < fabric.tiers[switch] for other in fabric.near(switch))
     ]
-    return any(ways(fabric, start, top) for top in tops) and any(ways(fabric, top, end) for top in tops)
+    return any(shortest_paths(fabric, start, top) for top in tops) and any(
+        shortest_paths(fabric, top, end) for top in tops
+    )
 
 
 def left(fabric: Plain, links: int, switches: int) -> Iterator[Plain]:

@@ -36,21 +36,21 @@ def bouncing(*switches: str) -> RoutingQuestion:
 
 @pytest.mark.parametrize("clos", [leaf_spine(4, 2), leaf_spine(9, 5), three_tier(3, 4, 3, 2)])
 @pytest.mark.parametrize("question", [UP_DOWN, SHORTEST])
-def test_a_clos_has_no_circle(clos: Wires, question: RoutingQuestion) -> None:
+def test_a_clos_has_no_cycle(clos: Wires, question: RoutingQuestion) -> None:
     found = routing_verdict(clos, question)
     assert (found.cycle, found.valley, found.lost) == ((), None, None)
 
 
-def test_one_bouncing_leaf_closes_no_circle_and_two_do() -> None:
+def test_one_bouncing_leaf_closes_no_cycle_and_two_do() -> None:
     clos = leaf_spine(6, 4)
     assert routing_verdict(clos, bouncing("leaf1")).cycle == ()
-    circle = routing_verdict(clos, bouncing("leaf1", "leaf4")).cycle
-    assert [hop.near for hop in circle] == ["leaf1", "spine0", "leaf4", "spine0"]
-    assert [hop.near for hop in circle if hop.up_again] == ["leaf1", "leaf4"]
-    assert (circle[0].from_port, circle[0].to_port) == ("leaf1:to-spine0", "spine0:to-leaf1")
+    cycle = routing_verdict(clos, bouncing("leaf1", "leaf4")).cycle
+    assert [hop.near for hop in cycle] == ["leaf1", "spine0", "leaf4", "spine0"]
+    assert [hop.near for hop in cycle if hop.up_again] == ["leaf1", "leaf4"]
+    assert (cycle[0].from_port, cycle[0].to_port) == ("leaf1:to-spine0", "spine0:to-leaf1")
 
 
-def test_bounces_in_a_second_priority_close_no_circle() -> None:
+def test_bounces_in_a_second_priority_close_no_cycle() -> None:
     clos = leaf_spine(6, 4)
     moved = RoutingQuestion("up-down", frozenset(), frozenset(clos.names[:6]))
     assert routing_verdict(clos, moved).cycle == ()
@@ -68,8 +68,8 @@ def test_switches_that_bounce_and_those_that_do_so_in_a_second_priority_are_told
 def test_a_ring_that_one_switch_outside_could_close_is_shown_through_it(switches: int) -> None:
     others = ring(switches)._replace(outside=frozenset({1}))
     assert routing_verdict(others, SHORTEST).cycle == ()
-    circle = cycle_through_outside(others, SHORTEST)
-    assert {hop.near for hop in circle} == set(others.names)
+    cycle = cycle_through_outside(others, SHORTEST)
+    assert {hop.near for hop in cycle} == set(others.names)
     line = without(others, pairs=[(2, 3)])
     assert cycle_through_outside(line, SHORTEST) == ()
 
@@ -90,20 +90,22 @@ def test_of_a_regular_clos_three_pods_and_planes_are_left() -> None:
 
 @pytest.mark.parametrize("policy", ["up-down", "shortest-path"])
 @pytest.mark.parametrize("survive", [1, 2])
-def test_a_clos_of_1_024_hosts_with_ways_enough_bears_every_failure(policy: Policy, survive: int) -> None:
+def test_a_clos_of_1_024_hosts_with_enough_paths_tolerates_every_failure(
+    policy: Policy, survive: int
+) -> None:
     clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
     found = after_failures(clos, RoutingQuestion(policy), FailureBudget(survive, survive))
     assert (found.cycle, found.valley, found.lost, found.drawn) == (None, None, None, False)
 
 
-def test_one_leaf_that_bounces_and_one_failure_close_a_circle_only_where_ways_may_turn_up_again() -> None:
+def test_one_leaf_that_bounces_and_one_failure_close_a_cycle_only_where_paths_may_have_valleys() -> None:
     """What is bounced into a plane must stay there, whatever has failed in it; hosts choose another."""
     clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
     assert after_failures(clos, bouncing("leaf3-2"), FailureBudget(1, 1)).cycle is None
     for budget in (FailureBudget(1, 1), FailureBudget(1, 0)):
-        circle = after_failures(clos, SHORTEST._replace(bounces=frozenset(["leaf3-2"])), budget).cycle
-        assert circle is not None
-        assert [strike.links for strike in circle.failed] == [1]
+        cycle = after_failures(clos, SHORTEST._replace(bounces=frozenset(["leaf3-2"])), budget).cycle
+        assert cycle is not None
+        assert [strike.links for strike in cycle.failed] == [1]
 
 
 def test_a_clos_of_two_planes_needs_few_cases_for_every_two_failures() -> None:
@@ -119,15 +121,15 @@ def test_plain_bounces_are_not_taken_for_those_in_a_second_priority_beside_them(
     assert len(routing_verdict(leaf_spine(4, 1), mixed).cycle) == 4
 
 
-def test_two_spines_of_one_pod_that_bounce_wait_for_each_other_by_way_of_super_spines() -> None:
-    """What one sends up comes down to the other, a way that no traffic takes that was never bounced."""
+def test_two_spines_of_one_pod_that_bounce_close_a_cycle_through_super_spines() -> None:
+    """What one sends up comes down to the other, a path that only bounced traffic takes."""
     names = ["leaf1", "leaf2", "spine1", "spine2", "super1", "super2", "spine3", "leaf3"]
     pairs = [("leaf1", "spine1"), ("leaf1", "spine2"), ("leaf2", "spine1"), ("leaf2", "spine2")]
     pairs += [(spine, top) for spine in ("spine1", "spine2", "spine3") for top in ("super1", "super2")]
     whole = wires(names, [1, 1, 2, 2, 3, 3, 2, 1], [*pairs, ("leaf3", "spine3")])
-    circle = routing_verdict(whole, bouncing("spine1", "spine2")).cycle
-    assert {hop.near for hop in circle if hop.up_again} == {"spine1", "spine2"}
-    assert len(circle) == 4
+    cycle = routing_verdict(whole, bouncing("spine1", "spine2")).cycle
+    assert {hop.near for hop in cycle if hop.up_again} == {"spine1", "spine2"}
+    assert len(cycle) == 4
     assert routing_verdict(whole, bouncing("spine1")).cycle == ()
     planes = three_tier(pods=2, leaves=2, spines=2, supers=2)
     assert routing_verdict(planes, bouncing("spine0-0", "spine0-1")).cycle == (), (
@@ -136,7 +138,7 @@ def test_two_spines_of_one_pod_that_bounce_wait_for_each_other_by_way_of_super_s
     assert routing_verdict(planes, bouncing("spine0-0", "spine1-0")).cycle
 
 
-def test_bounces_among_neighbors_close_a_circle_of_three_beside_one_of_four() -> None:
+def test_bounces_among_neighbors_close_a_cycle_of_three_beside_one_of_four() -> None:
     names = ["leaf", "spine1", "super1", "spine2", "super2"]
     pairs = [("leaf", "spine1"), ("leaf", "super1"), ("spine1", "super1")]
     pairs += [("spine2", "super1"), ("leaf", "super2"), ("spine2", "super2")]
@@ -164,20 +166,20 @@ def test_a_valley_at_a_spine_is_found_beside_what_goes_up_and_down_there() -> No
 def test_two_bounces_planted_among_65_536_hosts_are_found(seed: int) -> None:
     clos = three_tier(pods=16, leaves=64, spines=64, supers=4)
     one, other = Random(seed).sample([name for name in clos.names if name.startswith("leaf")], 2)
-    circle = routing_verdict(clos, bouncing(one, other)).cycle
-    assert {hop.near for hop in circle if hop.up_again} == {one, other}
+    cycle = routing_verdict(clos, bouncing(one, other)).cycle
+    assert {hop.near for hop in cycle if hop.up_again} == {one, other}
     same_pod = one.partition("-")[0] == other.partition("-")[0]
-    assert len(circle) == (4 if same_pod else 8)
+    assert len(cycle) == (4 if same_pod else 8)
     assert routing_verdict(clos, bouncing(one)).cycle == ()
 
 
 @pytest.mark.parametrize(("switches", "length"), [(3, 0), (4, 4), (5, 5), (6, 6), (9, 9)])
-def test_rings_of_three_have_no_circle_and_longer_ones_do(switches: int, length: int) -> None:
+def test_rings_of_three_have_no_cycle_and_longer_ones_do(switches: int, length: int) -> None:
     assert len(routing_verdict(ring(switches), SHORTEST).cycle) == length
 
 
 @pytest.mark.parametrize("sides", [(5,), (6,), (5, 5), (3, 7), (3, 3, 5)])
-def test_a_torus_in_dimension_order_has_a_circle_on_one_lane_and_none_with_datelines(
+def test_a_torus_in_dimension_order_has_a_cycle_on_one_lane_and_none_with_datelines(
     sides: tuple[int, ...],
 ) -> None:
     assert moves_verdict(torus(sides), dimension_order(sides, datelines=False), SHORTEST).cycle
@@ -185,11 +187,11 @@ def test_a_torus_in_dimension_order_has_a_circle_on_one_lane_and_none_with_datel
 
 
 @pytest.mark.parametrize("sides", [(3,), (3, 3), (3, 3, 3)])
-def test_a_torus_of_rings_of_three_has_no_circle_in_dimension_order(sides: tuple[int, ...]) -> None:
+def test_a_torus_of_rings_of_three_has_no_cycle_in_dimension_order(sides: tuple[int, ...]) -> None:
     assert moves_verdict(torus(sides), dimension_order(sides, datelines=False), SHORTEST).cycle == ()
 
 
-def test_turning_freely_closes_a_circle_even_in_a_torus_of_rings_of_three() -> None:
+def test_turning_freely_closes_a_cycle_even_in_a_torus_of_rings_of_three() -> None:
     assert routing_verdict(torus((3, 3)), SHORTEST).cycle
 
 
@@ -202,11 +204,11 @@ def test_shortest_paths_of_a_leaf_spine_bear_one_failure_and_not_two() -> None:
     assert len(found.verdict.cycle) == 4
 
 
-def test_what_comes_down_and_goes_on_level_is_not_sent_up_again() -> None:
+def test_what_comes_down_and_goes_on_level_is_no_valley() -> None:
     square = ring(4)._replace(tiers=[2, 1, 1, 2])
-    circle = routing_verdict(square, SHORTEST).cycle
-    assert len(circle) == 4
-    assert not any(hop.up_again for hop in circle)
+    cycle = routing_verdict(square, SHORTEST).cycle
+    assert len(cycle) == 4
+    assert not any(hop.up_again for hop in cycle)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +221,7 @@ def test_what_comes_down_and_goes_on_level_is_not_sent_up_again() -> None:
         ((2, 2), [("leaf2", "far1")], ("leaf1", "leaf2")),
         # What it has links to does not all stand below it.
         ((2, 2), [("leaf1", "far1"), ("leaf2", "far1"), ("far1", "far2")], ("leaf1", "leaf2")),
-        # Nobody knows where it stands, or it does not stand above.
+        # Its tier is unknown, or not a higher one.
         ((0, 2), [("leaf1", "far1"), ("leaf2", "far1")], ("leaf1", "leaf2")),
         ((1, 2), [("leaf1", "far1"), ("leaf2", "far1")], ("leaf1", "leaf2")),
         ((2, 1), [("leaf1", "far1"), ("leaf2", "far2")], ("leaf1", "leaf2")),
@@ -255,7 +257,7 @@ def test_two_links_beside_each_other_fail_as_two() -> None:
     assert [strike.links for strike in found.failed] == [2, 2]
 
 
-def test_three_leaves_after_two_failures_have_a_valley_and_no_circle() -> None:
+def test_three_leaves_after_two_failures_have_a_valley_and_no_cycle() -> None:
     left = without(leaf_spine(3, 2), pairs=[(0, 3), (1, 4)])
     found = routing_verdict(left, SHORTEST)
     assert (found.cycle, found.valley) == ((), ("spine1", "leaf2", "spine0"))
@@ -312,7 +314,7 @@ def test_links_and_switches_fail_each_by_themselves() -> None:
     assert [len(strike.ends) for strike in found.failed] == [1]
 
 
-def test_where_no_so_few_links_join_two_switches_nothing_is_drawn_for_ever(
+def test_where_no_so_few_links_join_two_switches_drawing_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("lossless.analysis.routing.failures.MOST_WORK", 0)

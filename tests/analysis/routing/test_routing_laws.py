@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tests.analysis.routing.naive import Buffer
 
 POLICIES: st.SearchStrategy[Policy] = st.sampled_from(["up-down", "shortest-path"])
-BORNE = st.sampled_from(
+TOLERATED = st.sampled_from(
     [FailureBudget(1, 1), FailureBudget(2, 2), FailureBudget(2, 0), FailureBudget(0, 2), FailureBudget(1, 2)]
 )
 
@@ -51,12 +51,12 @@ def whole(wires: Wires, question: RoutingQuestion) -> RoutingVerdict:
 
 
 @given(tiered())
-def test_up_and_down_never_closes_a_circle(wires: Wires) -> None:
+def test_up_and_down_never_closes_a_cycle(wires: Wires) -> None:
     assert whole(wires, RoutingQuestion("up-down")).cycle == ()
 
 
 @given(tiered(), st.data())
-def test_fewer_links_close_no_circle_where_packets_go_up_and_down(wires: Wires, data: st.DataObject) -> None:
+def test_fewer_links_close_no_cycle_where_packets_go_up_and_down(wires: Wires, data: st.DataObject) -> None:
     pairs = [(a, b) for a, b, _ in wires.pairs()]
     gone = data.draw(st.sets(st.sampled_from(pairs))) if pairs else set()
     assert routing_verdict(without(wires, pairs=gone), RoutingQuestion("up-down")).cycle == ()
@@ -70,7 +70,7 @@ def bouncing(data: st.DataObject, wires: Wires, policy: Policy) -> RoutingQuesti
 
 
 @given(tiered(6), POLICIES)
-def test_turns_are_those_of_all_shortest_ways(wires: Wires, policy: Policy) -> None:
+def test_turns_are_those_of_all_shortest_paths(wires: Wires, policy: Policy) -> None:
     moves = up_down(wires) if policy == "up-down" else shortest_path(wires)
     found = {
         ((*moves.channels[before], 0), (*moves.channels[following], 0))
@@ -82,11 +82,11 @@ def test_turns_are_those_of_all_shortest_ways(wires: Wires, policy: Policy) -> N
     assert found == naive.waits(naive.plain(wires._replace(lossy=frozenset()), policy))
 
 
-def assert_waits(wires: Wires, circle: Sequence[CycleHop], waits: set[tuple[Buffer, Buffer]]) -> None:
-    """Check that each hop of a cycle waits for the next, and is sent up again where it says so."""
+def assert_waits(wires: Wires, cycle: Sequence[CycleHop], waits: set[tuple[Buffer, Buffer]]) -> None:
+    """Check that each hop of a cycle waits for the next, and is a valley where it says so."""
     number = {name: place for place, name in enumerate(wires.names)}
-    buffers = [(number[hop.near], number[hop.far], int(hop.second)) for hop in circle]
-    for hop, before, here in zip(circle, buffers[-1:] + buffers[:-1], buffers, strict=True):
+    buffers = [(number[hop.near], number[hop.far], int(hop.second)) for hop in cycle]
+    for hop, before, here in zip(cycle, buffers[-1:] + buffers[:-1], buffers, strict=True):
         assert (before, here) in waits
         assert (hop.from_port, hop.to_port) == (f"{hop.near}:to-{hop.far}", f"{hop.far}:to-{hop.near}")
         above, near, far = (wires.tiers[switch] for switch in (before[0], here[0], here[1]))
@@ -101,7 +101,7 @@ def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packe
     question = bouncing(data, wires, policy)
     expected = naive.plain(wires, policy, question.bounces, question.moved)
     found = routing_verdict(wires, question)
-    assert len(found.cycle) == naive.shortest_circle(expected)
+    assert len(found.cycle) == naive.shortest_cycle(expected)
     assert_waits(wires, found.cycle, naive.waits(expected))
     assert (found.valley is not None) == naive.has_valley(expected)
     assert (found.lost is not None) == naive.has_lost(expected)
@@ -119,7 +119,7 @@ def test_switches_outside_send_and_take_and_never_forward(
     question = question._replace(bounces=question.bounces - names, moved=question.moved - names)
     expected = naive.plain(with_others, policy, question.bounces, question.moved)
     found = routing_verdict(with_others, question)
-    assert len(found.cycle) == naive.shortest_circle(expected)
+    assert len(found.cycle) == naive.shortest_cycle(expected)
     assert (found.valley is not None) == naive.has_valley(expected)
     assert (found.lost is not None) == naive.has_lost(expected)
     through = cycle_through_outside(with_others, question)
@@ -134,16 +134,16 @@ def test_a_channel_leads_to_one_state(wires: Wires, outside: int) -> None:
 
 
 @settings(max_examples=40)
-@given(st.one_of(tiered(5), worn_clos(4)), POLICIES, BORNE, st.data())
+@given(st.one_of(tiered(5), worn_clos(4)), POLICIES, TOLERATED, st.data())
 def test_what_failures_lead_to_is_what_following_each_packet_finds(
-    wires: Wires, policy: Policy, borne: FailureBudget, data: st.DataObject
+    wires: Wires, policy: Policy, tolerated: FailureBudget, data: st.DataObject
 ) -> None:
     question = bouncing(data, wires, policy)
-    found = after_failures(wires, question, borne)
+    found = after_failures(wires, question, tolerated)
     fabric = naive.plain(wires, policy, question.bounces, question.moved)
-    cases = list(naive.left(fabric, borne.links, borne.switches))
+    cases = list(naive.left(fabric, tolerated.links, tolerated.switches))
     assert not found.drawn
-    assert (found.cycle is not None) == any(map(naive.shortest_circle, cases))
+    assert (found.cycle is not None) == any(map(naive.shortest_cycle, cases))
     if found.cycle is None:
         assert (found.valley is not None) == any(map(naive.has_valley, cases))
         assert (found.lost is not None) == any(map(naive.has_lost, cases))
@@ -174,24 +174,26 @@ def test_turns_rise_where_all_go_up_then_level_once_then_down(wires: Wires, poli
 
 
 @given(tiered())
-def test_what_no_way_up_and_down_leads_to_is_found_with_and_without_moves(wires: Wires) -> None:
+def test_what_no_up_down_path_leads_to_is_found_with_and_without_moves(wires: Wires) -> None:
     assert lost_up_down(wires) == flows(up_down(wires), wires.attached).lost
 
 
 @given(st.one_of(worn_clos(), pods()), POLICIES, st.data())
-def test_few_of_what_is_alike_show_what_all_show(wires: Wires, policy: Policy, data: st.DataObject) -> None:
+def test_few_of_what_is_identical_show_what_all_show(
+    wires: Wires, policy: Policy, data: st.DataObject
+) -> None:
     question = bouncing(data, wires, policy)
     few, every = routing_verdict(wires, question), whole(wires, question)
     assert len(few.cycle) == len(every.cycle)
     assert (few.valley is None, few.lost is None) == (every.valley is None, every.lost is None)
 
 
-def all_cases(wires: Wires, borne: FailureBudget) -> Iterator[tuple[int, Wires]]:
+def all_cases(wires: Wires, tolerated: FailureBudget) -> Iterator[tuple[int, Wires]]:
     """Yield what is left after each set of failures of links, and each of switches, and how many they are."""
     yield 0, wires
     switches = [Failure((name,), 1) for name in wires.names]
     links = [Failure((wires.names[a], wires.names[b]), n) for a, b, n in wires.pairs()]
-    for strikes, most in ((switches, borne.switches), (links, borne.links)):
+    for strikes, most in ((switches, tolerated.switches), (links, tolerated.links)):
         for chosen in (c for count in range(1, most + 1) for c in combinations(strikes, count)):
             left, cost = wires, sum(strike.links for strike in chosen)
             for strike in chosen if cost <= most else ():
@@ -205,19 +207,19 @@ def fewest(seen: VerdictAfterFailures | None) -> float:
     return inf if seen is None else sum(strike.links for strike in seen.failed)
 
 
-def held_against_every_case(wires: Wires, question: RoutingQuestion, borne: FailureBudget) -> None:
+def held_against_every_case(wires: Wires, question: RoutingQuestion, tolerated: FailureBudget) -> None:
     """Check that an outcome is that of all cases, with as few failures.
 
     Raises:
         AssertionError: it is not.
     """
-    found = after_failures(wires, question, borne)
-    verdicts = [(cost, whole(left, question)) for cost, left in all_cases(wires, borne)]
-    circle, valley, lost = (
+    found = after_failures(wires, question, tolerated)
+    verdicts = [(cost, whole(left, question)) for cost, left in all_cases(wires, tolerated)]
+    cycle, valley, lost = (
         min((cost for cost, verdict in verdicts if verdict[place]), default=inf) for place in range(3)
     )
     assert not found.drawn
-    assert fewest(found.cycle) == circle
+    assert fewest(found.cycle) == cycle
     if found.cycle is None:
         assert (fewest(found.valley), fewest(found.lost)) == (valley, lost)
 
@@ -235,7 +237,7 @@ def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
 def test_cases_of_two_failures_that_are_looked_at_show_what_all_show(
     wires: Wires, policy: Policy, data: st.DataObject
 ) -> None:
-    held_against_every_case(wires, bouncing(data, wires, policy), data.draw(BORNE))
+    held_against_every_case(wires, bouncing(data, wires, policy), data.draw(TOLERATED))
 
 
 @given(st.one_of(worn_clos(), pods(), tiered()), POLICIES, st.integers(1, 2))
@@ -274,7 +276,7 @@ def distances(wires: Wires, policy: Policy) -> dict[tuple[str, str], int]:
 
 
 @given(st.one_of(worn_clos(), pods()))
-def test_what_can_change_places_is_linked_alike(wires: Wires) -> None:
+def test_what_can_change_places_is_linked_identical(wires: Wires) -> None:
     for family in families(wires):
         for one, other in pairwise(family):
             moved = {**dict(zip(one, other, strict=True)), **dict(zip(other, one, strict=True))}
@@ -287,7 +289,7 @@ def test_what_can_change_places_is_linked_alike(wires: Wires) -> None:
 
 
 @given(st.one_of(worn_clos(), pods()))
-def test_ends_that_stand_for_others_are_linked_as_those(wires: Wires) -> None:
+def test_ends_that_represent_others_are_linked_as_those(wires: Wires) -> None:
     orbits = Orbits(wires)
     for near, far, count in wires.pairs():
         one, other = orbits.of((near, far))

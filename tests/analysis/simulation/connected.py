@@ -1,4 +1,4 @@
-"""Networks of cables that are all alike."""
+"""Networks of cables that are all identical."""
 
 from __future__ import annotations
 

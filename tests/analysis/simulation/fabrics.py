@@ -12,7 +12,7 @@ from lossless.api import load_fabrics
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.documents import load
 from lossless.model.fabric.view import View
-from tests.checks.rules.judging import patched
+from tests.checks.rules.checking import patched
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def missing(view: View, **question: Any) -> str:
     return found.reason
 
 
-def judged(view: View, seeds: int = 2, **question: Any) -> RunVerdict:
+def checked(view: View, seeds: int = 2, **question: Any) -> RunVerdict:
     """Return the one verdict from runs."""
     found = answer(view, SimulationRequest(Question(**question), Limits(seeds)))
     assert found.not_run is None

@@ -18,15 +18,15 @@ from lossless.analysis.simulation.study.study import study
 from tests.analysis.simulation.fabrics import (
     PFC_ONLY,
     Patch,
+    checked,
     declared,
     deployed,
     headroom,
-    judged,
     of_every_port,
     put,
     seen_as,
 )
-from tests.checks.rules.judging import patched
+from tests.checks.rules.checking import patched
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
@@ -53,11 +53,11 @@ SN4700: Patch = {
 def test_a_vendors_own_headroom_under_slow_peers_is_on_the_edge_and_says_how_quick_they_must_be() -> None:
     """905 quanta at 400G are 1,158 ns; in sixteenths of that, half is still quick enough."""
     view = declared(SN4700)
-    verdict = judged(view)
+    verdict = checked(view)
     assert (verdict.verdict, verdict.drops.seeds) == ("on the edge", 2)
     assert re.match(
         r"lossless frames are dropped at \S+ in 2 of 2 seeds, where peers take the 1,158 ns to obey PFC that "
-        r"IEEE 802.3 allows; none are within 579 ns: the headroom is the vendor's own",
+        r"IEEE 802.3 allows; none are dropped up to 579 ns: the headroom is the vendor's own",
         verdict.reasons[0],
     )
     assert fabric_verdict(view).overall == "safe"
@@ -76,8 +76,11 @@ def test_the_safe_time_is_known_to_a_sixteenth() -> None:
     shape = {"hosts_per_leaf": 4, "host_links": "1 x 200G", "uplinks": "4 x 200G"}
     hardware = {"leaf": "nvidia-sn3700", "spine": "nvidia-sn3700"}
     view = declared({**PFC_ONLY, "hardware": hardware, "topology": {"leaf_spine": shape}})
-    (reason,) = judged(view).reasons
-    assert "peers take the 1,160 ns to obey PFC that IEEE 802.3 allows; none are within 1,087 ns" in reason
+    (reason,) = checked(view).reasons
+    assert (
+        "peers take the 1,160 ns to obey PFC that IEEE 802.3 allows; none are dropped up to 1,087 ns"
+        in reason
+    )
     found = put(view)
     assert sum(one.drops for one in study(found._replace(reaction=15 / 16), Limits(2)).seeds) == 0
 
@@ -98,12 +101,12 @@ def test_headroom_below_the_vendors_own_is_unsafe_even_if_quick_peers_would_fit(
     """20,480 B of 231,424 B: peers that obey at once would lose nothing, and nobody promised that they do."""
     found = put(deployed(headroom(20_480)))
     assert study(found._replace(reaction=0.0), Limits(1)).seeds[0].drops == 0
-    assert judged(deployed(headroom(20_480))).verdict == "unsafe"
+    assert checked(deployed(headroom(20_480))).verdict == "unsafe"
 
 
 def test_more_headroom_for_slow_peers_is_advised_and_is_enough() -> None:
     found = put(declared(SN4700))
-    texts = "".join(judged(declared(SN4700)).changes)
+    texts = "".join(checked(declared(SN4700)).changes)
     need = max(int(text.replace(",", "")) for text in re.findall(r"to at least ([\d,]+) B", texts))
     ends = {
         key: end._replace(groups=tuple(group._replace(headroom_bytes=need) for group in end.groups))
@@ -130,7 +133,7 @@ def test_the_lines_that_are_advised_are_those_that_count_at_the_port(
     rdma: Patch, buffer: str, ecn: str
 ) -> None:
     """A line for all switches changes nothing where a tier, a speed or a device has one of its own."""
-    changes = judged(declared({"classes": {"rdma": rdma}}), 4).changes
+    changes = checked(declared({"classes": {"rdma": rdma}}), 4).changes
     assert [change.partition("in the intent: ")[2] for change in changes] == [
         f"classes.rdma.{buffer}.dynamic_th, classes.rdma.{ecn}.max"
     ]
@@ -139,7 +142,7 @@ def test_the_lines_that_are_advised_are_those_that_count_at_the_port(
 # --- figures ---
 
 
-def test_the_fullest_queue_drains_at_the_rate_of_its_own_port() -> None:
+def test_the_deepest_queue_drains_at_the_rate_of_its_own_port() -> None:
     """Two leaves of three hosts send through one spine into a third, over one link of 100G each."""
     leaves, hosts = ("l1", "l2", "l3"), range(1, 10)
     devices = {**{leaf: {"role": "leaf"} for leaf in leaves}, "s1": {"role": "spine"}}
@@ -148,21 +151,21 @@ def test_the_fullest_queue_drains_at_the_rate_of_its_own_port() -> None:
         {"a": leaf, "b": "s1", "links": "1 x 100G", "cable": "30m"} for leaf in leaves
     ]
     topology = {"leaf_spine": None, "devices": devices, "links": links, "oversubscription": 12}
-    verdict = judged(declared({**PFC_ONLY, "topology": topology}))
+    verdict = checked(declared({**PFC_ONLY, "topology": topology}))
     assert verdict.egress_at is not None
     assert verdict.egress_at.startswith("s1:")
     assert verdict.drain_us == pytest.approx(verdict.egress_bytes.most * 8 / 100e9 * 1e6)
 
 
 def test_marks_come_before_pfc_in_no_more_seeds_than_pfc_fires_in() -> None:
-    verdict = judged(declared(), size_bytes=64 << 10)
+    verdict = checked(declared(), size_bytes=64 << 10)
     assert verdict.marks.seeds > 0
     assert verdict.marks_before_pfc <= verdict.pfc.seeds
 
 
-def test_how_far_pauses_reach_is_counted_by_links_ports_and_nics() -> None:
+def test_pause_propagation_is_counted_by_hops_ports_and_nics() -> None:
     """A dead NIC stops its leaf's port; senders at the leaf and, through the spines, those of the other leaf."""
-    verdict = judged(declared(PFC_ONLY), dead_nic=True, size_bytes=64 * MIB)
+    verdict = checked(declared(PFC_ONLY), dead_nic=True, size_bytes=64 * MIB)
     assert verdict.spread_links == 4
     assert verdict.spread_nics == "15 of 16"
     assert verdict.spread_ports.endswith(" of 32")
@@ -192,18 +195,18 @@ def verdicts_of(*documents: Document) -> list[str]:
     return [one.verdict for one in answer(seen_as(*documents), SimulationRequest(Question(), Limits(1))).runs]
 
 
-def test_devices_without_a_link_between_them_are_judged_one_by_one() -> None:
+def test_devices_without_a_link_between_them_are_checked_one_by_one() -> None:
     leaf1 = patched("rendered-leaf.json", {}, "leaf1.json")
     assert verdicts_of(leaf1, leaf9(DROPS)) == ["safe", "unsafe"]
 
 
-def test_a_device_apart_from_others_that_are_linked_is_judged_too() -> None:
+def test_a_device_apart_from_others_that_are_linked_is_checked_too() -> None:
     leaf1 = patched("rendered-leaf.json", {}, "leaf1.json")
     spine1 = patched("rendered-spine.json", {}, "spine1.json")
     assert "unsafe" in verdicts_of(leaf1, spine1, leaf9(DROPS))
 
 
-def test_a_target_on_one_device_leaves_the_others_judged() -> None:
+def test_a_target_on_one_device_leaves_the_others_checked() -> None:
     leaf1 = patched("rendered-leaf.json", {}, "leaf1.json")
     assert answer(
         seen_as(leaf1, leaf9({})), SimulationRequest(Question(target="leaf1:Ethernet8"), Limits(1))
@@ -229,7 +232,7 @@ def test_a_value_that_cannot_be_run_is_a_verdict_or_a_reason(patch: Patch) -> No
 
 
 def test_without_a_nic_it_is_said_that_nobody_slows_down() -> None:
-    assert judged(deployed()).assumed[0].startswith("no NIC is known: senders keep to line rate")
+    assert checked(deployed()).assumed[0].startswith("no NIC is known: senders keep to line rate")
 
 
 def test_a_nic_whose_dcqcn_is_unknown_is_an_assumption() -> None:

@@ -1,6 +1,6 @@
 """Nothing is lost and nothing invented: every frame is in one place and every byte counted once, at any time.
 
-Networks are small and left to chance. Groups have the headroom floor, and let their peers go on when they are empty or
+Networks are small and random. Groups have the headroom floor, and let their peers go on when they are empty or
 two frames below their threshold.
 """
 

@@ -1,4 +1,4 @@
-"""Which fabrics have paths that can wait for each other in a circle, found without running anything."""
+"""Which fabrics have a cyclic buffer dependency, found without running anything."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def plant(switches: int, links: Iterable[tuple[int, int]], leaves: Iterable[int]
     )
 
 
-def circles(found: SimTopology) -> bool:
+def cycles(found: SimTopology) -> bool:
     return may_close_cycle(found, found.nics)
 
 
@@ -48,14 +48,14 @@ def ring(switches: int) -> SimTopology:
 
 
 @pytest.mark.parametrize(("switches", "expected"), [(3, False), (4, True), (5, True), (8, True)])
-def test_a_ring_closes_a_circle_from_four_on(switches: int, expected: bool) -> None:
+def test_a_ring_closes_a_cycle_from_four_on(switches: int, expected: bool) -> None:
     """In a ring of three every path is one link long, and waits for none."""
-    assert circles(ring(switches)) is expected
+    assert cycles(ring(switches)) is expected
 
 
 def test_a_ring_of_which_two_neighbors_alone_have_nics_closes_none() -> None:
     links = [(number, (number + 1) % 6) for number in range(6)]
-    assert not circles(plant(6, links, (0, 1)))
+    assert not cycles(plant(6, links, (0, 1)))
 
 
 @given(st.integers(1, 5), st.integers(1, 5))
@@ -63,14 +63,14 @@ def test_leaves_under_spines_close_none_and_are_seen_at_a_glance(leaves: int, sp
     links = product(range(leaves), range(leaves, leaves + spines))
     found = plant(leaves + spines, links, range(leaves))
     assert is_two_tier(found)
-    assert not circles(found)
+    assert not cycles(found)
 
 
 def test_leaves_that_reach_each_other_only_through_a_third_are_looked_at_path_by_path() -> None:
-    """Leaf 1 is under both spines, the others under one each: down to it, and up again."""
+    """Leaf 1 is under both spines, the others under one each: its paths have a valley."""
     found = plant(5, [(0, 3), (1, 3), (1, 4), (2, 4)], (0, 1, 2))
     assert not is_two_tier(found)
-    assert not circles(found)
+    assert not cycles(found)
 
 
 @st.composite
@@ -93,7 +93,7 @@ def shortest_paths(links: Links, source: int, target: int) -> list[tuple[int, ..
     return [path for path in paths if path[-1] == target]
 
 
-def closes_a_circle(links: Links, leaves: list[int]) -> bool:
+def closes_a_cycle(links: Links, leaves: list[int]) -> bool:
     """Return whether links that follow each other on shortest paths come back to where they began."""
     waits: Links = set()
     numbers = {link: at for at, link in enumerate(links | {(b, a) for a, b in links})}
@@ -115,17 +115,17 @@ def reached(waits: Links, start: int) -> set[int]:
 @given(graphs())
 def test_it_says_what_all_shortest_paths_say(graph: tuple[int, Links, list[int]]) -> None:
     switches, links, leaves = graph
-    assert circles(plant(switches, links, leaves)) is closes_a_circle(links, leaves)
+    assert cycles(plant(switches, links, leaves)) is closes_a_cycle(links, leaves)
 
 
 @given(graphs())
-def test_what_is_seen_at_a_glance_closes_no_circle(graph: tuple[int, Links, list[int]]) -> None:
+def test_what_is_seen_at_a_glance_closes_no_cycle(graph: tuple[int, Links, list[int]]) -> None:
     switches, links, leaves = graph
-    assert not (is_two_tier(plant(switches, links, leaves)) and closes_a_circle(links, leaves))
+    assert not (is_two_tier(plant(switches, links, leaves)) and closes_a_cycle(links, leaves))
 
 
 @pytest.mark.parametrize(
     "links", [{(0, 1), (0, 2), (1, 3), (1, 4), (2, 5)}, {(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)}]
 )
 def test_a_tree_closes_none(links: Links) -> None:
-    assert not circles(plant(6, links, range(6)))
+    assert not cycles(plant(6, links, range(6)))

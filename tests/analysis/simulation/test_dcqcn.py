@@ -149,10 +149,10 @@ def test_the_first_cnp_lowers_the_rate_to_the_first_rate_and_aims_no_higher() ->
     assert point.target_gbps == 30
 
 
-# --- the way up ---
+# --- recovery ---
 
 
-def test_recoveries_halve_the_gap_to_the_target_until_the_threshold() -> None:
+def test_recoveries_halve_the_distance_to_the_target_until_the_threshold() -> None:
     assert rates(after_cnp_at_10(), 313.999999, 314, 614, 914) == [50, 75, 87.5, 93.75]
 
 

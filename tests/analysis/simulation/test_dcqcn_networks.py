@@ -53,7 +53,7 @@ def narrow(
 def first_cnp_ns(near_ns: float, far_ns: float) -> float:
     """Return when the first CNP is back at the sender: that of the second frame, the first one marked.
 
-    It starts behind the first frame on the slow link. The CNP is 66 B, and 20 B gap, on each link of the way back.
+    It starts behind the first frame on the slow link. The CNP is 66 B, and 20 B gap, on each link of its path.
     """
     marked = FAST_NS + near_ns + SLOW_NS
     arrives = marked + SLOW_NS + far_ns

@@ -208,16 +208,16 @@ def marked(simulation: Simulation) -> tuple[int, int]:
     return int(record["marks"]), int(record["sent_frames"])
 
 
-def beyond_chance(found: int, tries: int, chance: float) -> bool:
+def is_unlikely(found: int, tries: int, probability: float) -> bool:
     """Return whether a count is more than five standard deviations from what is expected of it."""
-    return abs(found - tries * chance) > 5 * math.sqrt(tries * chance * (1 - chance)) + 1e-9
+    return abs(found - tries * probability) > 5 * math.sqrt(tries * probability * (1 - probability)) + 1e-9
 
 
 @given(
     frames=st.integers(0, 30), kmin=st.integers(0, 30_000), width=st.integers(0, 30_000), pmax=st.floats(0, 1)
 )
 def test_frames_are_marked_by_what_they_leave_behind(frames: int, kmin: int, width: int, pmax: float) -> None:
-    """Never at or below Kmin, always above Kmax, and by a chance that rises to Pmax from one to the other."""
+    """Never at or below Kmin, always above Kmax, and with a probability that rises to Pmax from one to the other."""
     simulation = standing_queue(SimWred(kmin, kmin + width, pmax), frames)
     marks, sent = marked(simulation)
     left = frames * FRAME
@@ -228,17 +228,17 @@ def test_frames_are_marked_by_what_they_leave_behind(frames: int, kmin: int, wid
     elif left > kmin + width:
         assert marks == sent
     else:
-        assert not beyond_chance(marks, sent, pmax * (left - kmin) / width)
+        assert not is_unlikely(marks, sent, pmax * (left - kmin) / width)
 
 
 @pytest.mark.parametrize(
-    ("left", "chance"),
+    ("left", "probability"),
     [(10, 0), (11, 0.02), (15, 0.1), (20, 0.2), (21, 1)],
 )
-def test_the_chance_of_a_mark_at_kmin_between_at_kmax_and_above(left: int, chance: float) -> None:
+def test_the_probability_of_a_mark_at_kmin_between_at_kmax_and_above(left: int, probability: float) -> None:
     """Kmin 10,000 B, Kmax 20,000 B, Pmax 20 %."""
     marks, sent = marked(standing_queue(SimWred(10_000, 20_000, 0.2), left))
-    assert not beyond_chance(marks, sent, chance)
+    assert not is_unlikely(marks, sent, probability)
 
 
 def test_the_first_mark_is_told_with_its_time() -> None:
@@ -277,7 +277,7 @@ def test_wred_without_ecn_drops_above_kmax_and_marks_nothing(level: int) -> None
 
 @settings(max_examples=12)
 @given(kmin=st.integers(0, 9_999), width=st.integers(5_000, 40_000), pmax=st.floats(0, 1))
-def test_wred_drops_by_the_chance_that_ecn_would_mark_by(kmin: int, width: int, pmax: float) -> None:
+def test_wred_drops_by_the_probability_that_ecn_would_mark_by(kmin: int, width: int, pmax: float) -> None:
     """Frames come one by one to a queue that may not send; the last is the first to find more than Kmin there."""
     quiet = kmin // FRAME + 1
     wred = SimWred(kmin, kmin + width, pmax, marks=False)
@@ -286,10 +286,10 @@ def test_wred_drops_by_the_chance_that_ecn_would_mark_by(kmin: int, width: int, 
         holds=(Hold(2, 1, 0, 1e6),), size_bytes=(quiet + 1) * FRAME,
     )  # fmt: skip
     left = quiet * FRAME
-    chance = 1.0 if left > kmin + width else pmax * (left - kmin) / width
+    probability = 1.0 if left > kmin + width else pmax * (left - kmin) / width
     simulation, drops = Simulation(network), 0
     for seed in range(800):
         simulation.restart(seed)
         simulation.advance(10_000)
         drops += int(queue(simulation, 2, 1)["drops"])
-    assert not beyond_chance(drops, 800, chance)
+    assert not is_unlikely(drops, 800, probability)

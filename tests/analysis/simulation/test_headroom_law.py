@@ -2,8 +2,8 @@
 
 The claim: where no frame is larger than P and none smaller than 64 B, a lossless group never drops that has the floor
 of :func:`floor_headroom` for P, times the most memory that such a frame takes for each of its bytes (cells). Whatever
-the sizes, the fan-in, the thresholds, the classes, the traffic on the way of the pause. Preamble and gap are left out
-of the sum: they delay a pause, but take time and no memory on the way back.
+the sizes, the fan-in, the thresholds, the classes, the traffic on the path of the pause. Preamble and gap are left out
+of the sum: they delay a pause, but take time and no memory after it.
 
 It is not too much either: with frames of one size all of the floor is used but one frame, and at half of it frames are
 lost at every rate.
@@ -54,7 +54,7 @@ class Case(NamedTuple):
     """An incast through one switch. Sizes are bytes of frames without preamble and gap.
 
     Each sender sends frames of all ``sizes`` by turns; those of ``reverse_bytes`` come back to it (0: none do), and
-    then ACKs go both ways. ``still``: the switch may not send to the receiver.
+    then ACKs go in both directions. ``still``: the switch may not send to the receiver.
     """
 
     rate_bps: int
@@ -95,16 +95,16 @@ def waste(cell_bytes: int, largest_bytes: int) -> float:
 
 def incast(case: Case, kind: SimGroup, pool_bytes: int) -> SimNetwork:
     hub = case.senders + 1
-    ways = [(host, hub, case.senders) for host in range(case.senders)]
+    paths = [(host, hub, case.senders) for host in range(case.senders)]
     flows = [
-        SimFlow(way, ENDLESS_BYTES, traffic_class=number % case.classes, mtu_bytes=size - OVERHEAD)
-        for way in ways
+        SimFlow(path, ENDLESS_BYTES, traffic_class=number % case.classes, mtu_bytes=size - OVERHEAD)
+        for path in paths
         for number, size in enumerate(case.sizes)
     ]
     if case.reverse_bytes:
         back = [((host + 1) % case.senders, hub, host) for host in range(case.senders)]
         payload = case.reverse_bytes - OVERHEAD
-        flows += [SimFlow(way, ENDLESS_BYTES, 37 * way[0], mtu_bytes=payload) for way in back]
+        flows += [SimFlow(path, ENDLESS_BYTES, 37 * path[0], mtu_bytes=payload) for path in back]
     held = Hold(hub, case.senders, 0, 1e9, classes=tuple(range(case.classes)))
     return star(
         case.senders,

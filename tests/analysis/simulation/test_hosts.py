@@ -154,8 +154,8 @@ def test_without_data_their_way_acks_cost_nothing(kind: Acks) -> None:
 
 
 @pytest.mark.parametrize("kind", ["data", "apart"])
-def test_acks_are_simulated_for_flows_whose_way_back_carries_data(kind: Acks) -> None:
-    """The way back of 0 to 1 ends on the link that 2 to 0 takes, and the other way round; 3 to 4 is by itself."""
+def test_acks_are_simulated_for_flows_whose_return_path_carries_data(kind: Acks) -> None:
+    """The return path of 0 to 1 ends on the link that 2 to 0 takes, and vice versa; 3 to 4 is by itself."""
     simulation = hub([flow(0, 1), flow(2, 0), flow(3, 4)], physics=Physics(acks=kind))
     answered = simulation.state.flows["acks"][list(simulation.index.flow_at)] >= 0
     assert answered.tolist() == [True, True, False]
@@ -195,7 +195,7 @@ TIGHT = SimPort((SimQueue(limit_bytes=WIRE),), (SimGroup(1.0, 100_000),))
 THREE_AT_ONCE = [flow(0, 8, 1), flow(1, 8, 1), flow(2, 8, 1)]
 
 
-def test_a_last_frame_that_is_lost_is_missed_for_ever_without_a_timeout() -> None:
+def test_a_last_frame_that_is_lost_is_never_sent_again_without_a_timeout() -> None:
     simulation = hub(THREE_AT_ONCE, TIGHT)
     assert simulation.advance(1e9)
     outcome = simulation.outcome()
@@ -214,7 +214,7 @@ def test_a_last_frame_that_is_lost_is_sent_again_after_the_timeout() -> None:
     )
 
 
-def test_a_gap_is_nacked_and_the_sender_goes_back_to_it() -> None:
+def test_a_missing_frame_is_nacked_and_the_sender_goes_back_to_it() -> None:
     """The first frame of flow 2 comes 10 ns after two others and is lost; its second waits behind both.
 
     The NACK, 66 B and 20 B gap, then takes two hops back.
@@ -257,7 +257,7 @@ def test_an_incast_that_overflows_a_lossy_group_is_delivered_in_the_end() -> Non
 
 
 @given(many=st.integers(2, 8), until_frames=st.integers(1, 200))
-def test_flows_of_one_nic_take_turns(many: int, until_frames: int) -> None:
+def test_flows_of_one_nic_share_its_link_frame_by_frame(many: int, until_frames: int) -> None:
     simulation = hub([SimFlow((0, HUB, target), ENDLESS) for target in range(1, many + 1)])
     simulation.advance((until_frames - 0.5) * FRAME_NS)
     sent = simulation.state.flows["sent_bytes"] // PAYLOAD

@@ -1,4 +1,4 @@
-"""The network of one seed: what of a scenario every seed shares, and what chance decides."""
+"""The network of one seed: what of a scenario every seed shares, and what the seed decides."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_a_healthy_nic_pauses_nobody() -> None:
     assert (network.holds, network.slow_hosts) == ((), ())
 
 
-# --- chance ---
+# --- random seeds ---
 
 
 @settings(max_examples=20)
@@ -227,7 +227,7 @@ def test_of_each_kind_of_port_it_is_told_how_many_feed_one() -> None:
     last_hops = {route[-2] for route in simulation.index.wiring.routes}
     assert (kinds["host", "leaf"].ports, kinds["host", "leaf"].fan_in) == (2, 0)
     assert (kinds["leaf", "host"].ports, kinds["leaf", "host"].fan_in) == (1, len(last_hops))
-    assert kinds["leaf", "host"].fullest_bytes > 0
+    assert kinds["leaf", "host"].peak_queue_depth_bytes > 0
 
 
 @pytest.mark.parametrize(

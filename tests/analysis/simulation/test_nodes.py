@@ -27,7 +27,7 @@ from tests.analysis.simulation.fabrics import (
     put,
     seen_as,
 )
-from tests.checks.rules.judging import patched
+from tests.checks.rules.checking import patched
 from tests.strategies import fabric_of, intents
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def test_every_link_of_an_intent_is_a_wire_of_its_rate_and_real_length(data: dic
 # --- sharing ---
 
 
-def test_ports_that_are_alike_share_one_end() -> None:
+def test_ports_that_are_identical_share_one_end() -> None:
     found = put(ROCE, pattern="all-to-all")
     ends = [
         end

@@ -1,4 +1,4 @@
-"""What a port and a switch's memory do, from an intent or a deployed file: every number arrives as it stands there."""
+"""What a port and a switch's memory do, from an intent or a deployed file: every number arrives unchanged."""
 
 from __future__ import annotations
 

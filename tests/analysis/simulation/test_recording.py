@@ -164,7 +164,7 @@ def test_times_cover_a_run_that_is_stopped_up_to_the_stop() -> None:
     assert recorded(star(2), 80_000).times_us[-1] == 80
 
 
-def test_times_cover_a_run_that_stands_still_up_to_the_stop() -> None:
+def test_times_cover_a_stalled_run_up_to_the_stop() -> None:
     held = star(2, size_bytes=40_960)._replace(holds=(Hold(3, 2, 0, 1e9),))
     found = recorded(held, 1e6)
     assert found.times_us[-1] == 1000
@@ -376,7 +376,7 @@ def test_moments_are_those_of_the_run() -> None:
         "first mark": seen.first_mark_ns / 1000,
         "first PAUSE": seen.first_pause_ns / 1000,
         "first drop": None,
-        "watchdog acts": None,
+        "watchdog triggers": None,
     }
 
 

@@ -57,7 +57,7 @@ def untimed(part: Any) -> Any:
 # --- accuracy ---
 
 
-def test_all_cases_of_both_files_are_judged(measured: Measured) -> None:
+def test_all_cases_of_both_files_are_checked(measured: Measured) -> None:
     assert len(measured.found) == len(measured.recorded) == 33 + 160
 
 
@@ -70,7 +70,7 @@ def test_at_most_one_verdict_in_a_hundred_is_wrong_on_knife_edges_too(measured: 
 
 
 @pytest.mark.parametrize(("part", "when"), [("pfc", "first_pfc_ns"), ("drop", "first_drop_ns")])
-def test_pfc_and_drops_are_judged_right_wherever_the_seeds_agree(
+def test_pfc_and_drops_are_checked_right_wherever_the_seeds_agree(
     measured: Measured, part: str, when: str
 ) -> None:
     """Stricter than the knife edges: a full headroom, which every drop has, excuses nothing here."""
@@ -100,7 +100,7 @@ def test_median_peaks_under_dcqcn_are_those_of_the_simulator(measured: Measured)
 def test_pfc_without_congestion_control_starts_to_the_nanosecond_where_the_simulators_does(
     measured: Measured,
 ) -> None:
-    """Up to the first pause nothing is left to chance but the order of what comes at one instant."""
+    """Up to the first pause nothing is random but the order of what comes at one instant."""
     single = {
         name: case["result"]["first_pfc_ns"]
         for name, case in measured.recorded.items()
@@ -206,8 +206,8 @@ def test_a_case_takes_over_every_number_of_its_scenario(folder: Path) -> None:
         assert end.groups[0].headroom_bytes == port["headroom"]
         assert end.queues[0].wred is not None
         assert end.queues[0].wred.kmin_bytes == case["ecn"]["kmin"]
-    ways = [(flow.path[0], flow.path[-1], flow.size_bytes, flow.start_ns) for flow in made.flows]
-    assert ways == [tuple(flow) for flow in case["flows"]]
+    flows = [(flow.path[0], flow.path[-1], flow.size_bytes, flow.start_ns) for flow in made.flows]
+    assert flows == [tuple(flow) for flow in case["flows"]]
 
 
 def test_a_path_takes_the_next_hop_that_the_number_of_its_target_picks() -> None:

@@ -125,7 +125,7 @@ def test_a_ring_is_crossed_the_shorter_way() -> None:
 
 
 FLOWS = 4000
-"""Of so many flows, each of k equal ways gets FLOWS / k of them within five standard deviations."""
+"""Of so many flows, each of k equal paths gets FLOWS / k of them within five standard deviations."""
 
 
 def nearly(flows: int, share: float) -> Any:
@@ -271,7 +271,7 @@ def test_a_plane_that_a_failure_cuts_is_no_plane_of_its_own() -> None:
         put(view, failed=cut)
 
 
-def test_a_leaf_without_uplinks_that_exist_is_not_judged() -> None:
+def test_a_leaf_without_uplinks_that_exist_is_not_checked() -> None:
     """Forty leaves with two uplinks each to one spine of 64 ports: eight leaves get none."""
     shape = leaf_spine(leaves=40, spines=1, uplinks="2 x 800G", hosts_per_leaf=1)
     assert missing(declared(shape)) == (
@@ -419,7 +419,7 @@ def test_permutations_differ_by_seed_alone() -> None:
 
 
 @pytest.mark.parametrize("pattern", [name for name in PATTERNS if name != "permutation"])
-def test_nothing_else_is_left_to_chance(pattern: Pattern) -> None:
+def test_nothing_else_is_random(pattern: Pattern) -> None:
     assert len({step(pattern, 20, 1 << 20, seed) for seed in range(10)}) == 1
 
 

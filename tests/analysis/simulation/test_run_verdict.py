@@ -1,4 +1,4 @@
-"""Verdicts from runs: unsafe, on the edge and safe, each shown by traffic, and mended by what is advised."""
+"""Verdicts from runs: unsafe, on the edge and safe, each shown by traffic, and fixed by what is advised."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from tests.analysis.simulation.fabrics import (
     XON,
     Patch,
     advised,
+    checked,
     declared,
     deployed,
     example,
     headroom,
-    judged,
     of_every_port,
     put,
     ring_of_leaves,
@@ -51,7 +51,7 @@ RAISE_XOFF = rf"^raise xoff of {HOST_PROFILE} from [\d,]+ B to at least ([\d,]+)
 
 def test_a_sound_switch_is_safe_and_its_figures_are_those_of_an_incast() -> None:
     """Eleven senders of 8 MiB into one port at 400G, until they are paused at line rate."""
-    verdict = judged(deployed())
+    verdict = checked(deployed())
     assert (verdict.verdict, verdict.reasons, verdict.changes) == ("safe", (), ())
     assert (verdict.drops.seeds, verdict.pfc.seeds, verdict.marks.seeds) == (0, 1, 1)
     assert (verdict.marks_before_pfc, verdict.watchdog.seeds, verdict.cut) == (1, 0, False)
@@ -66,14 +66,14 @@ def test_a_sound_switch_is_safe_and_its_figures_are_those_of_an_incast() -> None
 
 def test_pfc_begins_where_the_closed_form_says() -> None:
     """m groups pause at T = B / (1 + m): with 11 of them 6,394,581 B, and with fewer more, up to half the pool."""
-    verdict = judged(deployed(), size_bytes=32 * MIB)
+    verdict = checked(deployed(), size_bytes=32 * MIB)
     least, most = 76_734_976 / 12, 76_734_976 / 2
     assert least <= verdict.group_bytes.most <= most
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_example_is_safe_whatever_the_workload(pattern: Pattern) -> None:
-    verdict = judged(example(), seeds=2, pattern=pattern)
+    verdict = checked(example(), seeds=2, pattern=pattern)
     assert (verdict.verdict, verdict.reasons, verdict.drops.seeds) == ("safe", (), 0)
 
 
@@ -94,38 +94,38 @@ def test_no_real_configuration_is_called_unsafe(reference: Path) -> None:
 # --- headroom ---
 
 
-def test_headroom_too_short_drops_and_what_is_advised_mends_it() -> None:
-    short = judged(deployed(headroom(20_480)))
+def test_headroom_too_short_drops_and_what_is_advised_fixes_it() -> None:
+    short = checked(deployed(headroom(20_480)))
     assert short.verdict == "unsafe"
     assert re.match(r"lossless frames are dropped at leaf1:Ethernet\d+ in 1 of 1 seeds", short.reasons[0])
     assert short.drops.seeds == 1
-    mended = judged(deployed(headroom(advised(short, RAISE_XOFF))))
-    assert (mended.verdict, mended.drops.seeds) == ("safe", 0)
+    fixed = checked(deployed(headroom(advised(short, RAISE_XOFF))))
+    assert (fixed.verdict, fixed.drops.seeds) == ("safe", 0)
 
 
-def test_less_than_a_frame_left_is_on_the_edge_and_what_is_advised_mends_it() -> None:
+def test_less_than_a_frame_left_is_on_the_edge_and_what_is_advised_fixes_it() -> None:
     """The sound switch uses 15 frames of 22 cells, 63,360 B."""
-    used = judged(deployed()).headroom_bytes
+    used = checked(deployed()).headroom_bytes
     assert used is not None
     assert used.most == 15 * 22 * 192
-    tight = judged(deployed(headroom(65_000)))
+    tight = checked(deployed(headroom(65_000)))
     assert tight.verdict == "on the edge"
     assert tight.reasons == ("1,640 B of headroom were left at leaf1:Ethernet12",)
     need = advised(tight, RAISE_XOFF)
     assert need == VENDORS
-    assert judged(deployed(headroom(need))).verdict == "safe"
+    assert checked(deployed(headroom(need))).verdict == "safe"
 
 
 def test_a_whole_frame_left_is_safe() -> None:
-    assert judged(deployed(headroom(63_360 + 4158))).verdict == "safe"
-    assert judged(deployed(headroom(63_360 + 4157))).verdict == "on the edge"
+    assert checked(deployed(headroom(63_360 + 4158))).verdict == "safe"
+    assert checked(deployed(headroom(63_360 + 4157))).verdict == "on the edge"
 
 
 def test_advice_is_for_the_group_that_drops() -> None:
     """Uplinks drop; host ports have 2,640 B left, which is less than what one more frame would have needed."""
     uplinks = headroom(20_480, UPLINK_PROFILE)["BUFFER_PROFILE"]
     hosts = headroom(66_000)["BUFFER_PROFILE"]
-    verdict = judged(deployed({"BUFFER_PROFILE": {**hosts, **uplinks}}), size_bytes=64 * MIB)
+    verdict = checked(deployed({"BUFFER_PROFILE": {**hosts, **uplinks}}), size_bytes=64 * MIB)
     assert verdict.verdict == "unsafe"
     assert any(UPLINK_PROFILE in change for change in verdict.changes)
 
@@ -133,21 +133,21 @@ def test_advice_is_for_the_group_that_drops() -> None:
 def test_what_is_advised_is_what_ports_of_that_kind_used() -> None:
     """Uplinks of 800G over 40 m use 105,600 B where they may, host ports of 400G over 5 m no more than 71,808 B."""
     unknown = {"DEVICE_METADATA": {"localhost": {"hwsku": "Some-SKU"}}}
-    short = judged(deployed({**headroom(20_480), **unknown}), size_bytes=64 * MIB)
+    short = checked(deployed({**headroom(20_480), **unknown}), size_bytes=64 * MIB)
     assert advised(short, RAISE_XOFF) < 105_600
 
 
 def test_what_is_advised_is_no_less_than_the_link_needs() -> None:
     """The vendor's row for 400G over 5 m; this traffic would have been content with a third of it."""
-    short = judged(deployed(headroom(20_480)), size_bytes=64 * MIB)
+    short = checked(deployed(headroom(20_480)), size_bytes=64 * MIB)
     assert advised(short, RAISE_XOFF) == VENDORS
 
 
 def test_advice_on_nvidia_says_that_size_must_hold_the_headroom() -> None:
-    short = judged(deployed(headroom(20_480)))
+    short = checked(deployed(headroom(20_480)))
     followed = {"xoff": str(advised(short, RAISE_XOFF)), "size": str(20_480 + 19_456)}
-    mended = judged(deployed({"BUFFER_PROFILE": {HOST_PROFILE: followed}}))
-    assert mended.verdict == "safe" or any("size" in change for change in short.changes)
+    fixed = checked(deployed({"BUFFER_PROFILE": {HOST_PROFILE: followed}}))
+    assert fixed.verdict == "safe" or any("size" in change for change in short.changes)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_the_line_of_the_intent_that_is_advised_raises_the_headroom(short: Patch
             "classes": {"rdma": {"buffer": {"dynamic_th": -4, **buffer}}},
             "topology": {"leaf_spine": {"hosts_per_leaf": 12}},
         }
-        return judged(declared(intent), size_bytes=64 * MIB)
+        return checked(declared(intent), size_bytes=64 * MIB)
 
     unsafe = verdict(short)
     assert unsafe.verdict == "unsafe"
@@ -185,7 +185,7 @@ def test_the_line_of_the_intent_that_is_advised_raises_the_headroom(short: Patch
 
 def test_headroom_that_size_does_not_hold_is_not_the_vendors_own() -> None:
     hollow = {"xoff": "231424", "size": "40960"}
-    assert judged(deployed({"BUFFER_PROFILE": {HOST_PROFILE: hollow}})).verdict == "unsafe"
+    assert checked(deployed({"BUFFER_PROFILE": {HOST_PROFILE: hollow}})).verdict == "unsafe"
 
 
 # --- a shared headroom pool ---
@@ -198,19 +198,19 @@ def shared(pool_bytes: int) -> View:
     return deployed({"BUFFER_POOL": pool, "BUFFER_PROFILE": profiles})
 
 
-def test_a_shared_headroom_pool_too_small_drops_and_a_larger_one_mends_it() -> None:
+def test_a_shared_headroom_pool_too_small_drops_and_a_larger_one_fixes_it() -> None:
     """Seven groups use 63,360 B each at once: 443,520 B."""
-    verdict = judged(shared(300_000))
+    verdict = checked(shared(300_000))
     assert verdict.verdict != "safe"
     assert verdict.drops.seeds == 1
     assert verdict.changes == (
         "raise xoff of ingress_lossless_pool: the shared headroom ran short, not the headroom of one group",
     )
-    assert judged(shared(600_000)).verdict == "safe"
+    assert checked(shared(600_000)).verdict == "safe"
 
 
 def test_a_shared_headroom_pool_too_small_is_unsafe() -> None:
-    verdict = judged(shared(300_000))
+    verdict = checked(shared(300_000))
     assert verdict.verdict == "unsafe"
     assert not any("the vendor's own" in reason for reason in verdict.reasons)
 
@@ -220,25 +220,25 @@ def test_a_shared_headroom_pool_too_small_is_unsafe() -> None:
 LOSSY_QUEUES: Patch = {"BUFFER_QUEUE": {f"{port}|3": {"profile": "q_lossy_profile"} for port in PORTS}}
 
 
-def test_an_egress_limit_fit_for_lossy_traffic_drops_and_a_higher_one_mends_it() -> None:
+def test_an_egress_limit_fit_for_lossy_traffic_drops_and_a_higher_one_fixes_it() -> None:
     """Alpha 8 of a pool of 76.7 MB is 68.2 MB, and the queue would hold 71.5 MB when PFC comes."""
-    verdict = judged(deployed(LOSSY_QUEUES))
+    verdict = checked(deployed(LOSSY_QUEUES))
     assert (verdict.verdict, verdict.egress_at) == ("unsafe", "leaf1:Ethernet0")
     assert verdict.egress_bytes.most <= 76_734_976 * 8 // 9
     assert verdict.changes == (
         "raise the threshold of q_lossy_profile: its queue refuses frames that PFC should hold back",
     )
     higher = {"BUFFER_PROFILE": {"q_lossy_profile": {"dynamic_th": "7"}}}
-    assert judged(deployed({**LOSSY_QUEUES, **higher})).verdict == "safe"
+    assert checked(deployed({**LOSSY_QUEUES, **higher})).verdict == "safe"
 
 
-def test_wred_that_drops_is_unsafe_and_ecn_mends_it() -> None:
-    verdict = judged(deployed({"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_none"}}}))
+def test_wred_that_drops_is_unsafe_and_ecn_fixes_it() -> None:
+    verdict = checked(deployed({"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_none"}}}))
     assert (verdict.verdict, verdict.marks.seeds) == ("unsafe", 0)
     assert verdict.changes == (
         "turn ECN on in AZURE_LOSSLESS: its WRED drops lossless frames instead of marking them",
     )
-    assert judged(deployed({"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_all"}}})).verdict == "safe"
+    assert checked(deployed({"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_all"}}})).verdict == "safe"
 
 
 # --- the watchdog ---
@@ -257,28 +257,28 @@ def with_watchdog(poll_ms: int, detection_ms: int) -> View:
     )
 
 
-def test_a_watchdog_quicker_than_legitimate_pauses_is_unsafe_and_a_slower_one_mends_it() -> None:
+def test_a_watchdog_quicker_than_legitimate_pauses_is_unsafe_and_a_slower_one_fixes_it() -> None:
     """A receiver that takes in 1 Gb/s pauses for 2.1 ms at a time: 256 KiB until it lets its switch go on."""
-    quick = judged(with_watchdog(1, 1), slow_nic_bps=G)
+    quick = checked(with_watchdog(1, 1), slow_nic_bps=G)
     assert quick.verdict == "unsafe"
-    assert quick.reasons[0] == "the watchdog acts on congestion in 2 of 2 seeds"
+    assert quick.reasons[0] == "the watchdog triggers on congestion in 2 of 2 seeds"
     assert quick.changes[0].startswith("find out why the NIC is slow")
     assert quick.stopped_queues > 0
     assert quick.drops.seeds == 0
-    slow = judged(with_watchdog(100, 200), slow_nic_bps=G)
+    slow = checked(with_watchdog(100, 200), slow_nic_bps=G)
     assert (slow.verdict, slow.watchdog.seeds) == ("safe", 0)
 
 
 def test_a_pause_of_half_the_detection_time_is_on_the_edge() -> None:
     """The same receiver: the uplinks behind it wait ten times as long as it pauses its own switch."""
-    verdict = judged(with_watchdog(20, 40), slow_nic_bps=G)
+    verdict = checked(with_watchdog(20, 40), slow_nic_bps=G)
     assert verdict.verdict == "on the edge"
     assert re.match(r"a pause lasted 2\d\.\d ms of the watchdog's 40 ms", verdict.reasons[0])
 
 
 def test_only_pauses_of_switch_ports_are_held_against_the_watchdog() -> None:
     """NICs are paused for 4.6 ms, ports of switches for 0.9 ms at most, which a watchdog of 4 ms never notices."""
-    verdict = judged(with_watchdog(4, 4), size_bytes=64 * MIB)
+    verdict = checked(with_watchdog(4, 4), size_bytes=64 * MIB)
     assert verdict.longest_pause_at is not None
     assert verdict.longest_pause_at.startswith("host")
     assert verdict.longest_pause_us > 4000
@@ -286,15 +286,15 @@ def test_only_pauses_of_switch_ports_are_held_against_the_watchdog() -> None:
 
 
 def test_a_receiver_so_slow_that_the_watchdog_must_act_is_not_safe() -> None:
-    """At 1 Mb/s it takes 2.1 s to let its switch go on; the watchdog acts after 1.2 s."""
-    assert judged(deployed(), slow_nic_bps=1_000_000).verdict != "safe"
+    """At 1 Mb/s it takes 2.1 s to let its switch go on; the watchdog triggers after 1.2 s."""
+    assert checked(deployed(), slow_nic_bps=1_000_000).verdict != "safe"
 
 
 # --- a dead NIC ---
 
 
 def test_a_dead_nic_under_a_watchdog_is_safe_and_what_it_drops_is_its_task() -> None:
-    verdict = judged(deployed(), dead_nic=True)
+    verdict = checked(deployed(), dead_nic=True)
     assert (verdict.verdict, verdict.drops.seeds, verdict.cut) == ("safe", 0, False)
     assert verdict.watchdog.seeds == 1
     assert verdict.stopped_queues == 1
@@ -304,47 +304,47 @@ def test_a_dead_nic_under_a_watchdog_is_safe_and_what_it_drops_is_its_task() -> 
 
 
 def test_a_dead_nic_without_watchdog_is_unsafe() -> None:
-    verdict = judged(deployed({"PFC_WD": None}), dead_nic=True)
+    verdict = checked(deployed({"PFC_WD": None}), dead_nic=True)
     assert (verdict.verdict, verdict.pause_goes_on) == ("unsafe", True)
     assert verdict.reasons == ("nothing ends the pause storm of a dead NIC in 1 of 1 seeds",)
 
 
 def test_a_dead_nic_under_a_watchdog_that_forwards_is_safe() -> None:
-    forwards = judged(deployed({"PFC_WD": of_every_port({"action": "forward"})}), dead_nic=True)
+    forwards = checked(deployed({"PFC_WD": of_every_port({"action": "forward"})}), dead_nic=True)
     assert (forwards.verdict, forwards.stopped_frames) == ("safe", 0)
 
 
 def test_a_watchdog_that_only_alerts_ends_nothing() -> None:
-    verdict = judged(deployed({"PFC_WD": of_every_port({"action": "alert"})}), dead_nic=True)
+    verdict = checked(deployed({"PFC_WD": of_every_port({"action": "alert"})}), dead_nic=True)
     assert verdict.pause_goes_on
     assert verdict.verdict == "unsafe"
 
 
 def test_a_dead_nic_that_comes_too_late_to_be_seen_is_no_storm() -> None:
     """15 x 64 KiB are delivered after 20 us; the NIC dies after 100 us."""
-    assert judged(declared(), dead_nic=True, size_bytes=64 << 10).verdict != "unsafe"
+    assert checked(declared(), dead_nic=True, size_bytes=64 << 10).verdict != "unsafe"
 
 
-def test_a_dead_nic_excuses_no_drops_from_before_the_watchdog_acts() -> None:
-    """WRED drops within microseconds, the watchdog acts after 1.8 s."""
+def test_a_dead_nic_excuses_no_drops_from_before_the_watchdog_triggers() -> None:
+    """WRED drops within microseconds, the watchdog triggers after 1.8 s."""
     wred = {"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_none"}}}
-    assert judged(deployed(wred), dead_nic=True).verdict == "unsafe"
+    assert checked(deployed(wred), dead_nic=True).verdict == "unsafe"
 
 
-# --- a circle ---
+# --- a cycle ---
 
 
-def test_links_that_wait_for_each_other_in_a_circle_are_unsafe() -> None:
-    verdict = judged(ring_of_leaves(), **DEADLOCKED)
+def test_a_pfc_deadlock_is_unsafe() -> None:
+    verdict = checked(ring_of_leaves(), **DEADLOCKED)
     assert verdict.verdict == "unsafe"
     assert {place.partition(":")[0] for place in verdict.cycle} == {"l1", "l2", "l3", "l4", "l5"}
-    assert verdict.reasons[0] == f"links wait for each other in a circle: {', '.join(verdict.cycle)}"
+    assert verdict.reasons[0] == f"PFC deadlock: paused links form a cycle: {', '.join(verdict.cycle)}"
     assert verdict.changes == (
-        "change the routing, not thresholds: no buffer is large enough for a circle of pauses",
+        "change the routing, not thresholds: no buffer size removes a cyclic buffer dependency",
     )
 
 
-def test_the_links_of_a_circle_are_named_in_the_order_in_which_they_wait() -> None:
+def test_the_links_of_a_cycle_are_named_in_the_order_in_which_they_wait() -> None:
     found = put(ring_of_leaves(), **DEADLOCKED)
     seen = study(found, Limits(1)).seeds[0]
     wires = {
@@ -361,12 +361,12 @@ def test_the_links_of_a_circle_are_named_in_the_order_in_which_they_wait() -> No
 
 
 @pytest.mark.parametrize("pattern", ["incast", "permutation"])
-def test_a_ring_of_leaves_without_traffic_all_around_it_has_no_circle(pattern: Pattern) -> None:
-    verdict = judged(ring_of_leaves(), pattern=pattern, size_bytes=8 * MIB)
+def test_a_ring_of_leaves_without_traffic_all_around_it_has_no_cycle(pattern: Pattern) -> None:
+    verdict = checked(ring_of_leaves(), pattern=pattern, size_bytes=8 * MIB)
     assert (verdict.verdict, verdict.cycle) == ("safe", ())
 
 
-def test_following_the_advice_to_route_otherwise_removes_the_circle() -> None:
+def test_following_the_advice_to_route_otherwise_removes_the_cycle() -> None:
     """Without one side of the ring its shortest paths are those of a line."""
-    verdict = judged(ring_of_leaves(), failed=("l1:Ethernet8",), **DEADLOCKED)
+    verdict = checked(ring_of_leaves(), failed=("l1:Ethernet8",), **DEADLOCKED)
     assert (verdict.verdict, verdict.cycle) == ("safe", ())

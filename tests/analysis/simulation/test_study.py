@@ -59,7 +59,7 @@ def run(found: Scenario, seed: int = 1, **limits: Any) -> SeedResult:
 # --- how long a step is ---
 
 
-def test_a_step_takes_what_its_fullest_link_needs_at_line_rate() -> None:
+def test_a_step_takes_what_its_most_loaded_link_needs_at_line_rate() -> None:
     """8 MiB are 2,048 frames of 4,096 B, each with 62 B of headers and 20 B of gap: 171.13 us at 400G."""
     frames_ns = (8 * MIB + 2048 * 82) * 8 / 400
     network = {name: instantiate(put(LEAF, pattern=name), 1).network for name in PATTERNS}
@@ -161,14 +161,14 @@ def test_a_dead_nic_is_followed_until_the_watchdog_has_had_its_time_twice() -> N
     assert found.seeds[0].cut
 
 
-def test_a_circle_that_stands_still_is_no_run_that_was_cut() -> None:
+def test_a_pfc_deadlock_is_no_run_that_was_cut() -> None:
     """Nothing can happen any more, so nothing is gained by going on."""
     seen = run(put(ring_of_leaves({"pfc": {"watchdog": "off"}}), **DEADLOCKED))
     assert seen.outcome.flows_done < seen.outcome.flows
     assert (bool(seen.cycle), seen.cut) == (True, False)
 
 
-# --- chance ---
+# --- random seeds ---
 
 CHANCY: tuple[tuple[Patch, dict[str, Any]], ...] = (
     ({}, {"pattern": "permutation"}),
@@ -183,19 +183,19 @@ def test_dcqcn_runs_as_many_seeds_as_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize(("patch", "question"), CHANCY, ids=["permutation", "storage"])
-def test_who_sends_to_whom_is_chance(patch: Patch, question: dict[str, Any]) -> None:
+def test_who_sends_to_whom_is_random(patch: Patch, question: dict[str, Any]) -> None:
     found = put(deployed(patch), **question)
     assert is_random(found)
     assert len({one.outcome for one in study(found, Limits(seeds=3)).seeds}) == 3
 
 
-def test_which_path_is_taken_is_chance() -> None:
+def test_which_path_is_taken_is_random() -> None:
     found = put(declared(PFC_ONLY))
     assert is_random(found)
     assert len({one.outcome for one in study(found, Limits(seeds=3)).seeds}) == 3
 
 
-def test_without_chance_one_seed_runs() -> None:
+def test_where_nothing_is_random_one_seed_runs() -> None:
     """One switch, nobody who heeds marks: every seed shows the same, so that one is enough."""
     found = put(LEAF)
     assert not is_random(found)
@@ -208,7 +208,7 @@ def test_without_chance_one_seed_runs() -> None:
     assert len({one._replace(first_mark_ns=None) for one in shown}) == 1
 
 
-def test_frames_that_wred_drops_by_chance_are_chance() -> None:
+def test_frames_that_wred_drops_are_random() -> None:
     curve = {
         "green_min_threshold": "1000000",
         "green_max_threshold": "80000000",

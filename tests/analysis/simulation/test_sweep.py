@@ -271,7 +271,7 @@ def test_a_pause_of_half_the_detection_time_is_on_the_edge() -> None:
     assert held == usual._replace(verdict="on the edge")
 
 
-def test_a_dead_nic_is_judged_by_whether_the_watchdog_ends_its_storm() -> None:
+def test_a_dead_nic_is_checked_by_whether_the_watchdog_ends_its_storm() -> None:
     found = scene(Question(nics=4, dead_nic=True))
     grid, horizon_ns = Grid(dynamic_th=(0, 3)), 3.7e9
     rows = sweep(found, grid, ONE, horizon_ns).rows
@@ -283,23 +283,23 @@ def test_a_dead_nic_is_judged_by_whether_the_watchdog_ends_its_storm() -> None:
         sweep(found, grid, ONE, 3e6)
 
 
-def ring(switches_on_the_way: int) -> ScenarioInstance:
+def ring(switches_on_the_path: int) -> ScenarioInstance:
     """Return three switches in a ring; each has a host that sends round it, all in the same direction."""
     links = [(host, 3 + host) for host in range(3)] + [(3, 4), (4, 5), (5, 3)]
-    ways = [[(host + step) % 3 for step in range(switches_on_the_way)] for host in range(3)]
-    flows = [SimFlow((way[0], *(3 + one for one in way), way[-1]), 4 << 20) for way in ways]
+    paths = [[(host + step) % 3 for step in range(switches_on_the_path)] for host in range(3)]
+    flows = [SimFlow((path[0], *(3 + one for one in path), path[-1]), 4 << 20) for path in paths]
     network = connected(links, {node: SimSwitch(2_000_000, 1_000_000) for node in (3, 4, 5)}, flows)
     port = scene().topology.wires[0].a_port
     wires = tuple(PortLink(one.a, one.b, port, port, 100_000_000_000, 1) for one in network.cables)
     return ScenarioInstance(network, ("a", "b", "c", "A", "B", "C"), wires, 0)
 
 
-@pytest.mark.parametrize(("switches_on_the_way", "circle"), [(2, False), (3, True)])
-def test_links_that_wait_for_each_other_in_a_circle_are_seen(switches_on_the_way: int, circle: bool) -> None:
+@pytest.mark.parametrize(("switches_on_the_path", "cycle"), [(2, False), (3, True)])
+def test_a_pfc_deadlock_is_seen(switches_on_the_path: int, cycle: bool) -> None:
     """Over three switches every link of the ring waits for the next; over two, links to hosts come in between."""
-    trial = Bench(ring(switches_on_the_way), 1).trial(ThresholdSetting(dynamic_th=-8), 3e6)
+    trial = Bench(ring(switches_on_the_path), 1).trial(ThresholdSetting(dynamic_th=-8), 3e6)
     assert trial.pauses > 0
-    assert trial.cycle is circle
+    assert trial.cycle is cycle
 
 
 class Backwards(Executor):
@@ -370,7 +370,7 @@ def test_settings_that_show_the_same_stay_in_the_order_of_their_values() -> None
     assert [row.setting for row in swept(scene(), grid).rows] == list(grids.settings(grid))
 
 
-def test_chance_is_tried_with_every_seed_and_the_worst_counts() -> None:
+def test_every_seed_is_run_and_the_worst_counts() -> None:
     grid = Grid(dynamic_th=(-8,))
     (three,) = swept(scene(), grid, THREE).rows
     singles = single_runs(scene(), three.setting, 3)
@@ -379,7 +379,7 @@ def test_chance_is_tried_with_every_seed_and_the_worst_counts() -> None:
     assert (three.pauses, three.pfc_seeds) == (max(pauses), sum(map(bool, pauses)))
 
 
-def test_where_nothing_is_left_to_chance_one_seed_is_enough() -> None:
+def test_where_nothing_is_random_one_seed_is_enough() -> None:
     found = scene(Question(size_bytes=1 << 18, nics=3), INTENT.replace("leaves: 2", "leaves: 1"))
     found = found._replace(dcqcn_of={})
     assert swept(found, Grid(dynamic_th=(0,)), THREE).seeds == 1

@@ -120,7 +120,7 @@ def test_a_pause_that_ends_before_the_detection_time_does_not_trip_it(vendor: st
 
 
 @pytest.mark.parametrize("vendor", VENDORS)
-def test_one_good_window_starts_the_detection_time_anew(vendor: str) -> None:
+def test_one_good_window_starts_the_detection_time_again(vendor: str) -> None:
     assert storm_ms(paused((0.5, 2.5), (2.7, FOREVER), vendor=vendor)) == 5
 
 
@@ -218,7 +218,7 @@ def test_a_stopped_queue_is_restored_after_whole_windows_without_pause(
     assert stopped_ms(simulation, 20) == [(3, True), (restored, False)]
 
 
-def test_a_pause_within_the_restoration_time_starts_it_anew() -> None:
+def test_a_pause_within_the_restoration_time_starts_it_again() -> None:
     simulation = paused((0.5, 5.3), (6.9, 7.1), restoration_ms=2)
     assert stopped_ms(simulation, 20) == [(3, True), (10, False)]
 

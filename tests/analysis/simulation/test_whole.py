@@ -58,10 +58,10 @@ def leaf_spine(
     """
     end = SimPort((SimQueue(wred),), (SimGroup(0.125, 60_000, 0, 10_000),))
     links = [*((host, 8 + host // 4) for host in range(8)), (8, 10), (8, 11), (9, 10), (9, 11)]
-    ways = [(host, 8, 0) if host < 4 else (host, 9, 10 + host % 2, 8, 0) for host in range(1, 8)]
+    paths = [(host, 8, 0) if host < 4 else (host, 9, 10 + host % 2, 8, 0) for host in range(1, 8)]
     flows = [
-        SimFlow(way, frames * 4096, 1000 + 7.3 * number, dcqcn=dcqcn)
-        for number, way in enumerate([*ways, *(way[::-1] for way in ways[-2:])])
+        SimFlow(path, frames * 4096, 1000 + 7.3 * number, dcqcn=dcqcn)
+        for number, path in enumerate([*paths, *(path[::-1] for path in paths[-2:])])
     ]
     made = connected(links, dict.fromkeys(range(8, 12), SimSwitch(2_000_000, 1_500_000)), flows, end)
     lengths = [cable._replace(propagation_ns=500 + 17.7 * at) for at, cable in enumerate(made.cables)]
@@ -122,10 +122,10 @@ def test_the_memory_it_begins_with_changes_nothing(frames: int) -> None:
     assert found == outcome(leaf_spine())
 
 
-# --- chance ---
+# --- random seeds ---
 
 
-def test_seeds_differ_where_marks_are_left_to_chance() -> None:
+def test_seeds_differ_where_marks_are_random() -> None:
     assert len({outcome(leaf_spine(), seed) for seed in range(1, 6)}) == 5
 
 
@@ -134,7 +134,7 @@ def test_seeds_differ_where_marks_are_left_to_chance() -> None:
     [None, SimWred(50_000, 50_000, 0.1), SimWred(20_000, 20_000, 1)],
     ids=["none", "step", "sure step"],
 )
-def test_seeds_are_alike_where_nothing_is_left_to_chance(wred: SimWred | None) -> None:
+def test_seeds_are_identical_where_nothing_is_random(wred: SimWred | None) -> None:
     assert len({outcome(leaf_spine(wred), seed) for seed in range(1, 6)}) == 1
 
 

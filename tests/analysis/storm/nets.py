@@ -70,7 +70,7 @@ def of(shape: str, **pfc: Any) -> View:
 
 
 def seen(view: View, end: str, traffic: Traffic, until_ms: float) -> dict[str, list[float]]:
-    """Return since when links stand still in the packet-level model, in nanoseconds, by the names of stages."""
+    """Return since when links stall in the packet-level model, in nanoseconds, by the names of stages."""
     from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
 
     simulation, staged = _run(view, end, traffic, until_ms)
@@ -84,8 +84,8 @@ def seen(view: View, end: str, traffic: Traffic, until_ms: float) -> dict[str, l
     return times
 
 
-def circle_seen(view: View, end: str, until_ms: float) -> tuple[str, ...]:
-    """Return links that wait for each other in a circle in the packet-level model, empty where none do."""
+def cycle_seen(view: View, end: str, until_ms: float) -> tuple[str, ...]:
+    """Return paused links that form a cycle in the packet-level model, empty where none do."""
     from lossless.analysis.simulation.study.measure import cycle
 
     simulation, staged = _run(view, end, "all-to-all", until_ms)

@@ -1,4 +1,4 @@
-"""How far pauses reach on a fabric, beside what the packet-level model shows of the same fabric."""
+"""Blast radius on a fabric, compared with the packet-level model of the same fabric."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.ground.basics.errors import ScenarioError
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import PFC_ONLY, declared
-from tests.analysis.storm.nets import SHAPES, circle_seen, of, seen
+from tests.analysis.storm.nets import SHAPES, cycle_seen, of, seen
 
 if TYPE_CHECKING:
     from lossless.analysis.storm.blast_radius import BlastRadius
@@ -103,7 +103,7 @@ class TestSpread:
         times = [found[name] for name in (*way, *beyond, "hosts to leaves of other pods")]
         assert times == sorted(times)
 
-    def test_gpus_are_those_of_the_hosts_that_stand_still_and_of_the_dead_one(self) -> None:
+    def test_gpus_are_those_of_the_hosts_that_stall_and_of_the_dead_one(self) -> None:
         found = blast_radius(declared({"cluster": {"gpus_per_host": 8}}), StormSource("host1"))
         assert found.to_data()["gpus"] == {"stopped": 64, "all": 64}
 
@@ -152,7 +152,9 @@ def test_shares_add_up_and_what_hosts_send_arrives(patch: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("traffic", ["all-to-all", "incast"])
-def test_the_packet_level_model_sees_pauses_reach_the_same_tiers_in_the_same_order(traffic: Traffic) -> None:
+def test_in_the_packet_level_model_pauses_propagate_to_the_same_tiers_in_the_same_order(
+    traffic: Traffic,
+) -> None:
     pytest.importorskip("numba")
     view, end = of("leaf-spine"), "host1:port1"
     packets, fluid = seen(view, end, traffic, 5.0), first_ns(blast_radius(view, StormSource(end, traffic)))
@@ -168,10 +170,10 @@ def test_the_packet_level_model_sees_pauses_reach_the_same_tiers_in_the_same_ord
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_times_of_an_all_to_all_agree_with_the_packet_level_model(shape: str) -> None:
-    """Within a quarter: flows of the model take one way each, and its queues are not empty when the NIC dies.
+    """Within a quarter: flows of the packet-level model take one path each, and its queues are not empty at first.
 
-    Where pauses can go round, what runs away from the dead host is stopped only if traffic fills it: of such links the
-    packet-level model may see none stop. It sees no other than the fluid does, and the same hosts.
+    Where the fabric has a cyclic buffer dependency, links away from the dead host stall only if traffic fills them: the
+    packet-level model may see none of these stall. It sees no others than the fluid model, and the same hosts.
     """
     pytest.importorskip("numba")
     view, end = of(shape), "host1:port1"
@@ -187,11 +189,11 @@ def test_times_of_an_all_to_all_agree_with_the_packet_level_model(shape: str) ->
         assert median(times) == pytest.approx(fluid[name], rel=0.25, abs=1.0), name
 
 
-def test_where_traffic_fills_a_torus_both_models_see_pauses_go_round() -> None:
+def test_where_traffic_fills_a_torus_both_models_see_a_pfc_deadlock() -> None:
     pytest.importorskip("numba")
     torus = SHAPES["torus"]["topology"]["torus"] | {"hosts_per_switch": 2}
     view = declared({**SHAPES["torus"], **PFC_ONLY, "topology": {"leaf_spine": None, "torus": torus}})
-    assert circle_seen(view, "host1:port1", 20.0)
+    assert cycle_seen(view, "host1:port1", 20.0)
     assert blast_radius(view, StormSource("host1:port1")).cycle
 
 
@@ -205,7 +207,7 @@ def test_rails_carry_the_pauses_of_all_nics_of_a_host() -> None:
     assert len(found.hosts) == 7
 
 
-def test_pauses_go_round_in_a_torus_and_never_in_tiers() -> None:
+def test_a_torus_can_deadlock_and_tiers_never_do() -> None:
     said = {shape: blast_radius(of(shape), StormSource("host1")).cycle for shape in SHAPES}
     assert [shape for shape, ports in said.items() if ports] == ["dragonfly", "torus"]
     switches = [port.partition(":")[0] for port in said["torus"]]
@@ -230,7 +232,7 @@ def test_what_is_out_of_service_carries_no_pauses() -> None:
         StormSource("host1"),
     )
     assert stages(found) == {"its leaf to host1": (2, 2), "hosts to its leaf": (6, 6)}
-    assert "2 pairs of switches have no such way between them, and send each other nothing" in found.assumed
+    assert "2 pairs of switches have no such path between them, and send each other nothing" in found.assumed
     half = blast_radius(declared({**SHORT, "failures": {"out_of_service": ["spine2"]}}), StormSource("host1"))
     assert stages(half)["spines to its leaf"] == (2, 2)
 
@@ -252,8 +254,8 @@ def test_a_worn_fabric_sends_each_destination_what_way_is_left() -> None:
         (
             "torus",
             {"routing": {"policy": "up-down"}},
-            "topology.routing.policy is up-down, and this fabric has switches that stand in no tier: there is no "
-            "way up and then down; packets that take any shortest way have policy: shortest-path",
+            "topology.routing.policy is up-down, but this fabric has switches without a tier, so no path goes up "
+            "and then down; declare policy: shortest-path if packets take any shortest path",
         ),
     ],
 )
@@ -280,7 +282,7 @@ def test_the_asics_of_one_switch_are_not_guessed_at() -> None:
 def test_a_fabric_too_large_to_look_at_each_destination_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lossless.analysis.storm.paths.MOST_WORK", 100)
     with pytest.raises(
-        ScenarioError, match="traffic to 25 switches by 50 links between switches is too much"
+        ScenarioError, match="traffic to 25 switches over 50 links between switches is too much"
     ):
         blast_radius(of("torus"), StormSource("host1"))
     assert blast_radius(of("torus"), StormSource("host1", "incast")).hosts

@@ -92,7 +92,7 @@ def test_a_slow_host_stops_no_more_and_no_sooner_than_a_slower_or_a_dead_one(
 
 
 @given(st.sampled_from(TIERED), st.data())
-def test_whole_tiers_share_traffic_as_all_shortest_ways_do(shape: str, data: st.DataObject) -> None:
+def test_whole_tiers_share_traffic_as_all_shortest_paths_do(shape: str, data: st.DataObject) -> None:
     found = channel_graph(of(shape).fabric)
     tiers = LeafReachability(found)
     assert tiers.whole
@@ -102,11 +102,11 @@ def test_whole_tiers_share_traffic_as_all_shortest_ways_do(shape: str, data: st.
         for at in data.draw(st.sets(st.sampled_from(to_hosts), min_size=1))
     }
     policy: RoutingPolicy = data.draw(st.sampled_from(get_args(RoutingPolicy)))
-    ways, shares = EcmpPaths(found, policy).shares(weights), TierShares(tiers, weights)
-    assert ways.lost == 0
+    paths, shares = EcmpPaths(found, policy).shares(weights), TierShares(tiers, weights)
+    assert paths.lost == 0
     for came in range(len(found.channels)):
         # What no traffic comes by shares nothing; by tiers alone that does not show.
-        if not found.to_host(came) and (of_came := ways.shares.get(came)):
+        if not found.to_host(came) and (of_came := paths.shares.get(came)):
             assert of_came == pytest.approx(shares.of(came).parts())
 
 
@@ -150,7 +150,7 @@ def test_more_buffer_takes_as_much_longer_and_stops_the_same(
     assert all(large[at] == pytest.approx(times * at_ns, rel=1e-6, abs=1e-3) for at, at_ns in small.items())
 
 
-def test_the_hosts_that_stand_still_are_those_whose_channels_do() -> None:
+def test_the_hosts_that_stall_are_those_whose_channels_do() -> None:
     for shape in SHAPES:
         found: BlastRadius = blast_radius(of(shape), StormSource("host1"))
         hosts = {host.name for host in of(shape).fabric.hosts}

@@ -35,7 +35,7 @@ def ring(switches: int) -> list[Link]:
 
 
 def test_the_published_design_has_half_of_what_it_claims() -> None:
-    """Two leaves of 32 x 400G, one 800G to each of two spines: 1.6 Tb/s one way, 3.2 only if both ways are added."""
+    """Two leaves of 32 x 400G, one 800G to each of two spines: 1.6 Tb/s one way, 3.2 only if both are added."""
     found = bisection(clos(2, 2, 1, 32))
     assert found is not None
     assert (found.bps, found.host_bps, found.least) == (1600 * G, 12_800 * G, True)
@@ -105,7 +105,7 @@ def test_what_was_sent_the_wrong_way_is_taken_back(first: str, neighbors: str) -
 
 
 @given(st.integers(2, 6), st.integers(1, 4), st.integers(1, 3), st.integers(1, 9), st.integers(0, 3))
-def test_joining_what_is_alike_changes_no_flow(
+def test_joining_what_is_identical_changes_no_flow(
     leaves: int, spines: int, up: int, below: int, odd: int
 ) -> None:
     graph: dict[str, dict[str, int]] = {"a": {}, "b": {}}
@@ -155,7 +155,7 @@ def wired(hosts: dict[str, dict[str, int]], between: dict[tuple[str, str], int])
 
 
 def least_cut(near: set[str], hosts: dict[str, dict[str, int]], between: dict[tuple[str, str], int]) -> int:
-    """Return the least that separates some hosts from all others, over all ways to part the switches."""
+    """Return the least that separates some hosts from all others, over all cuts of the switches."""
     switches = sorted(
         {leaf for own in hosts.values() for leaf in own} | {end for pair in between for end in pair}
     )
@@ -175,7 +175,7 @@ def least_cut(near: set[str], hosts: dict[str, dict[str, int]], between: dict[tu
 
 @given(small_fabrics())
 def test_what_crosses_is_the_least_cut_between_the_stated_halves_of_hosts(fabric: Small) -> None:
-    """Tried by hand over every way to part the switches; hosts may have links to two of them, and pass nothing on."""
+    """Tried by hand over every cut of the switches; hosts may have links to two of them, and pass nothing on."""
     hosts, between = fabric
     found = bisection(wired(hosts, between))
     if found is None:

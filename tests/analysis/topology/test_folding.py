@@ -163,7 +163,7 @@ def test_a_small_one_in_full() -> None:
 <text x='58' y='436'>links to hosts: 4 x 400G, 3 m</text>
 <line x1='24' y1='450' x2='50' y2='450'/>
 <text x='58' y='454'>uplinks of leaves: 2 x 800G, 30 m</text>
-<text x='58' y='472'>boxes with a dashed border stand for several devices</text>
+<text x='58' y='472'>a box with a dashed border is several devices</text>
 </svg>
 """)
 

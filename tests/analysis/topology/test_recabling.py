@@ -1,4 +1,4 @@
-"""Which device is which, and which cable, when a fabric is declared anew."""
+"""Which device is which, and which cable, when a fabric is declared again."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_another_speed_or_length_at_the_same_ports_is_a_change() -> None:
     assert [(old.cable_m, new.cable_m) for old, new in found.changed] == [(3, 5)]
 
 
-def test_a_new_device_that_takes_the_name_of_one_that_stands_is_not_that_one() -> None:
+def test_a_new_device_that_takes_an_existing_name_is_not_that_device() -> None:
     old = DeclaredCabling(
         ("x",), (node("leaf1", "leaf", 0), node("host1", "host", 0)), (wire("leaf1:1", "host1:1"),)
     )

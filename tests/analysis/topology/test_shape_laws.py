@@ -114,22 +114,22 @@ def leaf_at(plan: WiringPlan) -> dict[tuple[str, int], str]:
 
 
 def shortest_paths(plan: WiringPlan, a: str, b: str) -> int:
-    """How many shortest ways lead from one switch to another, parallel links counted: walked link by link."""
+    """How many shortest paths lead from one switch to another, parallel links counted: walked link by link."""
     near: dict[str, Counter[str]] = defaultdict(Counter)
     for bundle in plan.bundles:
         if bundle.tier != "hosts":
             near[bundle.a][bundle.b] += bundle.links
             near[bundle.b][bundle.a] += bundle.links
-    ways, seen = Counter({a: 1}), {a}
-    while ways and b not in ways:
-        seen |= ways.keys()
+    counts, seen = Counter({a: 1}), {a}
+    while counts and b not in counts:
+        seen |= counts.keys()
         onward: Counter[str] = Counter()
-        for name, number in ways.items():
+        for name, number in counts.items():
             for other, links in near[name].items():
                 if other not in seen:
                     onward[other] += number * links
-        ways = onward
-    return ways[b]
+        counts = onward
+    return counts[b]
 
 
 @given(SMALL, SMALL, SMALL, SMALL, st.integers(1, 2))

@@ -57,7 +57,7 @@ def test_a_ring_reduce_scatter_by_hand_leaves_each_with_its_part(domains: int, d
 def test_a_ring_all_gather_by_hand(domains: int, domain: int) -> None:
     gpus = domains * domain
     done = toy.ring(gpus, domain, Fraction(SIZE), "g")
-    # What stands in the place of each is what its owner had: one part of every ring from every GPU.
+    # The value of each is what its owner had: one part of every ring from every GPU.
     for held in done.held:
         assert Counter(gpu for value in held.values() for gpu in value) == dict.fromkeys(range(gpus), domain)
     assert passed(done) == said(formula("all-gather", "ring", domains, domain))

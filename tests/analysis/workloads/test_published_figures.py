@@ -1,6 +1,6 @@
 """Figures that articles on GPU networks print, right or wrong: what the fabric they describe really gives.
 
-Every figure comes from an intent by the way that any other takes; nothing is computed here but units. No counterpart
+Every figure comes from an intent as any other does; nothing is computed here but units. No counterpart
 has what no fabric decides: PCIe against NVLink, petaflops, prices, latency, how often GPUs synchronise, how fast a
 buffer of so many bytes fills.
 """
@@ -181,8 +181,8 @@ def inside_bps(**joined: Any) -> int:
     return found.inside_bps
 
 
-def test_nvlink_is_printed_both_ways_and_ualink_in_bits() -> None:
-    """900 GB/s of NVLink 4 and 1.8 TB/s of NVLink 5 are both ways; four lanes of 200G are 100 GB/s, not 800."""
+def test_nvlink_is_printed_in_both_directions_and_ualink_in_bits() -> None:
+    """900 GB/s of NVLink 4 and 1.8 TB/s of NVLink 5 are both directions; four lanes of 200G are 100 GB/s, not 800."""
     assert 2 * inside_bps(nvlink={"generation": 4, "domain": 8}) == 900 * 8 * G
     five = inside_bps(nvlink={"generation": 5, "domain": 72})
     assert 2 * five == 1.8 * 8 * T
@@ -198,6 +198,6 @@ def test_a_rack_of_72_has_129_6_terabyte_a_second_1_8_is_what_one_gpu_has() -> N
     assert found.domain_gpus * 2 * found.inside_bps == 129.6 * 8 * T
 
 
-def test_quantum_2_has_51_2_terabit_both_ways() -> None:
+def test_quantum_2_has_51_2_terabit_in_both_directions() -> None:
     ports = load_infiniband_switch("nvidia-qm9700").ports
     assert 2 * ports["NDR"] * RATES["NDR"].bits_per_second == 51.2 * T

@@ -91,7 +91,7 @@ def test_a_baseline_of_another_version_or_without_entries_knows_nothing(tmp_path
     for document, message in (
         (
             {"version": 1, "findings": [SOUND]},
-            "not a baseline of version 2; delete the file, and lossless baseline writes it anew",
+            "not a baseline of version 2; delete the file, and lossless baseline writes it again",
         ),
         ({"version": 2, "findings": SOUND}, "findings is no list"),
     ):
@@ -144,9 +144,9 @@ def test_a_finding_is_known_as_often_as_it_is_listed(listed: int, times: int) ->
     assert hidden == min(listed, times)
     assert known.unknown_part(finding()._replace(code="WD002")) is not None
     left = max(0, listed - times)
-    judged = NOTHING._replace(files=frozenset({f"{SITE}/leaf1.json"}))
-    assert known.stale(judged) == ({leaf1: {"": left}} if left else {})
-    assert len(list(known.entries(judged))) == (left > 0)
+    checked = NOTHING._replace(files=frozenset({f"{SITE}/leaf1.json"}))
+    assert known.stale(checked) == ({leaf1: {"": left}} if left else {})
+    assert len(list(known.entries(checked))) == (left > 0)
 
 
 PORTS = st.lists(st.sampled_from(["leaf1:Ethernet0", "leaf1:Ethernet4", "leaf2:Ethernet0"]), unique=True)
@@ -219,21 +219,21 @@ def test_a_baseline_is_the_same_text_whatever_the_order_of_findings_and_of_what_
 def test_a_finding_that_another_one_is_shown_in_place_of_is_not_stale() -> None:
     entries = entries_of([finding(xoff=1), finding(xoff=2)], SITE)
     known = BaselineAccount(Baseline("known.json", SITE, None, entries, dict.fromkeys(entries, 0)))
-    judged = NOTHING._replace(files=frozenset({f"{SITE}/leaf1.json"}))
+    checked = NOTHING._replace(files=frozenset({f"{SITE}/leaf1.json"}))
     known.saw("WD002", LEAF1_PORT, "config_db")
-    assert set(known.stale(judged)) == set(entries)
+    assert set(known.stale(checked)) == set(entries)
     known.saw("WD001", LEAF1_PORT, "config_db")
-    assert known.stale(judged) == {}
+    assert known.stale(checked) == {}
 
 
-def test_an_entry_is_stale_where_its_rule_has_judged_its_file(tmp_path: Path) -> None:
+def test_an_entry_is_stale_where_its_rule_has_checked_its_file(tmp_path: Path) -> None:
     folder, file = str(tmp_path), str(tmp_path / "leaf1.json")
     Path(file).touch()
-    judged = NOTHING._replace(files=frozenset({file}))
+    checked = NOTHING._replace(files=frozenset({file}))
     assert account(folder).stale(NOTHING) == {}
-    assert account(folder).stale(judged) == {LEAF1: {"": 1}}
-    assert account(folder).stale(judged._replace(chosen=lambda _file: frozenset({"WD002"}))) == {}
-    (entry,) = account(folder).entries(judged)
+    assert account(folder).stale(checked) == {LEAF1: {"": 1}}
+    assert account(folder).stale(checked._replace(chosen=lambda _file: frozenset({"WD002"}))) == {}
+    (entry,) = account(folder).entries(checked)
     assert entry == (Origin(f"{folder}/known.json", ("findings", 3)), *LEAF1[:3])
 
 
@@ -241,7 +241,7 @@ def test_an_entry_is_stale_where_its_file_is_gone(tmp_path: Path) -> None:
     folder, file = str(tmp_path), str(tmp_path / "leaf1.json")
     assert account(folder).stale(NOTHING) == {LEAF1: {"": 1}}
     unchosen = NOTHING._replace(files=frozenset({file}), chosen=lambda _file: frozenset({"WD002"}))
-    assert account(folder).stale(unchosen) == {}, "a text that was given under a name is no file, and judged"
+    assert account(folder).stale(unchosen) == {}, "a text that was given under a name is no file, and checked"
 
 
 def test_a_rule_that_compares_files_needs_the_whole_folder(tmp_path: Path) -> None:

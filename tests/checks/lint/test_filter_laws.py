@@ -31,7 +31,7 @@ def cases(kind: str) -> tuple[Snippet, ...]:
 
 
 @cache
-def judged(kind: str, number: int) -> tuple[tuple[Document, ...], Report]:
+def checked(kind: str, number: int) -> tuple[tuple[Document, ...], Report]:
     snippet = cases(kind)[number]
     documents = (snippet.document(), *snippet.companions())
     return documents, lint_documents(documents, Options(rdma_dscps=snippet.rdma_dscps))
@@ -52,7 +52,7 @@ def said(report: Report) -> set[tuple[object, ...]]:
 def test_a_comment_never_adds_a_finding(
     data: st.DataObject, number: int, rules: list[str], beside: bool
 ) -> None:
-    documents, before = judged("yaml intent", number)
+    documents, before = checked("yaml intent", number)
     lines = documents[0].text.splitlines()
     line = data.draw(st.integers(0, len(lines) - 1))
     comment = f"# lossless: ignore[{', '.join(rules)}] -- agreed"
@@ -75,7 +75,7 @@ def test_a_comment_never_adds_a_finding(
     st.sampled_from(["*", "**", ""]),
 )
 def test_an_entry_never_adds_a_finding(data: st.DataObject, number: int, rules: list[str], glob: str) -> None:
-    documents, before = judged("json config_db", number)
+    documents, before = checked("json config_db", number)
     objects = [finding.object for finding in before.findings] or ["PORT"]
     pattern = data.draw(st.sampled_from(objects)).rpartition("|")[0] + glob or "PORT"
     entry = f"[[suppress]]\nrules = {json.dumps(rules)}\nreason = 'agreed'\nobject = {json.dumps(pattern)}\n"
@@ -91,7 +91,7 @@ def test_an_entry_never_adds_a_finding(data: st.DataObject, number: int, rules: 
 
 @given(cases_of("json config_db"), SELECTORS)
 def test_only_what_is_chosen_is_found(number: int, rule: str) -> None:
-    documents, before = judged("json config_db", number)
+    documents, before = checked("json config_db", number)
     snippet = cases("json config_db")[number]
     chosen = lint_documents(documents, Options(rdma_dscps=snippet.rdma_dscps, select=(rule,)))
     assert {finding.code for finding in chosen.findings} <= codes_of(rule)
@@ -102,7 +102,7 @@ def test_only_what_is_chosen_is_found(number: int, rule: str) -> None:
 
 @given(st.data(), cases_of("json config_db"))
 def test_what_is_known_is_exactly_what_was_found(data: st.DataObject, number: int) -> None:
-    documents, before = judged("json config_db", number)
+    documents, before = checked("json config_db", number)
     known = data.draw(
         st.lists(st.sampled_from(before.findings), unique_by=id) if before.findings else st.just([])
     )
@@ -119,7 +119,7 @@ def test_what_is_known_is_exactly_what_was_found(data: st.DataObject, number: in
 
 @given(st.data(), cases_of("json config_db"))
 def test_the_order_of_findings_does_not_matter(data: st.DataObject, number: int) -> None:
-    findings: tuple[Finding, ...] = judged("json config_db", number)[1].findings
+    findings: tuple[Finding, ...] = checked("json config_db", number)[1].findings
     shuffled = data.draw(st.permutations(findings))
     text = baseline_text(entries_of(findings, "/repository"))
     assert baseline_text(entries_of(shuffled, "/repository")) == text

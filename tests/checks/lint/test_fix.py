@@ -1,4 +1,4 @@
-"""What is fixed_documents is gone, nothing new has come, and mending once more changes nothing."""
+"""What is fixed_documents is gone, nothing new has come, and fixing once more changes nothing."""
 
 from __future__ import annotations
 

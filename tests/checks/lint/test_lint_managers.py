@@ -1,4 +1,4 @@
-"""Linting what a subnet manager runs with: files told apart by what stands in them, judged a folder at a time."""
+"""Linting what a subnet manager runs with: files told apart by their content, checked a folder at a time."""
 
 from __future__ import annotations
 
@@ -76,15 +76,15 @@ def test_what_is_wrong_beside_opensm_conf_is_said_once(hall: Path) -> None:
         ]
 
 
-def test_a_file_that_no_opensm_conf_names_is_read_and_not_judged(tmp_path: Path) -> None:
+def test_a_file_that_no_opensm_conf_names_is_read_and_not_checked(tmp_path: Path) -> None:
     (tmp_path / "partitions.conf").write_text("a=1, foo : ALL ;\n", encoding="utf-8")
     report = api.lint([tmp_path])
     assert [one.line for one in report.errors] == [1]
     assert report.findings == ()
-    assert [one.times for one in report.not_judged] == [1]
+    assert [one.times for one in report.not_checked] == [1]
 
 
-def test_a_configuration_of_something_else_is_passed_over_in_a_folder_and_refused_by_name(
+def test_a_configuration_of_something_else_is_skipped_in_a_folder_and_refused_by_name(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "nginx.conf").write_text("daemon off;\nworker_processes 4;\n", encoding="utf-8")

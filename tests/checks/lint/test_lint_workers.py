@@ -1,4 +1,4 @@
-"""Many files are judged in several processes; nothing of what is said may depend on that."""
+"""Many files are checked in several processes; nothing of what is said may depend on that."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lossless.output.report.lint.json_format import json_text
 from lossless.output.report.lint.summary import summary_text
 from lossless.output.report.lint.text import findings_text
 from lossless.output.report.text_style import PLAIN
-from tests.checks.rules.judging import patched
+from tests.checks.rules.checking import patched
 from tests.checks.rules.snippets import BASES
 from tests.formats.sonic import shapes
 
@@ -55,7 +55,7 @@ def write(path: Path, text: str) -> None:
 def said(report: api.Report) -> tuple[object, ...]:
     """Return all that people and programs are shown of a report."""
     text = [*findings_text(report, PLAIN), summary_text(report)]
-    return text, json.loads(json_text(report)), report.errors, report.not_judged
+    return text, json.loads(json_text(report)), report.errors, report.not_checked
 
 
 @pytest.mark.skipif(not processes.usable(), reason="one processor, or no processes that start as copies")
@@ -111,7 +111,7 @@ def test_a_process_that_is_ended_from_outside_is_an_error(
         api.lint([repository])
 
 
-def test_a_machine_without_shared_locks_judges_in_one_process(
+def test_a_machine_without_shared_locks_checks_in_one_process(
     repository: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(_: object) -> None:

@@ -15,7 +15,7 @@ _GIDS = ("IB/RoCE v1", "RoCE v2", "IB/RoCE v1", "RoCE v2")
 
 
 def snapshot(host: str, want: HostQos, neighbor: tuple[str, str] | None = None) -> str:
-    """Return what is read on a host that is set up as wanted; LLDP names the switch and port it hangs on."""
+    """Return what is read on a host that is set up as wanted; LLDP names the switch and port it is attached to."""
     sections = {
         "files": _files(want),
         f"mlnx_qos -i {INTERFACE}": _mlnx_qos(want),

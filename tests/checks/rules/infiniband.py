@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.api import lint_documents
-from tests.checks.rules.judging import patched
+from tests.checks.rules.checking import patched
 from tests.checks.rules.snippets import read_text
 
 if TYPE_CHECKING:

@@ -45,9 +45,9 @@ def only(report: Report, code: str) -> Finding:
     return finding
 
 
-def gaps(report: Report, code: str) -> dict[str, int]:
-    """Return what one rule could not judge, and how often."""
-    return {gap.reason: gap.times for gap in report.not_judged if gap.code == code}
+def unchecked(report: Report, code: str) -> dict[str, int]:
+    """Return what one rule could not check, and how often."""
+    return {rule.reason: rule.times for rule in report.not_checked if rule.code == code}
 
 
 def corpus(reference: Path, *folders: str) -> dict[str, Report]:

@@ -98,7 +98,7 @@ def with_library(host: HostQos, name: str, variable: str, tos: int) -> HostQos:
     return host._replace(jobs=host.jobs._replace(libraries=(*host.jobs.libraries, library)))
 
 
-def judged(fabric: Fabric, have: HostQos, want: HostQos | None) -> Verdicts:
+def checked(fabric: Fabric, have: HostQos, want: HostQos | None) -> Verdicts:
     """Return what the rules say of a host that was read, in a fabric, and beside what is wanted of it."""
     view = View(fabric._replace(hosts=(Host(NAME, have),)))
     verdicts = [run(view, rules_for("hosts"), "config_db")]

@@ -2,8 +2,8 @@
 
     python -m tests.checks.rules.recorded [CODE ...]
 
-writes the records anew: of rules that are named their examples and scenarios, else everything (some minutes).
-``recorded-examples.txt`` holds what each Bad example of a rule's documentation draws, and what changes where its
+writes the records again: of rules that are named their examples and scenarios, else everything (some minutes).
+``recorded-examples.txt`` holds what a rule reports on each Bad example of its documentation, and what changes where its
 network is changed in one respect; ``recorded-values.txt`` the values from which on a rule says something else of its
 examples, Bad and Good. ``scenarios.md`` has networks of its own: a heading with a code and a fact, the network, and
 what the rule says of it.
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
-from tests.checks.rules.snippets import Snippet, judge, judge_together, read_snippets, snippets
+from tests.checks.rules.snippets import Snippet, check, check_together, read_snippets, snippets
 from tests.checks.rules.stated_values import has_values, moved_values
 from tests.checks.rules.variants import reports
 
@@ -82,20 +82,22 @@ def scenarios() -> list[Scenario]:
 def said(report: Report, code: str) -> str:
     """Return all that one rule says in a report, as text."""
     findings = (line for finding in report.findings if finding.code == code for line in _finding(finding))
-    missing = (f"not checked, {gap.times}: {gap.reason}" for gap in report.not_judged if gap.code == code)
+    missing = (
+        f"not checked, {rule.times}: {rule.reason}" for rule in report.not_checked if rule.code == code
+    )
     errors = (f"refused: {error.message}" for error in report.errors)
     return "".join(f"{line}\n" for line in (*errors, *findings, *missing))
 
 
 def said_with_changes(snippet: Snippet, code: str) -> str:
     """Return all that one rule says of a snippet, and what it says else where the network is changed in one respect."""
-    itself = said(judge(snippet, code), code)
+    itself = said(check(snippet, code), code)
     return itself + _differences(itself, code, reports(snippet, code))
 
 
 def said_of_values(snippet: Snippet, code: str) -> str:
     """Return the values from which on one rule says something else of a snippet, and what."""
-    return _differences(said(judge(snippet, code), code), code, moved_values(snippet, code))
+    return _differences(said(check(snippet, code), code), code, moved_values(snippet, code))
 
 
 def _differences(itself: str, code: str, changed: Iterable[tuple[str, Report]]) -> str:
@@ -155,7 +157,7 @@ def _record_examples(
 def _sections(codes: list[str]) -> Iterator[str]:
     for code, fact, network, before in _SECTION.findall(SCENARIOS.read_text()):
         is_kept = codes and code not in codes
-        says = before if is_kept else said(judge_together(read_snippets(network), code), code)
+        says = before if is_kept else said(check_together(read_snippets(network), code), code)
         yield f"## {code}: {fact}\n{network}```text says\n{says}```\n"
 
 

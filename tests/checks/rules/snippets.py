@@ -1,4 +1,4 @@
-"""The Bad and Good snippets of a rule's documentation: read, merged over a named base, and judged.
+"""The Bad and Good snippets of a rule's documentation: read, merged over a named base, and checked.
 
 A snippet is a fenced block whose first line says what it is::
 
@@ -16,9 +16,9 @@ A snippet is a fenced block whose first line says what it is::
     ```yaml intent base=leaf-spine beside=cables.csv
 
 ``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
-null removes a key). ``beside`` names bases that are judged together with it, of the other kind with their suffix
+null removes a key). ``beside`` names bases that are checked together with it, of the other kind with their suffix
 (``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too, ``today`` which day it is. A baseline is not
-judged but counts for what is beside it. A conf file stands for ``opensm.conf`` or ``partitions.conf`` of a folder, its
+checked but counts for what is beside it. A conf file stands for ``opensm.conf`` or ``partitions.conf`` of a folder, its
 companions for the other files there. A csv file is compared with the intent beside it, as an intent is with a csv
 file. Facts are a file of host1, of the name that ``file`` gives, and are never merged.
 The line that ends in ``<- here`` (behind ``#`` in YAML, conf files and texts, ``//`` in JSON) is where the finding must
@@ -67,20 +67,20 @@ class Snippet(NamedTuple):
 
     @property
     def suffix(self) -> str:
-        """The suffix of the file it stands for."""
+        """The suffix of the file that it represents."""
         return {"yaml": ".yaml", "json": ".json", "conf": ".conf", "text": ".txt", "csv": ".csv"}[
             self.kind.split()[0]
         ]
 
     @property
     def file(self) -> str:
-        """The file it stands for."""
+        """The file that it represents."""
         name = self.kind.split()[1] if self.suffix == ".conf" else "fabric"
         return self.named or f"{name}{self.suffix}"
 
     @property
     def is_facts(self) -> bool:
-        """Whether it stands for what was read on a host."""
+        """Whether it represents what was read on a host."""
         return self.kind.endswith("facts")
 
     def document(self) -> Document:
@@ -93,7 +93,7 @@ class Snippet(NamedTuple):
         return load_text(json.dumps(merged, indent=2), self.file)
 
     def companions(self) -> list[Document]:
-        """Return the files that are judged together with it."""
+        """Return the files that are checked together with it."""
         names = [name if Path(name).suffix else f"{name}{self.suffix}" for name in self.beside]
         return [read_text((BASES / name).read_text(), name) for name in names]
 
@@ -113,7 +113,7 @@ class Snippet(NamedTuple):
 
 
 def read_text(text: str, file: str) -> Document:
-    """Return the document of a text that stands for a file, by its name."""
+    """Return the document of a text that represents a file, by its name."""
     if not file.endswith((".conf", ".cfg")):
         return load_text(text, file)
     # A file that defines nothing does not look like one of partitions, and is read as such by its name alone.
@@ -169,7 +169,7 @@ def _snippet(kind: str, options: str, text: str) -> Snippet:
     )
 
 
-def judge(snippet: Snippet, *codes: str) -> Report:
+def check(snippet: Snippet, *codes: str) -> Report:
     """Return what the linter says of a snippet on its base; of rules that are named, only what these say."""
     options = _options(snippet, codes)
     if snippet.kind == "json baseline":
@@ -178,7 +178,7 @@ def judge(snippet: Snippet, *codes: str) -> Report:
             file.write_text(snippet.text)
             return lint_documents(snippet.companions(), options._replace(baseline=str(file)))
     if snippet.is_facts:
-        return _judge_facts(snippet, options)
+        return _check_facts(snippet, options)
     if snippet.suffix == ".csv":
         (intent,) = snippet.companions()
         return compare_cabling(intent, {snippet.file: snippet.text})
@@ -201,11 +201,11 @@ def _options(snippet: Snippet, codes: tuple[str, ...]) -> Options:
     )
 
 
-def judge_together(members: list[Snippet], code: str) -> Report:
+def check_together(members: list[Snippet], code: str) -> Report:
     """Return what one rule says of the files of several snippets together, or of an intent and a sheet of cables."""
     first = members[0]
     if len(members) == 1:
-        return judge(first, code)
+        return check(first, code)
     cables = {member.file: member.text for member in members if member.suffix == ".csv"}
     documents = [member.document() for member in members if member.file not in cables]
     if cables:
@@ -213,7 +213,7 @@ def judge_together(members: list[Snippet], code: str) -> Report:
     return lint_documents([*documents, *first.companions()], _options(first, (code,)))
 
 
-def _judge_facts(snippet: Snippet, options: Options) -> Report:
+def _check_facts(snippet: Snippet, options: Options) -> Report:
     """Return what the linter says of a folder with a file of host1 and what lies beside it."""
     with TemporaryDirectory() as name:
         folder = Path(name)

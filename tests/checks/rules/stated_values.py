@@ -35,29 +35,29 @@ def has_values(snippet: Snippet) -> bool:
 def moved_values(snippet: Snippet, *codes: str) -> Iterator[tuple[str, Report]]:
     """Yield each change to a value of a snippet from which on some rules (without codes any) say something else."""
     data = snippet.document().data
-    kind = _kind(_judged(snippet, codes, data), codes)
+    kind = _kind(_checked(snippet, codes, data), codes)
     for path in _leaves(data if snippet.suffix == ".yaml" else snippet.own().data):
         value = _at(data, path)
         name = "|".join(map(str, path))
         if value is None:
             continue
         yield from _differing(
-            f"{name} is taken away", _judged(snippet, codes, _with(data, path)), codes, kind
+            f"{name} is taken away", _checked(snippet, codes, _with(data, path)), codes, kind
         )
         for other in _others(value):
-            report = _judged(snippet, codes, _with(data, path, other))
+            report = _checked(snippet, codes, _with(data, path, other))
             yield from _differing(f"{name} is {other}", report, codes, kind)
         if (number := _NUMBER.match(str(value))) and not isinstance(value, bool):
             rest = str(value)[number.end() :]
 
-            def judged(at: int, path: Path = path, rest: str = rest, value: Any = value) -> Report | None:
+            def checked(at: int, path: Path = path, rest: str = rest, value: Any = value) -> Report | None:
                 new = at if isinstance(value, int) else f"{at}{rest}"
-                return _judged(snippet, codes, _with(data, path, new))
+                return _checked(snippet, codes, _with(data, path, new))
 
             factor = _FACTOR_OF_SHAPES if path[0] == "topology" else _FACTOR
-            points = _turning_points(int(number[0]), factor, lambda at: _kind(judged(at), codes))
+            points = _turning_points(int(number[0]), factor, lambda at: _kind(checked(at), codes))
             for at in dict.fromkeys(points):
-                yield from _differing(f"{name} is {at}{rest}", judged(at), codes, kind)
+                yield from _differing(f"{name} is {at}{rest}", checked(at), codes, kind)
 
 
 def _differing(name: str, report: Report | None, codes: Codes, kind: object) -> Iterator[tuple[str, Report]]:
@@ -87,10 +87,10 @@ def _kind(report: Report | None, codes: Codes) -> object:
         for it in report.findings
         if not codes or it.code in codes
     ]
-    return found, sum(gap.times for gap in report.not_judged if not codes or gap.code in codes)
+    return found, sum(rule.times for rule in report.not_checked if not codes or rule.code in codes)
 
 
-def _judged(snippet: Snippet, codes: Codes, data: Any) -> Report | None:
+def _checked(snippet: Snippet, codes: Codes, data: Any) -> Report | None:
     try:
         return report_on(snippet, load_text(json.dumps(data, indent=2), snippet.file), *codes)
     except InputError:

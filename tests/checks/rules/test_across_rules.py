@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import lint
-from tests.checks.rules.judging import drawn, gaps, only, patched
+from tests.checks.rules.checking import drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -85,7 +85,7 @@ class TestLinks:
         by_alias = {"DEVICE_NEIGHBOR": {"Ethernet8": {"port": "etp2"}}}
         documents = (leaf(by_alias | uplink(speed="400000")), spine(by_alias))
         assert only("LNK001", *documents).elements == ("leaf1:Ethernet8 - spine1:Ethernet8",)
-        assert gaps("PFC003", *documents) == []
+        assert unchecked("PFC003", *documents) == []
         assert drawn("LNK005", *documents) == []
 
     def test_a_contradicted_link_is_said_once_and_compared_no_further(self) -> None:
@@ -141,7 +141,7 @@ class TestRoles:
         assert only("CFG011", member(1, newer), member(2), member(3)).severity == "info"
 
 
-def test_unrelated_devices_in_one_folder_draw_no_error_across(reference: Path) -> None:
+def test_unrelated_devices_in_one_folder_have_no_error_across(reference: Path) -> None:
     """Upstream's samples share hostnames and roles by accident; nothing that is compared may be an error."""
     found = lint([reference / "corpus" / "full"]).findings
     across = {*LINKS, "CLS014", "ECN015", "CFG011", "PFC003"}

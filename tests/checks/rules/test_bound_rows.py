@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.checks.rules.judging import corpus_findings, drawn, only, patched
+from tests.checks.rules.checking import corpus_findings, drawn, only, patched
 
 if TYPE_CHECKING:
     from pathlib import Path

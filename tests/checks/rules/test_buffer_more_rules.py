@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import lint
-from tests.checks.rules.judging import corpus_findings, drawn, gaps, only, patched
+from tests.checks.rules.checking import corpus_findings, drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,11 +119,11 @@ def test_ports_of_another_name_speed_or_switch_are_not_compared() -> None:
     assert drawn("BUF005", leaf(CABLE_LENGTH={"AZURE": {"Ethernet8": "5m"}})) == []
 
 
-def test_another_hwsku_than_the_intents_is_not_judged() -> None:
+def test_another_hwsku_than_the_intents_is_not_checked() -> None:
     other = {"localhost": {"hwsku": "Mellanox-SN5600-C224O8"}}
     assert wired("5m", DEVICE_METADATA=other) == []
     documents = leaf(DEVICE_METADATA=other), patched("leaf-spine.yaml", {})
-    assert [gap.times for gap in gaps("BUF005", *documents)] == [1]
+    assert [rule.times for rule in unchecked("BUF005", *documents)] == [1]
 
 
 # --- BUF008: what is reserved ---
@@ -220,8 +220,8 @@ def test_kinds_of_neighbors_explain_an_alpha() -> None:
     kinds = {name: {"type": "LeafRouter" if name == "spine1" else "Server"} for name in names.values()}
     tables = {**tried("Ethernet4", dynamic_th="-6"), "DEVICE_NEIGHBOR": neighbors}
     assert drawn("BUF010", leaf(**tables, DEVICE_NEIGHBOR_METADATA=kinds)) == []
-    alike = {name: {"type": "Server"} for name in names.values()}
-    assert len(drawn("BUF010", leaf(**tables, DEVICE_NEIGHBOR_METADATA=alike))) == 1
+    identical = {name: {"type": "Server"} for name in names.values()}
+    assert len(drawn("BUF010", leaf(**tables, DEVICE_NEIGHBOR_METADATA=identical))) == 1
 
 
 def test_half_of_the_ports_are_no_majority() -> None:
@@ -264,10 +264,10 @@ def test_profiles_of_no_port_with_pfc_are_left_alone() -> None:
     assert drawn("BUF011", leaf(BUFFER_PROFILE=unused)) == []
 
 
-def test_xon_against_a_pool_without_a_size_is_not_judged() -> None:
+def test_xon_against_a_pool_without_a_size_is_not_checked() -> None:
     document = leaf(BUFFER_POOL={"ingress_lossless_pool": {"size": None}})
     assert drawn("BUF011", document) == []
-    assert [gap.reason for gap in gaps("BUF011", document)] == [
+    assert [rule.reason for rule in unchecked("BUF011", document)] == [
         "the size of ingress_lossless_pool is unknown"
     ]
 
@@ -372,7 +372,7 @@ def test_queues_of_lossy_profiles_and_of_chassis_are_not_bounded_by_this_rule() 
     assert drawn("BUF013", leaf(BUFFER_PROFILE=low, BUFFER_QUEUE=queues)) == []
 
 
-def test_unknown_ingress_is_not_judged_where_egress_is_bounded() -> None:
+def test_unknown_ingress_is_not_checked_where_egress_is_bounded() -> None:
     rows = {
         SHORT: None,
         "pg_lossless_800000_40m_profile": None,
@@ -381,7 +381,7 @@ def test_unknown_ingress_is_not_judged_where_egress_is_bounded() -> None:
     groups = {f"Ethernet{n}|3": None for n in (0, 4, 8)}
     document = leaf(DEVICE_METADATA=UNKNOWN, BUFFER_PROFILE=rows, BUFFER_PG=groups)
     assert drawn("BUF013", document) == []
-    assert [gap.times for gap in gaps("BUF013", document)] == [3]
+    assert [rule.times for rule in unchecked("BUF013", document)] == [3]
 
 
 # --- BUF014: lossy pools ---
@@ -588,7 +588,7 @@ def test_files_that_leave_the_status_out_are_left_alone() -> None:
         ("tc_to_pg_collapsed", "PFC005", "error"),
     ],
 )
-def test_probes_draw_one_finding_of_weight(reference: Path, name: str, code: str, severity: str) -> None:
+def test_probes_have_one_finding_of_weight(reference: Path, name: str, code: str, severity: str) -> None:
     weighty = [found for found in probe(reference, name) if found.severity != "info"]
     base = {found.message for found in probe(reference, "base")}
     assert [(found.code, found.severity) for found in weighty if found.message not in base] == [

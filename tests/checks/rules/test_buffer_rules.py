@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.ground.documents import load_text
+from tests.checks.rules.checking import drawn, only, patched, unchecked
 from tests.checks.rules.fabrics import listed
-from tests.checks.rules.judging import drawn, gaps, only, patched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -168,12 +168,12 @@ def test_a_profile_of_the_right_name_stands_in_for_the_row() -> None:
     assert codes(cable("7m", BUFFER_PG=NO_GROUP, BUFFER_PROFILE=named)) == set()
 
 
-def test_an_unknown_hwsku_is_not_judged() -> None:
+def test_an_unknown_hwsku_is_not_checked() -> None:
     unknown = {"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}}
     document = cable("7m", BUFFER_PG=NO_GROUP, DEVICE_METADATA=unknown)
     assert drawn("BUF003", document) == []
-    assert [gap.times for gap in gaps("BUF003", document)] == [1]
-    assert gaps("BUF001", document)[0].reason == "the headroom rows of HWSKU Own-Build-64 are unknown"
+    assert [rule.times for rule in unchecked("BUF003", document)] == [1]
+    assert unchecked("BUF001", document)[0].reason == "the headroom rows of HWSKU Own-Build-64 are unknown"
 
 
 def test_a_port_that_is_down_needs_no_row() -> None:
@@ -270,10 +270,10 @@ def test_no_length_beside_what_a_length_left_over_is_a_warning(length: str | Non
     assert found.message.endswith("its lossless group keeps pg_lossless_400000_5m_profile")
 
 
-def test_a_file_without_lengths_whose_groups_are_written_is_not_judged() -> None:
+def test_a_file_without_lengths_whose_groups_are_written_is_not_checked() -> None:
     document = leaf(CABLE_LENGTH=None)
     assert drawn("BUF004", document) == []
-    assert [(gap.reason, gap.times) for gap in gaps("BUF004", document)] == [
+    assert [(rule.reason, rule.times) for rule in unchecked("BUF004", document)] == [
         ("the file has no cable lengths", 3)
     ]
 
@@ -352,12 +352,12 @@ def test_headroom_that_takes_the_whole_chip_is_an_error_and_no_other_buffer_find
 # --- shapes that live in the field ---
 
 
-def test_the_dynamic_model_is_not_judged() -> None:
+def test_the_dynamic_model_is_not_checked() -> None:
     dynamic = {"localhost": {"buffer_model": "dynamic"}}
     groups = {f"Ethernet{n}|3": {"profile": "NULL"} for n in (0, 4, 8)}
     document = leaf(DEVICE_METADATA=dynamic, BUFFER_PG=groups)
     assert codes(document) == set()
-    assert [(gap.reason, gap.times) for gap in gaps("BUF001", document)] == [
+    assert [(rule.reason, rule.times) for rule in unchecked("BUF001", document)] == [
         ("in the dynamic buffer model the switch computes headroom itself", 3)
     ]
 
@@ -372,13 +372,13 @@ def test_zero_profiles_of_unused_ports_are_left_alone() -> None:
     assert codes(document) == set()
 
 
-def test_groups_that_the_switch_writes_itself_are_judged_by_their_row() -> None:
+def test_groups_that_the_switch_writes_itself_are_checked_by_their_row() -> None:
     generated = leaf(
         BUFFER_PG={f"Ethernet{n}|3": None for n in (0, 4, 8)},
         BUFFER_PROFILE={"pg_lossless_400000_5m_profile": None, "pg_lossless_800000_40m_profile": None},
     )
     assert codes(generated) == set()
-    assert gaps("BUF001", generated) == gaps("BUF002", generated) == []
+    assert unchecked("BUF001", generated) == unchecked("BUF002", generated) == []
 
 
 EXPECTED_IN_CORPUS = {

@@ -177,7 +177,7 @@ class TestCluster:
             ({"rails": 2}, "2 rails are stated, and every host is on one leaf with all its NICs"),
         ],
     )
-    def test_each_contradiction_is_told_where_it_stands(self, keys: dict[str, Any], message: str) -> None:
+    def test_each_contradiction_is_reported_at_its_place(self, keys: dict[str, Any], message: str) -> None:
         found = only(intent(cluster(**keys)), "TOP014")
         assert found.message == message
         assert found.origin.path[:2] == ("cluster", *keys)
@@ -230,7 +230,9 @@ class TestCarried:
             100 * G,
             12.5 * G,
         )
-        assert "1.6 Tb/s one way, 12.5 % of what the hosts of one half send" in capacity_text(found.to_data())
+        assert "1.6 Tb/s in one direction, 12.5 % of what the hosts of one half send" in capacity_text(
+            found.to_data()
+        )
 
     def test_as_many_fail_as_the_intent_asks_about_and_else_one(self) -> None:
         asked = {"failures": {"links": 3}}

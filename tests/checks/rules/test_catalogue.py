@@ -1,4 +1,4 @@
-"""Every candidate of the catalogue is a rule, is said by one, or is forbidden by a fact that is written down."""
+"""Every candidate of the catalogue is a rule, is said by one, or is forbidden by a recorded fact."""
 
 from __future__ import annotations
 

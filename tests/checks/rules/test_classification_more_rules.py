@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.ground.documents import load
-from tests.checks.rules.judging import Patch, corpus_findings, drawn, gaps, only, patched
+from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +80,7 @@ class TestHoles:
         assert drawn("CLS003", patched(AZURE, dscp_map(d26="x"))) == []
 
     @pytest.mark.parametrize("probe", ["dscp_missing_26", "dscp26_to_lossy_tc", "dscp_cnp_unmapped"])
-    def test_probes_draw_one_warning_between_these_rules(self, reference: Path, probe: str) -> None:
+    def test_these_rules_report_one_warning_for_a_probe(self, reference: Path, probe: str) -> None:
         document = load(reference / "corpus" / "probes" / f"{probe}.json")
         codes = [code for code in ("CLS001", "CLS003", "CLS007", "CLS012") for _ in drawn(code, document)]
         assert codes == ["CLS007" if probe == "dscp_cnp_unmapped" else "CLS001"]
@@ -240,10 +240,10 @@ class TestTunnel:
         )
         assert drawn("CLS010", document) == []
 
-    def test_a_map_that_is_not_there_is_not_judged(self) -> None:
+    def test_a_map_that_is_not_there_is_not_checked(self) -> None:
         document = self.tunnel({})
         assert drawn("CLS010", document) == []
-        assert len(gaps("CLS010", document)) == 1
+        assert len(unchecked("CLS010", document)) == 1
 
 
 class TestStorage:

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from lossless.checks.rules.classification.host_markings import is_unit_slip
 from lossless.ground.basics.wording import number_ranges
-from tests.checks.rules.judging import Patch, corpus_findings, drawn, only, patched
+from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
 
 INTENT = "leaf-spine.yaml"
 LEAF = "leaf.json"

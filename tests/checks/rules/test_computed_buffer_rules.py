@@ -13,7 +13,7 @@ from lossless.checks.rules.simulation.root_causes import headroom, more_headroom
 from lossless.checks.rules.subjects import computing_buffers
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View
-from tests.checks.rules.judging import drawn, gaps, only, patched
+from tests.checks.rules.checking import drawn, only, patched, unchecked
 from tests.checks.rules.test_dynamic_model_rules import SHARED, THRESHOLD_ALONE, long_links, rendered
 from tests.formats.intent.intent_texts import SHAPE
 
@@ -40,7 +40,7 @@ def marking(kmin_bytes: int, kmax_bytes: int) -> Document:
 @pytest.mark.parametrize("code", SEEING)
 def test_nothing_of_a_switch_that_computes_its_buffers_is_left_unchecked(code: str) -> None:
     for documents in ([intent()], [rendered(DYNAMIC)], [intent(), rendered(DYNAMIC)]):
-        assert (drawn(code, *documents), gaps(code, *documents)) == ([], [])
+        assert (drawn(code, *documents), unchecked(code, *documents)) == ([], [])
 
 
 @pytest.mark.parametrize("code", ["BUF001", "BUF002", "BUF007", "ECN004", "ECN005"])
@@ -48,7 +48,7 @@ def test_what_a_switch_computes_from_what_is_not_written_stays_unchecked(code: s
     document = rendered(DYNAMIC)
     del document.data["LOSSLESS_TRAFFIC_PATTERN"]
     assert drawn(code, document) == []
-    assert gaps(code, document)
+    assert unchecked(code, document)
 
 
 def test_a_length_below_the_cable_gives_computed_headroom_for_the_wrong_length() -> None:
@@ -127,7 +127,7 @@ def test_the_row_of_a_threshold_is_not_to_blame_for_computed_headroom() -> None:
 
 
 def test_the_traditional_model_is_seen_as_before() -> None:
-    assert gaps("BUF001", patched("leaf.json", {})) == []
+    assert unchecked("BUF001", patched("leaf.json", {})) == []
 
 
 @pytest.mark.parametrize("length", ["0m", None])

@@ -8,7 +8,7 @@ import pytest
 
 from lossless.api import lint_documents
 from lossless.ground.documents import load_text
-from tests.checks.rules.linted import device, drawn, gaps, only
+from tests.checks.rules.linted import device, drawn, only, unchecked
 
 
 class TestNumbers:
@@ -105,11 +105,11 @@ class TestReferences:
         found = only(device(patch), "CFG002")
         assert (found.severity, found.places) == (severity, 2)
 
-    def test_part_of_a_configuration_is_not_judged_without_the_table_that_is_meant(self) -> None:
+    def test_part_of_a_configuration_is_not_checked_without_the_table_that_is_meant(self) -> None:
         part = '{"QUEUE": {"Ethernet0|3": {"scheduler": "scheduler.1"}}}'
         report = lint_documents([load_text(part, "qos.json")])
         assert drawn(report, "CFG002") == []
-        assert gaps(report, "CFG002") == {
+        assert unchecked(report, "CFG002") == {
             "SCHEDULER, which QUEUE names, is not in this part of a configuration": 1
         }
 
@@ -181,5 +181,5 @@ class TestPorts:
         }
         assert drawn(device(patch), "CFG008") == []
 
-    def test_without_ports_nothing_is_judged(self) -> None:
+    def test_without_ports_nothing_is_checked(self) -> None:
         assert drawn(device({"PORT": None}), "CFG008") == []

@@ -1,4 +1,4 @@
-"""Real configurations, and one-change variants of a valid one: judged without a traceback, and without crying wolf."""
+"""Real configurations, and one-change variants of a valid one: checked without a traceback, and without crying wolf."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_every_file_is_linted(path: Path, rdma_dscps: tuple[int, ...]) -> None:
     assert report.files + len(report.errors) >= 1
 
 
-def test_the_valid_base_of_the_probes_draws_no_error(reference: Path) -> None:
+def test_the_valid_base_of_the_probes_has_no_error(reference: Path) -> None:
     for options in (Options(), Options(rdma_dscps=(26,))):
         report = lint([reference / "corpus" / "probes" / "base.json"], options)
         assert [finding.code for finding in report.findings if finding.severity == "error"] == []
         assert report.errors == ()
 
 
-def test_every_error_and_warning_is_on_record_and_judged(reference: Path) -> None:
+def test_every_error_and_warning_is_on_record_and_checked(reference: Path) -> None:
     """On files that upstream's YANG accepts; a change in what they draw is a change of the record, in review."""
     known, found = corpus.recorded(corpus.on_record()), corpus.drawn(reference / "corpus")
     assert sorted(found.keys() - known.keys()) == []
@@ -111,4 +111,4 @@ def test_what_cannot_be_read_is_a_finding_and_not_noted_a_second_time(
 ) -> None:
     report = lint([reference / "corpus" / "probes" / f"{probe}.json"])
     assert code in {finding.code for finding in report.findings}
-    assert [gap.reason for gap in report.not_judged if gap.code == ""] == []
+    assert [rule.reason for rule in report.not_checked if rule.code == ""] == []

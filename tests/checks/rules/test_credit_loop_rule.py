@@ -1,4 +1,4 @@
-"""IB020: where routes close a circle, and the sound subnets on which nothing may be said."""
+"""IB020: where routes close a cycle, and the sound subnets on which nothing may be said."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def violations(subnet: Subnet) -> list[Violation]:
     return [found for found in check(subnet) if isinstance(found, Violation)]
 
 
-def gaps(subnet: Subnet) -> list[str]:
+def unchecked(subnet: Subnet) -> list[str]:
     return [found.reason for found in check(subnet) if isinstance(found, MissingInput)]
 
 
@@ -37,7 +37,7 @@ def test_of_a_sound_subnet_nothing_is_said(subnet: Subnet) -> None:
 
 def test_a_ring_of_six_is_named_hop_by_hop_and_replaces_what_is_said_of_the_engine() -> None:
     (violation,) = violations(torus((6,), 1, "dor"))
-    assert violation.message == "routes of dor wait for each other in a circle of 6 hops"
+    assert violation.message == "dor routes have a credit loop of 6 hops"
     assert violation.note.startswith("t0 port 1 -> t1; t1 port 2 -> t2; ")
     assert violation.elements == ("t0", "t1", "t2", "t3", "t4", "t5")
     assert violation.conclusive
@@ -54,16 +54,16 @@ def test_nvidias_opensm_may_choose_other_ports_so_confidence_is_less() -> None:
 def test_what_cannot_be_computed_is_unproven_and_never_free(engine: str) -> None:
     subnet = torus((5, 5), 1, engine, qos="TRUE")
     assert violations(subnet) == []
-    (reason,) = gaps(subnet)
-    assert reason.startswith("whether there are credit loops is unproven: ")
+    (reason,) = unchecked(subnet)
+    assert reason.startswith("credit loops are neither found nor excluded: ")
 
 
-def test_an_engine_that_the_shape_makes_opensm_pass_over_is_said_by_another_rule() -> None:
+def test_an_engine_that_opensm_skips_for_the_shape_is_reported_by_another_rule() -> None:
     assert violations(torus((5, 5), 1, "updn")) == []
     assert violations(torus((5, 5), 1, "torus-2QoS")) == []
 
 
-def test_switches_that_are_listed_in_a_ring_are_judged_too() -> None:
+def test_switches_that_are_listed_in_a_ring_are_checked_too() -> None:
     ring = torus((5,), 1, "updn")
     assert not isinstance(ring.shape, Unknown)
     listed = ring._replace(shape=ring.shape._replace(kind="explicit"))

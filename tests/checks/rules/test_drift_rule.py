@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings, strategies as st
 
 from lossless.api import lint, lint_documents, render
 from lossless.ground.documents import load_text
-from tests.checks.rules.judging import Patch, corpus_findings, drawn, only, patched
+from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
 from tests.checks.rules.snippets import BASES
 from tests.output.render.test_render_laws import _other, _values, rendered
 from tests.paths import ROOT
@@ -64,7 +64,7 @@ class TestRendered:
         render(EXAMPLE, tmp_path)
         report = lint([EXAMPLE / "fabric.yaml", tmp_path])
         assert [it.message for it in report.findings if it.severity != "info" or it.code == "CFG004"] == []
-        assert [note.reason for note in report.not_judged if note.code == "CFG004"] == []
+        assert [note.reason for note in report.not_checked if note.code == "CFG004"] == []
         file = tmp_path / "leaf2" / "qos.json"
         file.write_text(re.sub(r'"26": "3"', '"26": "0"', file.read_text()))
         findings = lint([EXAMPLE / "fabric.yaml", tmp_path]).findings
@@ -79,9 +79,9 @@ class TestRendered:
         render(EXAMPLE, tmp_path)
         (tmp_path / "leaf1").rename(tmp_path / "old")
         report = lint([EXAMPLE / "fabric.yaml", tmp_path])
-        (note,) = [note.reason for note in report.not_judged if note.code == "CFG004"]
+        (note,) = [note.reason for note in report.not_checked if note.code == "CFG004"]
         assert "its folder no switch, so it is compared with no switch of the intent" in note
-        assert [note.code for note in lint([tmp_path]).not_judged if note.code == "CFG004"] == []
+        assert [note.code for note in lint([tmp_path]).not_checked if note.code == "CFG004"] == []
 
     def test_the_bases_it_is_rendered_on_are_no_drift(self) -> None:
         report = lint([EXAMPLE])

@@ -15,7 +15,7 @@ from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 from lossless.model.fabric.view import View
 from lossless.output.render.switches import switch_file
-from tests.checks.rules.judging import drawn, only, patched
+from tests.checks.rules.checking import drawn, only, patched
 from tests.formats.intent.intent_texts import SHAPE
 from tools.example_base import base_of
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.checks.rules.judging import drawn, gaps, only, patched
+from tests.checks.rules.checking import drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
@@ -46,7 +46,7 @@ def test_curves_around_xoff_in_a_pool_of_6_mb(kmin: int, kmax: int, expected: li
     assert verdicts(leaf(kmin, kmax, 6_000_000)) == expected
 
 
-# At equality PFC is first: the chance of a mark begins at zero at Kmin, and what exceeds T is paused for certain.
+# At equality PFC is first: the probability of a mark begins at zero at Kmin, and what exceeds T is paused for certain.
 # With twelve ports up to eleven send to one: 11 T(11) = 11 B/12 = 5.5 MB, 2 T(2) = 4 MB.
 @pytest.mark.parametrize(
     ("kmin", "severity", "what"),
@@ -109,7 +109,7 @@ def test_stock_curves_on_tomahawk_2_are_sound(curve: tuple[int, int]) -> None:
     wred = {"green_min_threshold": str(curve[0]), "green_max_threshold": str(curve[1])}
     document = patched("azure.json", {"WRED_PROFILE": {"AZURE_LOSSLESS": wred}})
     assert verdicts(document) == []
-    assert gaps("ECN004", document) == gaps("ECN005", document) == []
+    assert unchecked("ECN004", document) == unchecked("ECN005", document) == []
 
 
 def test_headroom_that_a_pool_size_counts_in_is_taken_out() -> None:
@@ -153,11 +153,11 @@ def test_a_static_threshold_is_what_one_group_may_hold() -> None:
         ),
     ],
 )
-def test_what_is_unknown_is_not_judged(tables: dict[str, Any], reason: str) -> None:
+def test_what_is_unknown_is_not_checked(tables: dict[str, Any], reason: str) -> None:
     document = patched("leaf.json", tables)
     assert verdicts(document) == []
     for code in ("ECN004", "ECN005"):
-        assert [(gap.reason, gap.times) for gap in gaps(code, document)] == [(reason, 3)]
+        assert [(rule.reason, rule.times) for rule in unchecked(code, document)] == [(reason, 3)]
 
 
 def test_queues_that_do_not_mark_are_other_rules_business() -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.checks.rules.linted import corpus, device, drawn, gaps, intent, only
+from tests.checks.rules.linted import corpus, device, drawn, intent, only, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,7 +125,7 @@ class TestUnlikeSpeeds:
         )
         assert (found.severity, found.origin.path) == ("info", PROFILE)
 
-    def test_twice_the_speed_is_alike(self) -> None:
+    def test_twice_the_speed_is_identical(self) -> None:
         none_of(device({}))
         none_of(intent({}))
 
@@ -135,7 +135,7 @@ class TestUnlikeSpeeds:
     def test_a_port_of_unknown_speed(self) -> None:
         report = device({"PORT": {"Ethernet0": {"speed": None}}})
         none_of(report, "ECN009")
-        assert gaps(report, "ECN009") == {"the port's speed is not known": 1}
+        assert unchecked(report, "ECN009") == {"the port's speed is not known": 1}
 
     def test_a_curve_for_each_speed(self) -> None:
         links = {"topology": {"leaf_spine": {"host_links": "2 x 200G"}}}
@@ -164,7 +164,7 @@ class TestDeafSenders:
         }
         none_of(intent({"classes": lossy, "congestion_control": "pfc-only"}), "ECN011")
 
-    def test_curves_that_nobody_listens_to_are_not_judged_further(self) -> None:
+    def test_curves_that_nobody_listens_to_are_not_checked_further(self) -> None:
         zero = {"min": "0 B", "max": "0 B", "probability": "20%"}
         none_of(intent(ecn(zero, congestion_control="pfc-only")), "ECN002", "ECN007", "ECN009", "ECN012")
 
@@ -223,12 +223,12 @@ class TestQueueLimit:
     def test_a_pool_of_unknown_size(self) -> None:
         report = device({"BUFFER_POOL": {"egress_lossless_pool": {"size": None}}})
         none_of(report, "ECN012")
-        assert gaps(report, "ECN012") == {"the size of the pool of the lossless queue is unknown": 3}
+        assert unchecked(report, "ECN012") == {"the size of the pool of the lossless queue is unknown": 3}
 
     def test_a_queue_without_a_buffer_row(self) -> None:
         report = device({"BUFFER_QUEUE": {f"{port}|3": None for port in PORTS}})
         none_of(report, "ECN012")
-        assert gaps(report, "ECN012") == {}
+        assert unchecked(report, "ECN012") == {}
 
 
 class TestNames:
@@ -270,7 +270,7 @@ class TestNames:
     "refused",
     [curve(4000000, 3276800), curve(900000, 5000000000), curve(0, 0, yellow_min_threshold="9999999")],
 )
-def test_profiles_that_the_switch_refuses_are_not_judged(refused: dict[str, Any]) -> None:
+def test_profiles_that_the_switch_refuses_are_not_checked(refused: dict[str, Any]) -> None:
     none_of(device(refused))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.checks.rules.linted import corpus, device, drawn, gaps, intent, only
+from tests.checks.rules.linted import corpus, device, drawn, intent, only, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,11 +71,11 @@ class TestMarking:
         assert found.origin.path == ("PORT_QOS_MAP", "Ethernet0", "pfc_enable")
         assert found.places == 3
 
-    def test_fragment_without_port_rows_is_not_judged(self) -> None:
+    def test_fragment_without_port_rows_is_not_checked(self) -> None:
         report = device({"QUEUE": None, "PORT": None})
         assert drawn(report, "ECN001") == []
-        reason = "a fragment without PORT rows: its WRED profiles may stand elsewhere"
-        assert gaps(report, "ECN001") == {reason: 3}
+        reason = "a fragment without PORT rows: its WRED profiles may be elsewhere"
+        assert unchecked(report, "ECN001") == {reason: 3}
 
     def test_the_queue_is_the_one_the_map_leads_to(self) -> None:
         moved = {"TC_TO_QUEUE_MAP": {"AZURE": {"3": "4"}}, "MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"3": "4"}}}
@@ -83,10 +83,10 @@ class TestMarking:
         bound = {f"Ethernet{n}|4": {"wred_profile": "AZURE_LOSSLESS"} for n in (0, 4, 8)}
         assert drawn(device(moved | {"QUEUE": bound}), "ECN001") == []
 
-    def test_map_that_cannot_be_read_is_not_judged(self) -> None:
+    def test_map_that_cannot_be_read_is_not_checked(self) -> None:
         report = device({"TC_TO_QUEUE_MAP": {"AZURE": {"3": "x"}}})
         assert drawn(report, "ECN001") == []
-        assert gaps(report, "ECN001") == {"the queue of a lossless priority cannot be read": 3}
+        assert unchecked(report, "ECN001") == {"the queue of a lossless priority cannot be read": 3}
 
     def test_chassis_names_its_queues_by_host_and_asic(self) -> None:
         meta = {"DEVICE_METADATA": {"localhost": {"switch_type": "voq"}}}
@@ -237,13 +237,13 @@ class TestStockThresholds:
         ports = {"PORT": {f"Ethernet{n}": {"speed": speed} for n in (0, 4, 8)}}
         assert len(drawn(device(stock | ports), "ECN010")) == count
 
-    def test_port_of_unknown_speed_is_not_judged(self) -> None:
+    def test_port_of_unknown_speed_is_not_checked(self) -> None:
         stock = profile(
             green_min_threshold="1048576", green_max_threshold="2097152", green_drop_probability="5"
         )
         report = device(stock | {"PORT": {"Ethernet4": {"speed": None}}})
         assert only(report, "ECN010").places == 2
-        assert gaps(report, "ECN010") == {"the port's speed is not known": 1}
+        assert unchecked(report, "ECN010") == {"the port's speed is not known": 1}
 
     def test_values_of_a_preset_are_blamed_on_it(self) -> None:
         found = only(intent({"preset": "azure", "classes": None}), "ECN010")

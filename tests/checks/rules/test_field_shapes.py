@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import Options, lint_documents
-from tests.checks.rules.judging import drawn, gaps, only, patched
+from tests.checks.rules.checking import drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
@@ -122,7 +122,7 @@ def test_ends_of_a_link_that_agree_draw_nothing() -> None:
 
 def test_a_fragment_counts_its_ports() -> None:
     fragment = leaf(PORT=None, PFC_WD=None)
-    assert [gap.times for gap in gaps("WD001", fragment)] == [3]
+    assert [rule.times for rule in unchecked("WD001", fragment)] == [3]
     assert drawn("WD001", fragment) == []
 
 
@@ -148,7 +148,7 @@ def test_one_port_that_maps_what_the_others_pause_to_a_lossy_class() -> None:
 def test_a_port_without_the_map_of_the_others_is_counted_and_a_half_is_no_majority() -> None:
     dangling = leaf(PORT_QOS_MAP={"Ethernet4": {"dscp_to_tc_map": "NOWHERE"}})
     assert drawn("CLS001", dangling) == []
-    assert [gap.times for gap in gaps("CLS001", dangling)] == [1]
+    assert [rule.times for rule in unchecked("CLS001", dangling)] == [1]
     two = leaf(**{**other_map(**{"26": "1"}), "PORT": {"Ethernet8": {"admin_status": "down"}}})
     assert drawn("CLS001", two) == []
 

@@ -202,7 +202,7 @@ SHIPPED = {
     "TOP002": "port-budget",
     "TOP003": "port-speed-missing",
     "TOP004": "up-again-after-down",
-    "TOP005": "buffers-wait-in-circle",
+    "TOP005": "cyclic-buffer-dependency",
     "TOP006": "bounce-in-same-priority",
     "TOP007": "mac-forgotten-before-arp",
     "TOP008": "rdma-bridged",

@@ -129,10 +129,10 @@ def test_nor_where_its_routing_is_stated_and_one_thing_may_fail(name: str, routi
     ],
     ids=["torus", "dragonfly"],
 )  # fmt: skip
-def test_where_lanes_decide_and_none_are_stated_nothing_is_judged(shape: dict[str, Any]) -> None:
+def test_where_lanes_decide_and_none_are_stated_nothing_is_checked(shape: dict[str, Any]) -> None:
     report = said(fabric(shape))
     assert of_fabrics(report) == []
-    assert [gap.code for gap in report.not_judged if gap.code.startswith("TOP")] == ["TOP005"]
+    assert [rule.code for rule in report.not_checked if rule.code.startswith("TOP")] == ["TOP005"]
 
 
 def test_storage_is_alone_where_the_jobs_are_said_to_be_elsewhere() -> None:
@@ -143,7 +143,7 @@ def test_storage_is_alone_where_the_jobs_are_said_to_be_elsewhere() -> None:
     assert of_fabrics(said(fabric(two_tiers(), networks=storage | jobs))) == []
 
 
-def test_what_is_out_of_service_beside_a_switch_of_no_tier_is_judged_as_without_it() -> None:
+def test_what_is_out_of_service_beside_a_switch_of_no_tier_is_checked_as_without_it() -> None:
     links = [*clos(2, 2), "leaf1 oob1 1 x 100G 3m"]
     failures = {"out_of_service": ["spine1"], "oversubscription": 2}
     assert [f.code for f in said(listed(links, failures=failures)).findings if f.code == "TOP009"] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from tests.checks.rules.judging import Patch, drawn, only, patched
+from tests.checks.rules.checking import Patch, drawn, only, patched
 
 INTENT = "leaf-spine.yaml"
 TWO_CLASSES: Patch = {

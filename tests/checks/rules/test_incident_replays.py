@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import Options, lint_documents
-from tests.checks.rules.judging import drawn, only, patched
+from tests.checks.rules.checking import drawn, only, patched
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
@@ -191,8 +191,8 @@ def test_inc40_a_reference_architecture_that_does_not_fit() -> None:
     narrow = {"hosts_per_leaf": 16, "spines": 1, "uplinks": "4 x 400G"}
     assert only("TOP001", intent(**shape(**narrow))).data["ratio"] == 8
     assert only("TOP001", intent(**shape(**narrow))).severity == "error"
-    crowded = drawn("TOP002", intent(**shape(hosts_per_leaf=80, uplinks="40 x 800G")))
-    assert {finding.severity for finding in crowded} == {"error"}
+    overfull = drawn("TOP002", intent(**shape(hosts_per_leaf=80, uplinks="40 x 800G")))
+    assert {finding.severity for finding in overfull} == {"error"}
     assert {f.severity for f in drawn("TOP003", intent(hardware={"nic": "connectx-6-dx"}))} == {"error"}
 
 

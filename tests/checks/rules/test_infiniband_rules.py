@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import Options, lint_documents
+from tests.checks.rules.checking import drawn, only, unchecked
 from tests.checks.rules.infiniband import MEMBERS, conf, intent, managed, said
-from tests.checks.rules.judging import drawn, gaps, only
 from tests.checks.rules.snippets import read_text
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ def test_ufm_looks_after_its_own_standby() -> None:
 
 def test_a_file_of_a_manager_says_nothing_of_the_others() -> None:
     assert drawn("IB001", *conf("sm_priority 3\nlmc 0\n")) == []
-    assert [gap.times for gap in gaps("IB001", *conf("sm_priority 3\nlmc 0\n"))] == [1]
+    assert [rule.times for rule in unchecked("IB001", *conf("sm_priority 3\nlmc 0\n"))] == [1]
 
 
-def test_priorities_that_nobody_states_are_alike() -> None:
+def test_priorities_that_nobody_states_are_identical() -> None:
     finding = only("IB001", managed(hosts=[{"on": "sm1"}, {"on": "sm2"}]))
     assert finding.message == "sm2 and sm1 both have priority 0: the lower GUID decides which is master"
     assert finding.severity == "warning"
@@ -134,10 +134,10 @@ def test_an_engine_of_lanes_finds_each_behind_the_level_of_its_number(engine: st
     assert drawn("IB004", *conf(text.replace("qos_sl2vl ", ""))) == []
 
 
-def test_what_nvidias_manager_takes_by_itself_is_not_judged() -> None:
+def test_what_nvidias_manager_takes_by_itself_is_not_checked() -> None:
     document = intent(flavour="nvidia", subnet_manager={"routing": None})
     assert drawn("IB002", document) == drawn("IB037", document) == []
-    assert [gap.times for gap in gaps("IB002", document)] == [1]
+    assert [rule.times for rule in unchecked("IB002", document)] == [1]
 
 
 def test_a_leaf_among_the_roots_fails_ftree_and_misleads_updn() -> None:
@@ -152,13 +152,13 @@ def test_engines_of_nvidias_are_known_there_alone() -> None:
     assert drawn("IB015", intent(flavour="nvidia", subnet_manager={"routing": routing})) == []
     deployed = conf("lmc 0\nrouting_engine ar_updn\n")
     assert drawn("IB015", *deployed) == []
-    assert len(gaps("IB015", *deployed)) == 1
+    assert len(unchecked("IB015", *deployed)) == 1
 
 
-def test_an_engine_that_may_be_nvidias_is_not_judged() -> None:
+def test_an_engine_that_may_be_nvidias_is_not_checked() -> None:
     deployed = conf("lmc 0\nrouting_engine pqft\n")
     assert drawn("IB015", *deployed) == []
-    assert len(gaps("IB015", *deployed)) == 1
+    assert len(unchecked("IB015", *deployed)) == 1
 
 
 def test_a_wrong_engine_behind_a_right_one_is_a_warning() -> None:
@@ -166,7 +166,7 @@ def test_a_wrong_engine_behind_a_right_one_is_a_warning() -> None:
     assert (finding.severity, finding.help) == ("warning", "did you mean ftree?")
 
 
-def test_a_torus_cannot_be_kept_free_of_circles_on_one_lane() -> None:
+def test_a_torus_cannot_be_kept_free_of_cycles_on_one_lane() -> None:
     one_lane = {"qos": {"vls": 1, "levels": {"training": {"vl": 0}, "storage": {"vl": 0}}}}
     assert drawn("IB004", torus(5, 5, engine="lash")) == []
     assert only("IB004", torus(5, 5, engine="lash", **one_lane)).message.startswith(
@@ -178,7 +178,8 @@ def test_a_torus_cannot_be_kept_free_of_circles_on_one_lane() -> None:
     ("code", "sl", "severity", "message"),
     [
         (1, 0, "error", "torus-2QoS needs 2 lanes, and VL0 alone is operational"),
-        (2, 8, "warning", "torus-2QoS needs 4 lanes to go round a failed switch without a circle, and VL0 to VL1 are"),
+        (2, 8, "warning", "torus-2QoS needs 4 lanes to route around a failed switch without a credit loop, "
+                         "and VL0 to VL1 are"),
         (3, 8, "warning", "torus-2QoS needs 8 lanes for two levels of service, and VL0 to VL3 are operational"),
     ],
 )  # fmt: skip
@@ -218,7 +219,7 @@ def test_a_file_of_roots_that_is_named_lies_beside_the_others() -> None:
         found = drawn("IB003", *conf(text.format(engine), partitions))
         assert [finding.severity for finding in found] == ["warning"] * missing
     assert drawn("IB003", *conf(text.format("ftree"))) == []
-    assert len(gaps("IB003", *conf(text.format("ftree")))) == 2
+    assert len(unchecked("IB003", *conf(text.format("ftree")))) == 2
     there = [*conf(text.format("updn"), partitions), read_text("0x10\n", "roots.conf")]
     assert not any("names" in finding.message for finding in drawn("IB003", *there))
 
@@ -248,10 +249,10 @@ def test_where_a_file_says_nothing_of_qos_the_command_line_may_turn_it_on() -> N
     )
     table = "qos_sl2vl 0,1,2,3\n"
     assert drawn("IB005", *conf(table)) == []
-    assert len(gaps("IB005", *conf(table))) == 1
-    assert gaps("IB005", *conf("lmc 0\n")) == gaps("IB005", *conf("qos FALSE\n" + table)) == []
+    assert len(unchecked("IB005", *conf(table))) == 1
+    assert unchecked("IB005", *conf("lmc 0\n")) == unchecked("IB005", *conf("qos FALSE\n" + table)) == []
     parts = "Default=0x7fff, sl=3 : ALL=full ;\n"
-    assert len(gaps("IB027", *conf("lmc 0\n", parts))) == 1
+    assert len(unchecked("IB027", *conf("lmc 0\n", parts))) == 1
 
 
 # --- levels of service
@@ -285,10 +286,10 @@ def test_jobs_are_on_one_level_wherever_an_engine_chooses_levels_unless_nothing_
     assert drawn("IB046", *conf("routing_engine torus-2QoS\nqos TRUE\n")) == []
 
 
-def test_a_level_on_a_lane_that_is_not_there_rides_on_another() -> None:
+def test_a_level_on_a_lane_that_is_not_there_uses_another() -> None:
     document = intent(qos={"vls": 2, "levels": {"storage": {"vl": 2}}})
     assert only("IB004", document).message == (
-        "level storage is to use VL 2, and VL0 to VL1 are operational: it rides on VL 0"
+        "level storage is to use VL 2, and VL0 to VL1 are operational: it uses VL 0 instead"
     )
 
 
@@ -359,11 +360,11 @@ def test_what_is_off_in_any_word_is_off() -> None:
     assert said(*conf("lmc 0\nsweep_on_trap on\n")) == {"IB016": "error"}
 
 
-def test_arbitration_of_their_own_for_some_ports_is_not_judged() -> None:
+def test_arbitration_of_their_own_for_some_ports_is_not_checked() -> None:
     text = "qos TRUE\nmax_op_vls 3\nqos_vlarb_low 0:4\nqos_ca_vlarb_low 0:4,3:4\n"
     deployed = conf(text, f"Training=0x2, sl=3 : {MEMBERS} ;\n")
     assert drawn("IB027", *deployed) == []
-    assert len(gaps("IB027", *deployed)) == 1
+    assert len(unchecked("IB027", *deployed)) == 1
 
 
 @pytest.mark.parametrize(("key", "code"), [("head_of_queue_lifetime", 0x0B), ("packet_life_time", 0x05)])
@@ -459,8 +460,8 @@ def test_a_partition_may_be_written_in_several_statements() -> None:
     default = "Default=0x7fff : ALL, SELF=full ;\n"
     assert drawn("IB042", *conf("lmc 0\n", f"{default}A=0x2 : {MEMBERS} ;\nA=0x2 : 0x3=full ;\n")) == []
     assert drawn("IB042", *conf("lmc 0\n", f"{default}A=0x2 : {MEMBERS} ;\nA : 0x3=full ;\n")) == []
-    alike = f"{default}A=0x2, ipoib : {MEMBERS} ;\nB=0x2, ipoib, scope=5 : {MEMBERS} ;\n"
-    assert drawn("IB042", *conf("lmc 0\n", alike)) == []
+    identical = f"{default}A=0x2, ipoib : {MEMBERS} ;\nB=0x2, ipoib, scope=5 : {MEMBERS} ;\n"
+    assert drawn("IB042", *conf("lmc 0\n", identical)) == []
 
 
 def test_a_group_may_not_be_faster_than_the_slowest_port() -> None:
@@ -497,13 +498,13 @@ def test_the_partition_that_asks_for_place_0_has_it_among_several() -> None:
     counts = {}
     for index0 in (False, True):
         asked = intent(partitions={"compute": {"index0": index0}}, jobs=without, subnet_manager=both)
-        counts[index0] = (len(drawn("IB013", asked)), len(gaps("IB013", asked)))
+        counts[index0] = (len(drawn("IB013", asked)), len(unchecked("IB013", asked)))
     assert counts == {False: (0, 1), True: (0, 0)}
 
 
-def test_which_of_several_partitions_is_at_a_place_is_not_judged() -> None:
+def test_which_of_several_partitions_is_at_a_place_is_not_checked() -> None:
     assert drawn("IB013", intent()) == []
-    assert len(gaps("IB013", intent())) == 1
+    assert len(unchecked("IB013", intent())) == 1
 
 
 def test_limited_members_of_the_default_partition_have_another_key_first_where_both_are_allowed() -> None:

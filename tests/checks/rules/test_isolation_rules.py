@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.checks.rules.isolation.network_purpose import is_management, is_storage
-from tests.checks.rules.judging import Patch, corpus_findings, drawn, only, patched
+from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ class TestManagement:
         assert len(drawn("ISO001", networks(**{name: {"on": "fabric", "class": "default"}}))) == 1
 
     @pytest.mark.parametrize("name", ["compute", "oobleck", "submgmt", "storage"])
-    def test_other_names_are_not_judged(self, name: str) -> None:
+    def test_other_names_are_not_checked(self, name: str) -> None:
         assert not is_management(name)
         assert drawn("ISO001", networks(**{name: {"on": "fabric", "class": "rdma"}})) == []
 
@@ -83,13 +83,13 @@ class TestPath:
         assert len(drawn("ISO002", document)) == times
 
     def test_a_longer_prefix_inside_is_clear_and_another_spelling_is_the_same(self) -> None:
-        ways = ({"on": "separate"}, {"on": "fabric", "class": "default"})
+        paths = ({"on": "separate"}, {"on": "fabric", "class": "default"})
         nested = networks(
-            a={**ways[0], "prefixes": ["10.0.0.0/8"]}, b={**ways[1], "prefixes": ["10.20.0.0/16"]}
+            a={**paths[0], "prefixes": ["10.0.0.0/8"]}, b={**paths[1], "prefixes": ["10.20.0.0/16"]}
         )
         assert drawn("ISO002", nested) == []
         spelt = networks(
-            a={**ways[0], "prefixes": ["2001:db8::/48"]}, b={**ways[1], "prefixes": ["2001:0DB8:0:0::/48"]}
+            a={**paths[0], "prefixes": ["2001:db8::/48"]}, b={**paths[1], "prefixes": ["2001:0DB8:0:0::/48"]}
         )
         found = only("ISO002", spelt)
         assert found.origin.path == ("networks", "b", "prefixes")

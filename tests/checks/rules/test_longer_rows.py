@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import load_fabrics
-from tests.checks.rules.judging import drawn, only, patched
+from tests.checks.rules.checking import drawn, only, patched
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document

@@ -9,7 +9,7 @@ from lossless.checks.rules.registry import codes_for
 from lossless.ground.documents import load_text
 
 
-def judged(transport: str, environment: str, machine: str = "") -> Report:
+def checked(transport: str, environment: str, machine: str = "") -> Report:
     text = f"lossless: v1\nfabric: f\ntransport: {transport}\n{machine}hosts: {{environment: {{{environment}}}}}\n"
     report = lint_documents([load_text(text, "fabric.yaml")])
     assert report.errors == ()
@@ -17,7 +17,7 @@ def judged(transport: str, environment: str, machine: str = "") -> Report:
 
 
 def codes(transport: str, environment: str, machine: str = "") -> set[str]:
-    return {finding.code for finding in judged(transport, environment, machine).findings} - {"MGD001"}
+    return {finding.code for finding in checked(transport, environment, machine).findings} - {"MGD001"}
 
 
 ULTRA = "machine: a3-ultragpu-8g\n"
@@ -41,15 +41,15 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_variables_are_judged_by_the_network_they_are_for(case: str) -> None:
+def test_variables_are_checked_by_the_network_they_are_for(case: str) -> None:
     transport, environment, machine, expected = CASES[case]
     assert codes(transport, environment, machine) == expected
 
 
 def test_where_nothing_says_which_network_it_is_nothing_is_said_of_variables() -> None:
-    report = judged("gcp", "NCCL_IB_TC: 106")
+    report = checked("gcp", "NCCL_IB_TC: 106")
     assert [finding.code for finding in report.findings] == ["MGD001"]
-    assert [gap.code for gap in report.not_judged] == ["MGD002"]
+    assert [rule.code for rule in report.not_checked] == ["MGD002"]
 
 
 def test_no_rule_of_ones_own_fabric_is_given_such_an_intent() -> None:

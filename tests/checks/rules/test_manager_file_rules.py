@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 from lossless.api import fix, lint
 from lossless.checks.rules.registry import codes_for
 from lossless.model.fabric.infiniband.options import known_keys, option, options
+from tests.checks.rules.checking import drawn, only, patched, unchecked
 from tests.checks.rules.infiniband import MEMBERS, conf, intent, managed, said
-from tests.checks.rules.judging import drawn, gaps, only, patched
 from tests.checks.rules.snippets import read_text
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ def test_keys_of_the_other_opensm_are_said_where_the_flavour_is_stated() -> None
     assert drawn("IB019", *conf("lmc 0\nar_mode 1\n")) == []
 
 
-def test_keys_that_may_be_nvidias_are_counted_and_not_judged() -> None:
+def test_keys_that_may_be_nvidias_are_counted_and_not_checked() -> None:
     deployed = conf("lmc 0\nar_mode 1\nshield_mode 1\nsome_key_of_theirs 1\nanother_of_theirs 2\n")
     assert drawn("IB019", *deployed) == []
-    assert [gap.times for gap in gaps("IB019", *deployed)] == [2]
+    assert [rule.times for rule in unchecked("IB019", *deployed)] == [2]
 
 
-def test_a_key_from_the_environment_has_its_lease_judged() -> None:
+def test_a_key_from_the_environment_has_its_lease_checked() -> None:
     leased = {"options": {"m_key_lease_period": 5}, "keys": {"m_key": "M_KEY"}}
     assert (
         only("IB032", managed(**leased)).message
@@ -80,8 +80,8 @@ def test_a_file_without_partitions_opens_the_subnet() -> None:
 def test_subnets_with_prefixes_of_their_own_are_let_be() -> None:
     first, second = (patched("infiniband.yaml", patch, file) for patch, file in _rails("0xfe80000000000001"))
     assert drawn("IB039", first, second) == []
-    alike = [patched("infiniband.yaml", patch, file) for patch, file in _rails("0xfe80000000000000")]
-    assert only("IB039", *alike).elements == ("rail1", "rail2")
+    identical = [patched("infiniband.yaml", patch, file) for patch, file in _rails("0xfe80000000000000")]
+    assert only("IB039", *identical).elements == ("rail1", "rail2")
 
 
 def _rails(prefix: str) -> list[tuple[dict[str, Any], str]]:
@@ -181,13 +181,13 @@ EXPECTED = {
 }
 
 
-def test_a_folder_of_a_manager_is_judged_line_by_line(tmp_path: Path) -> None:
+def test_a_folder_of_a_manager_is_checked_line_by_line(tmp_path: Path) -> None:
     _deployed(tmp_path)
     report = lint([tmp_path])
     assert report.errors == ()
     where = {finding.code: _line(report.documents, finding) for finding in report.findings}
     assert where == EXPECTED
-    assert {gap.code for gap in report.not_judged} <= codes_for("subnet") | {"IB020", "IB021"}
+    assert {rule.code for rule in report.not_checked} <= codes_for("subnet") | {"IB020", "IB021"}
 
 
 def _line(documents: Any, finding: Finding) -> tuple[str, int]:
@@ -196,11 +196,11 @@ def _line(documents: Any, finding: Finding) -> tuple[str, int]:
     return finding.origin.file.rpartition("/")[2], span.line
 
 
-def test_what_is_mended_in_such_files_is_found_no_more(tmp_path: Path) -> None:
+def test_what_is_fixed_in_such_files_is_found_no_more(tmp_path: Path) -> None:
     _deployed(tmp_path)
-    mended = {finding.code for finding in fix([tmp_path], unsafe=True).findings}
-    assert {"IB017", "IB018", "IB030", "IB031", "IB034", "IB035", "IB036"} <= mended
-    assert mended.isdisjoint(finding.code for finding in lint([tmp_path]).findings)
+    fixed = {finding.code for finding in fix([tmp_path], unsafe=True).findings}
+    assert {"IB017", "IB018", "IB030", "IB031", "IB034", "IB035", "IB036"} <= fixed
+    assert fixed.isdisjoint(finding.code for finding in lint([tmp_path]).findings)
 
 
 def test_a_subnet_that_nothing_is_wrong_with_draws_nothing() -> None:

@@ -12,7 +12,7 @@ from lossless.api import load_fabrics
 from lossless.checks.rules.nics.nic015_mtu_ladder import RDMA_HEADERS, rdma_mtu
 from lossless.formats.hosts.from_model.scripts import host_files
 from lossless.ground.basics.errors import RenderError
-from tests.checks.rules.judging import Patch, drawn, gaps, only, patched
+from tests.checks.rules.checking import Patch, drawn, only, patched, unchecked
 
 INTENT = "leaf-spine.yaml"
 FREE = {"congestion_control": "dcqcn"}
@@ -86,7 +86,7 @@ def test_without_dcqcn_its_parameters_are_nobodys() -> None:
     ] == []
 
 
-def test_kinds_of_nic_that_are_alike_are_worth_knowing_and_no_more() -> None:
+def test_kinds_of_nic_that_are_identical_are_worth_knowing_and_no_more() -> None:
     found = only("NIC003", patched(INTENT, topology(gpu1=None, gpu2=None, old1="connectx-6-dx")))
     assert (
         found.message == "2 kinds of NIC run DCQCN with each other: connectx-7 in 2, connectx-6-dx in 1 hosts"
@@ -137,7 +137,7 @@ def test_the_parameter_that_is_stated_is_the_one_to_change() -> None:
 
 
 @pytest.mark.parametrize(("kept", "expected"), [(1019, None), (512, None), (511, "warning"), (0, "warning")])
-def test_alpha_keeps_half_of_its_past(kept: int, expected: str | None) -> None:
+def test_the_previous_alpha_weighs_half_at_least(kept: int, expected: str | None) -> None:
     assert severity("NIC006", dcqcn(dce_tcp_g=kept)) == expected
 
 
@@ -268,10 +268,10 @@ def test_a_watchdog_that_does_not_act_sets_no_time(watchdog: object) -> None:
     assert severity("WD015", {"pfc": {"watchdog": watchdog}, **hosts(pfc_prevention="8s")}) is None
 
 
-def test_a_nic_that_nothing_is_known_of_is_not_judged() -> None:
+def test_a_nic_that_nothing_is_known_of_is_not_checked() -> None:
     document = patched(INTENT, {**FREE, "hardware": {"nic": "broadcom-thor-2"}})
     assert drawn("WD015", document) == []
-    assert [gap.times for gap in gaps("WD015", document)] == [8]
+    assert [rule.times for rule in unchecked("WD015", document)] == [8]
 
 
 @pytest.mark.parametrize(
@@ -348,7 +348,7 @@ def test_pfc_off_is_not_a_missing_watchdog_as_well() -> None:
     ],
 )
 def test_a_dscp_by_name_and_number_is_one(dscp: Any, expected: list[str]) -> None:
-    # A merge patch lays mappings over what is there: the class is written anew.
+    # A merge patch lays mappings over what is there: the class is written again.
     ecn = {"min": "800 KiB", "max": "3200 KiB", "probability": "20%"}
     new = {"dscp": dscp, "priority": 3, "lossless": True, "bandwidth": "50%", "ecn": ecn}
     patch = {"classes": {"rdma": None, "gpu": new}}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from lossless.ground.documents import load
-from tests.checks.rules.judging import Patch, corpus_findings, drawn, gaps, only, patched
+from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
@@ -167,13 +167,13 @@ class TestBeyondTheIntent:
             "s.json",
         )
         assert drawn("PFC007", other, self.INTENT) == []
-        assert len(gaps("PFC007", other, self.INTENT)) == 1
+        assert len(unchecked("PFC007", other, self.INTENT)) == 1
 
 
 class TestAsymmetric:
     """PFC011."""
 
-    def test_ports_alike_are_one_finding(self) -> None:
+    def test_ports_identical_are_one_finding(self) -> None:
         document = patched(LEAF, {"PORT": {port: {"pfc_asym": "on"} for port in PORTS}})
         found = only("PFC011", document)
         assert (found.severity, found.places) == ("warning", 3)
@@ -199,7 +199,7 @@ class TestMacsec:
         port = {"pfc_encryption_mode": mode, **fields}
         return patched(f"wired-{name}-macsec.json", {"PORT": {"Ethernet8": port}}, f"{name}.json")
 
-    def judged(self, leaf: str | None, spine: str | None, **fields: str | None) -> list[Finding]:
+    def checked(self, leaf: str | None, spine: str | None, **fields: str | None) -> list[Finding]:
         return drawn("PFC013", self.end("leaf", leaf, **fields), self.end("spine", spine, **fields))
 
     @pytest.mark.parametrize("clear", ["bypass", None])
@@ -208,7 +208,7 @@ class TestMacsec:
             ("strict_encrypt", clear, "leaf.json"),
             (clear, "strict_encrypt", "spine.json"),
         ):
-            (found,) = self.judged(leaf, spine)
+            (found,) = self.checked(leaf, spine)
             assert found.severity == "error"
             assert (found.origin.file, found.origin.path) == (
                 blamed,
@@ -225,13 +225,13 @@ class TestMacsec:
         ],
     )
     def test_all_other_modes_take_what_the_other_sends(self, leaf: str | None, spine: str | None) -> None:
-        assert self.judged(leaf, spine) == []
+        assert self.checked(leaf, spine) == []
 
     def test_without_macsec_the_mode_means_nothing(self) -> None:
-        assert self.judged("strict_encrypt", None, macsec=None) == []
+        assert self.checked("strict_encrypt", None, macsec=None) == []
 
     def test_a_link_that_is_down_is_silent(self) -> None:
-        assert self.judged("strict_encrypt", None, admin_status="down") == []
+        assert self.checked("strict_encrypt", None, admin_status="down") == []
 
     def test_one_file_alone_does_not_know_its_neighbor(self) -> None:
         mode = {"PORT": {"Ethernet8": {"pfc_encryption_mode": "strict_encrypt"}}}

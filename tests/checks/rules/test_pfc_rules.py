@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lossless.ground.documents import load
-from tests.checks.rules.judging import Patch, corpus_findings, drawn, gaps, only, patched
+from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched, unchecked
 
 INTENT = "leaf-spine.yaml"
 LEAF = "leaf.json"
@@ -107,7 +107,7 @@ class TestOneSided:
     def test_nics_that_miss_a_priority_of_the_switch(self) -> None:
         finding = only("PFC003", patched(INTENT, {"hosts": {"pfc": []}}))
         assert finding.message == (
-            "the NICs have PFC on for no priority, the switch ports they hang on for priority 3"
+            "the NICs have PFC on for no priority, the switch ports they are attached to for priority 3"
         )
         assert finding.origin.path == ("hosts", "pfc")
         assert (finding.severity, finding.places) == ("error", 8)
@@ -179,10 +179,10 @@ class TestOneSided:
         spine = patched(LEAF, device("spine1", "Ethernet8", ("leaf1", "Ethernet8")), "spine1.json")
         assert drawn("PFC003", leaf, spine) == []
 
-    def test_a_port_of_the_neighbor_that_its_file_lacks_is_not_judged(self) -> None:
+    def test_a_port_of_the_neighbor_that_its_file_lacks_is_not_checked(self) -> None:
         leaf = patched(LEAF, device("leaf1", "Ethernet8", ("spine1", "etp1")), "leaf1.json")
         spine = patched(LEAF, {"DEVICE_METADATA": {"localhost": {"hostname": "spine1"}}}, "spine1.json")
-        assert [gap.reason for gap in gaps("PFC003", leaf, spine)] == [
+        assert [rule.reason for rule in unchecked("PFC003", leaf, spine)] == [
             "DEVICE_NEIGHBOR names a port that the neighbor's file does not have"
         ]
 
@@ -228,7 +228,7 @@ class TestPathMisaligned:
             ),
         ],
     )
-    def test_one_thing_out_of_line_is_the_one_to_mend(
+    def test_one_thing_out_of_line_is_the_one_to_fix(
         self, patch: Patch, says: str, path: tuple[str, ...], places: int
     ) -> None:
         finding = only("PFC005", patched(LEAF, patch))
@@ -286,7 +286,7 @@ class TestPathMisaligned:
         computed = {f"{port}|3": {"profile": "NULL"} for port in PORTS}
         document = patched(LEAF, {**dynamic, "BUFFER_PG": computed})
         assert drawn("PFC005", document) == []
-        assert gaps("PFC005", document) == []
+        assert unchecked("PFC005", document) == []
         finding = only("PFC005", patched(LEAF, {**dynamic, "BUFFER_PG": {**computed, "Ethernet0|3": None}}))
         assert finding.message.endswith("no BUFFER_PG row for PG 3, and the dynamic buffer model writes none")
         assert finding.elements == ("leaf1:Ethernet0",)
@@ -304,10 +304,10 @@ class TestPathMisaligned:
         }
         assert drawn("PFC005", patched(LEAF, zero)) == []
 
-    def test_a_profile_that_is_not_in_the_file_is_not_judged(self) -> None:
+    def test_a_profile_that_is_not_in_the_file_is_not_checked(self) -> None:
         dangling = patched(LEAF, {"BUFFER_PG": {"Ethernet0|3": {"profile": "gone"}}})
         assert drawn("PFC005", dangling) == []
-        assert [(gap.reason, gap.times) for gap in gaps("PFC005", dangling)] == [
+        assert [(rule.reason, rule.times) for rule in unchecked("PFC005", dangling)] == [
             ("BUFFER_PG names a profile that is not in the file", 1)
         ]
 

@@ -13,7 +13,7 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
 from lossless.ground.documents.document import Document
 from lossless.output.render.switches import switch_file
-from tests.checks.rules.judging import drawn, only
+from tests.checks.rules.checking import drawn, only
 from tests.formats.intent.intent_texts import SHAPE, spoilt
 from tools.example_base import base_of
 

@@ -20,7 +20,7 @@ from lossless.model.fabric.hosts import Ets, HostQos, unread
 from lossless.model.fabric.model import Host
 from lossless.model.fabric.view import View
 from tests.checks.rules.linted import intent_view
-from tests.checks.rules.read_hosts import as_read, at, codes, judged, places, with_library, with_variable
+from tests.checks.rules.read_hosts import as_read, at, checked, codes, places, with_library, with_variable
 from tests.checks.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
@@ -47,26 +47,26 @@ def switch(**tables: Any) -> Fabric:
 
 
 def beside_intent(have: HostQos) -> list[tuple[str, str]]:
-    return places(judged(fabric(), have, wanted()))
+    return places(checked(fabric(), have, wanted()))
 
 
 def only(of: Fabric, have: HostQos, want: HostQos | None = None) -> Finding:
-    (finding,) = judged(of, have, want).findings
+    (finding,) = checked(of, have, want).findings
     return finding
 
 
-def test_of_a_host_that_says_nothing_nothing_is_judged() -> None:
+def test_of_a_host_that_says_nothing_nothing_is_checked() -> None:
     host = unread(Origin("hosts/host1"))
-    verdicts = judged(fabric(), host, wanted())
+    verdicts = checked(fabric(), host, wanted())
     assert verdicts.findings == ()
-    assert {gap.code for gap in verdicts.not_judged} >= {
+    assert {rule.code for rule in verdicts.not_checked} >= {
         *("NIC001", "NIC009", "NIC013", "NIC014", "NIC015", "NIC019", "PFC003", "HST001", "CLS008", "WD015")
     }
 
 
 def test_no_edit_is_offered_for_what_a_tool_printed() -> None:
     host = as_read(wanted(), trust="pcp", global_pause=True, dcbx="firmware")
-    findings = judged(fabric(), with_variable(host, "NCCL_IB_SL", "3"), wanted()).findings
+    findings = checked(fabric(), with_variable(host, "NCCL_IB_SL", "3"), wanted()).findings
     assert {"NIC009", "PFC006", "PFC010", "HST006"} <= {finding.code for finding in findings}
     assert [finding for finding in findings if finding.fix] == []
     assert [finding.help for finding in findings if "hosts." in finding.help] == []
@@ -104,7 +104,7 @@ def test_the_firmwares_mask_is_blamed_where_it_is_what_switches_dcqcn_off() -> N
 
 def test_where_nothing_marks_dcqcn_may_be_off() -> None:
     lossy = intent_view({"congestion_control": "pfc-only", "classes": {"rdma": {"ecn": "off"}}}).fabric
-    assert judged(lossy, as_read(wanted(lossy)), wanted(lossy)).findings == ()
+    assert checked(lossy, as_read(wanted(lossy)), wanted(lossy)).findings == ()
 
 
 @pytest.mark.parametrize(
@@ -128,12 +128,12 @@ def test_rdma_has_half_of_an_equal_share_of_its_nic(
     rest = 8 - len(tsa)
     unused: tuple[Any, ...] = ("strict",) * rest
     ets = Ets(priority_to_tc, (*tsa, *unused), (*percent, *((0,) * rest)))
-    found = codes(judged(fabric(), as_read(wanted(), ets=ets), wanted()))
+    found = codes(checked(fabric(), as_read(wanted(), ets=ets), wanted()))
     assert found == (["NIC013"] if expected else [])
 
 
 @pytest.mark.parametrize(("told_m", "expected"), [(2, "NIC014"), (3, None), (4, "HST009")])
-def test_a_nic_is_told_the_cable_it_hangs_on(told_m: int, expected: str | None) -> None:
+def test_a_nic_is_told_the_length_of_its_cable(told_m: int, expected: str | None) -> None:
     found = beside_intent(as_read(wanted(), cable_m=told_m))
     assert found == ([(expected, "cable_m")] if expected else [])
 
@@ -145,16 +145,16 @@ def test_nccl_uses_a_gid_of_roce_v2(index: int, expected: str | None) -> None:
     types = ((0, "IB/RoCE v1"), (1, "RoCE v2"), (2, "IB/RoCE v1"), (3, "RoCE v2"))
     host = as_read(wanted(), gid_types=types)
     host = host._replace(jobs=host.jobs._replace(gid_index=index))
-    found = judged(fabric(), host, None).findings
+    found = checked(fabric(), host, None).findings
     assert [(finding.code, finding.severity) for finding in found] == (
         [("NIC016", expected)] if expected else []
     )
 
 
-def test_a_gid_whose_type_no_file_says_is_not_judged() -> None:
+def test_a_gid_whose_type_no_file_says_is_not_checked() -> None:
     host = as_read(wanted())
-    verdicts = judged(fabric(), host._replace(jobs=host.jobs._replace(gid_index=3)), None)
-    assert [(gap.code, gap.reason) for gap in verdicts.not_judged] == [
+    verdicts = checked(fabric(), host._replace(jobs=host.jobs._replace(gid_index=3)), None)
+    assert [(rule.code, rule.reason) for rule in verdicts.not_checked] == [
         ("NIC016", "no file of the host says of which type the GID 3 is")
     ]
 
@@ -170,12 +170,12 @@ def test_dscps_of_rdma_are_sorted_as_the_class_says() -> None:
 
 def test_a_switch_alone_says_which_priority_a_dscp_has() -> None:
     device, host = switch(), as_read(wanted())
-    assert judged(device, host, None).findings == ()
+    assert checked(device, host, None).findings == ()
     changed = tuple((dscp, 2 if dscp == 26 else priority) for dscp, priority in _map(wanted()))
-    assert codes(judged(device, host._replace(dscp_to_priority=changed), None)) == ["NIC019"]
+    assert codes(checked(device, host._replace(dscp_to_priority=changed), None)) == ["NIC019"]
     # What the host does not send RDMA on is its own business without an intent.
     other = tuple((dscp, 2 if dscp == 25 else priority) for dscp, priority in _map(wanted()))
-    assert codes(judged(device, host._replace(dscp_to_priority=other), None)) == []
+    assert codes(checked(device, host._replace(dscp_to_priority=other), None)) == []
 
 
 def _map(host: HostQos) -> tuple[tuple[int, int], ...]:
@@ -185,7 +185,7 @@ def _map(host: HostQos) -> tuple[tuple[int, int], ...]:
 
 def test_a_nic_left_to_its_own_map_joins_others_to_rdma() -> None:
     default = tuple((dscp, dscp >> 3) for dscp in range(64))
-    found = judged(fabric(), as_read(wanted(), dscp_to_priority=default), wanted()).findings
+    found = checked(fabric(), as_read(wanted(), dscp_to_priority=default), wanted()).findings
     assert [(finding.code, finding.severity) for finding in found] == [("HST009", "warning")]
     assert found[0].message == (
         "the priority of DSCP 8-25, 27-47, 49-63 is 1, 2, 3, 4, 5, 6, 7, the intent says 0"
@@ -194,7 +194,7 @@ def test_a_nic_left_to_its_own_map_joins_others_to_rdma() -> None:
 
 @pytest.mark.parametrize(("tos", "expected"), [(106, None), (104, None), (40, "info"), (26, "warning")])
 def test_what_the_driver_overrides_does_no_harm(tos: int, expected: str | None) -> None:
-    found = judged(fabric(), as_read(wanted(), nccl_tc=tos), wanted()).findings
+    found = checked(fabric(), as_read(wanted(), nccl_tc=tos), wanted()).findings
     assert [finding.severity for finding in found] == ([expected] if expected else [])
 
 
@@ -221,7 +221,7 @@ def test_broadcom_ships_cnps_on_priority_7(priority: int, expected: list[str]) -
     thor = intent_view(THOR).fabric
     want = wanted(thor)
     have = as_read(want)
-    found = judged(thor, have._replace(dcqcn=have.dcqcn._replace(cnp_priority=priority)), None).findings
+    found = checked(thor, have._replace(dcqcn=have.dcqcn._replace(cnp_priority=priority)), None).findings
     assert [finding.code for finding in found] == expected
 
 
@@ -268,7 +268,7 @@ def test_a_name_that_begins_another_is_a_trap(
     value: str, devices: tuple[str, ...], expected: str | None
 ) -> None:
     host = with_variable(as_read(wanted(), rdma_devices=devices), "NCCL_IB_HCA", value)
-    found = judged(fabric(), host, wanted()).findings
+    found = checked(fabric(), host, wanted()).findings
     assert [finding.severity for finding in found] == ([expected] if expected else [])
     assert all(finding.code == "HST010" for finding in found)
 

@@ -1,4 +1,4 @@
-"""What rules say of networks is what is on record: a difference is seen in review (``recorded.py`` writes it anew)."""
+"""What rules say of networks is what is on record: a difference is seen in review (``recorded.py`` writes it again)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.checks.rules.recorded import (
     scenarios,
     stated_examples,
 )
-from tests.checks.rules.snippets import Snippet, judge_together
+from tests.checks.rules.snippets import Snippet, check_together
 
 ON_RECORD = on_record(EXAMPLES)
 VALUES_ON_RECORD = on_record(VALUES)
@@ -38,4 +38,4 @@ def test_the_values_from_which_on_a_rule_says_something_else(name: str, code: st
 
 @pytest.mark.parametrize("scenario", [pytest.param(it, id=f"{it.code} {it.fact}") for it in scenarios()])
 def test_what_a_rule_says_of_a_scenario(scenario: Scenario) -> None:
-    assert said(judge_together(scenario.network, scenario.code), scenario.code) == scenario.says
+    assert said(check_together(scenario.network, scenario.code), scenario.code) == scenario.says

@@ -10,7 +10,7 @@ from lossless.checks.rules.documentation import rule_of
 from lossless.checks.rules.registry import RULES
 from lossless.ground.basics.findings import Finding
 from tests.checks.rules import linted
-from tests.checks.rules.snippets import Snippet, judge, snippets
+from tests.checks.rules.snippets import Snippet, check, snippets
 
 
 def _cases() -> Iterator[object]:
@@ -21,7 +21,7 @@ def _cases() -> Iterator[object]:
 
 @pytest.mark.parametrize("snippet", list(_cases()))
 def test_every_related_place_was_written_and_is_another(snippet: Snippet) -> None:
-    report = judge(snippet)
+    report = check(snippet)
     for finding in report.findings:
         for related in finding.related:
             document = report.documents[related.origin.file]

@@ -13,7 +13,7 @@ from lossless.api import lint_documents
 from lossless.checks.rules.documentation import _docstring, rule_of
 from lossless.checks.rules.registry import RULES, code_of, module_of
 from tests.checks.rules.recorded import bad_examples
-from tests.checks.rules.snippets import BASES, Snippet, judge, read_text, snippets
+from tests.checks.rules.snippets import BASES, Snippet, check, read_text, snippets
 
 BAD = [pytest.param(code, snippet, id=name) for name, code, snippet in bad_examples()]
 HEADINGS = ("What it does", "Why it breaks a lossless fabric", "Bad", "Good", "Fix", "Sources")
@@ -27,7 +27,7 @@ def _good_examples() -> Iterator[object]:
 
 @pytest.mark.parametrize(("code", "snippet"), BAD)
 def test_bad_draws_exactly_this_rule_where_marked(code: str, snippet: Snippet) -> None:
-    report = judge(snippet)
+    report = check(snippet)
     assert report.errors == ()
     findings = [f for f in report.findings if f.severity != "info" or f.code == code]
     if snippet.is_facts:
@@ -41,7 +41,7 @@ def test_bad_draws_exactly_this_rule_where_marked(code: str, snippet: Snippet) -
 
 @pytest.mark.parametrize("snippet", list(_good_examples()))
 def test_good_draws_nothing(snippet: Snippet) -> None:
-    report = judge(snippet)
+    report = check(snippet)
     assert report.errors == ()
     assert [f"{f.code}: {f.message}" for f in report.findings] == []
 

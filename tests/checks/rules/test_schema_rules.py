@@ -1,4 +1,4 @@
-"""What the rules of the schema say: one finding a mistake, where it stands, and nothing on what SONiC accepts."""
+"""What the rules of the schema say: one finding a mistake, at its place, and nothing on what SONiC accepts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from lossless.api import Options, lint_documents
 from lossless.ground.documents import load, load_text
-from tests.checks.rules.judging import gaps, patched
+from tests.checks.rules.checking import patched, unchecked
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
@@ -144,11 +144,11 @@ class TestPartOfAConfiguration:
             "in part of a configuration such rows may lie in another file",
         )
 
-    def test_a_file_of_one_table_is_not_judged(self) -> None:
+    def test_a_file_of_one_table_is_not_checked(self) -> None:
         config: Config = {"QUEUE": {"Ethernet0|3": {}, "Ethernet4|3": {}}}
         assert of(config) == []
-        (gap,) = gaps("SCM003", load_text(json.dumps(config), "config_db.json"))
-        assert gap == ("SCM003", "PORT, which rows name, is not in this part of a configuration", 2)
+        (rule,) = unchecked("SCM003", load_text(json.dumps(config), "config_db.json"))
+        assert rule == ("SCM003", "PORT, which rows name, is not in this part of a configuration", 2)
 
     def test_rows_of_a_table_that_is_there_are_missed(self) -> None:
         config = {"QUEUE": {"Ethernet0|3": {"scheduler": "x"}}, "SCHEDULER": {"y": {"type": "STRICT"}}}
@@ -213,7 +213,7 @@ class TestAgainstUpstream:
             else:
                 assert rows & {f.origin.path[:2] for f in found}, (probe["probe"], found)
 
-    def test_accepted_configurations_draw_no_warning(self, reference: Path) -> None:
+    def test_accepted_configurations_have_no_warning(self, reference: Path) -> None:
         for entry in json.loads((reference / "corpus" / "index.json").read_text()):
             found = schema_findings(load(reference / "corpus" / entry["file"]))
             if entry["yang_accepts"] is not False:

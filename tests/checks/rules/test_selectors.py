@@ -36,7 +36,7 @@ def test_families_with_and_without_digits() -> None:
 
 
 @pytest.mark.parametrize("word", ["", "W", "C", "WD9", "WD0010", "watchdog", "*", "all"])
-def test_what_stands_for_nothing(word: str) -> None:
+def test_what_selects_nothing(word: str) -> None:
     assert codes_of(word) == frozenset()
 
 

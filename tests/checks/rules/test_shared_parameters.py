@@ -1,4 +1,4 @@
-"""What hosts and switches must agree on: changed on a host alone, every parameter of the model draws a finding."""
+"""What hosts and switches must agree on: every parameter of the model that is changed on a host alone is reported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 
 from lossless.model.fabric.hosts import Dcqcn, Ets, HostQos, Jobs, Transport
 from tests.checks.rules.linted import intent_view
-from tests.checks.rules.read_hosts import as_read, at, judged, with_variable
+from tests.checks.rules.read_hosts import as_read, at, checked, with_variable
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
@@ -143,7 +143,7 @@ NOT_SHARED = {
         "rdma_devices": "names of the host alone",
         "applied_by": "no file of a host says who set it",
         "rdma_mtu_bytes": "follows from the MTU of the interface",
-        "ets": "an intent leaves the shares of mlx5 alone; NIC013 judges those that starve RDMA",
+        "ets": "an intent leaves the shares of mlx5 alone; NIC013 checks those that starve RDMA",
         "buffers": "the driver makes them of PFC, MTU and cable, which are compared",
         "door": "how it is known",
         "dcqcn": "by field, below",
@@ -179,14 +179,14 @@ def test_every_field_of_a_host_is_shared_or_says_why_not(record: Any, shared: di
 
 
 def test_a_host_that_is_set_up_as_wanted_draws_nothing() -> None:
-    verdicts = judged(fabric(), healthy(), wanted())
-    assert (verdicts.findings, verdicts.not_judged) == ((), ())
+    verdicts = checked(fabric(), healthy(), wanted())
+    assert (verdicts.findings, verdicts.not_checked) == ((), ())
 
 
 def test_a_host_of_another_vendor_that_is_set_up_as_wanted_draws_nothing() -> None:
-    verdicts = judged(fabric(THOR), healthy(THOR), wanted(THOR))
+    verdicts = checked(fabric(THOR), healthy(THOR), wanted(THOR))
     assert verdicts.findings == ()
-    assert [gap.code for gap in verdicts.not_judged] == ["WD015"]
+    assert [rule.code for rule in verdicts.not_checked] == ["WD015"]
 
 
 def _cases() -> Iterator[tuple[str, str]]:
@@ -197,12 +197,12 @@ def _cases() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("nic", "name"), list(_cases()))
-def test_a_shared_parameter_changed_on_the_host_alone_draws_a_finding(nic: str, name: str) -> None:
+def test_a_shared_parameter_changed_on_the_host_alone_is_reported(nic: str, name: str) -> None:
     changes = {**HOST, **DCQCN, **JOBS, **TRANSPORT}[name]
 
     @given(changes)
     def law(change: Change) -> None:
-        findings = judged(fabric(nic), change(healthy(nic)), wanted(nic)).findings
+        findings = checked(fabric(nic), change(healthy(nic)), wanted(nic)).findings
         assert findings
         assert len({finding.origin for finding in findings}) == 1
         assert all(finding.origin.file == at("x").file for finding in findings)
@@ -219,7 +219,7 @@ def test_shares_that_an_intent_asks_for_are_compared(percent: tuple[int, ...]) -
     assert isinstance(want.ets, Ets)
     assert want.ets.bandwidth_percent[:3] == (50, 50, 0)
     changed = healthy(THOR)._replace(ets=want.ets._replace(bandwidth_percent=percent))
-    assert len({finding.origin for finding in judged(fabric(THOR), changed, want).findings}) == 1
+    assert len({finding.origin for finding in checked(fabric(THOR), changed, want).findings}) == 1
 
 
 @given(st.sampled_from(["NCCL_IB_HCA", "NCCL_SOCKET_IFNAME"]), st.integers(1, 9))
@@ -230,7 +230,7 @@ def test_names_that_match_more_are_found_however_the_host_calls_its_devices(
     devices = tuple(f"{stem}{index}" for index in range(12))
     named = healthy()._replace(rdma_devices=devices, interfaces=devices)
     host = with_variable(named, variable, f"{stem}{number}")
-    found = [finding.code for finding in judged(fabric(), host, wanted()).findings]
+    found = [finding.code for finding in checked(fabric(), host, wanted()).findings]
     assert found == (["HST010"] if number == 1 else [])
     exact = with_variable(host, variable, f"={stem}{number}")
-    assert judged(fabric(), exact, wanted()).findings == ()
+    assert checked(fabric(), exact, wanted()).findings == ()

@@ -1,4 +1,4 @@
-"""Files of a host and of its switch, judged together: a line of either that is changed alone draws a finding."""
+"""Files of a host and of its switch, checked together: a line of either that is changed alone is reported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ def wanted_snapshot() -> str:
     return snapshot(HOST, intent_view({}).fabric.hosts[0].qos, ("leaf1", "Ethernet0"))
 
 
-def judged(folder: Path, facts: str, *, intent: bool = False, switch: dict[str, Any] | None = None) -> Report:
+def checked(
+    folder: Path, facts: str, *, intent: bool = False, switch: dict[str, Any] | None = None
+) -> Report:
     """Return what is said of a folder with the files of a host, and of what it belongs to."""
     files = {f"{HOST}.facts": facts, "fabric.yaml": INTENT if intent else None}
     files["config_db.json"] = None if switch is None else json.dumps(switch)
@@ -126,10 +128,10 @@ def _numbers(head: str, present: int, low: int, high: int) -> st.SearchStrategy[
 def test_a_host_and_a_switch_that_are_set_up_as_wanted_draw_nothing(
     tmp_path: Path, intent: bool, switch: dict[str, Any] | None
 ) -> None:
-    assert judged(tmp_path, wanted_snapshot(), intent=intent, switch=switch).findings == ()
+    assert checked(tmp_path, wanted_snapshot(), intent=intent, switch=switch).findings == ()
 
 
-def test_every_setting_of_a_host_that_is_changed_alone_draws_one_finding(
+def test_every_setting_of_a_host_that_is_changed_alone_is_one_finding(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("changed")
@@ -138,7 +140,7 @@ def test_every_setting_of_a_host_that_is_changed_alone_draws_one_finding(
     @given(changed_lines())
     def law(changed: tuple[int, str]) -> None:
         number, facts = changed
-        report = judged(folder, facts, intent=True, switch=SWITCH)
+        report = checked(folder, facts, intent=True, switch=SWITCH)
         places = {finding.origin for finding in report.findings}
         assert len(places) == 1, [(finding.code, finding.message) for finding in report.findings]
         (finding, *_) = report.findings
@@ -175,12 +177,12 @@ HOST_CHANGES = {
 
 
 @pytest.mark.parametrize("name", HOST_CHANGES)
-def test_a_host_that_does_not_fit_its_switch_draws_one_finding_without_an_intent(
+def test_a_host_that_does_not_fit_its_switch_is_one_finding_without_an_intent(
     tmp_path: Path, name: str
 ) -> None:
     old, new, code = HOST_CHANGES[name]
     assert old in wanted_snapshot()
-    report = judged(tmp_path, wanted_snapshot().replace(old, new, 1), switch=SWITCH)
+    report = checked(tmp_path, wanted_snapshot().replace(old, new, 1), switch=SWITCH)
     assert [finding.code for finding in report.findings] == [code]
 
 
@@ -202,9 +204,9 @@ SWITCH_CHANGES: dict[str, tuple[dict[str, Any], str]] = {
 
 @pytest.mark.parametrize("name", SWITCH_CHANGES)
 @pytest.mark.parametrize("intent", [True, False])
-def test_a_switch_that_does_not_fit_its_host_draws_a_finding(tmp_path: Path, name: str, intent: bool) -> None:
+def test_a_switch_that_does_not_fit_its_host_is_reported(tmp_path: Path, name: str, intent: bool) -> None:
     patch, code = SWITCH_CHANGES[name]
-    report = judged(tmp_path, wanted_snapshot(), intent=intent, switch=merge(SWITCH, patch))
+    report = checked(tmp_path, wanted_snapshot(), intent=intent, switch=merge(SWITCH, patch))
     found = {finding.code for finding in report.findings if finding.severity != "info"}
     assert found
     # Beside an intent, the switch is compared with what it should be, and its host is left alone.

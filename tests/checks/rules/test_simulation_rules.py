@@ -41,7 +41,7 @@ from tests.analysis.simulation.fabrics import (
     headroom,
     of_every_port,
 )
-from tests.checks.rules.judging import patched
+from tests.checks.rules.checking import patched
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def only(report: api.Report, code: str) -> Finding:
     return finding
 
 
-def gaps(report: api.Report) -> list[tuple[str, int]]:
-    return [(gap.reason, gap.times) for gap in report.not_judged if gap.code.startswith("SIM")]
+def unchecked(report: api.Report) -> list[tuple[str, int]]:
+    return [(rule.reason, rule.times) for rule in report.not_checked if rule.code.startswith("SIM")]
 
 
 # --- a pool of headroom ---
@@ -197,7 +197,7 @@ SN4700: Patch = {
 }
 
 
-def test_drops_that_hang_on_how_quickly_peers_obey_are_worth_knowing_where_the_vendor_chose_so() -> None:
+def test_drops_that_depend_on_how_quickly_peers_obey_are_worth_knowing_where_the_vendor_chose_so() -> None:
     patch = {
         **SN4700,
         "topology": {"leaf_spine": {**SN4700["topology"]["leaf_spine"], "oversubscription": 2}},
@@ -209,7 +209,7 @@ def test_drops_that_hang_on_how_quickly_peers_obey_are_worth_knowing_where_the_v
     }
     of_leaves = found["hardware.leaf"]
     assert "where peers take the 1,158 ns to obey PFC that IEEE 802.3 allows" in of_leaves.message
-    assert of_leaves.help.endswith("take a shorter cable, or hardware whose rows give so much")
+    assert of_leaves.help.endswith("use a shorter cable, or hardware whose rows give that headroom")
 
 
 STOCK = {
@@ -232,13 +232,13 @@ def test_a_sound_fabric_of_any_hardware_draws_nothing_above_information(switch: 
     assert above_info(intent({"hardware": hardware, "topology": {"leaf_spine": shape}})) == []
 
 
-def test_a_queue_of_half_its_pool_is_not_judged() -> None:
+def test_a_queue_of_half_its_pool_is_not_checked() -> None:
     """Its vendor bounds lossless queues at half of the pool, and BUF013 says why that is no fault."""
     hardware = {"leaf": "arista-7060x6-64pe-b", "spine": "arista-7060x6-64pe-b"}
     shape = {"hosts_per_leaf": 8, "leaves": 4, "host_links": "1 x 400G", "uplinks": "4 x 400G"}
     report = intent({"hardware": hardware, "topology": {"leaf_spine": shape}})
     assert drawn(report) == []
-    assert [reason.partition(" ")[2][:23] for reason, _ in gaps(report)] == ["queue of half its pool "]
+    assert [reason.partition(" ")[2][:23] for reason, _ in unchecked(report)] == ["queue of half its pool "]
 
 
 # --- the egress ---
@@ -265,7 +265,7 @@ def test_an_egress_pool_too_small_for_what_ingress_holds_is_blamed_by_its_size()
     assert finding.elements == ("leaf1:Ethernet0",)
 
 
-# --- circles ---
+# --- cycles ---
 
 
 def ring(leaves: int, between: str = "1 x 10G") -> Patch:
@@ -281,11 +281,11 @@ def ring(leaves: int, between: str = "1 x 10G") -> Patch:
     }
 
 
-def test_a_ring_whose_links_wait_for_each_other_is_an_error_at_one_of_them() -> None:
+def test_a_ring_in_deadlock_is_an_error_at_one_of_its_links() -> None:
     """No incast shows it: all paths of one lead to the same port."""
     finding = only(intent(ring(5)), "SIM001")
     assert finding.object == "topology.links.5.links"
-    assert finding.message.startswith("links wait for each other in a circle: l1:Ethernet")
+    assert finding.message.startswith("PFC deadlock: paused links form a cycle: l1:Ethernet")
     assert [element.partition(":")[0] for element in finding.elements] == ["l1", "l2", "l3", "l4", "l5"]
     assert "all-to-all among 20 NICs" in finding.note
     assert finding.data["links"] == 5
@@ -313,8 +313,8 @@ def violations(view: View, **fields: Any) -> list[Violation]:
 
 
 def test_a_storm_is_blamed_on_the_detection_time_of_the_port() -> None:
-    """Ports that are configured alike share the row of the first."""
-    storm = (SimulationCause("storm", "unsafe", "the watchdog acts", 1),)
+    """Ports with the same configuration share the row of the first."""
+    storm = (SimulationCause("storm", "unsafe", "the watchdog triggers", 1),)
     stopped = (PortRef("leaf1", "Ethernet4"), PortRef("leaf1", "Ethernet12"))
     unlike = deployed({"PFC_WD": {"Ethernet12": {"detection_time": "900"}}})
     rows = {
@@ -362,37 +362,37 @@ def test_findings_and_the_verdict_agree(case: str) -> None:
 # --- what cannot be run ---
 
 
-def test_what_cannot_be_run_is_not_judged_and_says_why() -> None:
+def test_what_cannot_be_run_is_not_checked_and_says_why() -> None:
     report = small({"CABLE_LENGTH": None})
-    assert gaps(report) == [("the length of the cable at leaf1:Ethernet0 is unknown", 1)]
+    assert unchecked(report) == [("the length of the cable at leaf1:Ethernet0 is unknown", 1)]
 
 
 def test_without_numba_that_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(survey, "why_not", lambda: MISSING_NUMBA)
     fabrics = [patched("leaf.json", pool(30_000), "leaf1.json"), patched("leaf-spine.yaml", {})]
-    before = sum(gap.times for gap in linted(*fabrics, simulate=False).not_judged)
+    before = sum(rule.times for rule in linted(*fabrics, simulate=False).not_checked)
     report = linted(*fabrics)
     assert drawn(report) == []
-    assert gaps(report) == [(MISSING_NUMBA, 1)]
-    assert sum(gap.times for gap in report.not_judged) == before + 1
+    assert unchecked(report) == [(MISSING_NUMBA, 1)]
+    assert sum(rule.times for rule in report.not_checked) == before + 1
 
 
 def test_a_fabric_without_anything_lossless_has_nothing_to_run() -> None:
-    assert gaps(intent({"pfc": "off", "classes": {"rdma": {"lossless": False}}})) == []
+    assert unchecked(intent({"pfc": "off", "classes": {"rdma": {"lossless": False}}})) == []
 
 
 def test_a_value_that_the_model_refuses_stops_nothing_else() -> None:
     """Of a row that orchagent drops WD003 has said enough."""
     report = leaf({"PFC_WD": of_every_port({"restoration_time": "0"})})
     assert {code for code, _, _ in above_info(report)} == {"WD003"}
-    assert all(times == 1 for _, times in gaps(report))
+    assert all(times == 1 for _, times in unchecked(report))
 
 
 def test_more_events_than_allowed_are_refused_with_where_to_allow_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(traffic, "SimulationRequest", lambda: SimulationRequest(limits=Limits(events=1000)))
-    ((reason, _),) = gaps(small(pool(30_000)))
+    ((reason, _),) = unchecked(small(pool(30_000)))
     assert reason.startswith("this would take about ")
     assert reason.endswith("allow more with --max-events (options of lossless simulate)")
 
@@ -418,7 +418,7 @@ def test_devices_that_are_linked_are_run_together_and_those_apart_by_themselves(
 
 
 def test_every_device_is_run(tmp_path: Path) -> None:
-    """Forty of them are judged in several processes, and run one after the other."""
+    """Forty of them are checked in several processes, and run one after the other."""
     for number in range(1, 41):
         patch = {"DEVICE_METADATA": {"localhost": {"hostname": f"leaf{number}"}}, **pool(30_000)}
         (tmp_path / f"leaf{number}").mkdir()
@@ -467,5 +467,5 @@ def test_the_advice_of_a_run_names_the_tiers_where_links_without_pfc_drop() -> N
 
 def test_a_switch_that_computes_its_buffers_is_run_as_any_other() -> None:
     report = intent({"buffers": {"model": "dynamic"}})
-    assert gaps(report) == []
+    assert unchecked(report) == []
     assert drawn(report) == []

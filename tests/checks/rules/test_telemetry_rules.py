@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.checks.rules.judging import Patch, corpus_findings, drawn, only, patched
+from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
 
 PORTS = ("Ethernet0", "Ethernet4", "Ethernet8")
 
@@ -80,7 +80,7 @@ def test_a_lossy_fabric_has_no_pauses_to_watch() -> None:
 
 def test_missing_alerts_are_named() -> None:
     found = only("TEL003", patched("leaf-spine.yaml", {"telemetry": {"alerts": []}}))
-    assert found.message == "nobody is told when a watchdog acts or ports are paused for long"
+    assert found.message == "telemetry.alerts has no alert for watchdog triggers or long pauses"
     assert found.origin.path == ("telemetry", "alerts")
 
 

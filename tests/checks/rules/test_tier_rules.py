@@ -110,7 +110,7 @@ class TestSuperSpines:
         lossy = {**PODS, "pfc": "off", "classes": {"rdma": {"lossless": False, "ecn": None}}}
         assert drawn(intent(lossy), "PFC008") == []
 
-    def test_spines_of_two_tiers_are_not_judged(self) -> None:
+    def test_spines_of_two_tiers_are_not_checked(self) -> None:
         assert drawn(intent({}), "PFC008") == []
 
 

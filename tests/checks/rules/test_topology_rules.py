@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from lossless.api import lint
 from lossless.model.hardware.capacity import cages_needed, fabric_cages, ports_per_cage, service_ports
 from lossless.model.hardware.load import load_switch
-from tests.checks.rules.linted import device, drawn, gaps, intent, only
+from tests.checks.rules.linted import device, drawn, intent, only, unchecked
 from tests.checks.rules.snippets import merge
 from tests.paths import ROOT
 
@@ -194,7 +194,7 @@ class TestModesThatNobodyWroteDown:
 
     SPLIT = shape(host_links="2 x 100G", uplinks="2 x 400G", hosts_per_leaf=4)
 
-    def test_a_lower_speed_is_not_judged(self) -> None:
+    def test_a_lower_speed_is_not_checked(self) -> None:
         asked = intent(
             merge(
                 self.SPLIT,
@@ -202,7 +202,7 @@ class TestModesThatNobodyWroteDown:
             )
         )
         assert drawn(asked, "TOP003") == drawn(asked, "TOP002") == []
-        assert gaps(asked, "TOP003") == {
+        assert unchecked(asked, "TOP003") == {
             "whether a port of dell-z9332f takes 100G: only 10G, 400G are known of it": 2
         }
 

@@ -1,4 +1,4 @@
-"""Rules about buffers that wait for each other: what an intent says of routing, and where the finding points."""
+"""Rules about cyclic buffer dependencies: what an intent says of routing, and where the finding points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 CODES = ("TOP004", "TOP005", "TOP006", "TOP007", "TOP008")
 
 
-def judged(topology: dict[str, Any], **more: Any) -> Report:
+def checked(topology: dict[str, Any], **more: Any) -> Report:
     """Return the report on the base fabric with four leaves, its topology changed."""
     import json
 
@@ -29,7 +29,7 @@ def judged(topology: dict[str, Any], **more: Any) -> Report:
 
 def drawn(topology: dict[str, Any], **more: Any) -> list[Finding]:
     """Return the findings of these rules."""
-    report = judged(topology, **more)
+    report = checked(topology, **more)
     assert report.errors == ()
     return [finding for finding in report.findings if finding.code in CODES]
 
@@ -43,9 +43,9 @@ def routing(**keys: Any) -> dict[str, Any]:
     return {"routing": keys}
 
 
-def test_a_clos_that_says_nothing_of_routing_has_no_finding_and_no_gap() -> None:
+def test_a_clos_that_says_nothing_of_routing_has_no_finding_and_nothing_unchecked() -> None:
     assert drawn({}) == []
-    assert not [gap for gap in judged({}).not_judged if gap.code in CODES]
+    assert not [rule for rule in checked({}).not_checked if rule.code in CODES]
 
 
 @pytest.mark.parametrize("policy", ["up-down", "shortest-path"])
@@ -54,24 +54,23 @@ def test_bundles_of_two_links_bear_three_failures(policy: str, links: int) -> No
     assert drawn(routing(policy=policy), failures={"links": links, "switches": links}) == []
 
 
-def test_two_bounces_are_one_finding_that_shows_the_circle() -> None:
+def test_two_bounces_are_one_finding_that_shows_the_cycle() -> None:
     found = only(routing(bounce=["leaf1", "leaf3"]))
     assert (found.code, found.severity) == ("TOP005", "error")
     assert found.origin.path == ("topology", "routing", "bounce", 0)
     assert [related.origin.path for related in found.related] == [("topology", "routing", "bounce", 1)]
     assert found.message == (
-        "buffers wait for each other in a circle of 4 links, in priority 3: "
-        "leaf1 -> spine1 -> leaf3 -> spine1 -> leaf1"
+        "cyclic buffer dependency of 4 links in priority 3: leaf1 -> spine1 -> leaf3 -> spine1 -> leaf1"
     )
-    assert found.note.startswith("what comes by each link waits for the next: leaf1:Ethernet")
-    assert found.note.endswith("what came from above goes up again at leaf1 and leaf3")
+    assert found.note.startswith("each link waits for the next: leaf1:Ethernet")
+    assert found.note.endswith("valley at leaf1 and leaf3")
     assert found.places == 4
 
 
 def test_one_bounce_is_a_warning() -> None:
     found = only(routing(bounce=["leaf2"]))
     assert (found.code, found.severity) == ("TOP006", "warning")
-    assert found.message == "leaf2 sends up again what came from above, in the same priority 3"
+    assert found.message == "leaf2 bounces packets back up in the same priority 3"
 
 
 def test_dual_tors_bounce_in_a_second_priority() -> None:
@@ -80,28 +79,28 @@ def test_dual_tors_bounce_in_a_second_priority() -> None:
     assert found.code == "TOP005"
 
 
-def test_lossy_fabrics_and_lossy_uplinks_are_not_judged() -> None:
+def test_lossy_fabrics_and_lossy_uplinks_are_not_checked() -> None:
     both = routing(bounce=["leaf1", "leaf3"])
     assert drawn(both, pfc={"tiers": ["hosts"]}) == []
     assert drawn(routing(bounce=["leaf1"]), pfc={"tiers": ["hosts"]}) == []
 
 
-def test_shortest_paths_are_blamed_where_failures_close_the_circle() -> None:
+def test_shortest_paths_are_blamed_where_failures_close_the_cycle() -> None:
     found = only(
         {"leaf_spine": {"uplinks": "1 x 800G"}, **routing(policy="shortest-path")}, failures={"links": 2}
     )
     assert (found.code, found.origin.path) == ("TOP005", ("topology", "routing", "policy"))
     assert found.message.startswith(
-        "once the link of leaf1 and spine1 and the link of leaf2 and spine2 have failed, buffers wait for each other"
+        "after link leaf1 - spine1 and link leaf2 - spine2 fail, cyclic buffer dependency of "
     )
     assert drawn({"leaf_spine": {"uplinks": "1 x 800G"}, **routing(policy="shortest-path")}) == []
 
 
-def test_up_and_down_is_blamed_where_failures_leave_no_way() -> None:
+def test_up_and_down_is_blamed_where_failures_leave_no_path() -> None:
     narrow = {"leaf_spine": {"uplinks": "1 x 800G"}}
     found = only({**narrow, **routing(policy="up-down")}, failures={"links": 2})
     assert (found.code, found.severity, found.origin.path) == ("TOP004", "warning", ("topology", "routing"))
-    assert "no way leads up and then down from leaf1 to leaf2" in found.message
+    assert "there is no up-down path from leaf1 to leaf2" in found.message
     assert drawn({**narrow, **routing(policy="up-down")}) == []
 
 
@@ -113,7 +112,7 @@ def test_links_that_are_out_of_service_count() -> None:
     assert drawn(routing(policy="shortest-path"), failures={"out_of_service": ["spine1"]}) == []
 
 
-def test_where_up_and_down_leads_nowhere_nothing_is_judged_until_the_intent_says() -> None:
+def test_where_up_and_down_leads_nowhere_nothing_is_checked_until_the_intent_says() -> None:
     names = [f"leaf{n}" for n in range(1, 6)]
     devices = {name: {"role": "leaf"} for name in names} | {f"host{n}": {"role": "host"} for n in range(1, 6)}
     links = [
@@ -124,7 +123,7 @@ def test_where_up_and_down_leads_nowhere_nothing_is_judged_until_the_intent_says
     ]
     ring = {"devices": devices, "links": links}
     assert drawn(ring) == []
-    assert [gap.code for gap in judged(ring).not_judged if gap.code in CODES] == ["TOP005"]
+    assert [rule.code for rule in checked(ring).not_checked if rule.code in CODES] == ["TOP005"]
     none = {"links": 0, "switches": 0}
     found = only({**ring, **routing(policy="shortest-path")}, failures=none)
     assert (found.code, found.places) == ("TOP005", 5)
@@ -183,5 +182,7 @@ def test_a_dual_tor_that_remaps_what_bounces_is_well_and_one_that_does_not_is_to
     assert codes(without_maps, single) == []
     assert codes(without_maps, {"PEER_SWITCH": None}) == []
     (said,) = codes(without_maps)
-    assert said.startswith("what a dual ToR sends back through its tunnel stays in priority ")
-    assert codes(with_maps, straight) == ["what a dual ToR sends back through its tunnel stays in priority 3"]
+    assert said.startswith("the tunnel of this dual ToR returns packets in the same priority ")
+    assert codes(with_maps, straight) == [
+        "the tunnel of this dual ToR returns packets in the same priority 3"
+    ]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.checks.rules.watchdog.watchdog_rows import default_poll_ms
-from tests.checks.rules import judging
-from tests.checks.rules.judging import patched
-from tests.checks.rules.linted import corpus, device, drawn, gaps, intent, only
+from tests.checks.rules import checking
+from tests.checks.rules.checking import patched
+from tests.checks.rules.linted import corpus, device, drawn, intent, only, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,8 @@ class TestDetectionBetweenPolls:
         assert (found.severity, found.places) == ("info", 3)
         assert (found.data["seen_ms"], found.data["at_latest_ms"]) == seen
         assert (
-            found.message == f"a storm is seen after {seen[0]:,} to {seen[1]:,} ms, not after {detection:,}"
+            found.message
+            == f"a storm is detected after {seen[0]:,} to {seen[1]:,} ms, not after {detection:,} ms"
         )
         assert found.origin.path == ("PFC_WD", "Ethernet0", "detection_time")
 
@@ -61,18 +62,18 @@ class TestDetectionBetweenPolls:
 
     def test_one_look_is_said_of_an_intent_alone(self) -> None:
         found = only(intent(watchdog(detection="600ms")), "WD010")
-        assert found.message == "detection is one poll of 600 ms: one look decides that a queue storms"
+        assert found.message == "detection is one poll of 600 ms: a single sample decides that a queue storms"
         assert found.origin.path == ("pfc", "watchdog", "detection")
-        assert found.help == "1200 ms make it two polls"
+        assert found.help == "set detection to 1200 ms, two polls"
 
 
 class TestOnlyAlerts:
     """WD011."""
 
-    def test_ports_alike_are_one_finding(self) -> None:
+    def test_identical_ports_are_one_finding(self) -> None:
         found = only(device(rows(action="alert")), "WD011")
         assert (found.severity, found.places) == ("warning", 3)
-        assert found.message == "the watchdog only alerts: nothing ends a storm"
+        assert found.message == "the watchdog action is alert: nothing ends a storm"
 
     @pytest.mark.parametrize("action", ["drop", "forward", None, "Alert"])
     def test_other_actions_act_or_are_refused(self, action: str | None) -> None:
@@ -98,19 +99,19 @@ class TestMixedActions:
     def test_nvidia_has_an_action_for_each_port(self) -> None:
         report = device(self.mixed())
         assert drawn(report, "WD012") == []
-        assert gaps(report, "WD012") == {}
+        assert unchecked(report, "WD012") == {}
 
-    def test_an_unknown_chip_is_not_judged(self) -> None:
+    def test_an_unknown_chip_is_not_checked(self) -> None:
         unknown = {"DEVICE_METADATA": {"localhost": {"hwsku": "Nobody-1", "platform": "x86_64-nobody-r0"}}}
         report = device(self.mixed() | unknown, "azure")
         assert drawn(report, "WD012") == []
-        assert sum(gaps(report, "WD012").values()) == 1
+        assert sum(unchecked(report, "WD012").values()) == 1
 
     @pytest.mark.parametrize("action", ["drop", None, "Drop"])
     def test_the_default_is_drop_and_what_is_no_action_is_of_another_rule(self, action: str | None) -> None:
         report = device(self.mixed(action), "azure")
         assert drawn(report, "WD012") == []
-        assert gaps(report, "WD012") == {}
+        assert unchecked(report, "WD012") == {}
 
 
 class TestPollsTooOften:
@@ -155,7 +156,7 @@ class TestPollsTooOften:
         )
         assert found.origin.path == ("PFC_WD",)
 
-    def test_an_intent_is_judged_by_its_largest_kind_of_switch(self) -> None:
+    def test_an_intent_is_checked_by_its_largest_kind_of_switch(self) -> None:
         shape = {
             "topology": {
                 "leaf_spine": {"hosts_per_leaf": 32, "host_links": "1 x 400G", "uplinks": "4 x 800G"}
@@ -236,20 +237,23 @@ class TestTiers:
     """WD018."""
 
     @staticmethod
-    def judged(leaf: str | None = None, spine: str | None = None, **spine_patch: Any) -> list[Finding]:
+    def checked(leaf: str | None = None, spine: str | None = None, **spine_patch: Any) -> list[Finding]:
         def timer(value: str | None) -> dict[str, Any]:
             return {"PFC_WD": {port: {"detection_time": value} for port in PORTS}} if value else {}
 
-        return judging.drawn(
+        return checking.drawn(
             "WD018",
             patched("wired-leaf.json", timer(leaf), "leaf1.json"),
             patched("wired-spine.json", {**timer(spine), **spine_patch}, "spine1.json"),
         )
 
-    def test_the_spine_must_not_act_first(self) -> None:
-        (found,) = self.judged(spine="400")
+    def test_the_spine_must_not_trigger_first(self) -> None:
+        (found,) = self.checked(spine="400")
         assert found.severity == "info"
-        assert found.message == "spine1 acts on a storm after 400 ms, leaf1 below it after 800 ms"
+        assert (
+            found.message
+            == "the watchdog of spine1 triggers after 400 ms, that of leaf1 below it after 800 ms"
+        )
         assert (found.origin.file, found.origin.path) == (
             "spine1.json",
             ("PFC_WD", "Ethernet8", "detection_time"),
@@ -257,36 +261,39 @@ class TestTiers:
 
     @pytest.mark.parametrize(("leaf", "spine"), [(None, None), ("400", None), (None, "1600")])
     def test_equal_or_longer_is_as_it_should_be(self, leaf: str | None, spine: str | None) -> None:
-        assert self.judged(leaf, spine) == []
+        assert self.checked(leaf, spine) == []
 
     @pytest.mark.parametrize("role", ["ToRRouter", "NewRouter", None])
     def test_without_tiers_nobody_is_above(self, role: str | None) -> None:
-        assert self.judged(spine="400", DEVICE_METADATA={"localhost": {"type": role}}) == []
+        assert self.checked(spine="400", DEVICE_METADATA={"localhost": {"type": role}}) == []
 
     @pytest.mark.parametrize("types", [("MiniToR", "MiniLeaf"), ("BackEndToRRouter", "LowerSpineRouter")])
-    def test_every_type_that_stands_for_a_tier_counts(self, types: tuple[str, str]) -> None:
+    def test_every_type_that_means_a_tier_counts(self, types: tuple[str, str]) -> None:
         lower, upper = ({"DEVICE_METADATA": {"localhost": {"type": kind}}} for kind in types)
         sooner = {"PFC_WD": {port: {"detection_time": "400"} for port in PORTS}}
         leaf = patched("wired-leaf.json", lower, "leaf1.json")
         spine = patched("wired-spine.json", {**sooner, **upper}, "spine1.json")
-        (found,) = judging.drawn("WD018", leaf, spine)
-        assert found.message == "spine1 acts on a storm after 400 ms, leaf1 below it after 800 ms"
+        (found,) = checking.drawn("WD018", leaf, spine)
+        assert (
+            found.message
+            == "the watchdog of spine1 triggers after 400 ms, that of leaf1 below it after 800 ms"
+        )
 
     def test_two_leaf_routers_are_leaf_and_spine_where_one_has_servers(self) -> None:
         types = {name: {"type": "Server"} for name in ("server1", "server2")}
         both = {"DEVICE_METADATA": {"localhost": {"type": "LeafRouter"}}}
         sooner = {"PFC_WD": {port: {"detection_time": "400"} for port in PORTS}}
         spine = patched("wired-spine.json", {**sooner, **both}, "spine1.json")
-        assert judging.drawn("WD018", patched("wired-leaf.json", both, "leaf1.json"), spine) == []
+        assert checking.drawn("WD018", patched("wired-leaf.json", both, "leaf1.json"), spine) == []
         with_servers = {**both, "DEVICE_NEIGHBOR_METADATA": types}
         leaf = patched("wired-leaf.json", with_servers, "leaf1.json")
-        assert len(judging.drawn("WD018", leaf, spine)) == 1
+        assert len(checking.drawn("WD018", leaf, spine)) == 1
 
     def test_a_link_that_is_down_spreads_nothing(self) -> None:
-        assert self.judged(spine="400", PORT={"Ethernet8": {"admin_status": "down"}}) == []
+        assert self.checked(spine="400", PORT={"Ethernet8": {"admin_status": "down"}}) == []
 
     def test_a_spine_without_a_watchdog_is_of_another_rule(self) -> None:
-        assert self.judged(PFC_WD={"Ethernet8": None}) == []
+        assert self.checked(PFC_WD={"Ethernet8": None}) == []
 
 
 PROBES = {

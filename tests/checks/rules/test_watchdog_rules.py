@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 from lossless.checks.rules.watchdog.wd008_watchdog_outlasts_transport import check
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.hosts import Transport
-from tests.checks.rules.linted import corpus, device, drawn, gaps, intent, intent_view, only
+from tests.checks.rules.linted import corpus, device, drawn, intent, intent_view, only, unchecked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ class TestMask:
         patch = masks(None) | {"VERSIONS": {"DATABASE": {"VERSION": version}}}
         assert len(drawn(device(patch), "WD002")) == count
 
-    def test_without_a_version_the_file_is_judged_as_it_stands(self) -> None:
+    def test_without_a_version_the_file_is_checked_as_it_is(self) -> None:
         found = only(device(masks(None) | {"VERSIONS": None}), "WD002")
         assert (found.severity, found.confidence) == ("error", "medium")
         assert found.note == (
@@ -156,7 +156,7 @@ class TestRanges:
         )
         assert (found.origin.path, found.origin.mark) == (("PFC_WD", "Ethernet4"), "key")
 
-    def test_intent_is_judged_where_it_is_written(self) -> None:
+    def test_intent_is_checked_where_it_is_written(self) -> None:
         found = only(intent(watchdog(restoration="90s")), "WD003")
         assert found.origin.path == ("pfc", "watchdog", "restoration")
         assert found.places == 32
@@ -232,7 +232,7 @@ class TestRestoration:
     def test_the_default_action_drops(self) -> None:
         found = only(device(row(restoration_time=None, action=None)), "WD005")
         assert found.message == (
-            "no restoration time is set: a queue that stormed once drops its packets until an operator acts"
+            "no restoration time is set: a queue that stormed once drops its packets until an operator intervenes"
         )
 
     def test_alert_restores_nothing(self) -> None:
@@ -275,7 +275,10 @@ class TestPatience:
 
     def test_restoration_that_outlasts(self) -> None:
         found = only(intent(watchdog(restoration="40s")), "WD008")
-        assert found.message == "a stormed queue is back after 41.80 s, the transport gives up after 34.36 s"
+        assert (
+            found.message
+            == "a stormed queue is restored after 41.80 s, but the transport gives up after 34.36 s"
+        )
         assert found.note == (
             "detection 1200 + poll 600 + restoration 40000 = 41800 ms; 4.096 us x 2^20 x 8 = 34360 ms"
         )
@@ -299,9 +302,9 @@ class TestPatience:
         patient = {"hosts": {"nccl": {"ib_timeout": 21}}}
         assert drawn(intent(watchdog(restoration="60s") | patient), "WD008") == []
 
-    def test_timeout_zero_waits_for_ever(self) -> None:
-        for_ever = {"hosts": {"nccl": {"ib_timeout": 0}}}
-        assert drawn(intent(watchdog(restoration="60s") | for_ever), "WD008") == []
+    def test_timeout_zero_waits_without_limit(self) -> None:
+        unlimited = {"hosts": {"nccl": {"ib_timeout": 0}}}
+        assert drawn(intent(watchdog(restoration="60s") | unlimited), "WD008") == []
 
     @pytest.mark.parametrize("action", ["forward", "alert"])
     def test_only_drop_counts_restoration(self, action: str) -> None:
@@ -315,9 +318,9 @@ class TestPatience:
     def test_device_knows_nothing_of_hosts(self) -> None:
         report = device(rows(restoration_time="60000"))
         assert drawn(report, "WD008") == []
-        assert gaps(report, "WD008") == {"the transport's timeout and retries are not known": 3}
+        assert unchecked(report, "WD008") == {"missing timeout and retries of the transport": 3}
 
-    def test_hosts_that_are_alike_are_judged_once(self) -> None:
+    def test_hosts_that_are_identical_are_checked_once(self) -> None:
         assert len(list(check(intent_view(watchdog(restoration="40s"))))) == 2  # leaf and spine
 
 

@@ -12,7 +12,7 @@ from lossless.checks.rules.documentation import rule_of
 from lossless.checks.trace.follow import trace
 from lossless.ground.basics.errors import LosslessError
 from lossless.model.fabric.view import View
-from tests.checks.rules.snippets import Snippet, judge, snippets
+from tests.checks.rules.snippets import Snippet, check, snippets
 from tests.checks.trace.tracing import codes, device, hop, intent, traced
 
 Patch = dict[str, Any]
@@ -52,7 +52,7 @@ WHERE = {
 def _met(code: str, snippet: Snippet) -> set[str]:
     """Return the stages at which any packet meets the findings of one rule."""
     options = Options(rdma_dscps=snippet.rdma_dscps)
-    findings = [finding for finding in judge(snippet).findings if finding.code == code]
+    findings = [finding for finding in check(snippet).findings if finding.code == code]
     (fabric,) = load_fabrics([snippet.document()], options).fabrics
     names = [host.name for host in fabric.hosts][:9] or [port.name for port in fabric.switches[0].ports]
     found: set[str] = set()

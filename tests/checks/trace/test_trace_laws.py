@@ -53,7 +53,7 @@ def way(found: Trace) -> list[tuple[Any, ...]]:
 
 
 @given(intents(renderable=True), st.data())
-def test_an_intent_and_what_is_rendered_from_it_treat_a_packet_alike(
+def test_an_intent_and_what_is_rendered_from_it_treat_a_packet_the_same(
     data: Data, choice: st.DataObject
 ) -> None:
     fabric = fabric_of(data)
@@ -81,7 +81,7 @@ def treatment(stages: TraceStages) -> tuple[int | None, ...]:
 
 
 @given(intents(), st.data())
-def test_the_way_back_is_the_same_classes(data: Data, choice: st.DataObject) -> None:
+def test_the_return_path_has_the_same_classes(data: Data, choice: st.DataObject) -> None:
     fabric = fabric_of(data)
     source, target = ends(fabric, choice)
     # What marks tunnels of dual ToRs has a class of its own between leaves and spines, and none towards hosts.

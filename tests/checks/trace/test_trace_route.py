@@ -63,7 +63,7 @@ def test_a_link_between_leaves_is_shorter_than_a_spine() -> None:
     assert switches(follow(wired("ac", "bc", "ab"))) == "ab"
 
 
-def test_a_packet_that_went_down_does_not_go_up_again() -> None:
+def test_a_packet_takes_no_valley() -> None:
     # a - c - e - d - b is the only path without the longer way over f, and e is a leaf: a valley.
     valley = wired("ac", "ce", "ed", "db", roles="leaf leaf spine spine leaf")
     valley["topology"]["links"][1]["a"] = "b"

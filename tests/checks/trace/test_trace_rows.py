@@ -90,7 +90,7 @@ def test_rows_that_are_met(written: str, expected: str | None) -> None:
     assert stage(path) == expected
 
 
-def test_ports_that_are_named_count_more_than_the_row_that_stands_for_them() -> None:
+def test_ports_that_are_named_count_more_than_the_row_that_covers_them() -> None:
     row = ("PORT_QOS_MAP", "Ethernet4", "pfc_enable")
     assert stage(row, "leaf1:Ethernet4", "leaf1:Ethernet8") == "pfc"
     assert stage(row, "leaf1:Ethernet4") is None

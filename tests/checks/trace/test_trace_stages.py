@@ -86,7 +86,7 @@ def rewriting(targets: dict[str, str] | None) -> Patch:
     return patch if targets is None else {**patch, "TC_TO_DSCP_MAP": {"OUT": targets}}
 
 
-def test_the_egress_port_can_write_dscp_anew() -> None:
+def test_the_egress_port_can_write_dscp_again() -> None:
     assert hop(rewriting({"3": "10"})).stages.egress_dscp == (10, "OUT", "rewritten")
     assert hop(rewriting({"2": "10"})).stages.egress_dscp == (26, "OUT", "no entry")
     assert hop(rewriting({"3": "64"})).stages.egress_dscp == (26, "OUT", "refused")

@@ -42,7 +42,7 @@ def test_what_is_rendered_reads_back_as_the_subnet(subnet: Subnet) -> None:
     assert [document.problems for document in deployed.documents] == [()] * len(deployed.documents)
     wanted = carried(subnet, subnet.managers[0])
     if subnet.partitions is None:
-        # Whether there is no file of partitions, or only none here, a folder does not tell.
+        # A folder does not show whether there is no file of partitions, or only none here.
         assert carried(deployed.subnet).partitions is None
     assert carried(deployed.subnet) == wanted
 
@@ -58,7 +58,7 @@ def test_no_key_reaches_the_model_or_what_people_see(subnet: Subnet) -> None:
 
 
 @given(subnets())
-def test_files_are_told_apart_by_what_stands_in_them(subnet: Subnet) -> None:
+def test_files_are_told_apart_by_their_content(subnet: Subnet) -> None:
     files = files_of_manager(subnet)
     assert kind_of(files["opensm.conf"]) == "options"
     if subnet.partitions:

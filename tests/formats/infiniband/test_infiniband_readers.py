@@ -1,4 +1,4 @@
-"""What a subnet manager's files say, where it stands, and what is wrong with them, in words an operator can act on."""
+"""What a subnet manager's files say, at which place, and what is wrong with them, in words an operator can act on."""
 
 from __future__ import annotations
 
@@ -78,9 +78,9 @@ def test_a_value_too_long_for_a_line_stays_in_one_piece_for_a_rule_to_say_so() -
         ("a=1, mtu=2048k : ALL ;\n", (1, 10, "'2048k' is no mtu; expected the number of a code")),
         (
             "a=1, sl=16 : ALL ;\n",
-            (1, 9, "'16' is no sl; expected a number from 0 to 15: opensm passes it over"),
+            (1, 9, "'16' is no sl; expected a number from 0 to 15: opensm skips it"),
         ),
-        ("a=1, wep : ALL ;\n", (1, 6, "opensm knows no flag 'wep' and passes it over")),
+        ("a=1, wep : ALL ;\n", (1, 6, "opensm knows no flag 'wep' and skips it")),
         ("a=1 : ALL=ful1 ;\n", (1, 11, "'ful1' is no membership, so opensm takes limited")),
     ],
 )
@@ -177,11 +177,11 @@ def test_settings_of_sharp_are_read_and_its_keys_are_masked() -> None:
         ("width: 10;\nheight: 20;\n", None),
     ],
 )
-def test_a_file_is_known_by_what_stands_in_it(text: str, kind: str | None) -> None:
+def test_a_file_is_known_by_its_content(text: str, kind: str | None) -> None:
     assert kind_of(text) == kind
 
 
-def test_what_the_files_do_not_tell_is_unknown_and_not_absent() -> None:
+def test_what_the_files_do_not_contain_is_unknown_and_not_absent() -> None:
     from lossless.ground.basics.known import UNKNOWN
 
     subnet = read_subnet(SubnetFile("opensm.conf", "sm_priority 3\n"), {}).subnet

@@ -1,4 +1,4 @@
-"""No text makes a reader fail, and what it says stands where it says that it stands."""
+"""No text makes a reader fail, and every value is at the place that the reader names."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_no_text_makes_a_reader_fail(text: str) -> None:
 
 
 @given(TEXTS)
-def test_a_value_stands_where_its_document_says(text: str) -> None:
+def test_a_value_is_where_its_document_says(text: str) -> None:
     found = read_options(text, "f")
     for setting in found.settings:
         place = found.document.places([setting.origin.path])[setting.origin.path]

@@ -1,4 +1,4 @@
-"""Which files are judged: ours by name or by what is in them, each once, none silently lost."""
+"""Which files are checked: ours by name or by what is in them, each once, none silently lost."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_configuration_in_another_form_is_ours_by_what_is_in_it(
     assert found(tmp_path) == (["one.json"] * devices, [])
 
 
-def test_what_stands_beside_devices_and_is_none_is_said_where_it_stands(tmp_path: Path) -> None:
+def test_a_section_beside_devices_that_is_none_is_reported_at_its_place(tmp_path: Path) -> None:
     text = '{\n "asic0": {"PORT": {}},\n "asic1": [],\n "note": "x"\n}'
     assert found(tree(tmp_path, {"one.json": text}), "one.json") == (
         ["one.json"],

@@ -18,8 +18,8 @@ INTENT = "lossless: v1\n"
 DEVICE = '{"PORT": {}}'
 
 
-def judged(folder: Path, *paths: str) -> list[str]:
-    """Return the files that are judged, by names below the folder."""
+def checked(folder: Path, *paths: str) -> list[str]:
+    """Return the files that are checked, by names below the folder."""
     documents, problems = collect([folder / path for path in paths] or [folder])
     assert problems == []
     return [document.file.removeprefix(f"{folder}{os.sep}") for document in documents]
@@ -32,19 +32,19 @@ def test_a_repository_is_what_git_knows_or_would_add(tmp_path: Path) -> None:
     write(tmp_path, {".gitignore": "out/\nforced/\n", "new/leaf.json": DEVICE, "out/leaf.json": DEVICE})
     write(tmp_path, {".venv/x.json": DEVICE, "forced/y.json": DEVICE})
     (tmp_path / "gone.json").unlink()
-    assert judged(tmp_path) == [".lab/x.yaml", "fabric.yaml", "forced/x.json", "new/leaf.json"]
+    assert checked(tmp_path) == [".lab/x.yaml", "fabric.yaml", "forced/x.json", "new/leaf.json"]
 
 
-def test_what_git_ignores_is_judged_where_it_is_named(tmp_path: Path) -> None:
+def test_what_git_ignores_is_checked_where_it_is_named(tmp_path: Path) -> None:
     repository(tmp_path, {".gitignore": "out/\n", "fabric.yaml": INTENT})
     write(tmp_path, {"out/demo/leaf.json": DEVICE})
-    assert judged(tmp_path, "out/demo") == ["out/demo/leaf.json"]
-    assert judged(tmp_path, "out/demo/leaf.json") == ["out/demo/leaf.json"]
+    assert checked(tmp_path, "out/demo") == ["out/demo/leaf.json"]
+    assert checked(tmp_path, "out/demo/leaf.json") == ["out/demo/leaf.json"]
 
 
 def test_a_folder_of_a_repository_is_that_folder_alone(tmp_path: Path) -> None:
     repository(tmp_path, {"a/x.json": DEVICE, "b/x.json": DEVICE})
-    assert judged(tmp_path, "a") == ["a/x.json"]
+    assert checked(tmp_path, "a") == ["a/x.json"]
 
 
 def test_a_repository_within_a_repository_is_searched_as_one(tmp_path: Path) -> None:
@@ -52,9 +52,9 @@ def test_a_repository_within_a_repository_is_searched_as_one(tmp_path: Path) -> 
     write(inner, {".gitignore": "skip.json", "skip.json": DEVICE})
     outer = repository(tmp_path / "outer", {"fabric.yaml": INTENT})
     inner.rename(outer / "inner")
-    assert judged(outer) == ["fabric.yaml", "inner/leaf.json"]
+    assert checked(outer) == ["fabric.yaml", "inner/leaf.json"]
     git(outer, "-c", "advice.addEmbeddedRepo=false", "add", "inner")
-    assert judged(outer) == ["fabric.yaml", "inner/leaf.json"]
+    assert checked(outer) == ["fabric.yaml", "inner/leaf.json"]
 
 
 def test_the_repository_that_runs_a_hook_is_not_asked_about_another(
@@ -64,7 +64,7 @@ def test_the_repository_that_runs_a_hook_is_not_asked_about_another(
     repository(tmp_path / "b", {"y.json": DEVICE})
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "a" / ".git"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "a" / ".git" / "index"))
-    assert judged(tmp_path / "b") == ["y.json"]
+    assert checked(tmp_path / "b") == ["y.json"]
 
 
 def test_without_git_a_repository_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,12 +72,12 @@ def test_without_git_a_repository_is_searched(tmp_path: Path, monkeypatch: pytes
     write(tmp_path, {"out/leaf.json": DEVICE})
     monkeypatch.setenv("PATH", str(tmp_path))
     assert known_to_git(str(tmp_path)) is None
-    assert judged(tmp_path) == ["fabric.yaml", "out/leaf.json"]
+    assert checked(tmp_path) == ["fabric.yaml", "out/leaf.json"]
 
 
 def test_names_that_need_quoting_are_found(tmp_path: Path) -> None:
     repository(tmp_path, {'a "b"\t\né.json': DEVICE})
-    assert judged(tmp_path) == ['a "b"\t\né.json']
+    assert checked(tmp_path) == ['a "b"\t\né.json']
 
 
 @pytest.mark.parametrize(

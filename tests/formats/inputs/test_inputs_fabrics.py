@@ -104,7 +104,7 @@ def test_problems_of_facts_come_with_the_hosts() -> None:
     assert hosts_of([short], ()).problems == short.problems != ()
 
 
-def test_a_key_that_stands_twice_and_a_table_that_is_none_are_kept_with_the_device() -> None:
+def test_a_repeated_key_and_a_table_that_is_none_are_kept_with_the_device() -> None:
     text = (BASES / "leaf.json").read_text().rstrip().removesuffix("}") + ', "PFC_WD": [], "PORT": {}}'
     device = DeviceReader((), ()).read(load_text(text, "leaf.json"))
     assert device.fabric is not None

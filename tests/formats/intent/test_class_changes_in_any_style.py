@@ -183,7 +183,7 @@ SHARED = """\
 
 
 @pytest.mark.parametrize("wanted", [{"max": 9 << 20}, {"min": 4096, "max": 9 << 20, "probability": 37}])
-def test_a_curve_that_an_anchor_shares_is_changed_where_it_stands_or_not_at_all(
+def test_a_curve_that_an_anchor_shares_is_changed_at_its_place_or_not_at_all(
     wanted: dict[str, int],
 ) -> None:
     text = RDMA.sub(lambda _: SHARED, SHAPE)

@@ -65,8 +65,8 @@ OF_ONE_KEY: Cases = {
     "boolean-of-no-file": (
         ("max_trees_to_build: 126", "max_trees_to_build: true"),
         [
-            "28:85: sharp.settings.max_trees_to_build: true is another word in every file; write it in quotes, as it "
-            "stands there"
+            "28:85: sharp.settings.max_trees_to_build: true is spelled differently in every file; write it "
+            "in quotes, as the file spells it"
         ],
     ),
     "mtu": (
@@ -207,7 +207,7 @@ def test_what_has_a_meaning_is_taken(text: str) -> None:
 
 
 @pytest.mark.parametrize("case", OF_ONE_KEY)
-def test_a_value_without_meaning_is_refused_where_it_stands(case: str) -> None:
+def test_a_value_without_meaning_is_refused_at_its_place(case: str) -> None:
     change, said = OF_ONE_KEY[case]
     text = spoilt(TREE, change)
     assert said_of(text) == said

@@ -1,4 +1,4 @@
-"""Laws of the intents of subnets: whatever stands in them, it is taken or refused in words, where it stands."""
+"""Laws of the intents of subnets: any content is accepted, or refused in words at its place."""
 
 from __future__ import annotations
 

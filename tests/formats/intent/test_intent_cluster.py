@@ -37,7 +37,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("line", "told"), MISTAKES.items(), ids=str)
-def test_what_has_no_meaning_is_told_where_it_stands(line: str, told: str) -> None:
+def test_what_has_no_meaning_is_reported_at_its_place(line: str, told: str) -> None:
     assert said_of(f"{SHAPE}{line}\n") == [told]
 
 

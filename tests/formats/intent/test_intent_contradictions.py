@@ -21,7 +21,7 @@ TOGETHER: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "dscp-twice-in-a-list": (
         [("dscp: 26", "dscp: [26, 26]")],
-        ["5:21: classes.rdma.dscp: DSCP 26 stands twice in the list"],
+        ["5:21: classes.rdma.dscp: DSCP 26 occurs twice in the list"],
     ),
     "no-rest": (
         [("dscp: rest", "dscp: 0")],

@@ -84,7 +84,7 @@ TIERS: dict[str, tuple[Changes, list[str]]] = {
         [pfc("tiers: []")],
         ["9:10: pfc.tiers: an empty list; name the tiers with PFC, or state pfc: off where none has it"],
     ),
-    "twice": ([pfc("tiers: [hosts, hosts]")], ["9:18: pfc.tiers.1: hosts stands twice in the list"]),
+    "twice": ([pfc("tiers: [hosts, hosts]")], ["9:18: pfc.tiers.1: hosts occurs twice in the list"]),
     "without-links": (
         [pfc("tiers: [hosts, spine_uplinks]")],
         ["9:18: pfc.tiers.1: no link of this fabric is one of spine_uplinks; there are hosts, uplinks"],
@@ -190,5 +190,5 @@ def test_only_a_leaf_is_a_dual_tor(role: str) -> None:
     column = 29 + len(role)
     assert said_of(changed) == [
         f"16:{column + 2}: topology.devices.leaf2.dual_tor: a {role} is no ToR; dual_tor is for leaves, "
-        "which hosts hang on"
+        "which hosts are attached to"
     ]

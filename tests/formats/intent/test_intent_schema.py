@@ -62,7 +62,7 @@ BEYOND_A_SCHEMA: dict[str, str] = {
 
 
 def properties(schema: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[str, bool, dict[str, Any]]]:
-    """Yield every key of a schema: where it stands, whether it must be there, and what is said of it."""
+    """Yield every key of a schema: its place, whether it is required, and its description."""
     if isinstance(schema, list):
         yield from chain.from_iterable(properties(part, at) for part in schema)
     if not isinstance(schema, dict):

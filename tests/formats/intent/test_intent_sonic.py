@@ -54,7 +54,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("text", WRONG)
-def test_what_means_nothing_is_said_where_it_stands(text: str) -> None:
+def test_what_means_nothing_is_reported_at_its_place(text: str) -> None:
     assert said_of(f"{SHAPE}{text}\n") == [WRONG[text]]
 
 

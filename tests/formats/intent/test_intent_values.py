@@ -318,7 +318,7 @@ NUMBERS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "dscp-by-name-twice": (
         [("dscp: 26", "dscp: [af31, 26]")],
-        ["5:23: classes.rdma.dscp: DSCP 26 stands twice in the list"],
+        ["5:23: classes.rdma.dscp: DSCP 26 occurs twice in the list"],
     ),
     "queue-pairs": (
         [("networks:", "hosts: {nccl: {ib_qps_per_connection: 0}}\nnetworks:")],

@@ -71,14 +71,14 @@ def _brackets(draw: Any, data: Data) -> None:
 
 
 def _joined(draw: Any, data: Data) -> None:
-    """Join the rows of two ports that are alike, as sonic-cfggen once wrote them."""
+    """Join the rows of two ports that are identical, as sonic-cfggen once wrote them."""
     rows = data.get(draw(st.sampled_from(["QUEUE", "BUFFER_QUEUE", "BUFFER_PG"])), {})
-    alike: dict[tuple[str, str], list[str]] = {}
+    identical: dict[tuple[str, str], list[str]] = {}
     for key, fields in rows.items():
         port, _, number = key.partition("|")
         if "," not in port:
-            alike.setdefault((number, str(fields)), []).append(port)
-    pairs = [(number, ports[:2]) for (number, _), ports in alike.items() if len(ports) > 1]
+            identical.setdefault((number, str(fields)), []).append(port)
+    pairs = [(number, ports[:2]) for (number, _), ports in identical.items() if len(ports) > 1]
     if pairs:
         number, (one, two) = pairs[0]
         rows[f"{one},{two}|{number}"] = rows.pop(f"{one}|{number}")
@@ -90,12 +90,12 @@ CHANGES = (_set_value, _drop_field, _drop_row, _drop_table, _stale_row)
 
 
 @st.composite
-def drifted(draw: Any, data: Data, ways: Any = (*SPELLINGS, *CHANGES)) -> Data:
-    """Draw a configuration that is ``data`` after a few of these ways of drifting."""
+def drifted(draw: Any, data: Data, changes: Any = (*SPELLINGS, *CHANGES)) -> Data:
+    """Draw a configuration that is ``data`` after a few of these changes."""
     found = copy.deepcopy(data)
-    for way in draw(st.lists(st.sampled_from(ways), max_size=4)):
+    for change in draw(st.lists(st.sampled_from(changes), max_size=4)):
         if _rows(found):
-            way(draw, found)
+            change(draw, found)
     return {table: rows for table, rows in found.items() if rows or table not in OWNED}
 
 

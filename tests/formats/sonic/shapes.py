@@ -89,15 +89,15 @@ def joined(data: Config) -> Config:
 
 
 def _joined(rows: Config) -> Config:
-    alike: dict[tuple[str, str], list[str]] = {}
+    identical: dict[tuple[str, str], list[str]] = {}
     found: Config = {}
     for key, row in rows.items():
         port, bar, index = key.partition("|")
         if isinstance(row, dict) and re.fullmatch(r"Ethernet[0-9]+", port) and index.count("|") == 0:
-            alike.setdefault((bar + index, repr(sorted(row.items()))), []).append(port)
+            identical.setdefault((bar + index, repr(sorted(row.items()))), []).append(port)
         else:
             found[key] = row
-    for (index, _), ports in alike.items():
+    for (index, _), ports in identical.items():
         found[",".join(ports) + index] = rows[ports[0] + index]
     return found
 

@@ -1,4 +1,4 @@
-"""Whatever form a configuration is found in, the same is said of it, at what stands in the file."""
+"""In every form of a configuration findings are the same, and point at the text of the file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_TABLES = {"SONiC-config_db_t0.json"}
 """Has single values on top, which redis cannot hold below a table: SCM007 names them in the plain form alone."""
 
 
-def judged(data: Any, file: str = "config_db.json") -> Report:
+def checked(data: Any, file: str = "config_db.json") -> Report:
     return lint_documents([load_text(json.dumps(data, indent=1), file, lists=True)])
 
 
@@ -64,15 +64,15 @@ LATE = patched(base(), PFC_WD={"Ethernet0": {"detection_time": "50"}})
 class TestWholeFiles:
     @pytest.mark.parametrize("form", shapes.WHOLE)
     def test_the_form_changes_only_where_things_stand(self, form: str) -> None:
-        plain = judged(WRONG)
+        plain = checked(WRONG)
         assert {f.code for f in plain.findings} >= {"WD003", "SWS001", "CFG002"}
-        assert said(judged(shapes.WHOLE[form](WRONG))) == said(plain)
+        assert said(checked(shapes.WHOLE[form](WRONG))) == said(plain)
 
     @pytest.mark.parametrize("form", shapes.WHOLE)
-    def test_every_finding_points_at_what_stands_in_the_file(self, form: str) -> None:
+    def test_every_finding_points_at_the_text_of_the_file(self, form: str) -> None:
         data = shapes.WHOLE[form](WRONG)
         text = json.dumps(data, indent=1)
-        report = judged(data)
+        report = checked(data)
         found = {f.code: f for f in report.findings}
         assert value_at(data, found["WD003"].origin.path) == "50"
         assert value_at(data, found["SWS001"].origin.path) == "x"
@@ -94,30 +94,30 @@ class TestWholeFiles:
         ],
     )
     def test_what_was_normalised_is_said_once_a_kind(self, form: str, kinds: list[tuple[str, int]]) -> None:
-        report = judged(shapes.WHOLE[form](patched(WRONG, BUFFER_PG={"Ethernet4|0": {}})))
+        report = checked(shapes.WHOLE[form](patched(WRONG, BUFFER_PG={"Ethernet4|0": {}})))
         assert sorted(remarks(report)) == sorted(kinds)
 
     def test_of_a_plain_file_nothing_is_said(self) -> None:
-        assert remarks(judged(WRONG)) == []
+        assert remarks(checked(WRONG)) == []
 
     @pytest.mark.usefixtures("reference")
     @pytest.mark.parametrize("path", FILES or [None], ids=lambda path: path.name if path else "absent")
     def test_of_real_files_too(self, path: Path) -> None:
         data = json.loads(path.read_text())
-        plain = judged(data)
+        plain = checked(data)
         if not READ_TABLES & data.keys():
             pytest.skip("no configuration of a device")
         without = ("SCM007",) if path.name in NO_TABLES else ()
         for form in shapes.WHOLE.values():
-            assert said(judged(form(data)), *without) == said(plain, *without)
+            assert said(checked(form(data)), *without) == said(plain, *without)
 
     @pytest.mark.usefixtures("reference")
     def test_of_probes_too(self) -> None:
         for path in PROBES[::3]:
             data = json.loads(path.read_text())
             if path.name != "index.json":
-                plain = said(judged(data))
-                assert [said(judged(form(data))) for form in shapes.WHOLE.values()] == [plain] * 4, path.name
+                plain = said(checked(data))
+                assert [said(checked(form(data))) for form in shapes.WHOLE.values()] == [plain] * 4, path.name
 
 
 class TestOtherCommands:
@@ -130,7 +130,7 @@ class TestOtherCommands:
             ("list", (0, "DSCP_TO_TC_MAP", "AZURE")),
         ],
     )
-    def test_a_trace_points_at_what_stands_in_the_file(
+    def test_a_trace_points_at_the_text_of_the_file(
         self, tmp_path: Path, form: str, prefix: tuple[str | int, ...]
     ) -> None:
         path = tmp_path / "config_db.json"
@@ -160,7 +160,7 @@ class TestOtherCommands:
 
 
 class TestBracketsAndJoinedKeys:
-    """What the device makes of them is reported; the rest is judged as if they stood there plain."""
+    """What the device makes of them is reported; the rest is checked as if they stood there plain."""
 
     @pytest.mark.usefixtures("reference")
     @pytest.mark.parametrize("separator", ["|", ":"])
@@ -168,11 +168,11 @@ class TestBracketsAndJoinedKeys:
         for path in (*FILES[::2], *PROBES[::5]):
             data = json.loads(path.read_text())
             if READ_TABLES & data.keys():
-                old = said(judged(shapes.bracketed(data, separator)), "CFG002", "SCM003")
-                assert old == said(judged(data), "CFG002", "SCM003"), path.name
+                old = said(checked(shapes.bracketed(data, separator)), "CFG002", "SCM003")
+                assert old == said(checked(data), "CFG002", "SCM003"), path.name
 
     def test_brackets_are_one_warning(self) -> None:
-        found = [f for f in judged(shapes.bracketed(base())).findings if f.severity != "info"]
+        found = [f for f in checked(shapes.bracketed(base())).findings if f.severity != "info"]
         assert [f.code for f in found] == ["CFG002"]
 
     @pytest.mark.usefixtures("reference")
@@ -181,7 +181,7 @@ class TestBracketsAndJoinedKeys:
         for path in (*FILES[::2], *PROBES[::5]):
             data = json.loads(path.read_text())
             if READ_TABLES & data.keys():
-                assert said(judged(shapes.joined(data)), *rows) == said(judged(data), *rows), path.name
+                assert said(checked(shapes.joined(data)), *rows) == said(checked(data), *rows), path.name
 
     @pytest.mark.parametrize("side", ["INGRESS", "EGRESS"])
     def test_profile_lists_of_several_ports_are_split_too(self, side: str) -> None:
@@ -191,7 +191,7 @@ class TestBracketsAndJoinedKeys:
         (fabric,) = load_fabrics([load_text(json.dumps(data), "config_db.json")]).fabrics
         lists = [p.qos.profile_lists[side == "EGRESS"] for p in fabric.switches[0].ports if p.qos]
         assert [[profile.name for profile in found] for found in lists][:2] == [[name], [name]]
-        assert "SWS008" in {f.code for f in judged(data).findings}
+        assert "SWS008" in {f.code for f in checked(data).findings}
 
 
 class TestSeveralAsics:
@@ -206,24 +206,24 @@ class TestSeveralAsics:
         return {element for f in report.findings if f.code == "WD003" for element in f.elements}
 
     def test_each_is_a_device_named_after_the_host(self) -> None:
-        assert self.devices(judged(self.two("lc1", "lc1"))) == {"lc1:asic0:Ethernet0", "lc1:asic1:Ethernet0"}
+        assert self.devices(checked(self.two("lc1", "lc1"))) == {"lc1:asic0:Ethernet0", "lc1:asic1:Ethernet0"}
 
     def test_a_hostname_of_its_own_is_its_name(self) -> None:
-        assert self.devices(judged(self.two("a", "b"))) == {"a:Ethernet0", "b:Ethernet0"}
+        assert self.devices(checked(self.two("a", "b"))) == {"a:Ethernet0", "b:Ethernet0"}
 
     def test_each_is_pointed_at_in_its_own_section(self) -> None:
-        report = judged(self.two("lc1", "lc1"))
+        report = checked(self.two("lc1", "lc1"))
         paths = [f.origin.path for f in report.findings if f.code == "WD003"]
         assert paths == [(f"asic{n}", "PFC_WD", "Ethernet0", "detection_time") for n in (0, 1)]
         assert report.files == 1
 
     def test_the_host_draws_nothing_for_the_ports_it_has_not(self) -> None:
-        plain = {f.code for f in judged(WRONG).findings}
-        sections = judged(self.two("lc1", "lc1")).findings
+        plain = {f.code for f in checked(WRONG).findings}
+        sections = checked(self.two("lc1", "lc1")).findings
         assert {f.code for f in sections if f.origin.path[:1] == ("localhost",)} <= {NORMALISED}
         assert {f.code for f in sections} <= plain | {NORMALISED}
 
-    def test_a_table_that_is_none_is_said_where_it_stands_and_the_rest_is_judged(self) -> None:
+    def test_a_table_that_is_none_is_reported_at_its_place_and_the_rest_is_checked(self) -> None:
         text = '{"asic0": {"PORT": []},\n "asic1": {"PORT": {}, "QUEUE": "x"}}'
         report = lint_documents([load_text(text, "x.json")])
         assert [str(error) for error in report.errors] == [
@@ -238,12 +238,12 @@ class TestSeveralAsics:
             "x.json:1:10: PORT is a list, not a table of rows; it is not read"
         ]
 
-    def test_a_key_that_stands_twice_is_found_in_its_section(self) -> None:
+    def test_a_repeated_key_is_found_in_its_section(self) -> None:
         text = '{"asic0": {"PORT": {}}, "asic1": {"PORT": {"Ethernet0": {"mtu": "1", "mtu": "2"}}}}'
         found = [f for f in lint_documents([load_text(text, "x.json")]).findings if f.code == "CFG005"]
         assert [f.origin.path for f in found] == [("asic1", "PORT", "Ethernet0", "mtu")]
 
-    def test_a_key_that_stands_twice_is_found_in_a_dump(self) -> None:
+    def test_a_repeated_key_is_found_in_a_dump(self) -> None:
         text = '{"PORT|Ethernet0": {"mtu": "1", "mtu": "2"}, "PORT|Ethernet4": {}, "PORT|Ethernet4": {}}'
         found = [f for f in lint_documents([load_text(text, "x.json")]).findings if f.code == "CFG005"]
         assert [f.origin.path for f in found] == [("PORT|Ethernet0", "mtu"), ("PORT|Ethernet4",)]
@@ -273,8 +273,8 @@ class TestSeveralAsics:
 class TestOddValues:
     def test_numbers_are_read_as_text_and_counted(self) -> None:
         speeds = {port: {**row, "speed": int(row["speed"])} for port, row in base()["PORT"].items()}
-        report = judged(base() | {"PORT": speeds})
-        assert said(report) == said(judged(base()))
+        report = checked(base() | {"PORT": speeds})
+        assert said(report) == said(checked(base()))
         (found,) = [f for f in report.findings if f.code == NORMALISED]
         assert (found.message, found.origin.path) == (
             "3 values are JSON numbers, and are read as text",
@@ -284,7 +284,7 @@ class TestOddValues:
     @pytest.mark.parametrize("size", [" 64", "64 ", "\t64"])
     def test_blanks_around_a_number_are_a_finding_and_the_number_is_read(self, size: str) -> None:
         data = patched(base(), BUFFER_PROFILE={"egress_lossy_profile": {"pool": "x", "size": size}})
-        assert {f.code for f in judged(data).findings} & {"CFG001", "SCM002"}
+        assert {f.code for f in checked(data).findings} & {"CFG001", "SCM002"}
 
     @pytest.mark.parametrize(
         ("table", "key", "fields", "code"),
@@ -298,10 +298,10 @@ class TestOddValues:
             ("port_qos_map", "Ethernet0", {"pfc_enable": "3"}, "SCM007"),
         ],
     )
-    def test_the_case_of_names_is_not_mended(
+    def test_the_case_of_names_is_not_fixed(
         self, table: str, key: str, fields: dict[str, str], code: str
     ) -> None:
-        report = judged(patched(base(), **{table: {key: fields}}))
+        report = checked(patched(base(), **{table: {key: fields}}))
         assert code in {f.code for f in report.findings}
         assert remarks(report) == []
 
@@ -316,11 +316,11 @@ class TestOddValues:
         assert port.qos.watchdog is not None
         assert port.qos.watchdog.detection_ms is not None
 
-    def test_a_byte_order_mark_is_passed_over_and_said(self, tmp_path: Path) -> None:
+    def test_a_byte_order_mark_is_skipped_and_said(self, tmp_path: Path) -> None:
         path = tmp_path / "config_db.json"
         path.write_bytes(b"\xef\xbb\xbf" + json.dumps(WRONG).encode())
         report = lint([path])
-        assert said(report) == said(judged(WRONG))
+        assert said(report) == said(checked(WRONG))
         assert remarks(report) == [("mark", 1)]
 
     @given(CONFIGS)
@@ -331,16 +331,16 @@ class TestOddValues:
             if isinstance(found, dict)
         }
         rows = {table: found for table, found in rows.items() if found}
-        plain = judged(rows)
-        assert said(judged(shapes.dump(rows))) == said(plain)
-        assert said(judged(shapes.wrapped(rows))) == said(plain)
+        plain = checked(rows)
+        assert said(checked(shapes.dump(rows))) == said(plain)
+        assert said(checked(shapes.wrapped(rows))) == said(plain)
 
     @given(
         st.dictionaries(st.sampled_from(["localhost", "asic0", "PORT|Ethernet0", "x", "QUEUE|a|3"]), VALUES)
     )
     def test_anything_is_read_and_all_findings_can_be_shown(self, data: Config) -> None:
         for top in (data, [data], {"asic1": data}):
-            report = judged(top)
+            report = checked(top)
             assert json.loads(json_text(report))["version"]
 
 

@@ -43,13 +43,13 @@ class Pair(NamedTuple):
 
 
 @st.composite
-def pairs(draw: Any, ways: Any = None) -> Pair:
+def pairs(draw: Any, changes: Any = None) -> Pair:
     """Draw what runs on a switch, what is rendered onto it, and the switch."""
     fabric = fabric_of(draw(intents(renderable=True)))
     switch = fabric.switches[draw(st.integers(0, len(fabric.switches) - 1))]
     base = load_text(json.dumps(base_of(fabric, switch)), "config_db.json")
     target: Data = json.loads(switch_file(switch, base).text)
-    running = draw(drifted(target, ways) if ways else drifted(target))
+    running = draw(drifted(target, changes) if changes else drifted(target))
     onto = load_text(json.dumps(running), "config_db.json")
     return Pair(running, json.loads(switch_file(switch, onto).text), switch)
 
@@ -101,7 +101,7 @@ def test_where_nothing_differs_in_meaning_the_switch_means_what_is_rendered(
 
 
 def refused_by_upstream(before: Data, after: Data, chip: str, release: str, rules: Data) -> bool:
-    """Return whether the updater raises, told anew from its source: it looks at its own difference of both files."""
+    """Return whether the updater raises, told again from its source: it looks at its own difference of both files."""
     for step in jsonpatch.make_patch(before, after):
         table, *parts = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].split("/")[1:]]
         if step["op"] == "remove" and step["path"] in ("/PFC_WD/GLOBAL/POLL_INTERVAL", "/PFC_WD/GLOBAL"):

@@ -69,7 +69,7 @@ def test_the_azure_base_has_two_lossless_classes() -> None:
 
 
 class TestSpelling:
-    """The same device, written in another of the ways that are in the field."""
+    """The same device, written in another spelling that is in the field."""
 
     @pytest.mark.parametrize(
         "change",
@@ -207,7 +207,7 @@ def test_rows_that_write_the_same_are_kept_apart() -> None:
 
 
 class TestMaps:
-    def test_an_entry_that_cannot_be_read_is_not_judged(self) -> None:
+    def test_an_entry_that_cannot_be_read_is_not_checked(self) -> None:
         row = {**base()["DSCP_TO_TC_MAP"]["AZURE"], "26": ""}
         found = qos_of(base() | {"DSCP_TO_TC_MAP": {"AZURE": row}}).dscp_to_tc
         assert found is not None
@@ -224,7 +224,7 @@ class TestMaps:
     def test_a_map_that_does_not_exist_is_none(self) -> None:
         assert qos_of(base() | {"TC_TO_PRIORITY_GROUP_MAP": {}}).tc_to_pg is None
 
-    def test_the_global_row_stands_in_for_a_port_without_a_map(self) -> None:
+    def test_the_global_row_is_that_of_a_port_without_a_map(self) -> None:
         row = {k: v for k, v in base()["PORT_QOS_MAP"]["Ethernet0"].items() if k != "dscp_to_tc_map"}
         rows = {"Ethernet0": row, "global": {"dscp_to_tc_map": "AZURE"}}
         assert qos_of(base() | {"PORT_QOS_MAP": rows}).traffic_class(26) == 3

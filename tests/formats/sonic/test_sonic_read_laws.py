@@ -52,7 +52,7 @@ def places(data: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 
 
 @given(st.data(), VALUES | TEXTS)
-def test_a_device_with_any_one_value_changed_is_read_and_judged(choice: st.DataObject, new: Any) -> None:
+def test_a_device_with_any_one_value_changed_is_read_and_checked(choice: st.DataObject, new: Any) -> None:
     data = base()
     path = choice.draw(st.sampled_from(places(data)))
     holder = data

@@ -343,7 +343,7 @@ class TestTables:
         assert found.unknown_tables == ("PORTS", "TC_TO_DOT1P_MAP")
         assert found.problems == ()
 
-    def test_every_described_table_can_be_judged_by_every_release(self) -> None:
+    def test_every_described_table_can_be_checked_by_every_release(self) -> None:
         for table in schema().tables:
             for release in (None, *schema().releases):
                 found = table_schema(table, release)
@@ -372,7 +372,7 @@ def known_fields(table: str) -> set[str]:
 class TestMemory:
     """What was found good is remembered: a second file of the kind costs lookups, and gets the same verdict."""
 
-    def test_a_file_found_good_is_not_judged_row_by_row_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_file_found_good_is_not_checked_row_by_row_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
         assert validate(base()).problems == ()
         monkeypatch.setattr(conformity, "_TableValidator", None)
         assert validate(base()).problems == ()
@@ -381,20 +381,20 @@ class TestMemory:
         clean = [data for entry, data in corpus(reference) if entry["yang_accepts"]]
         for data in clean:
             validate(data)
-        judged = []
+        checked = []
 
         class Seen(conformity._TableValidator):
             def problems(self, rows: Any) -> Iterator[SchemaViolation]:
-                judged.append(self.name)
+                checked.append(self.name)
                 return super().problems(rows)
 
         monkeypatch.setattr(conformity, "_TableValidator", Seen)
         for data in clean:
             assert validate(data).problems == ()
         # One row of null values and rows with lists of routes, which are never remembered.
-        assert set(judged) == {"DEVICE_METADATA", "MGMT_INTERFACE"}
+        assert set(checked) == {"DEVICE_METADATA", "MGMT_INTERFACE"}
 
-    def test_no_file_judged_before_changes_a_verdict(self, reference: Path) -> None:
+    def test_no_file_checked_before_changes_a_verdict(self, reference: Path) -> None:
         files = [case["config_db"] for case in cases(reference)]
         expected = []
         for data in files:
@@ -452,7 +452,7 @@ def strict(kind: ValueType) -> bool:
 @given(st.data())
 def test_one_field_mutated_in_a_valid_file_is_refused_once(data: st.DataObject) -> None:
     config = base()
-    # What other rows are judged by; a device of an unknown kind is another device.
+    # What other rows are checked by; a device of an unknown kind is another device.
     fields = [path for path in mutable(config) if path[0] not in {"VERSIONS", "DEVICE_METADATA"}]
     assert len(fields) > 100
     table, key, name = data.draw(st.sampled_from(fields))

@@ -11,7 +11,7 @@ FILES = ("leaf1.json", "leaf2.json", "fabric.yaml")
 
 @st.composite
 def findings(draw: st.DrawFn) -> Finding:
-    """Draw a finding of few words, so that many are alike."""
+    """Build a finding of few words, so that many are identical."""
     file = draw(st.sampled_from(FILES))
     return Finding(
         code=draw(st.sampled_from(("ECN005", "BUF003"))),

@@ -113,11 +113,11 @@ def test_fields_are_taken_out_with_their_comma(gone: tuple[str, ...], left: dict
 
 
 def test_a_value_is_set_only_in_a_row_that_is_there() -> None:
-    """The row may stand under another key, or in another form: a second one would not mend it."""
+    """The row may stand under another key, or in another form: a second one would not fix it."""
     assert json_after(ValueChange(("PORT", "Ethernet0", "fec"), "set", "rs")) is None
 
 
-def test_a_key_is_renamed_where_it_stands() -> None:
+def test_a_key_is_renamed_at_its_place() -> None:
     after = json_after(ValueChange(("PFC_WD", "Ethernet0"), "rename", "Ethernet4"))
     assert after == CONFIG.replace('"Ethernet0"', '"Ethernet4"')
 

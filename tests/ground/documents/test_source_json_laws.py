@@ -80,12 +80,14 @@ def test_many_paths_at_once_are_located_as_each_alone(data: dict[str, Any], layo
 def test_unrelated_neighbors_never_change_what_is_located(
     data: dict[str, Any], before: dict[str, Any], after: dict[str, Any]
 ) -> None:
-    crowd = {f"<{key}": value for key, value in before.items()} | {"PORT": data}
-    crowd |= {f">{key}": value for key, value in after.items()}
-    alone, crowded = load_json(json.dumps({"PORT": data}), "f"), load_json(json.dumps(crowd), "f")
+    whole = {f"<{key}": value for key, value in before.items()} | {"PORT": data}
+    whole |= {f">{key}": value for key, value in after.items()}
+    alone, among_others = load_json(json.dumps({"PORT": data}), "f"), load_json(json.dumps(whole), "f")
     for path, _ in paths_in(data, ("PORT",)):
         for mark in ("value", "key"):
-            assert text_at(alone, alone.locate(path, mark)) == text_at(crowded, crowded.locate(path, mark))
+            assert text_at(alone, alone.locate(path, mark)) == text_at(
+                among_others, among_others.locate(path, mark)
+            )
 
 
 pairs: st.SearchStrategy[Any] = st.deferred(
@@ -164,6 +166,6 @@ def repeats_in(value: Any) -> bool:
 
 
 @given(st.lists(st.tuples(keys, members), max_size=5).map(tuple), layouts)
-def test_a_key_that_stands_twice_is_told_however_it_is_written(value: Any, layout: dict[str, Any]) -> None:
+def test_a_repeated_key_is_reported_however_it_is_written(value: Any, layout: dict[str, Any]) -> None:
     document = load_json(written(value, layout), "f")
     assert bool(document.duplicates) == repeats_in(value)

@@ -138,7 +138,7 @@ def test_the_nearest_name_whatever_the_order(name: str, meant: str | None) -> No
 
 
 @pytest.mark.parametrize("after", [b"", b" ", b"1", b"x9"])
-def test_a_number_too_long_is_refused_wherever_it_stands(after: bytes) -> None:
+def test_a_number_too_long_is_refused_anywhere(after: bytes) -> None:
     for before in range(2 * DIGITS):
         text = b"x" * before + b"7" * DIGITS
         assert decode(text + b" " + after, "f")

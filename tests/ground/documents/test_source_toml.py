@@ -48,7 +48,7 @@ until = 2026-12-31
         (("suppress", 1, "nothing"), Span(12, 1, 12, 15)),
     ],
 )
-def test_a_value_stands_where_it_was_written(path: tuple[str | int, ...], place: Span) -> None:
+def test_a_value_is_where_it_was_written(path: tuple[str | int, ...], place: Span) -> None:
     assert load_toml(TEXT, "x.toml").locate(path) == place
 
 
@@ -64,7 +64,7 @@ def test_a_key_stands_before_its_value() -> None:
         ("a = [1,\n", "x.toml:1:8: not valid TOML: Invalid value"),
     ],
 )
-def test_what_is_no_toml_is_named_where_it_stands(text: str, message: str) -> None:
+def test_what_is_no_toml_is_named_at_its_place(text: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
         load_toml(text, "x.toml")
     assert str(caught.value) == message

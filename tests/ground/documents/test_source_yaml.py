@@ -13,7 +13,7 @@ from lossless.ground.documents.yaml.document import load_yaml
 both_parsers = pytest.mark.parametrize("pure", [False, True], ids=["c", "pure"])
 
 INDENTATION = "unexpected text; is the indentation off, or a quote missing?"
-COLON = "unexpected ':'; quote the value, or mend the indentation of this line"
+COLON = "unexpected ':'; quote the value, or fix the indentation of this line"
 NAMELESS = "a name must follow * and &; put a value that starts so in quotes"
 DEEP = "nested deeper than 100 levels"
 

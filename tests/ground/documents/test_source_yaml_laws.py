@@ -135,10 +135,10 @@ def test_unrelated_neighbors_never_change_what_is_located(
     block = write({"rdma": data}, layout)
     before = write({f"<{key}": value for key, value in others.items()}, layout)
     after = write({f">{key}": value for key, value in others.items()}, layout)
-    alone, crowded = load_yaml(block, "f"), load_yaml(before + block + after, "f")
+    alone, among_others = load_yaml(block, "f"), load_yaml(before + block + after, "f")
     lines = before.count("\n")
     for path, _ in paths_in(data, ("rdma",)):
-        span, moved = alone.locate(path), crowded.locate(path)
+        span, moved = alone.locate(path), among_others.locate(path)
         assert moved == (span.line + lines, span.column, span.end_line + lines, span.end_column)
 
 

@@ -26,7 +26,7 @@ def graph_of(nodes: int, edges: Edges) -> Graph:
 
 
 def reachable(nodes: int, edges: Edges) -> list[set[int]]:
-    """Where one can get from each node, by one edge or more: slowly, but in a way that cannot be wrong."""
+    """The nodes that are reachable from each node by one edge or more: slow, but simple enough to be right."""
     found = [{head for tail, head in edges if tail == node} for node in range(nodes)]
     for _ in range(nodes):
         found = [near.union(*(found[other] for other in near)) for near in found]
@@ -44,7 +44,9 @@ def girth(nodes: int, edges: Edges) -> int:
 
 
 @given(edge_lists())
-def test_a_node_is_in_a_knot_exactly_where_it_leads_back_to_itself(given_edges: tuple[int, Edges]) -> None:
+def test_a_node_is_in_a_strong_component_exactly_where_it_leads_back_to_itself(
+    given_edges: tuple[int, Edges],
+) -> None:
     nodes, edges = given_edges
     reach = reachable(nodes, edges)
     found = strong_components(graph_of(nodes, edges))
@@ -65,7 +67,7 @@ def test_the_cycle_shown_follows_edges_and_no_other_is_shorter(given_edges: tupl
 
 
 @given(edge_lists(), st.integers(1, 12))
-def test_nodes_that_stand_for_sets_of_edges_have_no_length(
+def test_nodes_that_represent_sets_of_edges_have_no_length(
     given_edges: tuple[int, Edges], counted: int
 ) -> None:
     nodes, edges = given_edges

@@ -77,7 +77,7 @@ def test_the_shape_of_their_results_is_this() -> None:
         *("rdma_dscps", "profile_dirs", "simulate", "select", "ignore"),
         *("configured", "configuration", "baseline", "today", "per_file", "tell"),
     )
-    assert api.Report._fields[:4] == ("findings", "errors", "not_judged", "documents")
+    assert api.Report._fields[:4] == ("findings", "errors", "not_checked", "documents")
     assert api.RenderResult._fields == (
         "files",
         "changed",

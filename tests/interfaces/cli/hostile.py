@@ -22,7 +22,7 @@ Place = tuple[str | int, ...]
 
 
 def places(data: Any, at: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Yield the place of every text and of every key of plain data, with ``value`` or ``key``; one of those alike."""
+    """Yield the place of every text and of every key of plain data, with ``value`` or ``key``; one of each kind."""
     if isinstance(data, dict):
         for key, below in data.items():
             yield (*at, key), "key"

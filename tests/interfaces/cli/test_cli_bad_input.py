@@ -184,13 +184,13 @@ def test_a_missing_file(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), (".",), ("site",), ("site/",)])
-def test_a_folder_without_anything_to_judge(arguments: tuple[str, ...], cli: Cli) -> None:
+def test_a_folder_without_anything_to_check(arguments: tuple[str, ...], cli: Cli) -> None:
     Path("site").mkdir()
     Path("site/notes.txt").write_text("nothing")
     outcome = cli("lint", *arguments)
     folder = (*arguments, ".")[0]
     assert outcome.err.splitlines()[0] == (
-        f"{folder}: nothing to judge here: no intent (YAML with lossless: v1) and no config_db.json"
+        f"{folder}: nothing to check here: no intent (YAML with lossless: v1) and no config_db.json"
     )
     assert (outcome.code, outcome.out) == (2, "")
 
@@ -200,7 +200,7 @@ def test_an_empty_folder_is_named_beside_one_that_is_not(cli: Cli) -> None:
         Path(folder).mkdir()
     Path("site/fabric.yaml").write_text(INTENT)
     outcome = cli("lint", "site", "empty")
-    assert outcome.err.startswith("empty: nothing to judge here")
+    assert outcome.err.startswith("empty: nothing to check here")
     assert outcome.err.splitlines()[-1].startswith("0 errors, 0 warnings, 0 infos in 1 file ")
     assert outcome.code == 2
 
@@ -209,8 +209,8 @@ def test_a_duplicate_key_in_json_is_a_finding(cli: Cli) -> None:
     Path("config_db.json").write_text(DUPLICATED)
     outcome = cli("lint", "config_db.json")
     assert outcome.out == (
-        "config_db.json:15:7: CFG005 repeated-key: VERSIONS|DATABASE|VERSION: 'VERSION' stands twice in one "
-        "object; SONiC takes the last and drops the first [warning]\n"
+        "config_db.json:15:7: CFG005 repeated-key: VERSIONS|DATABASE|VERSION: 'VERSION' occurs twice in one "
+        "object; SONiC uses the last and drops the first [warning]\n"
         "   |\n"
         '15 |       "VERSION": "version_202411_01"\n'
         "   |       ^^^^^^^^^\n"

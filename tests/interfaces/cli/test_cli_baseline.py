@@ -127,7 +127,7 @@ def test_the_severity_that_counts_is_the_one_that_is_configured(site: Cli) -> No
     assert (entry["severity"], entry["on"]) == ("error", ["leaf1", "leaf2"])
 
 
-def test_what_is_mended_is_stale_and_pruned(known: Cli) -> None:
+def test_what_is_fixed_is_stale_and_pruned(known: Cli) -> None:
     Path("fabric.yaml").write_text(intent_with("uplinks: 2 x 800G", "uplinks: 2 x 800G"))
     code, out, _ = known("lint")
     assert code == 0
@@ -137,7 +137,7 @@ lossless-baseline.json:3:1: SUP003 baseline-stale: 1 finding of this baseline is
 3 | {"file": "fabric.yaml", "object": "topology.leaf_spine.uplinks", "code": "TOP001", "value": {"down_bps": 32000000...
   | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   = on: fabric.yaml topology.leaf_spine.uplinks TOP001
-  = help: lossless baseline --prune removes what is mended
+  = help: lossless baseline --prune removes what is fixed
 
 """)
     assert known("baseline", "--prune").err == snapshot("lossless-baseline.json: 1 finding known (1 gone)\n")
@@ -223,7 +223,7 @@ def test_nothing_is_written_where_something_cannot_be_read(known: Cli) -> None:
         (
             '{"version": 1}',
             "lossless-baseline.json:1:13: not a baseline of version 2; "
-            "delete the file, and lossless baseline writes it anew",
+            "delete the file, and lossless baseline writes it again",
         ),
         ('{"version": 2, "findings": 3}', "lossless-baseline.json:1:28: findings is no list"),
         (
@@ -241,7 +241,7 @@ def test_nothing_is_written_where_something_cannot_be_read(known: Cli) -> None:
         ("<<<<<<< HEAD\n{}", "lossless-baseline.json:1:1: expected a value"),
     ],
 )
-def test_a_broken_baseline_is_named_and_the_rest_judged(text: str, message: str, known: Cli) -> None:
+def test_a_broken_baseline_is_named_and_the_rest_checked(text: str, message: str, known: Cli) -> None:
     BASELINE.write_text(text)
     code, out, err = known("lint", "-q")
     assert code == 2

@@ -289,7 +289,7 @@ lossless.toml:19:11: object: '' is no text; expected one that says something, in
 
 lossless.toml:19:15: object: 3 is no text; expected one that says something, in quotes
 
-1 error, 0 warnings, 0 infos in 2 files (0 suppressed, 0 baselined, 2 not judged); 15 problems in the input
+1 error, 0 warnings, 0 infos in 2 files (0 suppressed, 0 baselined, 2 not checked); 15 problems in the input
 """)
 
 
@@ -318,7 +318,7 @@ def test_a_broken_configuration_stops_nothing_else(site: Cli) -> None:
     assert [line.split(":")[0] for line in out.splitlines()] == ["configs/tor1.json", "fabric.yaml"]
     assert err == snapshot(
         "configs/lossless.toml:1:11: not valid TOML: Invalid value; "
-        "the files below are judged as if it were not there\n"
+        "the files below are checked as if it were not there\n"
     )
 
 
@@ -339,7 +339,7 @@ def test_one_unreadable_file_among_many_stops_nothing_else(cli: Cli) -> None:
     assert report["summary"]["files"] == 38
 
 
-def test_many_files_in_several_processes_are_judged_as_few_are(cli: Cli) -> None:
+def test_many_files_in_several_processes_are_checked_as_few_are(cli: Cli) -> None:
     Path(".git").mkdir()
     for number in range(40):
         folder = Path("lab" if number % 2 else "site")

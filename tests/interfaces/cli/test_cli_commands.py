@@ -91,7 +91,7 @@ def test_the_list_of_rules_is_whole(cli: Cli) -> None:
         ]
         assert entry["sources"]
     heads, _, *rows = cli("rules", "--format", "md").out.splitlines()
-    assert heads == "| code | name | severity | judges | what it says |"
+    assert heads == "| code | name | severity | checks | what it says |"
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == sorted(RULES)
 
 

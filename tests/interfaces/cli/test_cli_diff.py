@@ -64,7 +64,7 @@ def test_lossless_groups_that_the_switch_generates_itself_are_no_drift(cli: Cli,
     assert (outcome.code, outcome.out) == (0, "")
 
 
-def test_drift_is_told_in_words_alike_rows_in_one_line(cli: Cli, running: Data) -> None:
+def test_drift_is_told_in_words_identical_rows_in_one_line(cli: Cli, running: Data) -> None:
     running["BUFFER_PROFILE"]["pg_lossless_400000_5m_profile"]["dynamic_th"] = "3"
     for port in range(4, 44, 4):
         running["CABLE_LENGTH"]["AZURE"][f"Ethernet{port}"] = "40m"
@@ -131,7 +131,7 @@ def joined_keys(running: Data) -> None:
         (joined_keys, "the key names several ports at once"),
     ],
 )
-def test_an_old_spelling_is_no_drift_and_no_patch_mends_it(
+def test_an_old_spelling_is_no_drift_and_no_patch_fixes_it(
     cli: Cli, running: Data, spell: Callable[[Data], None], why: str
 ) -> None:
     """The updater loads the current configuration into SONiC's models before it orders its steps."""
@@ -143,7 +143,7 @@ def test_an_old_spelling_is_no_drift_and_no_patch_mends_it(
     assert not Path("patch.json").exists()
 
 
-def test_a_number_that_is_no_text_is_no_drift_and_the_patch_mends_it(
+def test_a_number_that_is_no_text_is_no_drift_and_the_patch_fixes_it(
     cli: Cli, running: Data, rendered: Data
 ) -> None:
     running["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"] = 600

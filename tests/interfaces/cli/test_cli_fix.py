@@ -26,7 +26,7 @@ def test_a_diff_shows_what_would_change_and_writes_nothing(cli: Cli) -> None:
             "+hosts: {}  # as the old fabric had it",
         ]
     )
-    assert outcome.err == "would mend 1 finding in 1 file\n"
+    assert outcome.err == "would fix 1 finding in 1 file\n"
     assert Path("fabric.yaml").read_text() == PCP
 
 
@@ -34,7 +34,7 @@ def test_a_fix_writes_and_says_what_is_left(cli: Cli) -> None:
     Path("fabric.yaml").write_text(PCP)
     outcome = cli("lint", "--fix", "--unsafe-fixes", "fabric.yaml")
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err.splitlines()[:2] == ["wrote fabric.yaml", "mended 1 finding in 1 file"]
+    assert outcome.err.splitlines()[:2] == ["wrote fabric.yaml", "fixed 1 finding in 1 file"]
     assert Path("fabric.yaml").read_text() == PCP.replace("{trust: pcp}", "{}")
 
 
@@ -43,21 +43,21 @@ def test_what_changes_a_device_waits_for_unsafe_fixes(cli: Cli) -> None:
     outcome = cli("lint", "--fix", "fabric.yaml")
     assert outcome.code == 1
     assert "NIC009" in outcome.out
-    assert outcome.err.startswith("mended 0 findings in 0 files\n")
+    assert outcome.err.startswith("fixed 0 findings in 0 files\n")
     assert Path("fabric.yaml").read_text() == PCP
 
 
-def test_every_row_is_mended_and_the_rest_stays(cli: Cli) -> None:
+def test_every_row_is_fixed_and_the_rest_stays(cli: Cli) -> None:
     assert BLIND != LEAF
     Path("config_db.json").write_text(BLIND)
     assert cli("lint", "--fix", "--unsafe-fixes", "config_db.json").code == 0
     assert Path("config_db.json").read_text() == LEAF
 
 
-def test_nothing_to_mend_is_a_clean_diff(cli: Cli) -> None:
+def test_nothing_to_fix_is_a_clean_diff(cli: Cli) -> None:
     Path("fabric.yaml").write_text(INTENT)
     outcome = cli("lint", "--diff", "fabric.yaml")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "would mend 0 findings in 0 files\n")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "would fix 0 findings in 0 files\n")
 
 
 def test_what_would_draw_another_finding_is_named(cli: Cli) -> None:
@@ -65,11 +65,11 @@ def test_what_would_draw_another_finding_is_named(cli: Cli) -> None:
     outcome = cli("lint", "--fix", "--unsafe-fixes", "fabric.yaml")
     assert outcome.code == 1
     assert (
-        "not mended: WD003 at pfc.watchdog.restoration of fabric.yaml: that would draw WD004\n" in outcome.err
+        "not fixed: WD003 at pfc.watchdog.restoration of fabric.yaml: that would cause WD004\n" in outcome.err
     )
 
 
-def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_mended(cli: Cli) -> None:
+def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_fixed(cli: Cli) -> None:
     Path("fabric.yaml").write_text(PCP)
     Path("config_db.json").write_text("{")
     outcome = cli("lint", "--fix", "--unsafe-fixes", ".")
@@ -86,7 +86,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_rest_is_mended(cli: Cli) ->
         (("--diff", "--format", "json"), "--diff prints a change and reports no findings"),
         (("--diff", "--statistics"), "--diff prints a change and reports no findings"),
         (("--diff", "--output", "sarif=lint.sarif"), "--diff prints a change and reports no findings"),
-        (("--fix", "-", "--stdin-filename", "x.yaml"), "standard input is no file to mend"),
+        (("--fix", "-", "--stdin-filename", "x.yaml"), "standard input is no file to fix"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(cli: Cli, options: tuple[str, ...], said: str) -> None:

@@ -1,6 +1,6 @@
 """``lossless lint`` in every form, as a person or a CI job calls it.
 
-What each form looks like stands in ``forms/``; ``--inline-snapshot=fix`` writes them anew, to be read before they are
+What each form looks like stands in ``forms/``; ``--inline-snapshot=fix`` writes them again, to be read before they are
 kept.
 """
 
@@ -42,7 +42,7 @@ def site(cli: Cli) -> Cli:
     return cli
 
 
-COUNTS = "2 errors, 1 warning, 0 infos in 2 files (0 suppressed, 0 baselined, 2 not judged); 1 problem in the input\n"
+COUNTS = "2 errors, 1 warning, 0 infos in 2 files (0 suppressed, 0 baselined, 2 not checked); 1 problem in the input\n"
 
 
 def test_what_a_person_sees(site: Cli) -> None:
@@ -153,7 +153,7 @@ def test_an_output_is_written_where_all_is_well_too(cli: Cli) -> None:
         ("json=configs", "lossless: configs: cannot be written: it is a folder"),
     ],
 )
-def test_a_bad_output_is_refused_before_anything_is_judged(value: str, message: str, site: Cli) -> None:
+def test_a_bad_output_is_refused_before_anything_is_checked(value: str, message: str, site: Cli) -> None:
     code, out, err = site("lint", "--output", "text=a", "--output", value)
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].removeprefix("Error: ") == message
@@ -166,7 +166,7 @@ def test_a_report_is_never_written_over_what_it_is_about(file: str, site: Cli) -
     code, out, err = site("lint", "--output", "sarif=lint.sarif", "--output", f"json={file}")
     assert code == 2
     assert out == site("lint").out
-    assert f"lossless: {file}: cannot be written: it is one of the files that were judged\n" in err
+    assert f"lossless: {file}: cannot be written: it is one of the files that were checked\n" in err
     assert Path(file).read_text() == before
     assert not Path("lint.sarif").exists()
 

@@ -61,7 +61,7 @@ mellanox formula: what SONiC's dynamic buffer model computes
           platform/mellanox/asic_table.j2 and peripheral_table.j2 @086b03b (no gearbox listed for
           this platform); tile: sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b
 
-floor: what is always enough for full-size frames
+floor: what is enough for full-size frames with any peer
   frame ahead of the pause    9,100 B  one frame on the reverse link
   pause frame                    64 B  one PFC frame
   cable round trip           20,202 B  2 x 40 m x 400G / 198,000 km/s
@@ -124,7 +124,7 @@ def test_every_kind_of_port_of_an_intent_has_its_margins(cli: Cli) -> None:
     outcome = cli("headroom", ".")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == snapshot("""\
-leaf1 and 1 alike, 16 ports, priority 3: 400G over 3 m, configured as 5 m
+leaf1 (+1 identical), 16 ports, priority 3: 400G over 3 m, configured as 5 m
   nvidia-sn5600, Spectrum-4, HWSKU ACS-SN5600
   configured        231,424 B              pg_lossless_400000_5m_profile
   vendor row        231,424 B        +0 B  row 400G 5m; no row of 3 m at 400G: 5m is the next longer
@@ -132,7 +132,7 @@ leaf1 and 1 alike, 16 ports, priority 3: 400G over 3 m, configured as 5 m
   mellanox formula  228,352 B    +3,072 B  100 % small packets, as in the rows of ACS-SN5600
   floor              91,000 B  +140,424 B
 
-leaf1 and 3 alike, 16 ports, priority 3: 800G over 30 m, configured as 40 m
+leaf1 (+3 identical), 16 ports, priority 3: 800G over 30 m, configured as 40 m
   nvidia-sn5600, Spectrum-4, HWSKU ACS-SN5600
   configured        362,496 B              pg_lossless_800000_40m_profile
   vendor row        362,496 B        +0 B  row 800G 40m; no row of 30 m at 800G: 40m is the next
@@ -153,8 +153,8 @@ sources
                     against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)
 
 The margin is what is configured less what the method asks for; the methods are never mixed.
-Below the floor all depends on the peer: less will do where it sends shorter frames, or obeys
-sooner than IEEE 802.3 asks.
+Below the floor it depends on the peer: less headroom is enough if it sends shorter frames, or
+obeys PFC sooner than IEEE 802.3 requires.
 """)
 
 
@@ -260,11 +260,11 @@ def test_every_profile_answers_at_every_speed_it_knows(profile: str, cli: Cli) -
 def test_options_that_play_no_part_are_named(cli: Cli) -> None:
     broadcom = ("--profile", "dell-z9332f", "--speed", "400G", "--cable", "40m")
     outcome = cli("headroom", *broadcom, "--lanes", "8", "--small-packets", "50%", "--mtu", "1500")
-    assert outcome.err == "--small-packets, --lanes: plays no part here, by any method\n"
+    assert outcome.err == "--small-packets, --lanes: not used here, by any method\n"
     assert outcome.code == 0
     barefoot = ("--profile", "accton-as9516", "--speed", "400G", "--cable", "40m")
     outcome = cli("headroom", *barefoot, "--no-shared-headroom", "--gearbox", "0ns")
-    assert outcome.err == "--shared-headroom: plays no part here, by any method\n"
+    assert outcome.err == "--shared-headroom: not used here, by any method\n"
 
 
 @pytest.mark.parametrize("folder", ["full", "partial"])

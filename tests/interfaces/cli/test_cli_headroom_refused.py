@@ -27,7 +27,10 @@ LINK = ("--profile", "nvidia-sn5600", "--speed", "400G", "--cable", "40m")
             ("config_db.json", "--speed", "400G", "--mtu", "9100", "--no-shared-headroom"),
             "--speed, --mtu, --shared-headroom: a file says this itself; it belongs to --profile",
         ),
-        ((*LINK, "--port", "Ethernet0"), "--port names a port in PATH; --profile stands for no file"),
+        (
+            (*LINK, "--port", "Ethernet0"),
+            "--port names a port in PATH; --profile is for a link that is in no file",
+        ),
         (
             (*LINK, "--speed", "400"),
             "Invalid value for '--speed': '400' has no unit; write it like 400G or 1.6T",

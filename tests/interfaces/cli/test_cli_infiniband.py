@@ -21,7 +21,7 @@ TREE = PARSED.replace("partition: storage, environment: {NCCL_IB_PKEY: 1}", "env
 EXAMPLE = ROOT / "examples" / "infiniband-256-ndr"
 NO_FABRIC = (
     "fabric.yaml:3:12: transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits "
-    "instead, can be linted, rendered, judged by opensm, and asked for its topology and for workloads\n"
+    "instead, can be linted, rendered, checked by opensm, and asked for its topology and for workloads\n"
 )
 GUIDS = "".join(
     f"{name} {0x0002C90300000100 + number:#018x}\n"
@@ -142,14 +142,14 @@ def test_render_with_check_writes_nothing(site: Cli, tmp_path: Path, monkeypatch
     assert not (tmp_path / "out").exists()
 
 
-def test_traffic_that_is_not_simulated_is_counted_as_not_judged(site: Cli) -> None:
-    def not_judged(*options: str) -> int:
+def test_traffic_that_is_not_simulated_is_counted_as_not_checked(site: Cli) -> None:
+    def not_checked(*options: str) -> int:
         counted: int = json.loads(site("lint", "fabric.yaml", "--format", "json", *options).out)["summary"][
-            "not_judged"
+            "not_checked"
         ]
         return counted
 
-    assert not_judged("--simulate") == not_judged() + 1
+    assert not_checked("--simulate") == not_checked() + 1
 
 
 def test_a_misspelt_transport_draws_the_nearest(cli: Cli, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tests.paths import ROOT
 
 OVERSUBSCRIBED = intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G")
 BROKEN = intent_with("dscp: 26", "dscp: [26, 64]")
-CLEAN_COUNTS = "0 errors, 0 warnings, 0 infos in 1 file (0 suppressed, 0 baselined, 0 not judged)\n"
+CLEAN_COUNTS = "0 errors, 0 warnings, 0 infos in 1 file (0 suppressed, 0 baselined, 0 not checked)\n"
 
 
 def test_a_sound_fabric_is_clean(cli: Cli) -> None:
@@ -50,7 +50,7 @@ def test_a_finding_on_a_switch_names_the_object(cli: Cli) -> None:
         '422 |       "pfc_enable": "3",\n'
         "    |                     ^^^\n"
         "    = on: leaf1:Ethernet4\n"
-        "    = note: a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric\n"
+        "    = note: a stuck NIC pauses the port permanently, and the pause propagates through the fabric\n"
         "    = help: pfcwd start on Ethernet4, or add its row to PFC_WD\n\n"
     )
     assert outcome.code == 1
@@ -87,7 +87,7 @@ def test_json_is_one_object_with_every_exit_code(text: str, code: int, cli: Cli)
     assert bool(report["errors"]) == (code == 2)
 
 
-def test_json_is_printed_where_nothing_was_there_to_judge(cli: Cli) -> None:
+def test_json_is_printed_where_nothing_was_there_to_check(cli: Cli) -> None:
     outcome = cli("lint", "--format", "json")
     assert [error["file"] for error in parsed(outcome.out)["errors"]] == ["."]
     assert outcome.code == 2
@@ -127,7 +127,7 @@ def test_own_profiles_take_part(cli: Cli) -> None:
     assert cli("lint", "--profiles", "gone", "fabric.yaml").err.endswith("Directory 'gone' does not exist.\n")
 
 
-def test_standard_input_is_judged_under_its_name(cli: Cli) -> None:
+def test_standard_input_is_checked_under_its_name(cli: Cli) -> None:
     outcome = cli("lint", "-", "--stdin-filename", "site/fabric.yaml", stdin=OVERSUBSCRIBED.encode())
     assert outcome.out.startswith("site/fabric.yaml:19:")
     assert outcome.code == 1
@@ -165,7 +165,7 @@ def test_standard_input_must_be_named(arguments: tuple[str, ...], message: str, 
     assert (outcome.code, outcome.out) == (2, "")
 
 
-def test_what_could_not_be_judged_is_told_when_asked(cli: Cli) -> None:
+def test_what_could_not_be_checked_is_told_when_asked(cli: Cli) -> None:
     data = json.loads(leaf_with("DEVICE_METADATA", "localhost", type="ToRRouter"))
     del data["PORT_QOS_MAP"]["global"]
     for port in ("Ethernet0", "Ethernet4", "Ethernet8"):
@@ -173,8 +173,8 @@ def test_what_could_not_be_judged_is_told_when_asked(cli: Cli) -> None:
     Path("leaf1.json").write_text(json.dumps(data))
     quiet = cli("lint", "--rdma-dscp", "26", "leaf1.json")
     told = cli("lint", "--rdma-dscp", "26", "-v", "leaf1.json")
-    assert "not judged: CLS001: no DSCP map is bound to the port (3 times)" in told.err.splitlines()
-    assert "not judged:" not in quiet.err
+    assert "not checked: CLS001: no DSCP map is bound to the port (3 times)" in told.err.splitlines()
+    assert "not checked:" not in quiet.err
     assert told.out == quiet.out
 
 

@@ -48,7 +48,7 @@ def test_every_mistake_in_a_folder_is_said_where_it_stands(cli: Cli, tmp_path: P
         ]
     )
     assert found.err == snapshot(
-        "9 errors, 1 warning, 0 infos in 2 files (0 suppressed, 0 baselined, 5 not judged)\n"
+        "9 errors, 1 warning, 0 infos in 2 files (0 suppressed, 0 baselined, 5 not checked)\n"
     )
 
 

@@ -28,19 +28,19 @@ def test_an_all_to_all_as_a_person_sees_it(cli: Cli) -> None:
 all-to-all of 67.11 MB on 64 GPUs, 8 a host, in domains of 8
 each GPU sends 58.72 MB over the fabric and 7.34 MB inside its domain, in 63 steps
 
+time: 4.7 ms at best, by the host links of a GPU
+  4.71 ms where domains and fabric alternate
+  as nccl-tests counts: algbw 14.29 GB/s, busbw 14.06 GB/s
+step: 54.7 ms with the computation
+
+fan-in: up to 56 senders send 1.049 MB to one GPU at once
+  check buffers with: lossless simulate . --workload incast --nics 15 --size '16777216 B'
+
 the busiest of           bytes     rate      time alone
 links inside a domain    7.34 MB   3.6 Tb/s  16.3 us
 host links of a GPU      58.72 MB  100 Gb/s  4.7 ms
 uplinks of a leaf        1.074 GB  3.2 Tb/s  2.68 ms
 links to the other half  1.074 GB  3.2 Tb/s  2.68 ms
-
-time: 4.7 ms at best, by the host links of a GPU
-  4.71 ms where domains and fabric take turns
-  as nccl-tests counts: algbw 14.29 GB/s, busbw 14.06 GB/s
-step: 54.7 ms with the computation
-
-fan-in: up to 56 senders send 1.049 MB to one GPU at once
-  what buffers make of it: lossless simulate . --workload incast --nics 15 --size '16777216 B'
 
 assumed:
   every link carries its line rate; packet headers, acknowledgements and pauses take nothing
@@ -62,17 +62,17 @@ def test_an_all_reduce_as_a_person_sees_it(cli: Cli) -> None:
 all-reduce (hierarchical) of 1.074 GB on 64 GPUs, 8 a host, in domains of 8
 each GPU sends 234.9 MB over the fabric and 1.879 GB inside its domain, in 28 steps
 
+time: 18.8 ms at best, by the host links of a GPU
+  23 ms where domains and fabric alternate
+  as nccl-tests counts: algbw 57.14 GB/s, busbw 112.5 GB/s
+
+fan-in: 1 sender sends 16.78 MB to one GPU at once
+
 the busiest of           bytes     rate      time alone
 links inside a domain    1.879 GB  3.6 Tb/s  4.18 ms
 host links of a GPU      234.9 MB  100 Gb/s  18.8 ms
 uplinks of a leaf        1.879 GB  3.2 Tb/s  4.7 ms
 links to the other half  1.879 GB  3.2 Tb/s  4.7 ms
-
-time: 18.8 ms at best, by the host links of a GPU
-  23 ms where domains and fabric take turns
-  as nccl-tests counts: algbw 57.14 GB/s, busbw 112.5 GB/s
-
-fan-in: 1 sender sends 16.78 MB to one GPU at once
 
 assumed:
   every link carries its line rate; packet headers, acknowledgements and pauses take nothing
@@ -90,37 +90,37 @@ def test_what_meets_at_a_port_is_a_command_that_can_be_given(cli: Cli) -> None:
 
 
 OVERSUBSCRIBED = CLUSTER.replace("uplinks: 2 x 800G", "uplinks: 1 x 400G\n    oversubscription: 4")
-JUDGE = ("--simulate", "--seeds", "2")
+ORACLE = ("--simulate", "--seeds", "2")
 
 
 def buffers(text: str) -> str:
     """Return what is said of buffers."""
-    (block,) = [part for part in text.split("\n\n") if part.startswith("what buffers make of it:")]
+    (block,) = [part for part in text.split("\n\n") if part.startswith("buffers:")]
     return block
 
 
 def test_what_buffers_make_of_a_workload_as_a_person_sees_it(cli: Cli) -> None:
     """At 4:1 the uplinks fill and are marked, where the same all-to-all at 1:1 fills nothing."""
-    asked = ("workload", ".", "--collective", "all-to-all", "--size", "64 MiB", *JUDGE)
+    asked = ("workload", ".", "--collective", "all-to-all", "--size", "64 MiB", *ORACLE)
     assert buffers(cli(*asked).out) == snapshot("""\
-what buffers make of it: safe
-  closed forms, whatever is sent: safe
+buffers: safe
+  closed forms, for any traffic: safe
   all-to-all among 16 NICs, up to 8 MiB each, class rdma: safe
-    ports          how many  fed by    fullest queue  paused
-    host to leaf   16        -         -              none
-    leaf to spine  8         8 ports   25,344 B       none
-    spine to leaf  8         2 ports   25,344 B       none
-    leaf to host   16        10 ports  35,328 B       none
+    ports          how many  fed by    peak queue depth  paused
+    host to leaf   16        -         -                 none
+    leaf to spine  8         8 ports   25,344 B          none
+    spine to leaf  8         2 ports   25,344 B          none
+    leaf to host   16        10 ports  35,328 B          none
     drops: none
     PFC: never
     ECN: marks nothing
     headroom: not used
   incast of 14 NICs into host1:port1, 8 MiB each, class rdma: safe
-    ports          how many  fed by    fullest queue  paused
-    host to leaf   14        -         -              none
-    leaf to spine  3         4 ports   1,174,272 B    none
-    spine to leaf  3         2 ports   8,448 B        none
-    leaf to host   1         10 ports  23,451,648 B   none
+    ports          how many  fed by    peak queue depth  paused
+    host to leaf   14        -         -                 none
+    leaf to spine  3         4 ports   1,174,272 B       none
+    spine to leaf  3         2 ports   8,448 B           none
+    leaf to host   1         10 ports  23,451,648 B      none
     drops: none
     PFC: never
     ECN: marks in 2 of 2 seeds, first after 3.36 us
@@ -131,24 +131,24 @@ what buffers make of it: safe
     outcome = cli(*asked)
     assert outcome.code == 0
     assert buffers(outcome.out) == snapshot("""\
-what buffers make of it: safe
-  closed forms, whatever is sent: safe
+buffers: safe
+  closed forms, for any traffic: safe
   all-to-all among 16 NICs, up to 8 MiB each, class rdma: safe
-    ports          how many  fed by   fullest queue  paused
-    host to leaf   16        -        -              none
-    leaf to spine  4         8 ports  11,237,568 B   none
-    spine to leaf  4         1 port   9,216 B        none
-    leaf to host   16        8 ports  413,376 B      none
+    ports          how many  fed by   peak queue depth  paused
+    host to leaf   16        -        -                 none
+    leaf to spine  4         8 ports  11,237,568 B      none
+    spine to leaf  4         1 port   9,216 B           none
+    leaf to host   16        8 ports  413,376 B         none
     drops: none
     PFC: never
     ECN: marks in 2 of 2 seeds, first after 10.93 us
     headroom: not used
   incast of 14 NICs into host1:port1, 8 MiB each, class rdma: safe
-    ports          how many  fed by   fullest queue  paused
-    host to leaf   14        -        -              none
-    leaf to spine  2         5 ports  19,692,288 B   none
-    spine to leaf  2         1 port   4,224 B        none
-    leaf to host   1         9 ports  26,476,032 B   none
+    ports          how many  fed by   peak queue depth  paused
+    host to leaf   14        -        -                 none
+    leaf to spine  2         5 ports  19,692,288 B      none
+    spine to leaf  2         1 port   4,224 B           none
+    leaf to host   1         9 ports  26,476,032 B      none
     drops: none
     PFC: never
     ECN: marks in 2 of 2 seeds, first after 3.78 us
@@ -174,7 +174,7 @@ def test_on_rails_a_ring_meets_nobody_and_needs_no_spine(cli: Cli) -> None:
     Path("fabric.yaml").write_text(
         rails.replace("gpus_per_host: 8", "gpus_per_host: 4").replace("domain: 8", "domain: 4")
     )
-    data = json.loads(cli("workload", ".", "--size", "8 MiB", *JUDGE, "--format", "json").out)
+    data = json.loads(cli("workload", ".", "--size", "8 MiB", *ORACLE, "--format", "json").out)
     (run,) = data["buffers"]["runs"]
     assert [(one["sender"], one["receiver"], one["ports"], one["fan_in"]) for one in run["ports"]] == [
         ("host", "leaf", 16, 0),
@@ -187,12 +187,12 @@ def test_on_rails_a_ring_meets_nobody_and_needs_no_spine(cli: Cli) -> None:
     [
         (CLUSTER, ("--collective", "all-to-all", "--size", "1 MiB"), 0, "safe"),
         (CLUSTER.replace("  watchdog:", "  watchdog: off #"), ("--size", "1 MiB"), 1, "unsafe"),
-        (CLUSTER, ("--algorithm", "sharp"), 2, "not judged"),
+        (CLUSTER, ("--algorithm", "sharp"), 2, "not checked"),
         (
             CLUSTER.replace("storage: {on: separate", "storage: {on: fabric, class: default"),
             ("--collective", "storage-read", "--sources", "8"),
             2,
-            "not judged",
+            "not checked",
         ),
         (
             CLUSTER.replace("storage: {on: separate", "storage: {on: fabric, class: rdma"),
@@ -207,19 +207,20 @@ def test_the_verdict_is_the_exit_code(
     intent: str, options: tuple[str, ...], code: int, overall: str, cli: Cli
 ) -> None:
     Path("fabric.yaml").write_text(intent)
-    outcome = cli("workload", ".", *options, *JUDGE, "--format", "json")
+    outcome = cli("workload", ".", *options, *ORACLE, "--format", "json")
     assert (outcome.code, outcome.err) == (code, "")
     assert json.loads(outcome.out)["buffers"]["overall"] == overall
 
 
-def test_why_storage_is_not_judged(cli: Cli) -> None:
+def test_why_storage_is_not_checked(cli: Cli) -> None:
     Path("fabric.yaml").write_text(CLUSTER.replace("storage: {on: separate", "storage: {on: fabric"))
     outcome = cli("workload", ".", "--collective", "storage-read", "--sources", "8", "--simulate")
     assert (
         buffers(outcome.out)
         == """\
-what buffers make of it: not judged
-  not run: storage rides class default, which is lossy: where buffers are short it is dropped, and pauses nobody"""
+buffers: not checked
+  not run: storage rides class default, which is lossy: where buffers are short it is dropped, and
+    pauses nobody"""
     )
 
 
@@ -283,7 +284,7 @@ def test_what_cannot_be_asked_is_said(options: tuple[str, ...], told: str, cli: 
     "gpus_per_host: 8, nvlink: {generation: 4, domain: 6}",
 ])  # fmt: skip
 def test_what_does_not_divide_is_estimated_or_told(keys: str, cli: Cli) -> None:
-    """A domain larger than the cluster, three GPUs on two NICs, more NICs than links: rules judge those."""
+    """A domain larger than the cluster, three GPUs on two NICs, more NICs than links: rules check those."""
     Path("fabric.yaml").write_text(f"{INTENT}cluster: {{{keys}}}\n")
     for collective in ("all-reduce", "all-to-all"):
         outcome = cli("workload", ".", "--collective", collective)
@@ -307,23 +308,23 @@ def test_a_dead_host_as_a_person_sees_it(cli: Cli) -> None:
     outcome = cli("storm", ".", "--from", "host3")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == snapshot("""\
-host3 pauses without end: class rdma, priority 3
+host3 pauses permanently: class rdma, priority 3
+7 of 7 other hosts stall, 64 of 64 GPUs with its own; the last after 1.4 ms
+the watchdog of leaf1:Ethernet20 triggers after 1.8 s
 
-who to whom             stopped  of  first after  last after
+links                   stopped  of  first after  last after
 its leaf to host3       2        2   at once      at once
 spines to its leaf      4        4   660 us       660 us
 hosts to its leaf       6        6   755 us       755 us
 other leaves to spines  4        4   1.11 ms      1.11 ms
 hosts to other leaves   8        8   1.4 ms       1.4 ms
 
-7 of 7 other hosts stand still, 64 of 64 GPUs with its own; the last after 1.4 ms
-the watchdog of leaf1:Ethernet20 cuts in after 1.8 s
-
 assumed:
-  every host sends at line rate, to all others alike
-  senders have no end of data, and DCQCN slows nobody down
-  traffic takes all shortest ways alike, up and then down; uneven hashing fills some buffers sooner
-  nothing waits when it begins, and what is not paused keeps its rate
+  every host sends at line rate, evenly to all other hosts
+  senders always have data, and DCQCN does not slow them down
+  traffic is shared evenly over all shortest paths that go up and then down; uneven hashing fills
+    some buffers sooner
+  buffers are empty at the start, and traffic that is not paused keeps its rate
   peers take as long to obey a pause as IEEE 802.3 allows
 """)
 
@@ -334,24 +335,24 @@ def test_a_slow_host_as_a_person_sees_it(cli: Cli) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == snapshot("""\
 host3:port1 takes in no more than 40G a port: class rdma, priority 3
+7 of 7 other hosts are held back; the last after 523 us
+no watchdog ends this: packets still move
 
-who to whom              slowed  of  first after  last after
+links                    slowed  of  first after  last after
 its leaf to host3:port1  1       1   at once      at once
 spines to its leaf       4       4   95.6 us      95.6 us
 hosts to its leaf        6       6   110 us       110 us
 other leaves to spines   4       4   353 us       353 us
 hosts to other leaves    8       8   523 us       523 us
 
-7 of 7 other hosts are held back; the last after 523 us
-no watchdog ends this: packets still move
-
 assumed:
   every host sends at line rate, all of it to host3
-  senders have no end of data, and DCQCN slows nobody down
-  traffic takes all shortest ways alike, up and then down; uneven hashing fills some buffers sooner
-  nothing waits when it begins, and what is not paused keeps its rate
+  senders always have data, and DCQCN does not slow them down
+  traffic is shared evenly over all shortest paths that go up and then down; uneven hashing fills
+    some buffers sooner
+  buffers are empty at the start, and traffic that is not paused keeps its rate
   peers take as long to obey a pause as IEEE 802.3 allows
-  host3 takes in 40G a port: the watchdog sees packets move, and waits
+  host3 takes in 40G a port: packets move, so the watchdog does not trigger
 """)
 
 
@@ -360,13 +361,13 @@ def test_the_spread_is_drawn(cli: Cli) -> None:
     assert (outcome.code, outcome.err) == (0, "drawn in storm.svg\n")
     assert json.loads(outcome.out)["gpus"] == {"stopped": 64, "all": 64}
     text = "".join(ET.fromstring(Path("storm.svg").read_text()).itertext())
-    assert "pauses from host3" in text
+    assert "pause propagation from host3" in text
     assert "at once" in text
     # Nothing is told by colour alone.
-    assert "its pauses begin it" in text
+    assert "storm source" in text
     assert "4 of 4 paused" in text
     assert "7 of 7 other hosts paused: 56 of 56 GPUs besides its own" in text
-    assert "the watchdog cuts in after " in text
+    assert "the watchdog triggers after " in text
     assert "0 m" not in text
 
 
@@ -398,5 +399,5 @@ def test_a_fabric_without_tiers_or_lossless_classes_is_not_guessed_at(cli: Cli) 
     Path("fabric.yaml").write_text(intent_with("lossless: true, ", ""))
     assert (
         cli("storm", ".", "--from", "host3").err
-        == "lossless: no class of the fabric is lossless: nothing pauses\n"
+        == "lossless: no class of the fabric is lossless: no port sends PFC\n"
     )

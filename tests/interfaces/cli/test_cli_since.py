@@ -166,7 +166,7 @@ def test_a_file_that_is_gone_takes_its_findings_along(site: Cli) -> None:
     assert last(site("lint", "--since", "main").err) == "0 added, 1 gone, 0 left since main"
 
 
-def test_what_is_broken_now_is_not_mended(site: Cli) -> None:
+def test_what_is_broken_now_is_not_fixed(site: Cli) -> None:
     write(Path(), {"fabric.yaml": THIN + "topology: {}\n"})
     outcome = site("lint", "--since", "main")
     assert (outcome.code, last(outcome.err)) == (2, "0 added, 0 gone, 0 left since main")
@@ -270,7 +270,7 @@ def test_without_git_it_is_said(site: Cli, monkeypatch: pytest.MonkeyPatch, tmp_
     [
         (
             ("--per-file", "--simulate"),
-            "--simulate runs traffic between devices; --per-file judges every file by itself",
+            "--simulate runs traffic between devices; --per-file checks every file by itself",
         ),
         (("--fix", "--watch"), "--fix and --diff go neither with --watch nor with --since"),
         (("--diff", "--since", "HEAD"), "--fix and --diff go neither with --watch nor with --since"),
@@ -301,7 +301,7 @@ def _found(cli: Cli, *arguments: str) -> list[str]:
     return [json.dumps(finding) for finding in report["findings"]]
 
 
-def test_each_passes_over_what_is_none_of_ours_and_names_what_is_broken(cli: Cli) -> None:
+def test_each_skips_what_is_none_of_ours_and_names_what_is_broken(cli: Cli) -> None:
     write(
         Path(), {"mkdocs.yaml": "a: 1\n", "package.json": "{}", "values.yaml": "{{ x }}\n", "ok.json": LEAF}
     )

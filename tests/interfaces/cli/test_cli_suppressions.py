@@ -66,7 +66,7 @@ def test_a_comment_behind_a_key(site: Cli) -> None:
     assert site("lint", "fabric.yaml") == (
         0,
         "",
-        "0 errors, 0 warnings, 0 infos in 1 file (1 suppressed, 0 baselined, 0 not judged)\n",
+        "0 errors, 0 warnings, 0 infos in 1 file (1 suppressed, 0 baselined, 0 not checked)\n",
     )
 
 
@@ -187,7 +187,7 @@ fabric.yaml:19:5: SUP002 suppression-expired: the suppression of TOP001 ended on
 19 |     uplinks: 1 x 800G  # lossless: ignore[TOP001] -- agreed with the storage team until=2026-06-14
    |     ^^^^^^^
    = note: its reason: agreed with the storage team
-   = help: mend what it kept back (1 finding), or agree on a later date
+   = help: fix what it hid (1 finding), or agree on a later date
 
 """)
     intent(f"# lossless: ignore[TOP001] {WHY} until=2026-06-15")
@@ -199,7 +199,7 @@ def test_an_unused_suppression(site: Cli) -> None:
     code, out, _ = site("lint", "fabric.yaml")
     assert code == 0
     assert out == snapshot("""\
-fabric.yaml:19:5: SUP001 suppression-unused: no finding of ECN001 is kept back by this suppression [warning]
+fabric.yaml:19:5: SUP001 suppression-unused: this suppression hides no finding of ECN001 [warning]
    |
 19 |     uplinks: 1 x 800G  # lossless: ignore[TOP001, ECN001] -- agreed with the storage team
    |     ^^^^^^^
@@ -282,7 +282,7 @@ lossless.toml:2:1: SUP002 suppression-expired: the suppression of ECN001 ended o
 2 | [[suppress]]
   | ^^^^^^^^^^^^
   = note: its reason: x
-  = help: remove it: there is nothing left that it would keep back
+  = help: remove it: it would hide nothing
 
 """)
 
@@ -293,7 +293,7 @@ def test_an_entry_holds_only_where_its_configuration_does(site: Cli) -> None:
     assert "WD001" in codes(site)
 
 
-def test_what_is_suppressed_is_not_mended_either(site: Cli) -> None:
+def test_what_is_suppressed_is_not_fixed_either(site: Cli) -> None:
     unsafe = OVERSUBSCRIBED + "hosts: {trust: pcp}\n"
     Path("fabric.yaml").write_text(unsafe)
     assert "-hosts" in site("lint", "fabric.yaml", "--diff", "--unsafe-fixes").out

@@ -86,10 +86,12 @@ def test_the_text_says_where_settings_are_safe_and_silent(swept: Cli) -> None:
         "  PFC silent  2 of 4; always with dynamic_th 0; never with dynamic_th -8",
         "  under way   4 of 4 at the end: pauses and maxima may still come, and a longer --horizon shows them",
     ]
-    table = lines[6:12]
-    assert table[0].split()[:5] == ["dynamic_th", "headroom", "verdict", "drops", "pauses"]
-    assert [line.split()[0] for line in table[1:]] == ["now", "1", "2", "3", "4"]
-    assert "  every port of every switch on the way has the same setting" in lines
+    now = next(number for number, line in enumerate(lines) if line.startswith("now "))
+    heads = [number for number, line in enumerate(lines) if line.split()[:1] == ["dynamic_th"]]
+    assert heads[0] < now
+    assert lines[heads[0]].split()[:5] == ["dynamic_th", "headroom", "verdict", "drops", "pauses"]
+    assert [line.split()[0] for line in lines[now : now + 5]] == ["now", "1", "2", "3", "4"]
+    assert "  every switch port on the paths has the same setting" in lines
 
 
 def test_values_next_to_each_other_are_told_as_a_range(swept: Cli) -> None:
@@ -109,10 +111,10 @@ def test_the_text_shows_no_more_than_its_limit(swept: Cli) -> None:
 def test_more_seeds_say_in_how_many_pfc_fires(swept: Cli) -> None:
     found = swept("--vary", "dynamic_th=-8,0", "--seeds", "2").out
     assert found.startswith("sweep: 2 settings of dynamic_th, 0.1 ms, 2 seeds each\n")
-    assert "0 of 2 seeds" in found
-    assert "2 of 2 seeds" in found
-    assert "one seed stands for all" not in found
-    assert "one seed stands for all" in swept("--vary", "dynamic_th=0").out
+    assert "  0 of 2  " in found
+    assert "  2 of 2  " in found
+    assert "one random seed: whether PFC fires may depend on the seed" not in found
+    assert "one random seed: whether PFC fires may depend on the seed" in swept("--vary", "dynamic_th=0").out
 
 
 def test_settings_with_kmin_above_kmax_are_told(swept: Cli) -> None:
@@ -292,7 +294,7 @@ def test_the_guide_shows_what_is_printed(
             assert part in out
 
 
-def test_the_best_setting_is_put_into_the_intent_and_judged_as_it_was_swept(swept: Cli) -> None:
+def test_the_best_setting_is_put_into_the_intent_and_checked_as_it_was_swept(swept: Cli) -> None:
     outcome = swept("--vary", "dynamic_th=-8,0", "--write")
     line = "classes: {rdma: {buffer: {dynamic_th: 0}}}"
     assert f"in the intent, place 1 (--write puts it there):\n  {line}\n" in outcome.out

@@ -1,4 +1,4 @@
-"""``lossless topology``, and every shape through the real command: judged, rendered, summed up and drawn."""
+"""``lossless topology``, and every shape through the real command: checked, rendered, summed up and drawn."""
 
 from __future__ import annotations
 
@@ -73,15 +73,15 @@ def written(shape: str) -> str:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_shape_is_judged_and_rendered(shape: str, cli: Cli) -> None:
+def test_every_shape_is_checked_and_rendered(shape: str, cli: Cli) -> None:
     intent = written(shape)
-    judged = cli("lint", intent)
-    assert (judged.code, judged.out) == (0, "")
+    checked = cli("lint", intent)
+    assert (checked.code, checked.out) == (0, "")
     assert cli("render", intent, "-o", "out").code == 0
     switches, hosts = NODES[shape]
     assert len(list(Path("out").glob("*/qos.json"))) == switches
     assert len([path for path in Path("out").iterdir() if path.name.startswith("host")]) == hosts
-    # What stands in a part of a configuration that the rest of the file decides is a remark, no more.
+    # A value in a part of a configuration that the rest of the file decides is a remark, no more.
     report = json.loads(cli("lint", "out", "--format", "json").out)
     assert {found["severity"] for found in report["findings"]} <= {"info"}
 
@@ -271,7 +271,7 @@ GROWING = f"""\
 
 
 def grown(*changes: tuple[str, str]) -> tuple[str, str, str]:
-    """Write the intent that stands and one that follows it, and return the arguments that compare them."""
+    """Write the current intent and one that follows it, and return the arguments that compare them."""
     text = GROWING
     for old, new in changes:
         assert old in text
@@ -322,7 +322,7 @@ def test_where_all_stays_the_exit_code_says_so(cli: Cli) -> None:
     outcome = cli("topology", *grown(("leaves: 2", "leaves: 3")))
     assert (outcome.code, outcome.out.partition("\n")[0]) == (
         0,
-        "new.yaml against old.yaml: all that stands stays",
+        "new.yaml against old.yaml: no existing device or cable changes",
     )
     outcome = cli("topology", *grown())
     assert (outcome.code, outcome.out) == (0, "new.yaml against old.yaml: nothing changes\n")
@@ -347,7 +347,7 @@ def test_what_is_stated_to_keep_it_keeps_it(cli: Cli) -> None:
     stated = cli("topology", *arguments, "--pin")
     assert stated.code == 0
     assert (
-        stated.err == "stated beside the shape of new.yaml, this leaves what stands in old.yaml where it is\n"
+        stated.err == "stated beside the shape of new.yaml, this keeps all devices and cables of old.yaml\n"
     )
     assert stated.out == snapshot("""\
   names:
@@ -364,7 +364,7 @@ def test_what_is_stated_to_keep_it_keeps_it(cli: Cli) -> None:
     outcome = cli("topology", *arguments)
     assert (outcome.code, outcome.out.partition("\n")[0]) == (
         0,
-        "new.yaml against old.yaml: all that stands stays",
+        "new.yaml against old.yaml: no existing device or cable changes",
     )
     assert cli("lint", "new.yaml").code == 0
     assert cli("topology", *arguments, "--pin").out == stated.out
@@ -373,7 +373,7 @@ def test_what_is_stated_to_keep_it_keeps_it(cli: Cli) -> None:
 def test_where_nothing_moves_there_is_nothing_to_state(cli: Cli) -> None:
     outcome = cli("topology", *grown(("leaves: 2", "leaves: 3")), "--pin")
     assert (outcome.code, outcome.out) == (0, "")
-    assert outcome.err == "nothing is to be stated: no device is renamed, and no cable moves\n"
+    assert outcome.err == "nothing to state: no device is renamed, and no cable moves\n"
 
 
 def test_a_fabric_that_outgrows_its_shape_is_compared_by_names(cli: Cli) -> None:
@@ -412,8 +412,8 @@ def test_cables_as_they_are_declared_give_0_and_what_is_not_seen_is_said(cli: Cl
     outcome = cli("topology", written("leaf_spine"), "--from", "cables.csv")
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err.splitlines() == [
-        "not judged: LNK006: links of host1, host2, host3, host4, host5 and 5 more: no file tells of them (22 times)",
-        "0 errors, 0 warnings, 0 infos in 2 files (0 suppressed, 0 baselined, 22 not judged)",
+        "not checked: LNK006: links of host1, host2, host3, host4, host5 and 5 more: no file lists them (22 times)",
+        "0 errors, 0 warnings, 0 infos in 2 files (0 suppressed, 0 baselined, 22 not checked)",
     ]
 
 
@@ -438,7 +438,7 @@ def test_cables_otherwise_than_declared_give_1_in_both_forms(cli: Cli) -> None:
         "leaf1:Ethernet40 - spine1:Ethernet8",
     ]
     assert [place["file"] for place in found["related"]] == ["fabric.yaml"]
-    assert data["summary"]["not_judged"] == 22
+    assert data["summary"]["not_checked"] == 22
 
 
 def test_a_shorter_cable_is_worth_knowing_and_no_failure(cli: Cli) -> None:

@@ -78,7 +78,7 @@ def watched(tmp_path: Path) -> Iterator[Terminal]:
     terminal.close()
 
 
-def test_every_change_is_judged_on_a_clean_screen_until_ctrl_c(watched: Terminal, tmp_path: Path) -> None:
+def test_every_change_is_checked_on_a_clean_screen_until_ctrl_c(watched: Terminal, tmp_path: Path) -> None:
     first = watched.shows()
     assert first.startswith(CLEAR)
     assert "0 errors" in first
@@ -132,7 +132,7 @@ def test_without_a_terminal_nothing_is_cleared(tmp_path: Path) -> None:
 def findings(watch: Watch, options: Options) -> tuple[list[str], list[str]]:
     """Return what a watch and a run from nothing say of the current folder."""
     return tuple(  # type: ignore[return-value]
-        [*map(repr, report.findings), *map(repr, report.errors), *map(repr, report.not_judged)]
+        [*map(repr, report.findings), *map(repr, report.errors), *map(repr, report.not_checked)]
         for report in (watch.lint(), lint(["."], options))
     )
 
@@ -175,22 +175,22 @@ def test_after_every_change_a_watch_says_what_a_run_from_nothing_says(
     assert len(set(seen)) > 3
 
 
-def test_what_did_not_change_is_not_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_did_not_change_is_not_checked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write(
         tmp_path, {"leaf1.json": LEAF, "leaf2.json": LEAF2, "leaf3.json": LEAF.replace('"leaf1"', '"leaf3"')}
     )
-    judged: list[str] = []
+    checked: list[str] = []
 
     def counting(inputs: Inputs, candidate: Candidate, *rest: Any) -> DeviceFile:
-        judged.append(candidate.file)
+        checked.append(candidate.file)
         return check_file(inputs, candidate, *rest)
 
     monkeypatch.setattr("lossless.checks.lint.cache.check_file", counting)
     watch = Watch(["."])
     watch.lint()
-    assert len(judged) == 3
-    judged.clear()
+    assert len(checked) == 3
+    checked.clear()
     write(tmp_path, {"leaf2.json": DEAF.replace('"hostname": "leaf1"', '"hostname": "leaf2"')})
     assert watch.lint().findings
-    assert judged == ["./leaf2.json"]
+    assert checked == ["./leaf2.json"]

@@ -1,4 +1,4 @@
-"""What a person sees of the judgement of a real opensm, and the exit codes."""
+"""What a person sees of the verdict of a real opensm, and the exit codes."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ def test_a_subnet_that_is_accepted(tmp_path: Path, capsys: pytest.CaptureFixture
     assert code == 0
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
-  configuration     12 keys read, 0 taken otherwise than written
+  configuration     12 keys read, 0 read with another value
   simulated subnet  4 switches, 11 HCAs: up in _ s
   routing engine    ftree
   partitions        3 from the file
   credit loops      none: the tables that opensm's ftree wrote, 110 paths; no credit loop even on one VL
-  opensm accepts it as it is meant
+  opensm accepts it as intended
 """)
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_engine_that_is_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_engine_that_is_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, printed = shown(tmp_path / "fabric.yaml", engine("fatfree"), capsys)
     assert code == 1
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
-  configuration     12 keys read, 0 taken otherwise than written
+  configuration     12 keys read, 0 read with another value
   simulated subnet  4 switches, 11 HCAs: up in _ s
-  routing engine    minhop, a fallback; fatfree is meant
+  routing engine    minhop, a fallback; fatfree is intended
   partitions        3 from the file
   credit loops      none: the tables that opensm's minhop wrote, 110 paths; no credit loop even on one VL
-  not as it is meant:
+  not as intended:
     the routing engine is minhop; fatfree is meant
     opensm: setup_routing_engine: cannot find or setup routing engine 'fatfree'
     opensm: setup_routing_engines: Failed to setup routing engine 'fatfree'
@@ -74,7 +74,7 @@ def test_a_credit_loop_is_shown_hop_by_hop(tmp_path: Path, capsys: pytest.Captur
     assert code == 1
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
-  configuration     3 keys read, 0 taken otherwise than written
+  configuration     3 keys read, 0 read with another value
   simulated subnet  25 switches, 25 HCAs: up in _ s
   routing engine    dor
   partitions        no file: every port is a full member of 0x7fff
@@ -84,8 +84,8 @@ fabric.yaml: subnet subnet
                     sw-2-0 port 1 -> sw-3-0
                     sw-3-0 port 1 -> sw-4-0
                     sw-4-0 port 1 -> sw-0-0
-  not as it is meant:
-    credit loop: 5 hops wait for each other
+  not as intended:
+    credit loop of 5 hops
 """)
 
 
@@ -115,7 +115,7 @@ def test_without_opensm_a_plain_message_says_what_to_install(
 
 def test_an_intent_of_another_transport_is_no_subnet(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["opensm", str(ROOT / "examples" / "roce-256")]) == 2
-    assert "opensm judges InfiniBand subnets" in capsys.readouterr().err
+    assert "opensm checks InfiniBand subnets" in capsys.readouterr().err
 
 
 def test_an_intent_with_mistakes_is_located(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,9 +134,9 @@ def test_a_deployed_configuration_is_read_with_no_fabric_and_its_keys_stay_secre
     assert main(["opensm", str(path)]) == 1
     assert capsys.readouterr().out.replace(str(path), "opensm.conf") == snapshot("""\
 opensm.conf
-  configuration     5 keys read, 3 taken otherwise than written
+  configuration     5 keys read, 3 read with another value
   credit loops      unproven: the configuration of a subnet manager does not say how the fabric is cabled
-  not as it is meant:
+  not as intended:
     opensm does not know the key sm_prioritee
     opensm complains of the value of sa_key
     opensm takes qos as FALSE, written is yes
@@ -146,7 +146,7 @@ opensm.conf
 
 
 @pytest.mark.usefixtures("installed")
-def test_an_adaptive_engine_of_nvidias_is_left_out_and_said_and_decided_by_all_ways_that_it_leaves_open(
+def test_an_adaptive_engine_of_nvidias_is_left_out_and_reported_and_decided_by_all_routes_that_it_allows(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     adaptive = merge(engine("ar_updn"), {"flavour": "nvidia"})
@@ -154,11 +154,11 @@ def test_an_adaptive_engine_of_nvidias_is_left_out_and_said_and_decided_by_all_w
     assert code == 0
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
-  configuration     11 keys read, 0 taken otherwise than written
-                    left out, as only NVIDIA's opensm knows them: routing_engine ar_updn, sharp_enabled
+  configuration     11 keys read, 0 read with another value
+                    left out (only NVIDIA's opensm knows them): routing_engine ar_updn, sharp_enabled
   simulated subnet  4 switches, 11 HCAs: up in _ s
-  routing engine    minhop here; ar_updn is meant
+  routing engine    minhop here; ar_updn is intended
   partitions        3 from the file
-  credit loops      none: no circle among all ways up and then down
-  upstream's opensm accepts all that it knows of it
+  credit loops      none: no cycle among all paths that go up and then down
+  upstream opensm accepts every key that it knows
 """)

@@ -43,7 +43,7 @@ def test_every_shape_of_the_guide_is_sound_on_top_of_the_first(number: int) -> N
     assert [finding.code for finding in report.findings if finding.severity == "error"] == []
 
 
-def test_one_switch_less_that_bounces_closes_no_circle() -> None:
+def test_one_switch_less_that_bounces_closes_no_cycle() -> None:
     two = intents()[10]
     one = two.replace("[leaf1, leaf3]", "[leaf1]")
     assert [[f.code for f in lint_documents([load_text(t, "f.yaml")]).findings] for t in (two, one)] == [

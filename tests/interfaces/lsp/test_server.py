@@ -44,7 +44,7 @@ def codes(diagnostics: list[types.Diagnostic]) -> set[object]:
 
 
 @spoken
-async def test_what_is_typed_is_judged_and_not_what_lies_on_disk(folder: Path) -> None:
+async def test_what_is_typed_is_checked_and_not_what_lies_on_disk(folder: Path) -> None:
     path = folder / "fabric.yaml"
     path.write_text("lossless: v1\n")
     async with editor(folder) as client:
@@ -121,7 +121,7 @@ async def test_a_fix_that_would_draw_another_finding_is_not_offered(folder: Path
 
 
 @spoken
-async def test_fix_all_mends_only_what_is_safe(folder: Path) -> None:
+async def test_fix_all_fixes_only_what_is_safe(folder: Path) -> None:
     path = folder / "config_db.json"
     text = BLIND.replace(NUMBER, PADDED, 1)
     async with editor(folder) as client:
@@ -175,7 +175,7 @@ async def test_keys_and_values_are_offered_while_the_text_cannot_be_read(folder:
 
 
 @spoken
-async def test_other_files_of_the_folder_are_judged_with_the_open_one(folder: Path) -> None:
+async def test_other_files_of_the_folder_are_checked_with_the_open_one(folder: Path) -> None:
     (folder / "leaf1").mkdir()
     (folder / "leaf2").mkdir()
     other = json.loads(LEAF)
@@ -282,19 +282,19 @@ files.lint_documents = failing
 
 
 @spoken
-async def test_a_mistake_of_ours_is_logged_and_the_next_text_is_judged(folder: Path) -> None:
+async def test_a_mistake_of_ours_is_logged_and_the_next_text_is_checked(folder: Path) -> None:
     path = folder / "fabric.yaml"
     async with editor(folder, program=FAILING) as client:
         assert await client.open(path, INTENT) == []
         client.type(path, f"{INTENT}# boom\n")
         assert await client.hover(path, 0, 3) == ""
-        assert client.log == ["not judged, by a mistake in lossless: ZeroDivisionError: a mistake of ours"]
+        assert client.log == ["not checked, by a mistake in lossless: ZeroDivisionError: a mistake of ours"]
         version = client.type(path, PCP)
         assert codes(await client.diagnostics(path, version)) == {"NIC009"}
 
 
 @spoken
-async def test_quick_typing_is_judged_once_and_as_it_ends(folder: Path) -> None:
+async def test_quick_typing_is_checked_once_and_as_it_ends(folder: Path) -> None:
     path = folder / "fabric.yaml"
     async with editor(folder) as client:
         await client.open(path, INTENT)
@@ -317,7 +317,7 @@ async def test_what_is_closed_has_nothing_underlined(folder: Path) -> None:
         assert await client.diagnostics(path) == []
 
 
-def test_a_text_that_was_never_saved_is_judged_by_its_language() -> None:
+def test_a_text_that_was_never_saved_is_checked_by_its_language() -> None:
     async def talk() -> list[types.Diagnostic]:
         async with editor() as client:
             return await unsaved(client)

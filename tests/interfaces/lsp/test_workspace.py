@@ -1,4 +1,4 @@
-"""What is judged together with a text that is open."""
+"""What is checked together with a text that is open."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def names(group: LintGroup) -> Sequence[str]:
     return sorted(document.file for document in group.documents)
 
 
-def test_the_folder_is_judged_with_the_text_and_not_with_its_own_file(tmp_path: Path) -> None:
+def test_the_folder_is_checked_with_the_text_and_not_with_its_own_file(tmp_path: Path) -> None:
     first, second = leaf(tmp_path, "leaf1"), leaf(tmp_path, "leaf2")
     group = linted(files(tmp_path), first, LEAF)
     assert names(group) == [str(first), str(second)]
@@ -53,7 +53,7 @@ def test_a_file_by_another_name_is_the_same_file(tmp_path: Path) -> None:
     assert names(linted(files(tmp_path), link, LEAF)) == [str(link)]
 
 
-def test_a_file_outside_of_every_folder_is_judged_alone(tmp_path: Path) -> None:
+def test_a_file_outside_of_every_folder_is_checked_alone(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "ab").mkdir()
     leaf(tmp_path / "a", "leaf1")

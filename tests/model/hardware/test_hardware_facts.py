@@ -99,9 +99,9 @@ def test_breakout_modes_are_those_of_platform_json(ports: Json) -> None:
             pure = {mode for mode in group["breakout_modes"] if "+" not in mode}
             assert {mode.text for mode in first.modes} == pure
             assert len(first.lanes) == group["lanes"]
-            alike = [cage for cage in profile.cages if cage.modes == first.modes and cage.lanes]
-            assert len(alike) == group["ports"]
-            assert alike[-1].name == group["last"]
+            identical = [cage for cage in profile.cages if cage.modes == first.modes and cage.lanes]
+            assert len(identical) == group["ports"]
+            assert identical[-1].name == group["last"]
     assert compared == 8, "every platform whose modes are known but the SN5400, which has no profile"
 
 

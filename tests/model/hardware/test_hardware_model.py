@@ -147,7 +147,7 @@ def test_speeds_of_a_product_include_its_service_ports() -> None:
     assert load_switch("dell-z9664f").speeds_bps == tuple(g * G for g in (10, 25, 40, 100, 200, 400))
 
 
-def test_profiles_survive_the_way_to_another_process() -> None:
+def test_profiles_survive_the_transfer_to_another_process() -> None:
     for profile in PROFILES:
         copy = pickle.loads(pickle.dumps(profile))
         assert copy is not profile

@@ -124,7 +124,7 @@ def golden(name: str, release: str) -> Tree:
 
 
 def write_goldens() -> None:
-    """Write every golden anew; one that equals that of an earlier release only names it."""
+    """Write every golden again; one that equals that of an earlier release only names it."""
     for case in cases():
         seen: dict[str, str] = {}
         folder = FOLDER / case.name

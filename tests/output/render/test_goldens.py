@@ -1,6 +1,6 @@
 """What is rendered for every product, buffer model and release, row by row, and that SONiC and our rules accept it.
 
-``LOSSLESS_GOLDEN=write`` writes the goldens anew instead of comparing; look at the difference before it is kept.
+``LOSSLESS_GOLDEN=write`` writes the goldens again instead of comparing; look at the difference before it is kept.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ NAMES = ("leaf1", "spine1")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _written_anew_where_asked_for() -> None:
+def _written_again_where_asked_for() -> None:
     if os.environ.get("LOSSLESS_GOLDEN") == "write":
         write_goldens()
         golden.cache_clear()

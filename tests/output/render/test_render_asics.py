@@ -198,7 +198,7 @@ def test_a_backplane_is_not_rendered_over(profiles: Path, tmp_path: Path) -> Non
         render(tmp_path / "fabric.yaml", tmp_path / "out", base_dir=folder, options=options)
 
 
-def test_rules_judge_such_a_fabric(profiles: Path) -> None:
+def test_rules_check_such_a_fabric(profiles: Path) -> None:
     report = lint_documents([load_text(INTENT, "fabric.yaml")], Options(profile_dirs=(str(profiles),)))
     assert report.errors == ()
     assert {finding.severity for finding in report.findings} <= {"info", "warning"}

@@ -1,4 +1,4 @@
-"""What goes beside a switch's complete file: the patch, the way back, what config load leaves undone, the manifest."""
+"""What goes beside a switch's complete file: the patch, the rollback, what config load leaves undone, the manifest."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_switch_that_runs_what_is_rendered_needs_nothing(fabric: Fabric, rende
     assert "patch.json" not in by_name
 
 
-def test_the_way_back_is_the_file_that_ran_to_the_byte(fabric: Fabric, rendered: Data) -> None:
+def test_the_rollback_is_the_file_that_ran_to_the_byte(fabric: Fabric, rendered: Data) -> None:
     running = changed(rendered, "PFC_WD", "GLOBAL", "POLL_INTERVAL", to=200)
     _, by_name = files(fabric, running)
     assert by_name["rollback.json"].text == json.dumps(running)

@@ -64,14 +64,14 @@ class Sample(NamedTuple):
 
     findings: tuple[Finding, ...] = ()
     errors: tuple[Problem, ...] = ()
-    not_judged: tuple[UncheckedRule, ...] = ()
+    not_checked: tuple[UncheckedRule, ...] = ()
     documents: Mapping[str, Document] = MappingProxyType({})
     suppressed: int = 0
     baselined: int = 0
 
     @property
     def files(self) -> int:
-        """How many files were judged."""
+        """How many files were checked."""
         return len(self.documents)
 
 

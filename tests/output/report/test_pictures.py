@@ -52,7 +52,7 @@ def data(*found: Json, limits: tuple[Json, ...] = (), last_us: float = 900.0, **
         {"name": "first mark", "at_us": 100.0},
         {"name": "first PAUSE", "at_us": None},
         {"name": "first drop", "at_us": None},
-        {"name": "watchdog acts", "at_us": None},
+        {"name": "watchdog triggers", "at_us": None},
     ]
     counts = {"groups": 1, "links": 3, "paused": 1, "flows": 1}
     given = {"title": "incast of 3 NICs", "seed": 7, "times_us": times, "moments": moments, "counts": counts}
@@ -171,7 +171,7 @@ def test_a_name_that_leads_elsewhere_is_refused(stem: str, tmp_path: Path) -> No
     assert not (tmp_path / "in").exists()
 
 
-def test_without_matplotlib_the_way_to_get_it_is_said() -> None:
+def test_without_matplotlib_how_to_install_it_is_said() -> None:
     hidden = (
         "import sys; sys.modules['matplotlib'] = None\n"
         "import importlib.util as u; real = u.find_spec\n"
@@ -221,7 +221,7 @@ def test_moments_are_marked_where_they_were_and_close_ones_together() -> None:
         {"name": "first mark", "at_us": 100.0},
         {"name": "first PAUSE", "at_us": 105.0},
         {"name": "first drop", "at_us": 600.0},
-        {"name": "watchdog acts", "at_us": 700.0},
+        {"name": "watchdog triggers", "at_us": 700.0},
     ]
     axes = figures.occupancy(data(moments=moments)).axes[0]
     assert [(text.get_text(), text.xy[0]) for text in axes.texts if hasattr(text, "xy")] == [
@@ -303,7 +303,7 @@ def test_more_groups_than_can_be_told_apart_are_a_band(many: int) -> None:
         assert not axes.collections
         return
     assert heights(axes) == {
-        f"fullest: g{many}\npeak {many} kB": [0, many, 0],
+        f"peak: g{many}\npeak {many} kB": [0, many, 0],
         "median of all": [0, (many + 1) / 2, 0],
     }
     (band,) = axes.collections
@@ -379,7 +379,7 @@ def test_the_area_of_a_row_is_the_time_that_was_paused(parts: list[float]) -> No
 def test_a_run_without_pauses_says_so() -> None:
     counts = {"groups": 1, "links": 3, "paused": 0, "flows": 1}
     (axes,) = figures.pauses(data(series("paused", 0.0, 0.0, 0.0, pauses=0), counts=counts)).axes
-    assert title(axes) == "none of 3 links that carry traffic is ever paused"
+    assert title(axes) == "none of 3 links that carry traffic is paused"
     assert not axes.patches
 
 

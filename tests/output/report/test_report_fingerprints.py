@@ -31,11 +31,11 @@ def test_all_differ_whatever_is_found(objects: list[tuple[str, str, tuple[str | 
 
 
 @given(st.lists(OBJECTS, unique=True, max_size=8), st.integers(0, 7))
-def test_a_finding_that_is_mended_changes_no_other(
-    objects: list[tuple[str, str, tuple[str | int, ...]]], mended: int
+def test_a_finding_that_is_fixed_changes_no_other(
+    objects: list[tuple[str, str, tuple[str | int, ...]]], fixed: int
 ) -> None:
     before = dict(zip(objects, finding_fingerprints(made(objects), HERE), strict=True))
-    left = [one for number, one in enumerate(objects) if number != mended]
+    left = [one for number, one in enumerate(objects) if number != fixed]
     assert dict(zip(left, finding_fingerprints(made(left), HERE), strict=True)).items() <= before.items()
 
 

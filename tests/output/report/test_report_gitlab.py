@@ -53,7 +53,7 @@ SCHEMA = {
         },
     },
 }  # fmt: skip
-"""What GitLab reads and what Code Climate's specification (spec/analyzers/SPEC.md) requires, written down by us."""
+"""What GitLab reads and what Code Climate's specification (spec/analyzers/SPEC.md) requires, recorded here."""
 
 
 def issues(report: Sample, folder: str = "/repo") -> list[dict[str, Any]]:

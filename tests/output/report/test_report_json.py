@@ -85,7 +85,7 @@ def test_errors_and_counts() -> None:
     run = sample(
         on_switch("PORT", severity="warning"),
         errors=(Problem("b.yaml", 3, 4, "x"), Problem("./a.yaml", None, None, "no such file")),
-        not_judged=(UncheckedRule("CLS001", "no map", 3),),
+        not_checked=(UncheckedRule("CLS001", "no map", 3),),
         baselined=2,
     )
     report = parsed(json_text(run))
@@ -99,7 +99,7 @@ def test_errors_and_counts() -> None:
         "info": 0,
         "suppressed": 0,
         "baselined": 2,
-        "not_judged": 3,
+        "not_checked": 3,
         "files": 2,
         "causes": 1,
     }

@@ -70,7 +70,7 @@ def test_a_file_is_a_suite_and_a_finding_a_case() -> None:
 def test_a_clean_file_is_a_case_that_passes() -> None:
     for suite in suites(sample()):
         (case,) = suite
-        assert (case.attrib["name"], list(case)) == ("nothing to say", [])
+        assert (case.attrib["name"], list(case)) == ("no findings", [])
 
 
 def test_only_what_fails_the_run_is_a_failure() -> None:

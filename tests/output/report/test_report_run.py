@@ -93,14 +93,14 @@ def test_a_quiet_fabric() -> None:
     assert run_text(run()) == snapshot("""\
 packet-level model: safe
   incast of 15 NICs into host1:port1, 8 MiB each, class rdma
-  drops           none
-  PFC             never
-  ECN             marks in 12 of 12 seeds, first after 2.03 us
-  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
-  fullest group   202,752 B
-  headroom        not used
-  goodput         392.1 Gb/s, 100% of what line rate allows
-  ran             12 seeds, 2.57 ms, 68,059 events\
+  drops              none
+  PFC                never
+  ECN                marks in 12 of 12 seeds, first after 2.03 us
+  peak queue depth   1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  peak PG occupancy  202,752 B
+  headroom           not used
+  goodput            392.1 Gb/s, 100% of line rate
+  ran                12 seeds, 2.57 ms, 68,059 events\
 """)
 
 
@@ -114,18 +114,17 @@ def test_where_pfc_fires_it_is_said_how_far_and_what_would_keep_it_silent() -> N
     assert run_text(shown) == snapshot("""\
 packet-level model: safe
   incast of 15 NICs into host1:port1, 8 MiB each, class rdma
-  drops           none
-  PFC             fires in 12 of 12 seeds, first after 120.27 us
-  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
-  fullest egress  63,062,208 B (58,527,744 B to 68,859,648 B) at leaf1:Ethernet0, 24.69 us to drain
-  fullest group   202,752 B
-  headroom        63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
-  longest pause   681.90 us at host16:port2
-  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
-  goodput         392.1 Gb/s, 100% of what line rate allows
-  ran             12 seeds, 2.57 ms, 68,059 events
-  change:
-    to keep PFC silent, raise dynamic_th of pg_lossless_400000_5m_profile (now 0)
+  drops              none
+  PFC                fires in 12 of 12 seeds, first after 120.27 us
+  ECN                marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
+  peak queue depth   63,062,208 B (58,527,744 B to 68,859,648 B) at leaf1:Ethernet0, 24.69 us to
+                     drain
+  peak PG occupancy  202,752 B
+  headroom           63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
+  longest pause      681.90 us at host16:port2
+  pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
+  goodput            392.1 Gb/s, 100% of line rate
+  ran                12 seeds, 2.57 ms, 68,059 events
   assumed:
     every peer takes as long to obey PFC as IEEE 802.3 allows at its rate\
 """)
@@ -148,20 +147,16 @@ def test_drops() -> None:
     assert run_text(shown) == snapshot("""\
 packet-level model: unsafe
   incast of 15 NICs into host1:port1, 8 MiB each, class rdma
-  drops           happen in 12 of 12 seeds, first after 120.60 us
-  PFC             fires in 12 of 12 seeds, first after 120.27 us
-  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
-  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
-  fullest group   202,752 B
-  headroom        16,896 B used, ran out at leaf1:Ethernet12
-  longest pause   681.90 us at host16:port2
-  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
-  goodput         392.1 Gb/s, 91% of what line rate allows
-  ran             12 seeds, 2.57 ms, 68,059 events
-  why:
-    lossless frames are dropped at leaf1:Ethernet20 in 12 of 12 seeds
-  change:
-    raise xoff of pg_lossless_400000_5m_profile from 20,480 B to at least 67,518 B\
+  drops              happen in 12 of 12 seeds, first after 120.60 us
+  PFC                fires in 12 of 12 seeds, first after 120.27 us
+  ECN                marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
+  peak queue depth   1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  peak PG occupancy  202,752 B
+  headroom           16,896 B used, ran out at leaf1:Ethernet12
+  longest pause      681.90 us at host16:port2
+  pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
+  goodput            392.1 Gb/s, 91% of line rate
+  ran                12 seeds, 2.57 ms, 68,059 events\
 """)
 
 
@@ -170,16 +165,17 @@ def test_a_run_that_was_cut() -> None:
     assert run_text(shown) == snapshot("""\
 packet-level model: safe
   incast of 15 NICs into host1:port1, 8 MiB each, class rdma
-  drops           none
-  PFC             fires in 12 of 12 seeds, first after 120.27 us
-  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
-  fullest egress  >= 1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
-  fullest group   >= 202,752 B
-  headroom        >= 63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
-  longest pause   >= 681.90 us at host16:port2
-  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
-  goodput         105.1 Gb/s, 27% of what line rate allows
-  ran             12 seeds, 2.57 ms, 68,059 events; stopped with traffic under way, so >= where maxima may still grow\
+  drops              none
+  PFC                fires in 12 of 12 seeds, first after 120.27 us
+  ECN                marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
+  peak queue depth   >= 1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  peak PG occupancy  >= 202,752 B
+  headroom           >= 63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
+  longest pause      >= 681.90 us at host16:port2
+  pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
+  goodput            105.1 Gb/s, 27% of line rate
+  ran                12 seeds, 2.57 ms, 68,059 events; stopped with traffic under way, so >= where
+                     maxima may still grow\
 """)
 
 
@@ -202,22 +198,24 @@ def test_a_dead_nic_under_a_watchdog() -> None:
     )
     assert run_text(shown) == snapshot("""\
 packet-level model: safe
-  incast of 15 NICs into host1:port1, 8 MiB each, class rdma, host1:port1 dead: it pauses its switch without end
-  drops           none but what the watchdog dropped
-  PFC             fires in 12 of 12 seeds, first after 120.27 us
-  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
-  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
-  fullest group   202,752 B
-  headroom        63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
-  longest pause   1.80 s at spine2:Ethernet0
-  pauses reach    4 links in a row, 3 of 32 switch ports and 15 of 16 NICs
-  watchdog        acts in 12 of 12 seeds, first after 1.80 s; it stopped 31 queues and dropped 127,828 frames
-  goodput         0.0 Gb/s, 0% of what line rate allows
-  ran             12 seeds, 3.60 s, 68,059 events\
+  incast of 15 NICs into host1:port1, 8 MiB each, class rdma, host1:port1 dead: it pauses its switch
+    without end
+  drops              none but what the watchdog dropped
+  PFC                fires in 12 of 12 seeds, first after 120.27 us
+  ECN                marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
+  peak queue depth   1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  peak PG occupancy  202,752 B
+  headroom           63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
+  longest pause      1.80 s at spine2:Ethernet0
+  pause propagation  4 hops, 3 of 32 switch ports and 15 of 16 NICs
+  watchdog           triggers in 12 of 12 seeds, first after 1.80 s; it stopped 31 queues and
+                     dropped 127,828 frames
+  goodput            0.0 Gb/s, 0% of line rate
+  ran                12 seeds, 3.60 s, 68,059 events\
 """)
 
 
-def test_what_hangs_on_chance_is_called_that() -> None:
+def test_what_depends_on_the_seed_is_called_that() -> None:
     shown = run(
         **PAUSED
         | {
@@ -231,16 +229,16 @@ def test_what_hangs_on_chance_is_called_that() -> None:
     assert run_text(shown) == snapshot("""\
 packet-level model: unsafe
   incast of 15 NICs into host1:port1, 8 MiB each, class rdma
-  drops           happen in 1 of 12 seeds, first after 130.00 us: a matter of chance
-  PFC             fires in 8 of 12 seeds, first after 114.46 us: a matter of chance
-  ECN             marks in 12 of 12 seeds, first after 2.03 us, before PFC in 8
-  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
-  fullest group   202,752 B
-  headroom        63,360 B (0 B to 97,152 B) used, ran out at leaf1:Ethernet12
-  longest pause   681.90 us at host16:port2
-  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
-  goodput         392.1 Gb/s, 100% of what line rate allows
-  ran             12 seeds, 2.57 ms, 68,059 events\
+  drops              happen in 1 of 12 seeds, first after 130.00 us; depends on the seed
+  PFC                fires in 8 of 12 seeds, first after 114.46 us; depends on the seed
+  ECN                marks in 12 of 12 seeds, first after 2.03 us, before PFC in 8
+  peak queue depth   1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  peak PG occupancy  202,752 B
+  headroom           63,360 B (0 B to 97,152 B) used, ran out at leaf1:Ethernet12
+  longest pause      681.90 us at host16:port2
+  pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
+  goodput            392.1 Gb/s, 100% of line rate
+  ran                12 seeds, 2.57 ms, 68,059 events\
 """)
 
 
@@ -259,16 +257,16 @@ def test_one_seed() -> None:
     assert run_text(shown) == snapshot("""\
 packet-level model: safe
   incast of 15 NICs into host1:port1, 8 MiB each, class rdma
-  drops           none
-  PFC             fires in 1 of 1 seeds, first after 120.27 us
-  ECN             marks in 1 of 1 seeds, first after 2.03 us, before PFC in 1
-  fullest egress  1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
-  fullest group   202,752 B
-  headroom        63,360 B used, 134,272 B left at leaf1:Ethernet12
-  longest pause   681.90 us at host16:port2
-  pauses reach    1 link in a row, 3 of 32 switch ports and 15 of 16 NICs
-  goodput         392.1 Gb/s, 100% of what line rate allows
-  ran             1 seed, 2.57 ms, 68,059 events\
+  drops              none
+  PFC                fires in 1 of 1 seeds, first after 120.27 us
+  ECN                marks in 1 of 1 seeds, first after 2.03 us, before PFC in 1
+  peak queue depth   1,234,567 B at leaf1:Ethernet0, 24.69 us to drain
+  peak PG occupancy  202,752 B
+  headroom           63,360 B used, 134,272 B left at leaf1:Ethernet12
+  longest pause      681.90 us at host16:port2
+  pause propagation  1 hop, 3 of 32 switch ports and 15 of 16 NICs
+  goodput            392.1 Gb/s, 100% of line rate
+  ran                1 seed, 2.57 ms, 68,059 events\
 """)
 
 
@@ -295,8 +293,8 @@ def test_whether_marks_come_first_is_said_only_where_pfc_fires() -> None:
 
 
 def test_a_spread_is_given_with_its_least_and_most() -> None:
-    assert row("fullest group", group_bytes=spread(1, 2.5, 3_000)) == "2 B (1 B to 3,000 B)"
-    assert row("fullest group", group_bytes=always(7), cut=True) == ">= 7 B"
+    assert row("peak PG occupancy", group_bytes=spread(1, 2.5, 3_000)) == "2 B (1 B to 3,000 B)"
+    assert row("peak PG occupancy", group_bytes=always(7), cut=True) == ">= 7 B"
 
 
 def test_only_frames_that_the_watchdog_dropped_are_no_drops() -> None:
@@ -307,15 +305,15 @@ def test_only_frames_that_the_watchdog_dropped_are_no_drops() -> None:
     )
 
 
-@pytest.mark.parametrize(("links", "said"), [(1, "1 link in a row"), (3, "3 links in a row")])
-def test_links_in_a_row_are_counted(links: int, said: str) -> None:
+@pytest.mark.parametrize(("links", "said"), [(1, "1 hop"), (3, "3 hops")])
+def test_propagation_hops_are_counted(links: int, said: str) -> None:
     paused = PAUSED | {"spread_links": links}
-    assert row("pauses reach", **paused) == f"{said}, 3 of 32 switch ports and 15 of 16 NICs"
+    assert row("pause propagation", **paused) == f"{said}, 3 of 32 switch ports and 15 of 16 NICs"
 
 
 def test_one_queue_that_was_stopped_is_a_queue() -> None:
-    found = row("watchdog", watchdog=happens(12, 1.8e6), stopped_queues=1, stopped_frames=1)
-    assert found.endswith("it stopped 1 queue and dropped 1 frame")
+    text = run_text(run(watchdog=happens(12, 1.8e6), stopped_queues=1, stopped_frames=1))
+    assert "it stopped 1 queue and dropped 1 frame\n" in text.replace("\n" + " " * 21, " ")
 
 
 def test_headroom_did_not_run_out_where_an_egress_queue_dropped() -> None:
@@ -324,33 +322,46 @@ def test_headroom_did_not_run_out_where_an_egress_queue_dropped() -> None:
 
 
 def test_names_from_a_file_cannot_steer_a_terminal() -> None:
-    text = run_text(
-        run(
-            scenario="incast into a\x1b[2Jb",
-            egress_at="x\x1b]0;y:Ethernet0",
-            reasons=["at \x07"],
-            changes=["raise xoff of \x9b1m"],
-            assumed=["\u202e"],
-        )
+    named = run(
+        scenario="incast into a\x1b[2Jb",
+        egress_at="x\x1b]0;y:Ethernet0",
+        reasons=["at \x07"],
+        changes=["raise xoff of \x9b1m"],
+        assumed=["\u202e"],
     )
+    closed: dict[str, list[str]] = {"lines": [], "pools": [], "reasons": [], "not_checked": []}
+    levels = {"runs": [named], "not_run": None, "pfc_load": []}
+    text = verdict_text({"overall": "unsafe", **closed, "packet_level": levels})
+    assert {"at \\x07", "raise xoff of \\x9b1m"} <= {line.strip() for line in text.splitlines()}
     assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(text)
 
 
-def test_runs_stand_between_the_tables_and_the_reasons_of_the_closed_forms() -> None:
-    closed = {"lines": [], "pools": [], "reasons": ["headroom"], "not_judged": ["speed"]}
+def test_reasons_and_changes_come_before_the_runs() -> None:
+    closed: dict[str, list[str]] = {
+        "lines": [],
+        "pools": [],
+        "reasons": ["headroom"],
+        "not_checked": ["speed"],
+    }
     blocks = verdict_text(
         {
             "overall": "unsafe",
             **closed,
-            "packet_level": {"runs": [run(), run()], "not_run": "the pool is unknown", "pfc_load": []},
+            "packet_level": {
+                "runs": [run(changes=["raise xoff"]), run(reasons=["drops"])],
+                "not_run": "the pool is unknown",
+                "pfc_load": [],
+            },
         }
     ).split("\n\n")
     assert [block.splitlines()[0] for block in blocks] == [
         "verdict: unsafe",
+        "why:",
+        "change:",
         "packet-level model: safe",
         "packet-level model: safe",
         "packet-level model: not run",
-        "why:",
-        "not judged:",
+        "not checked:",
     ]
-    assert blocks[3] == "packet-level model: not run\n  the pool is unknown"
+    assert blocks[1:3] == ["why:\n  headroom\n  drops", "change:\n  raise xoff"]
+    assert blocks[5] == "packet-level model: not run\n  the pool is unknown"

@@ -10,7 +10,7 @@ from lossless.ground.basics.foreign_text import gated
 from lossless.ground.documents import load_text
 from lossless.output.report.lint.json_format import json_text
 from lossless.output.report.lint.statistics import statistics_text
-from lossless.output.report.lint.summary import not_judged_text, summary_text
+from lossless.output.report.lint.summary import not_checked_text, summary_text
 from lossless.output.report.lint.text import findings_text, problems_text
 from lossless.output.report.text_style import TextStyle
 from tests.output.report.samples import CONFIG_DB, INTENT, Sample, finding, on_switch, oversubscribed, sample
@@ -183,17 +183,17 @@ def test_the_summary_has_every_count() -> None:
         oversubscribed(),
         on_switch("PORT", severity="info"),
         errors=(Problem("a", None, None, "b"),),
-        not_judged=(UncheckedRule("CLS001", "no map", 3), UncheckedRule("WD001", "no speed")),
+        not_checked=(UncheckedRule("CLS001", "no map", 3), UncheckedRule("WD001", "no speed")),
         suppressed=5,
         baselined=6,
     )
     assert summary_text(run) == (
-        "1 error, 0 warnings, 1 info in 2 files (5 suppressed, 6 baselined, 4 not judged); "
+        "1 error, 0 warnings, 1 info in 2 files (5 suppressed, 6 baselined, 4 not checked); "
         "1 problem in the input"
     )
-    assert list(not_judged_text(run.not_judged)) == [
-        "not judged: CLS001: no map (3 times)",
-        "not judged: WD001: no speed",
+    assert list(not_checked_text(run.not_checked)) == [
+        "not checked: CLS001: no map (3 times)",
+        "not checked: WD001: no speed",
     ]
 
 
@@ -217,7 +217,7 @@ def test_the_counts_that_matter_are_coloured() -> None:
     )
 
 
-def test_what_several_devices_have_alike_is_one_block_with_every_place() -> None:
+def test_what_several_devices_have_identical_is_one_block_with_every_place() -> None:
     leaves = [f"leaf{number}.json" for number in range(1, 7)]
     documents = {file: load_text(CONFIG_DB, file) for file in leaves}
     found = [
@@ -239,7 +239,7 @@ def test_what_several_devices_have_alike_is_one_block_with_every_place() -> None
     assert len(list(findings_text(run, TextStyle(brief=True)))) == 6
     assert summary_text(run) == (
         "1 error, 0 warnings, 0 infos in 6 files "
-        "(0 suppressed, 0 baselined, 0 not judged; 5 more of the same in other files)"
+        "(0 suppressed, 0 baselined, 0 not checked; 5 more of the same in other files)"
     )
     assert statistics_text(run).splitlines()[1].split()[:2] == ["1", "6"]
     data = json.loads(json_text(run))

@@ -48,6 +48,7 @@ BROKEN: Patch = {
 def test_one_switch() -> None:
     assert shown({}).splitlines() == [
         "DSCP 26 from leaf1:Ethernet0 to leaf1:Ethernet8: lossless",
+        "unbroken: no error on this path concerns this DSCP",
         "path: leaf1",
         "the only path of its length",
         "",
@@ -66,24 +67,22 @@ def test_one_switch() -> None:
         "  ECN       marks: Kmin 819,200 B, Kmax 3,276,800 B, 20 %  WRED_PROFILE AZURE_LOSSLESS",
         "  buffer    dynamic_th 7 of egress_lossless_pool           BUFFER_PROFILE egress_lossless_profile",
         "  DSCP      leaves with 26, unchanged",
-        "",
-        "unbroken: no error on this path concerns this DSCP",
     ]
 
 
 def test_a_break_stands_below_its_stage_with_code_place_and_help() -> None:
     lines = shown(BROKEN).splitlines()
     watchdog = lines.index("  watchdog  missing")
-    first, second, place, mend = lines[watchdog + 1 : watchdog + 5]
+    first, second, place, fix = lines[watchdog + 1 : watchdog + 5]
     assert [first, second] == [
         "    X WD001 watchdog-missing: PFC is on and the port has no PFC_WD row, though other ports of the",
         "      switch have one",
     ]
     assert re.fullmatch(r" {6}leaf1\.json:\d+:\d+", place)
-    assert mend == "      help: pfcwd start on Ethernet8, or add its row to PFC_WD"
+    assert fix == "      help: pfcwd start on Ethernet8, or add its row to PFC_WD"
     ecn = lines.index("  ECN       marks: Kmin 819,200 B, Kmax 3,276,800 B, 0 %  WRED_PROFILE AZURE_LOSSLESS")
     assert lines[ecn + 1].startswith("    X ECN003 marking-probability-zero: ")
-    assert lines[-1] == "broken: leaf1 (ECN003, WD001)"
+    assert lines[1] == "broken: leaf1 (ECN003, WD001)"
 
 
 def test_a_finding_is_explained_once() -> None:
@@ -91,7 +90,7 @@ def test_a_finding_is_explained_once() -> None:
     text = trace_text(data_of(broken, source="host1", target="host5"))
     assert text.count("lossless-queue-without-ecn") == 1
     assert text.count("X ECN001 as at leaf1") == 2
-    assert text.splitlines()[-1] == "broken: leaf1 (ECN001); spine1 (ECN001); leaf2 (ECN001)"
+    assert text.splitlines()[1] == "broken: leaf1 (ECN001); spine1 (ECN001); leaf2 (ECN001)"
 
 
 def test_a_warning_does_not_break() -> None:
@@ -102,14 +101,14 @@ def test_a_warning_does_not_break() -> None:
     }
     lines = shown({"WRED_PROFILE": {"AZURE_LOSSLESS": stock}}).splitlines()
     assert any(line.startswith("    ! ECN010 ") for line in lines)
-    assert lines[-1].startswith("unbroken")
+    assert lines[1].startswith("unbroken")
 
 
-def test_errors_elsewhere_are_counted_in_the_last_line() -> None:
+def test_errors_elsewhere_are_counted_below_the_verdict() -> None:
     data = data_of(device(BROKEN), source="Ethernet8", target="Ethernet0", dscp=0)
-    assert trace_text(data).splitlines()[-2:] == [
+    assert trace_text(data).splitlines()[1:3] == [
         "unbroken: no error on this path concerns this DSCP",
-        "2 errors concern other traffic or other places; lossless lint shows all",
+        "2 errors concern other traffic or other devices; lossless lint shows all",
     ]
 
 
@@ -199,16 +198,17 @@ def test_a_nic_that_goes_by_pcp_does_not_say_where_a_dscp_goes() -> None:
 
 def test_paths_are_counted_and_a_detour_is_said() -> None:
     lines = trace_text(data_of(intent({}), source="host1", target="host5")).splitlines()
-    assert lines[:3] == [
+    assert lines[:4] == [
         "DSCP 26 from host1:port1 to host5:port1: class rdma, lossless",
+        "unbroken: no error on this path concerns this DSCP",
         "path: host1 - leaf1 - spine1 - leaf2 - host5",
-        "one of 8 paths of its length, each link counted, all alike",
+        "one of 8 paths of its length, each link counted, all identical",
     ]
     detour = trace_text(data_of(intent({}), source="host1", target="host2", via="spine1")).splitlines()
-    assert detour[1:4] == [
+    assert detour[2:5] == [
         "path: host1 - leaf1 - spine1 - leaf1 - host2",
         "longer than the shortest path",
-        "one of 4 paths of its length, each link counted, all alike",
+        "one of 4 paths of its length, each link counted, all identical",
     ]
 
 
@@ -222,11 +222,11 @@ def test_what_differs_beside_the_path_is_named() -> None:
         leaf("a", "b", PFC_WD={"Ethernet8": None}), leaf("b", "a"), source="a:Ethernet0", target="b:Ethernet0"
     )
     text = trace_text(data)
-    assert "unlike: a, Ethernet0 to Ethernet8: other watchdog" in text
+    assert "differs: a, Ethernet0 to Ethernet8: other watchdog" in text
     assert "broken by WD001; look with --from a:Ethernet0 --to a:Ethernet8" in text.replace("\n ", "")
-    assert text.splitlines()[-3:-1] == [
+    assert text.splitlines()[1:3] == [
         "unbroken: no error on this path concerns this DSCP",
-        "other paths of its length are broken, see above",
+        "other paths of its length are broken, see below",
     ]
 
 

@@ -51,26 +51,25 @@ def pool(**fields: Any) -> dict[str, Any]:
 
 
 def verdict(overall: str, **fields: Any) -> dict[str, Any]:
-    return {"overall": overall, "lines": [], "pools": [], "reasons": [], "not_judged": []} | fields
+    return {"overall": overall, "lines": [], "pools": [], "reasons": [], "not_checked": []} | fields
 
 
 def test_a_safe_fabric() -> None:
     assert verdict_text(verdict("safe", lines=[line()], pools=[pool()])).splitlines() == [
         "verdict: safe",
+        "  closed forms find nothing unsafe",
         "",
-        "verdict  switch             ports  priority  link           headroom   needed                  watchdog",
-        "safe     leaf1 and 1 alike  64     3         400G over 5 m  231,424 B  231,424 B (vendor row)  running",
+        "verdict  switch                ports  prio  link       headroom   needed                  watchdog",
+        "safe     leaf1 (+1 identical)  64     3     400G, 5 m  231,424 B  231,424 B (vendor row)  running",
         "",
         "verdict  switch  pool                   headroom of all groups  shared headroom  ratio",
         "safe     leaf1   ingress_lossless_pool  825,344 B in 3 groups   none             -",
         "",
-        "XOFF against ECN               link           traffic    XOFF comes at"
-        "                      marking starts            all is marked",
-        "leaf1 and 1 alike, priority 3  400G over 5 m  2 into 1   46,659,242 B in the egress queue"
-        "   45,840,042 B before XOFF  43,382,442 B before XOFF",
-        "leaf1 and 1 alike, priority 3  400G over 5 m  1 into 47  34,994,432 B in one ingress group"
-        "  3,507,968 B after XOFF    119,015,168 B after XOFF",
-        "(marking first does not keep PFC from firing: these margins are no part of the verdict)",
+        "XOFF against ECN           XOFF at       Kmin reached              Kmax reached",
+        "leaf1 (+1 identical), priority 3, 400G, 5 m",
+        "  2 into 1   egress queue  46,659,242 B  45,840,042 B before XOFF  43,382,442 B before XOFF",
+        "  1 into 47  ingress PG    34,994,432 B  3,507,968 B after XOFF    119,015,168 B after XOFF",
+        "(marking before XOFF does not prevent PFC: these margins do not change the verdict)",
     ]
 
 
@@ -84,18 +83,19 @@ def test_what_is_wrong_and_what_is_unknown_is_said_below() -> None:
             ],
             pools=[pool(shared_headroom_bytes=400_000, ratio=2.063, accepted_ratio=1.5)],
             reasons=["nothing ends a pause storm: watchdog missing"],
-            not_judged=["headroom: no speed is known"],
+            not_checked=["headroom: no speed is known"],
         )
     )
-    ports, pools, why, unknown = text.split("\n\n")[1:]
+    why, ports, pools, unknown = text.split("\n\n")[1:]
     assert ports.splitlines()[1].endswith("  missing")
-    assert "x\\x1b[2J and 1 alike" in ports
-    assert "unknown over unknown" in ports
-    assert pools.splitlines()[1].endswith("400,000 B        2.063 (1.5 accepted)")
+    assert "x\\x1b[2J" in ports
+    assert "(+1 identical)" in ports
+    assert "unknown, cable  " in ports
+    assert pools.splitlines()[-1].endswith("400,000 B        2.063 (1.5 accepted)")
     assert why == "why:\n  nothing ends a pause storm: watchdog missing"
-    assert unknown == "not judged:\n  headroom: no speed is known"
+    assert unknown == "not checked:\n  headroom: no speed is known"
 
 
 def test_a_fabric_without_lossless_ports_has_no_table() -> None:
-    text = verdict_text(verdict("not judged", not_judged=["no port in service has PFC on"]))
-    assert text == "verdict: not judged\n\nnot judged:\n  no port in service has PFC on"
+    text = verdict_text(verdict("not checked", not_checked=["no port in service has PFC on"]))
+    assert text == "verdict: not checked\n\nnot checked:\n  no port in service has PFC on"

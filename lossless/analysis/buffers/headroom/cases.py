@@ -47,7 +47,7 @@ def link_case(
     stated: HeadroomInputs,
     assumed: SourcedTraffic,
 ) -> HeadroomCase:
-    """Return the case of a link that stands in no file."""
+    """Return the case of a link that is in no file."""
     traffic = _stated_traffic(_known_traffic(profile, hwsku, assumed), stated)
     shared = SourcedValue(int(hwsku.uses_shared_headroom), f"the buffer pools of {hwsku.name}")
     return HeadroomCase(
@@ -104,7 +104,7 @@ def _gearbox(profile: SwitchProfile | None) -> SourcedValue:
 
 
 def _traffic(switch: Switch, mtu_bytes: int, assumed: SourcedTraffic) -> SourcedTraffic:
-    """Return what the dynamic model is told; else what the rows stand on, with frames no shorter than the port's."""
+    """Return the inputs of the dynamic model, else those of the HWSKU's rows with frames no shorter than the port's."""
     dynamic = switch.qos.dynamic if switch.qos.buffer_model == "dynamic" else None
     known = _known_traffic(switch.profile, switch.hwsku, assumed)
     if dynamic is not None:

@@ -47,7 +47,7 @@ class ConfiguredHeadroom(NamedTuple):
 class HeadroomComparison(NamedTuple):
     """One kind of link: what is configured, and what each method says.
 
-    ``configured`` is None for a link that stands in no file; ``switch`` is then empty. ``cable_m`` is the real length
+    ``configured`` is None for a link that is in no file; ``switch`` is then empty. ``cable_m`` is the real length
     where it is known. ``case`` is what the methods were asked, None where too little is known to ask.
     """
 
@@ -87,7 +87,7 @@ def of_link(
     stated: HeadroomInputs,
     assumed: SourcedTraffic,
 ) -> HeadroomComparison:
-    """Return what the three methods say of a link that stands in no file."""
+    """Return what the three methods compute for a link that is in no file."""
     case = link_case(profile, hwsku, speed_bps, cable_m, stated, assumed)
     return HeadroomComparison(
         switch="",

@@ -119,7 +119,7 @@ class _Flight(NamedTuple):
 
 
 def pause_response_bytes(rate_bps: int) -> int | None:
-    """Return what a peer may send after a pause reaches it; None at a rate without pause quanta.
+    """Return the bytes a peer may send after it has received a pause; None at a rate without pause quanta.
 
     905 quanta of 512 bits at 400G are 57,920 B. Source: :data:`PAUSE_QUANTA`.
     """
@@ -350,8 +350,8 @@ def _occupied(flight: _Flight, link: LinkInputs) -> tuple[Term, ...]:
     return (own, *scaled)
 
 
-def _rounding(gap_bytes: float) -> Term:
-    return Term("rounding", gap_bytes, "up to whole KiB")
+def _rounding(added_bytes: float) -> Term:
+    return Term("rounding", added_bytes, "up to whole KiB")
 
 
 def _whole_kib(size_bytes: float) -> int:

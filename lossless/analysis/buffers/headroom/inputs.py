@@ -9,8 +9,7 @@ class HeadroomInputs(NamedTuple):
     """What a person states, None where nothing is stated.
 
     ``small_packet_percent`` counts packets of 64 bytes; ``gearbox_ns`` is one way, ``peer_response_ns`` how long a
-    peer takes to obey a pause. ``port_mtu_bytes``, ``lanes`` and ``shared_headroom`` are for a link that stands in no
-    file.
+    peer takes to obey a pause. ``port_mtu_bytes``, ``lanes`` and ``shared_headroom`` are for a link that is in no file.
     """
 
     lossless_mtu_bytes: int | None = None

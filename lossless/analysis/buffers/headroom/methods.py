@@ -160,7 +160,7 @@ def formula_answer(case: HeadroomCase) -> MethodResult:
     asic = case.profile.asic
     inputs = asic_inputs(asic)
     if inputs is None:
-        return MethodResult("formula", "formula", None, formula_gap(asic), asic.source)
+        return MethodResult("formula", "formula", None, missing_formula(asic), asic.source)
     try:
         need = _evaluated(asic, _supposed(inputs, case), case)
     except QuantityError as error:
@@ -180,7 +180,7 @@ def _formula_source(asic: Asic, case: HeadroomCase) -> str:
     return FORMULA_SOURCES[asic.formula or ""]
 
 
-def formula_gap(asic: Asic) -> str:
+def missing_formula(asic: Asic) -> str:
     """Return why there is no formula to evaluate for a chip, empty where there is one."""
     if asic.formula is None:
         return f"SONiC has no headroom formula for {asic.name}: headroom comes from rows alone"

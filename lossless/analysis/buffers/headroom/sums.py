@@ -30,7 +30,7 @@ class HeadroomSum(NamedTuple):
 
     ``headroom_bytes`` adds up ``xoff``; ``claimed_bytes`` is its part that comes from the shared headroom
     pool of ``shared_bytes`` (None: every group holds its own), on unknown hardware as little as on any.
-    ``accepted`` is the declared ratio. ``crowded_out``: what queues reserve leaves nothing to share, headroom alone
+    ``accepted`` is the declared ratio. ``queues_take_all``: queue reservations leave nothing to share, headroom alone
     would.
     """
 
@@ -43,7 +43,7 @@ class HeadroomSum(NamedTuple):
     shared_bytes: int | None
     chip_bytes: int | None
     accepted: float | None
-    crowded_out: bool = False
+    queues_take_all: bool = False
 
     @property
     def ratio(self) -> float | None:
@@ -58,7 +58,7 @@ class HeadroomSum(NamedTuple):
         """
         size = self.pool.size_bytes
         if size == 0:
-            return self.crowded_out
+            return self.queues_take_all
         if self.chip_bytes is None:
             return True
         if self.shared_bytes is None:
@@ -108,11 +108,11 @@ def _sum(claims: Sequence[_Claim]) -> HeadroomSum:
         shared_bytes=pool.shared_headroom_bytes or None,
         chip_bytes=chip_bytes(switch),
         accepted=switch.qos.headroom_oversubscription,
-        crowded_out=pool.size_bytes == 0 and _crowded_out(switch),
+        queues_take_all=pool.size_bytes == 0 and _queues_take_all(switch),
     )
 
 
-def _crowded_out(switch: Switch) -> bool:
+def _queues_take_all(switch: Switch) -> bool:
     """Return whether groups and queues reserve the whole chip, and groups alone do not."""
     chip, reserved = chip_bytes(switch), reserved_sum(switch)
     if chip is None or reserved is None:

@@ -71,7 +71,9 @@ def subnet_graph(subnet: Subnet) -> SubnetGraph | str:
     places = {link.b: HcaAttachment(numbers[link.a], link.a_port or 0) for link in links if link.to_hca}
     if len(places) < len(hcas):
         return "an HCA is not connected to any switch"
-    channels = sorted(channel for link in links if not link.to_hca for channel in _both_ways(link, numbers))
+    channels = sorted(
+        channel for link in links if not link.to_hca for channel in _both_directions(link, numbers)
+    )
     out: dict[int, list[int]] = defaultdict(list)
     for number, channel in enumerate(channels):
         out[channel.near].append(number)
@@ -85,6 +87,6 @@ def subnet_graph(subnet: Subnet) -> SubnetGraph | str:
     )
 
 
-def _both_ways(link: SubnetLink, numbers: dict[str, int]) -> tuple[SubnetChannel, SubnetChannel]:
+def _both_directions(link: SubnetLink, numbers: dict[str, int]) -> tuple[SubnetChannel, SubnetChannel]:
     a, a_port, b, b_port = numbers[link.a], link.a_port or 0, numbers[link.b], link.b_port or 0
     return SubnetChannel(a, a_port, b, b_port), SubnetChannel(b, b_port, a, a_port)

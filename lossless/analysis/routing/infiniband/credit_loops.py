@@ -1,4 +1,4 @@
-"""Whether routes can wait for each other in a cycle: the verdict on a subnet, and how it was found.
+"""Credit loops: the verdict on a subnet, and how it was found.
 
 Without opensm, routes are computed where that can be done as opensm does it; what can be neither computed nor run is
 *unproven*, never free of loops. Where opensm has run, its own tables are checked (:func:`routes_verdict`).
@@ -48,7 +48,7 @@ _NULL = frozenset({"", "(null)", "FALSE", "0"})
 
 
 _AS_OPENSM = "routes computed as opensm computes them"
-_ALL_WAYS = "no circle among all ways up and then down"
+_ALL_UP_DOWN = "no cycle among all paths that go up and then down"
 
 
 class CreditLoopVerdict(NamedTuple):
@@ -108,7 +108,7 @@ def routes_verdict(
     loop = credit_loop(graph, routes, lanes)
     if loop:
         return CreditLoopVerdict("loop", engine, f"{how}, with the VLs of each path", hop_texts(graph, loop))
-    return CreditLoopVerdict("free", engine, f"{how}; its VLs keep every circle open")
+    return CreditLoopVerdict("free", engine, f"{how}; its VLs keep every cycle open")
 
 
 def _other_routes(subnet: Subnet) -> str | None:
@@ -127,7 +127,7 @@ def _updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
     if roots:
         # Cheap, and enough unless roots are cabled to each other: then paths up close a cycle among them.
         if not cycle(from_lists(_turns(graph, upward(graph, ranks_below(graph, roots))))):
-            return CreditLoopVerdict("free", "updn", _ALL_WAYS)
+            return CreditLoopVerdict("free", "updn", _ALL_UP_DOWN)
         return routes_verdict(graph, updn(graph, roots), "updn", _AS_OPENSM)
     if subnet.routing.no_fallback or len(subnet.routing.engines) > 1:
         return CreditLoopVerdict("unproven", "updn", "updn finds no root switches and gives up")
@@ -135,7 +135,7 @@ def _updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
 
 
 def _adaptive_updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
-    """Check NVIDIA's adaptive updn: of all ways up and then down a packet may take any of the shortest.
+    """Check NVIDIA's adaptive updn: a packet may take any of the shortest paths that go up and then down.
 
     Source: NVIDIA, InfiniBand Cluster Bring-up Procedure, Adaptive Routing (TREE: all ports with the fewest hops).
     """
@@ -145,7 +145,7 @@ def _adaptive_updn(graph: SubnetGraph, subnet: Subnet) -> CreditLoopVerdict:
     if not roots or cycle(from_lists(_turns(graph, upward(graph, ranks_below(graph, roots))))):
         missing = "it finds no root switches" if not roots else "roots are cabled to each other"
         return CreditLoopVerdict("unproven", "ar_updn", f"{missing}, and only NVIDIA's opensm has ar_updn")
-    return CreditLoopVerdict("free", "ar_updn", _ALL_WAYS)
+    return CreditLoopVerdict("free", "ar_updn", _ALL_UP_DOWN)
 
 
 def _fallen_back(graph: SubnetGraph, because: str) -> CreditLoopVerdict:
@@ -176,12 +176,12 @@ def _tree(graph: SubnetGraph, subnet: Subnet, engine: str) -> CreditLoopVerdict:
         return CreditLoopVerdict(
             "unproven", engine, f"the fabric is no strict tree, which {engine} may refuse or route otherwise"
         )
-    # In a strict tree every hop up or down changes the rank by one, so no cycle closes without a turn up again.
-    return CreditLoopVerdict("free", engine, _ALL_WAYS)
+    # In a strict tree every hop up or down changes the rank by one, so no cycle closes without a valley.
+    return CreditLoopVerdict("free", engine, _ALL_UP_DOWN)
 
 
 def _turns(graph: SubnetGraph, up: Sequence[bool]) -> list[list[int]]:
-    """Return, for each channel, those that a packet may take after it without going up after it went down."""
+    """Return, for each channel, those that a packet may take after it without a valley."""
     return [
         [after for after in graph.out[channel.far] if up[number] or not up[after]]
         for number, channel in enumerate(graph.channels)

@@ -1,7 +1,7 @@
 """The routes that opensm's engines minhop, updn and dor choose, computed as opensm computes them.
 
 All three count hops, and take for each address, of the ports that are nearest, the one that carries the fewest
-addresses so far: the lowest of those. updn counts only hops that never go up again after they went down; dor takes only
+addresses so far: the lowest of those. updn counts only paths without a valley; dor takes only
 ports to the neighbor behind the lowest of the nearest ports. Tests compare the tables with those that opensm dumps.
 
 Source: linux-rdma/opensm, opensm/osm_ucast_mgr.c @917070c (order of addresses, hops), opensm/osm_switch.c @8ae061c

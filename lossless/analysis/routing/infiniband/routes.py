@@ -1,7 +1,7 @@
 """Routes of a subnet, and what waits for what along them: the channel dependency graph.
 
 A packet that holds buffer space of one channel waits for credits of the next. Where such waits close a cycle, all
-packets in it can wait for ever: a credit loop (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987). A cycle
+packets in it can wait permanently: a credit loop (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987). A cycle
 must run over channels of one virtual lane each, so routes that cross from lane to lane may have none.
 
 Paths between HCAs count. Those to and from the management ports of switches carry few small packets, and are left out.
@@ -70,7 +70,7 @@ def unreachable(graph: SubnetGraph, routes: SubnetRoutes) -> tuple[int, int] | N
 def credit_loop(
     graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes | None = None
 ) -> tuple[ChannelHop, ...]:
-    """Return a shortest cycle of hops that wait for each other, empty where there is none.
+    """Return a shortest credit loop, empty where there is none.
 
     Without ``lanes``: as if there were one virtual lane. What has no cycle then has none with more lanes either.
     """

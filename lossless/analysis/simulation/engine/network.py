@@ -18,7 +18,7 @@ UNBOUNDED = 1 << 60
 
 
 class SimWred(NamedTuple):
-    """ECN or WRED of one egress queue: from Kmin to Kmax with a chance up to Pmax, above always."""
+    """ECN or WRED of one egress queue: from Kmin to Kmax with a probability up to Pmax, above always."""
 
     kmin_bytes: float
     kmax_bytes: float

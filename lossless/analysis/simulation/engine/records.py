@@ -65,7 +65,7 @@ LINK = np.dtype(
         ("ps_per_byte", "f8"),  # ps per byte at line rate
         ("propagation_ps", "i8"),  # ps: along the cable, one direction
         ("reaction_ps", "i8"),  # ps: from receiving a PFC frame to obeying it
-        ("pfc_wire_bytes", "i4"),  # bytes: a PFC frame with preamble and gap
+        ("pfc_wire_bytes", "i4"),  # bytes: a PFC frame with preamble and inter-frame gap
         ("gap_bytes", "i4"),  # bytes: preamble and inter-frame gap
         ("reverse", "i4"),  # link: the other direction of its cable
         ("sender_unit", "i4"),  # memory unit of the switch that sends; -1: a host
@@ -111,7 +111,7 @@ QUEUE = np.dtype(
         ("drops", "i8"),  # count: frames refused by the limit or WRED
         ("stopped", "i8"),  # count: frames that the watchdog dropped
         ("sent_frames", "i8"),  # count: frames sent
-        ("sent_bytes", "i8"),  # bytes: sent, without preamble and gap
+        ("sent_bytes", "i8"),  # bytes: sent, without preamble and inter-frame gap
         ("watch_left_ps", "i8"),  # ps: time until the watchdog triggers, or restores
         ("watch_sent", "i8"),  # count: sent_frames at the last poll
         ("watch_paused_ps", "i8"),  # ps: time paused in all at the last poll
@@ -186,10 +186,10 @@ FLOW = np.dtype(
         ("next_at", "i8"),  # ps: when its next frame may start
         ("started_at", "i8"),  # ps: when it began
         ("done_at", "i8"),  # ps: when it arrived whole; -1: not yet
-        ("rewind_at", "i8"),  # ps: when the sender learns of a gap
-        ("nacked_psn", "i8"),  # bytes: the gap that the last NACK was about; -1: none
-        ("nack_again_at", "i8"),  # ps: when that gap may be asked for again
-        ("nack_ps", "i8"),  # ps: time between two NACKs of one gap
+        ("rewind_at", "i8"),  # ps: when the sender learns of a missing frame
+        ("nacked_psn", "i8"),  # bytes: the missing frame of the last NACK; -1: none
+        ("nack_again_at", "i8"),  # ps: when that NACK may be sent again
+        ("nack_ps", "i8"),  # ps: time between two NACKs of one missing frame
         ("feedback_ps", "i8"),  # ps: from the receiver to the sender, of a CNP or NACK
         ("timeout_ps", "i8"),  # ps: retransmission timeout; 0: never
         ("first_link", "i4"),  # link of its NIC

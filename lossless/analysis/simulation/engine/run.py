@@ -89,7 +89,7 @@ class Simulation:
         return self.ended
 
     def record(self, probes: Sequence[tuple[int, int]], every_ns: float, samples: int) -> None:
-        """Write down from now on what probes see (kind and index of ``kernel.recorder``)."""
+        """Record from now on what probes see (kind and index of ``kernel.recorder``)."""
         self.state = self.state._replace(
             probes=np.array(list(probes), PROBE), samples=np.zeros((samples, len(probes)))
         )

@@ -1,4 +1,4 @@
-"""Whether the paths through a fabric let links wait for each other in a cycle at all.
+"""Whether the paths through a fabric have a cyclic buffer dependency.
 
 A frame that waits for link (v, w) holds memory that was filled over link (u, v), so the one link waits for the other.
 Where those waits have no cycle, no traffic can close one (Dally and Seitz, Deadlock-free message routing in
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def may_close_cycle(topology: SimTopology, nics: Sequence[int]) -> bool:
-    """Return whether shortest paths between the switches of some NICs wait for each other in a cycle."""
+    """Return whether shortest paths between the switches of some NICs have a cyclic buffer dependency."""
     near, leaves = _near(topology), {topology.leaf(nic) for nic in nics}
     waits: dict[tuple[int, int], set[tuple[int, int]]] = {}
     for last in leaves:
@@ -32,7 +32,7 @@ def may_close_cycle(topology: SimTopology, nics: Sequence[int]) -> bool:
 
 
 def has_cycle(waits: Mapping[Any, Iterable[Any]]) -> bool:
-    """Return whether links can come to wait for each other, given which wait for which."""
+    """Return whether links can form a cycle, given which wait for which."""
     try:
         TopologicalSorter(waits).prepare()
     except CycleError:
@@ -41,7 +41,7 @@ def has_cycle(waits: Mapping[Any, Iterable[Any]]) -> bool:
 
 
 def is_two_tier(topology: SimTopology) -> bool:
-    """Return whether all paths go up once and down once, which closes no cycle: seen at a glance, path by path not."""
+    """Return whether all paths go up once and down once, which closes no cycle: quicker than following each path."""
     near, leaves = _near(topology), {topology.leaf(nic) for nic in topology.nics}
     if any((node in leaves) == (other in leaves) for node, others in near.items() for other in others):
         return False

@@ -1,4 +1,4 @@
-"""The network of one seed: who sends to whom where that is chance, and which of equal paths each flow takes."""
+"""The network of one seed: who sends to whom where that is random, and which of equal paths each flow takes."""
 
 from __future__ import annotations
 

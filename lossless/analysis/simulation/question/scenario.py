@@ -82,7 +82,7 @@ class Scenario(NamedTuple):
 
     @property
     def frame_bytes(self) -> int:
-        """A full frame of the class in bytes, as it stands in memory."""
+        """A full frame of the class in bytes, as it is in memory."""
         return self.mtu_bytes + Physics().overhead_bytes
 
     def end(self, node: int, port: Port | None) -> SimPort | None:
@@ -389,7 +389,7 @@ def _assumed(
         yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
     watched = any(switch.watchdog is not None for switch in switches.values())
     if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
-        yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is judged as Broadcom's"
+        yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"
     if question.slow_nic_bps:
         yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
 

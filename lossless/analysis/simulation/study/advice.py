@@ -49,17 +49,17 @@ def _safer(view: View, results: Study, limits: Limits) -> Iterator[str]:
         yield from _egress(view, results)
     yield from _watchdog(results)
     if any(seed.cycle for seed in seeds):
-        yield "change the routing, not thresholds: no buffer is large enough for a circle of pauses"
+        yield "change the routing, not thresholds: no buffer size removes a cyclic buffer dependency"
 
 
 def _watchdog(results: Study) -> Iterator[str]:
     question = results.scenario.question
     if question.dead_nic:
         if not results.scenario.ends_storms:
-            yield "let the PFC watchdog drop or forward on every port: nothing else ends the storm of a dead NIC"
+            yield "set the PFC watchdog to drop or forward on every port: nothing else ends the storm of a dead NIC"
     elif any(seed.outcome.storms for seed in results.seeds):
         if question.slow_nic_bps is not None:
-            yield "find out why the NIC is slow: no threshold mends it, and the watchdog does what it is for"
+            yield "find out why the NIC is slow: no threshold fixes it, and the watchdog is right to trigger"
         else:
             yield "raise detection_time of the PFC watchdog, or remove the congestion: no NIC is at fault here"
 
@@ -73,7 +73,7 @@ def _pool(view: View, results: Study, short: list[GroupUse]) -> Iterator[str]:
 
 
 def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
-    """Measure what headroom was needed: the same seeds once more, with more of it than any can use."""
+    """Measure the headroom that is needed: run the same seeds with unlimited headroom."""
     frame = results.scenario.frame_bytes
     short = [use for seed in results.seeds for use in seed.uses if use.drops or use.margin_bytes < frame]
     short.sort(key=lambda use: (-use.drops, use.margin_bytes))
@@ -93,15 +93,15 @@ def _headroom(view: View, results: Study, limits: Limits) -> Iterator[str]:
 def _headroom_at_all(port: Port | None, profile: BufferProfile) -> str:
     if port is not None and port.pfc_unwanted:
         return "name the links that drop in pfc.tiers (PFC017): nothing pauses what arrives on them"
-    return f"give {profile.name} an xoff, or groups of the class another profile: it has no headroom"
+    return f"set xoff in {profile.name}, or give groups of the class another profile: it has no headroom"
 
 
 def _raised(view: View, place: NamedLinkEnd, profile: BufferProfile, used: int, scenario: Scenario) -> str:
-    """Return to what a headroom is to be raised: what was used, and no less than the closed form says."""
+    """Return what to raise a headroom to: what was used, and no less than the closed form."""
     port, size = _port(view, place), "; size must hold it too" if _held_by_size(view, place, profile) else ""
     need = need_of(view.switch_by_name[place.switch], port) if port is not None else None
     least = used + scenario.frame_bytes
-    why = f": {format_bytes(used)} were used where it could not run out, and a frame"
+    why = f": {format_bytes(used)} were used with unlimited headroom, plus one frame"
     if need is not None and need.headroom_bytes > least:
         least, why = need.headroom_bytes, f", what the link needs ({need.method})"
     stated = _stated_headroom(view, port, profile, least, scenario.classes[0].name)
@@ -120,7 +120,7 @@ def _stated_headroom(
 
 
 def _stated(profile: BufferProfile, keys: Path) -> str:
-    """Return where an intent states a value of a profile: where it does, else by ``keys``, which end with its name."""
+    """Return the path of a profile's value in an intent: where it is stated, else ``keys``, which end with its name."""
     return _dotted(profile.origin.path if profile.origin.path[-1:] == keys[-1:] else keys)
 
 
@@ -174,7 +174,7 @@ def _egress(view: View, results: Study) -> Iterator[str]:
 
 
 def _quieter(view: View, results: Study) -> Iterator[str]:
-    """Say what keeps PFC silent, where it fires although senders could be slowed down."""
+    """Yield what keeps PFC silent where it fires although DCQCN could slow senders down."""
     fired = [seed for seed in results.seeds if seed.outcome.first_pause_ns is not None]
     if (
         len(fired) * 2 < len(results.seeds)
@@ -188,7 +188,7 @@ def _quieter(view: View, results: Study) -> Iterator[str]:
     number = port.qos.queue_of(results.scenario.classes[0].priority) if port and port.qos else None
     queue = port.qos.queues[number] if port and port.qos and number is not None else None
     wred = queue.wred if queue is not None else None
-    # An exception by speed, tier or device stands before what the class states for all.
+    # An exception by speed, tier or device overrides what the class states for all.
     ecn = _dotted(wred.origin.path) if wred and view.fabric.declared else ""
     if wred is None:
         yield "turn ECN on for the class: nothing slows senders down before PFC does"

@@ -179,7 +179,7 @@ def parts(view: View) -> Iterator[View]:
     for names in {id(names): names for names in linked.values()}.values():
         switches = tuple(switch for switch in fabric.switches if switch.name in names)
         yield View(fabric._replace(switches=switches, links=tuple(x for x in fabric.links if x.a in names)))
-    for switch, _ in view.alike:
+    for switch, _ in view.identical:
         if switch.name not in linked:
             yield View(fabric._replace(switches=(switch,), links=()))
 

@@ -1,4 +1,4 @@
-"""Fan-in during a run: how many feed each kind of port, how full its queue was, and whether it was paused."""
+"""Fan-in during a run: how many ports feed each kind of port, its peak queue depth, and whether it was paused."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 class PortFanIn(NamedTuple):
     """All ports of one kind that the traffic leaves by: from ``sender`` to ``receiver``, by role.
 
-    ``fan_in`` is the most ports whose traffic meets in one queue, 0 for those of hosts. ``fullest_bytes`` is the most
-    that one queue of a switch held, ``paused`` how many ports were paused at some time.
+    ``fan_in`` is the most ports that feed one queue, 0 for ports of hosts. ``peak_queue_depth_bytes`` is the peak queue
+    depth in a switch, ``paused`` the number of ports that were paused at some time.
     """
 
     sender: str
     receiver: str
     ports: int
     fan_in: int
-    fullest_bytes: int
+    peak_queue_depth_bytes: int
     paused: int
 
 
@@ -52,14 +52,14 @@ def worst(runs: Iterable[tuple[PortFanIn, ...]]) -> tuple[PortFanIn, ...]:
             *kind,
             ports=max(most.ports, fan_in.ports),
             fan_in=max(most.fan_in, fan_in.fan_in),
-            fullest_bytes=max(most.fullest_bytes, fan_in.fullest_bytes),
+            peak_queue_depth_bytes=max(most.peak_queue_depth_bytes, fan_in.peak_queue_depth_bytes),
             paused=max(most.paused, fan_in.paused),
         )
     return tuple(by_kind.values())
 
 
 def _feeding(routes: Iterable[tuple[int, ...]]) -> dict[int, set[int]]:
-    """Return for each link those whose traffic goes on over it, in the order in which the longest path meets them."""
+    """Return for each link those whose traffic continues over it, in the order of the longest path."""
     feeding: dict[int, set[int]] = {}
     for route in sorted(routes, key=len, reverse=True):
         feeding.setdefault(route[0], set())
@@ -72,6 +72,6 @@ def _with(fan_in: PortFanIn, other: PortFanIn) -> PortFanIn:
     return fan_in._replace(
         ports=fan_in.ports + other.ports,
         fan_in=max(fan_in.fan_in, other.fan_in),
-        fullest_bytes=max(fan_in.fullest_bytes, other.fullest_bytes),
+        peak_queue_depth_bytes=max(fan_in.peak_queue_depth_bytes, other.peak_queue_depth_bytes),
         paused=fan_in.paused + other.paused,
     )

@@ -112,7 +112,7 @@ def settings(grid: Grid) -> Iterator[ThresholdSetting]:
 def parse_grid(texts: Sequence[str]) -> Grid:
     """Return the grid that texts like ``dynamic_th=-4..3`` and ``kmin=100KiB..2MiB/20`` ask for.
 
-    A comma stands between values and ranges; ``a..b`` has every whole number, ``a..b/n`` n values evenly spaced, each
+    A comma separates values and ranges; ``a..b`` has every whole number, ``a..b/n`` n values evenly spaced, each
     rounded to what its unit can hold.
 
     Raises:
@@ -178,5 +178,5 @@ def _spaced(text: str, low: int, high: int, many: str) -> tuple[int, ...]:
         raise QuantityError(
             f"{text!r} asks for {count:,} values; there are {high - low + 1:,} from end to end"
         )
-    gaps = count - 1
-    return tuple(low + (2 * at * (high - low) + gaps) // (2 * gaps) for at in range(count))
+    steps = count - 1
+    return tuple(low + (2 * at * (high - low) + steps) // (2 * steps) for at in range(count))

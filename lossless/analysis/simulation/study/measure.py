@@ -1,4 +1,4 @@
-"""What one run showed of a fabric: in its own names, and with what a verdict needs."""
+"""What one run showed of a fabric, in the names of its devices: all that a verdict needs."""
 
 from __future__ import annotations
 
@@ -76,16 +76,16 @@ class PauseTimes(NamedTuple):
 class SeedResult(NamedTuple):
     """What one seed showed.
 
-    ``tightest`` is the group that came closest to the end of its headroom, ``fullest`` the
-    one that used most of it, ``hottest`` the port with the fullest egress queue, ``longest_at`` the transmitter that
-    was paused longest, ``still_paused`` whether that pause still stood at the end; ``longest_watched_ns`` is the
-    longest pause of a switch's own, which a watchdog looks at. ``refused`` counts frames of the class that an egress
-    queue did not take, outside of what the watchdog dropped. ``headroom_pool_margin`` is the least that was left of a
-    headroom pool, None where none was used. ``cycle`` names links that wait for each other in a cycle. ``cut`` says
-    that the run was stopped while traffic was under way. ``uses`` are all groups of the class that used headroom or
-    dropped, those that dropped first by time; ``pools`` those of which ``headroom_pool_margin`` is the least;
-    ``refusing`` the ports whose queues refused frames, ``stopped`` those whose queues the watchdog stopped.
-    ``fan_ins`` says of each kind of port how many feed it. ``pauses`` are those of the class, in time.
+    ``tightest`` is the group that came closest to the end of its headroom, ``most_headroom`` the group that used the
+    most of it, ``hottest`` the port of peak queue depth, ``longest_at`` the transmitter that was paused longest,
+    ``still_paused`` whether that pause went on at the end; ``longest_watched_ns`` is the longest pause of a switch's
+    own, which a watchdog looks at. ``refused`` counts frames of the class that an egress queue did not take, without
+    those that the watchdog dropped. ``headroom_pool_margin_bytes`` is the least that was left of a headroom pool, None
+    where none was used. ``cycle`` names paused links that form a cycle (PFC deadlock). ``cut``: the run was stopped
+    while traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped
+    first by time; ``pools`` those of which ``headroom_pool_margin_bytes`` is the least; ``refusing`` the ports whose
+    queues refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind
+    of port. ``pauses`` has the pause times of the class.
     """
 
     seed: int
@@ -96,7 +96,7 @@ class SeedResult(NamedTuple):
     tightest: GroupUse | None
     headroom_pool_margin_bytes: int | None
     hottest: NamedLinkEnd | None
-    fullest: GroupUse | None
+    most_headroom: GroupUse | None
     longest_pause_ns: float
     longest_at: NamedLinkEnd | None
     still_paused: bool
@@ -140,7 +140,7 @@ def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cu
         first_drop_at=dropping[0].place if dropping else None,
         tightest=min(uses, key=lambda use: (use.margin_bytes, str(use.place)), default=None),
         headroom_pool_margin_bytes=min((pool.left_bytes for pool in pools), default=None),
-        fullest=max(uses, key=lambda use: (use.used_bytes, str(use.place)), default=None),
+        most_headroom=max(uses, key=lambda use: (use.used_bytes, str(use.place)), default=None),
         hottest=_hottest(state, index, instance),
         longest_pause_ns=longest,
         longest_watched_ns=_longest_watched_ns(state, index),
@@ -159,7 +159,7 @@ def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cu
 
 
 def _of_class(state: SimState, index: ArrayIndex, number: int) -> Any:
-    """Return where the groups and queues of a class stand."""
+    """Return the positions of the groups and queues of a class."""
     return np.arange(number, len(state.queues), index.classes)
 
 
@@ -230,7 +230,7 @@ def standing_since(state: SimState, index: ArrayIndex) -> Any:
 def _longest(
     state: SimState, index: ArrayIndex, instance: ScenarioInstance
 ) -> tuple[float, NamedLinkEnd | None, bool]:
-    """Return the longest pause that the traffic caused: holds from outside are not of its making."""
+    """Return the longest pause that the traffic caused, without holds from outside."""
     longest = longest_pauses(state)
     held = {
         int(link) * index.classes + class_number
@@ -241,8 +241,8 @@ def _longest(
     at = int(longest.argmax())
     if longest[at] == 0:
         return 0.0, None, False
-    stands = state.queues["paused_since"][at] >= 0
-    still = bool(stands and state.queues["longest_pause_ps"][at] < longest[at])
+    goes_on = state.queues["paused_since"][at] >= 0
+    still = bool(goes_on and state.queues["longest_pause_ps"][at] < longest[at])
     return int(longest[at]) / 1000, place_of(at // index.classes, index, instance, sending=True), still
 
 
@@ -271,7 +271,7 @@ def _pause_times(state: SimState, job: Any) -> PauseTimes:
 
 
 def _run(route: tuple[int, ...], paused: Any) -> int:
-    """Return how many links of a path in a row were paused."""
+    """Return the propagation hops on a path: its longest run of paused links."""
     longest = here = 0
     for link in route:
         here = here + 1 if paused[link] else 0
@@ -280,13 +280,13 @@ def _run(route: tuple[int, ...], paused: Any) -> int:
 
 
 def cycle(state: SimState, index: ArrayIndex, instance: ScenarioInstance) -> tuple[str, ...]:
-    """Return links that are paused and wait for each other in a cycle, by their transmitters; empty: none do."""
+    """Return paused links that form a cycle (PFC deadlock), by their transmitters; empty where none do."""
     links = _find_cycle(_waits(state, index))
     return tuple(str(place_of(link, index, instance, sending=True)) for link in links)
 
 
 def _waits(state: SimState, index: ArrayIndex) -> dict[int, set[int]]:
-    """Return for each paused link the paused links that frames it delivered wait for."""
+    """Return for each paused link the paused links that the frames it delivered wait for."""
     job = _of_class(state, index, 0)
     queues = state.queues[job]
     paused = set(np.flatnonzero((queues["paused_since"] >= 0) & (state.links["sender_unit"] >= 0)).tolist())

@@ -1,8 +1,8 @@
 """How quickly peers must obey PFC where a vendor's headroom is less than the slowest peer needs.
 
 IEEE 802.3 allows a peer up to 905 pause quanta at 400G. Some rows that vendors ship hold less than such a peer would
-send: they take their own NICs and switches for quicker, and no public source says by how much. A drop that depends on
-that is no certain fault: what is told is how quick peers must be.
+send: they assume that their own NICs and switches are quicker, and no public source says by how much. A drop that
+depends on this is not a certain fault: the result says how quick peers must be.
 """
 
 from __future__ import annotations

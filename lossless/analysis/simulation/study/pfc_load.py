@@ -32,7 +32,7 @@ def pfc_load(
 ) -> PfcLoad | MissingInput:
     """Return what PFC carries of the traffic that was run, or of a permutation; ``put`` puts a question to the fabric.
 
-    Where no sender slows down there is nothing that PFC could carry in the place of.
+    Without congestion control there is nothing to compare PFC with.
     """
     scenario = results.scenario
     if scenario.dcqcn is None:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.state import SimState
 
 MOST_GROUPS, MOST_LINKS, MOST_FLOWS = 64, 24, 128
-"""How many of each are looked at: the fullest groups, the links that were paused longest, the flows that pass the
-hottest queue before others."""
+"""How many of each are recorded: groups of peak PG occupancy, links that were paused longest, and flows, those through
+the hottest queue before others."""
 
 
 class NodeNames(NamedTuple):
@@ -32,8 +32,8 @@ class NodeNames(NamedTuple):
 class Focus(NamedTuple):
     """What of a run matters, by the numbers of its queues, groups and flows.
 
-    ``feeding`` are the groups whose frames went to the hottest queue, the fullest first; ``carrying`` the queues that
-    traffic passed, those paused longest first; ``flows`` those that passed the hottest queue, then the others.
+    ``feeding`` are the groups whose frames went to the hottest queue, by peak PG occupancy; ``carrying`` the queues
+    that traffic passed, those paused longest first; ``flows`` those that passed the hottest queue, then the others.
     """
 
     hottest: int
@@ -60,7 +60,7 @@ def focus(simulation: Simulation) -> Focus:
     """
     state, classes = simulation.state, simulation.index.classes
     hottest = _hottest(simulation)
-    carried = tuple(_ways(simulation))
+    carried = tuple(_routes(simulation))
     steps = ((*step, class_number) for links, class_number in carried for step in pairwise(links))
     routes, link = simulation.index.wiring.routes, hottest // classes
     return Focus(
@@ -90,7 +90,7 @@ def _hottest(simulation: Simulation) -> int:
     return int(held.argmax())
 
 
-def _ways(simulation: Simulation) -> Iterator[tuple[Sequence[int], int]]:
+def _routes(simulation: Simulation) -> Iterator[tuple[Sequence[int], int]]:
     """Yield the links and the class of every transfer, and of the ACKs that are simulated."""
     flows, wiring = simulation.network.flows, simulation.index.wiring
     for flow, route in zip(flows, wiring.routes, strict=True):

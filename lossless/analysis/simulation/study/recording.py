@@ -222,7 +222,7 @@ def _moments(seen: RunOutcome) -> Iterator[Moment]:
         ("first mark", seen.first_mark_ns),
         ("first PAUSE", seen.first_pause_ns),
         ("first drop", seen.first_drop_ns),
-        ("watchdog acts", seen.first_storm_ns),
+        ("watchdog triggers", seen.first_storm_ns),
     ):
         yield Moment(name, None if at_ns is None else at_ns / 1000)
 

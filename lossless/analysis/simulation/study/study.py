@@ -26,7 +26,7 @@ QUIET_TIMERS = 10
 QUIET_WITHOUT_NS = 1e6
 """The same where no DCQCN runs, and nothing recovers in waves."""
 STEP_SLACK = 1.05
-"""A step takes longer than its bytes at line rate: gaps, the way there, pauses that end a moment late."""
+"""A step takes longer than its bytes at line rate: inter-frame gaps, propagation delay, pauses that end late."""
 LONGEST_STEPS = 20
 """A run ends after so many times what its step takes at line rate, whatever grows."""
 _EVENTS_PER_HOP = 3
@@ -36,7 +36,7 @@ _EVENTS_PER_HOP = 3
 class Times(NamedTuple):
     """How long a run is followed: a step at line rate, the end at the latest, how long nothing must have grown.
 
-    A pause that stands at the end is followed until it is ``watch_ns`` old: a watchdog has looked at it by then.
+    A pause that goes on at the end is followed until it is ``watch_ns`` old: a watchdog has looked at it by then.
     """
 
     step_ns: float
@@ -80,7 +80,7 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
                 if progress is not None:
                     progress(len(done), len(seeds))
         except BaseException:
-            # Threads cannot be ended from outside: they are told, and look now and then.
+            # Threads cannot be ended from outside: they check this event from time to time.
             stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
@@ -88,7 +88,7 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
 
 
 def is_random(scenario: Scenario) -> bool:
-    """Return whether anything in a scenario is left to chance: marks, who sends to whom, or which path is taken."""
+    """Return whether a scenario depends on the random seed: marks, who sends to whom, or which path is taken."""
     question = scenario.question
     if scenario.dcqcn is not None or question.pattern == "permutation" or question.storage:
         return True
@@ -111,21 +111,21 @@ def follow(
         if until_ns >= min(times.horizon_ns, quiet_until_ns):
             break
         until_ns = min(quiet_until_ns, times.horizon_ns)
-    waits_for_ever = bool(cycle(simulation.state, simulation.index, instance))
-    if not (simulation.ended or has_hold or waits_for_ever):
+    deadlocked = bool(cycle(simulation.state, simulation.index, instance))
+    if not (simulation.ended or has_hold or deadlocked):
         _follow_pauses(simulation, times.watch_ns, go_on)
     return measure(simulation, instance, seed, cut=not simulation.ended)
 
 
 def _follow_pauses(simulation: Simulation, watch_ns: float, go_on: Callable[[], bool] | None) -> None:
-    """Let time pass until every pause that now stands has ended, or a watchdog has had its time with it."""
+    """Let time pass until every current pause has ended, or has been long enough for a watchdog to trigger."""
     since = standing_since(simulation.state, simulation.index)
     left = since >= 0
     while left.any() and (go_on is None or go_on()):
         now_ns, age_ns = _ages(simulation, since[left])
         if age_ns >= watch_ns:
             return
-        # The longer one has stood, the longer it may well go on: few looks at a long one, none too late at a short.
+        # The longer a pause has lasted, the longer it is likely to go on: long ones are looked at less often.
         simulation.advance(now_ns + min(max(QUIET_WITHOUT_NS, age_ns / 4), watch_ns - age_ns), go_on)
         left &= standing_since(simulation.state, simulation.index) == since
         if simulation.ended:
@@ -133,7 +133,7 @@ def _follow_pauses(simulation: Simulation, watch_ns: float, go_on: Callable[[], 
 
 
 def _ages(simulation: Simulation, since: Any) -> tuple[float, float]:
-    """Return what time it is, and how long the youngest of some pauses has stood."""
+    """Return what time it is, and how long the youngest of some pauses has lasted."""
     now = int(simulation.state.clock["now"][0])
     return now / 1000, (now - int(since.max())) / 1000
 
@@ -157,13 +157,16 @@ def events_of(network: SimNetwork) -> int:
     """Return about how many events the traffic of a network takes: each frame at each hop."""
     carrying = {pair for flow in network.flows for pair in pairwise(flow.path)}
     return sum(
-        -(-flow.size_bytes // flow.mtu_bytes) * len(flow.path) * _EVENTS_PER_HOP * _ways(flow.path, carrying)
+        -(-flow.size_bytes // flow.mtu_bytes)
+        * len(flow.path)
+        * _EVENTS_PER_HOP
+        * _frames_per_hop(flow.path, carrying)
         for flow in network.flows
     )
 
 
-def _ways(path: tuple[int, ...], carrying: set[tuple[int, int]]) -> int:
-    """Return 2 where ACKs meet data on their path back, and so are frames too; else 1."""
+def _frames_per_hop(path: tuple[int, ...], carrying: set[tuple[int, int]]) -> int:
+    """Return 2 where ACKs share links with data on their path back, and so are simulated as frames; else 1."""
     return 2 if any((there, here) in carrying for here, there in pairwise(path)) else 1
 
 

@@ -1,7 +1,7 @@
-"""What a linter asks of fabrics, and what the runs showed: as facts, with the ports where they showed.
+"""What rules ask of runs: facts, with the affected ports.
 
-Each part of a fabric is put the question it is given. Where that is an incast, whose paths all end at one port and so
-never close a cycle, and the fabric's paths could close one, all-to-all is asked besides.
+Each part of a fabric runs the scenario that is asked. All paths of an incast end at one port, so they never close a
+cycle; where other paths of the fabric could close one, all-to-all is run too.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _asked(view: View, request: SimulationRequest) -> Iterator[SimulationFacts]:
 
 
 def _around(view: View, scenario: Scenario, request: SimulationRequest) -> Scenario | None:
-    """Return what shows cycles that an incast cannot, None where the paths of the fabric close none."""
+    """Return the scenario that shows cycles which an incast cannot, None where the paths of the fabric close none."""
     from lossless.analysis.simulation.question.cycles import is_two_tier, may_close_cycle
 
     if request.question.pattern != "incast" or is_two_tier(scenario.topology):

@@ -42,7 +42,7 @@ ORDER = (
 
 
 class SweepRow(NamedTuple):
-    """What one setting showed: of all seeds the most, or the least that was left; of goodput the median.
+    """What one setting showed: the maximum over all seeds, or the least that was left; of goodput the median.
 
     ``pauses`` counts how often a group asked its peer to pause, ``pfc_seeds`` the seeds in which one did.
     ``headroom_left_bytes`` is None where none was used; ``stopped_queues`` are those that the watchdog stopped.
@@ -183,7 +183,7 @@ def _fitting(grid: Grid, job: SweepTask) -> tuple[list[ThresholdSetting], int]:
     ):
         raise ScenarioError("dynamic_th cannot be varied: lossless groups have a static threshold")
     if grid.headroom_bytes and all(end.groups[0].headroom_bytes is None for end in ends):
-        raise ScenarioError("headroom cannot be varied: no port on the way has PFC on for the class")
+        raise ScenarioError("headroom cannot be varied: no port on the paths has PFC on for the class")
     curves = {(wred.kmin_bytes, wred.kmax_bytes) for end in ends if (wred := end.queues[0].wred) is not None}
     tried = [setting for setting in settings(grid) if _in_order(setting, curves)]
     if not tried:
@@ -225,9 +225,9 @@ def _require_events(many: int, most: int, limits: Limits) -> None:
 
 
 def _assumed(scenario: Scenario, grid: Grid, job: SweepTask) -> Iterator[str]:
-    yield "every port of every switch on the way has the same setting"
+    yield "every switch port on the paths has the same setting"
     if is_random(scenario) and len(job.stages) == 1:
-        yield "one seed stands for all: whether PFC fires may be a matter of chance, and --seeds tries it more often"
+        yield "one random seed: whether PFC fires may depend on the seed, and --seeds runs more of them"
     if scenario.dcqcn is None and (grid.kmin_bytes or grid.kmax_bytes or grid.pmax_percent):
         yield "no sender runs DCQCN: kmin, kmax and pmax change what is marked, and nothing else"
     if grid.headroom_bytes:

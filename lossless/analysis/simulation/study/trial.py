@@ -42,8 +42,8 @@ class Trial(NamedTuple):
 
     ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
     of a switch's own, which a watchdog looks at. ``margin_bytes`` is the least that was left of a headroom that was
-    used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``cycle`` says that links
-    waited for each other at the end, ``cut`` that traffic was still under way then.
+    used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``cycle`` says that paused
+    links formed a cycle at the end, ``cut`` that traffic was still under way then.
     """
 
     drops: int
@@ -103,7 +103,7 @@ class Bench:
     """A network at time zero again and again, each time with other thresholds."""
 
     def __init__(self, instance: ScenarioInstance, seed: int) -> None:
-        """Lay out the arrays, and find what thresholds of the first class stand in them."""
+        """Lay out the arrays, and find the thresholds of the first class in them."""
         self._staged, self._seed = instance, seed
         self._simulation = Simulation(instance.network, seed)
         state, index = self._simulation.state, self._simulation.index
@@ -196,13 +196,13 @@ def _given_pools(network: SimNetwork, index: ArrayIndex) -> Any:
 
 
 def _held(state: SimState, index: ArrayIndex) -> Any:
-    """Return the queues whose link is held from outside: that pause is not of the traffic's making."""
+    """Return the queues whose link is held from outside: the traffic does not cause that pause."""
     links = np.unique(state.holds["link"]).astype(np.intp)
     return (links[:, None] * index.classes + np.arange(index.classes)).ravel()
 
 
 def _may_close_cycle(wiring: Wiring) -> bool:
-    """Return whether links can come to wait for each other in a cycle at all: not where no path leads back.
+    """Return whether the paths have a cyclic buffer dependency; without one no PFC deadlock can happen.
 
     A frame waits on one link for the next of its path (Dally and Seitz 1987).
     """

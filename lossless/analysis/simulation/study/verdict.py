@@ -1,11 +1,11 @@
 """The verdict from runs: what a scenario showed over its seeds, and which threshold to change.
 
-*Unsafe*: a lossless frame was dropped, the watchdog would trigger on congestion that nobody is at fault for, or links
-wait for each other in a cycle. *On the edge*: less than a frame was left of some headroom, or a pause lasted half of
-what the watchdog allows. With a NIC that is dead on purpose the watchdog must act, and what it drops is its task.
-Whether PFC fires, and whether marks come first, is reported with how many seeds say so, and is no verdict.
+*Unsafe*: a lossless frame was dropped, the watchdog triggers on plain congestion, or paused links form a cycle (PFC
+deadlock). *On the edge*: less than a frame of some headroom was left, or a pause lasted half of the watchdog's
+detection time. With a NIC that is dead on purpose the watchdog must trigger, and may drop frames. Whether PFC fires,
+and whether marks come first, is reported with the number of seeds; it does not change the verdict.
 
-*Not judged*: only queues that may hold half of their pool refuse frames, where some chips have their buffer in two
+*Not checked*: only queues that may hold half of their pool refuse frames, where some chips have their buffer in two
 halves and pause earlier; or the storm of a dead NIC met no traffic.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Json
 
 PAUSE_EDGE = 0.5
-"""Part of the detection time from which on a pause is on the edge: what the next horizon may double."""
+"""Part of the detection time from which a pause is on the edge: a longer horizon may double the pause."""
 _HALVES = (
     "by queues that may hold half of their pool: chips with their buffer in two halves pause earlier there than the"
     " model of one buffer"
@@ -59,13 +59,12 @@ class Occurrence(NamedTuple):
 class RunVerdict(NamedTuple):
     """What the packet-level model says of one scenario.
 
-    ``cut`` says that some run was stopped with traffic under way, so that maxima are lower bounds.
-    ``headroom_ran_out`` says that a group dropped frames, not only a queue.
-    ``drain_us`` is what the fullest queue takes to empty at line rate; ``goodput_bps`` is payload delivered over the
-    time of the run, ``of_line_rate`` its part of what the step could have had. ``stopped_queues`` and
-    ``stopped_frames`` are what the watchdog stopped and dropped, at most of all seeds. ``causes`` are the reasons by
-    their kind, for whoever looks for what is to blame. ``ports`` says of each kind of port how many fed one, how full
-    its queue was and how many were paused, at most of all seeds.
+    ``cut``: some run was stopped with traffic under way, so that maxima are lower bounds. ``headroom_ran_out``: a
+    priority group dropped frames, not only a queue. ``drain_us`` is how long the queue of peak depth takes to empty at
+    line rate; ``goodput_bps`` is payload delivered over the time of the run, ``of_line_rate`` its part of line rate.
+    ``stopped_queues`` and ``stopped_frames`` count what the watchdog stopped and dropped: the maximum over all seeds.
+    ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth and the number of paused
+    ports of each kind of port: the maximum over all seeds.
     """
 
     verdict: BufferVerdict
@@ -105,7 +104,7 @@ class RunVerdict(NamedTuple):
     ports: tuple[PortFanIn, ...] = ()
 
     def to_data(self) -> dict[str, Json]:
-        """Return the verdict as plain data, names as here; causes are its reasons once more, and left out."""
+        """Return the verdict as plain data, names as here; without causes, which repeat the reasons."""
         named = zip(self._fields, self, strict=True)
         return {name: plain(value) for name, value in named if name != "causes"}
 
@@ -115,7 +114,7 @@ def run_verdict(
 ) -> RunVerdict:
     """Return the verdict over all seeds; ``changes`` are what :mod:`lossless.analysis.simulation.study.advice` says.
 
-    ``patient`` says how quick peers must be where that decides whether frames are dropped.
+    ``reaction_limit`` says how quick peers must be where that decides whether frames are dropped.
     """
     parts = sorted(
         [*_unsafe(results, reaction_limit), *_edges(results)],
@@ -190,7 +189,7 @@ def describe(scenario: Scenario) -> str:
     if question.failed:
         parts.append(f"{', '.join(question.failed)} down")
     if question.dead_nic:
-        parts.append(f"{target} dead: it pauses its switch without end")
+        parts.append(f"{target} dead: it pauses its switch permanently")
     if question.slow_nic_bps:
         parts.append(f"{target} slow: it takes in {question.slow_nic_bps / 1e9:g} Gb/s")
     return ", ".join(parts)
@@ -208,11 +207,11 @@ def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterabl
     else:
         stormy = [seed for seed in seeds if seed.outcome.storms]
         if stormy:
-            text = f"the watchdog acts on congestion in {_of(stormy, seeds)}"
+            text = f"the watchdog triggers on congestion in {_of(stormy, seeds)}"
             yield SimulationCause("storm", "unsafe", text, len(stormy))
     cycles = [seed for seed in seeds if seed.cycle]
     if cycles:
-        text = f"links wait for each other in a circle: {', '.join(cycles[0].cycle)}"
+        text = f"PFC deadlock: paused links form a cycle: {', '.join(cycles[0].cycle)}"
         yield SimulationCause("cycle", "unsafe", text, len(cycles))
 
 
@@ -225,7 +224,7 @@ def _drops(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable
     first = most.first_drop_at or next(iter(most.refusing), None)
     sure = f"lossless frames are dropped{f' at {first}' if first else ''} in {_of(dropping, seeds)}"
     if not any(seed.drops for seed in seeds) and _only_halves_refuse(results):
-        yield SimulationCause("drop", "not judged", f"{sure}, {_HALVES}", len(dropping))
+        yield SimulationCause("drop", "not checked", f"{sure}, {_HALVES}", len(dropping))
     elif reaction_limit is None:
         yield SimulationCause("drop", "unsafe", sure, len(dropping))
     else:
@@ -248,7 +247,7 @@ def _only_halves_refuse(results: Study) -> bool:
 
 
 def _dead(results: Study) -> Iterable[SimulationCause]:
-    """Yield what is amiss where the watchdog does not end the storm of a dead NIC, or had nothing to end."""
+    """Yield the cause where the watchdog does not end the storm of a dead NIC, or where the storm met no traffic."""
     met = [
         seed
         for seed in results.seeds
@@ -261,10 +260,10 @@ def _dead(results: Study) -> Iterable[SimulationCause]:
     if not met:
         ended_us = max(seed.outcome.ended_ns for seed in results.seeds) / 1000
         text = (
-            f"the pause storm of the dead NIC, which begins after {DEAD_FROM_NS / 1000:g} us, met no traffic: all was"
-            f" delivered after {ended_us:,.1f} us; a larger --size gives it some"
+            f"the pause storm of the dead NIC begins after {DEAD_FROM_NS / 1000:g} us and met no traffic: all was"
+            f" delivered after {ended_us:,.1f} us; set a larger --size"
         )
-        yield SimulationCause("dead NIC", "not judged", text, len(results.seeds))
+        yield SimulationCause("dead NIC", "not checked", text, len(results.seeds))
 
 
 def _ended(results: Study, seed: SeedResult) -> bool:
@@ -274,8 +273,8 @@ def _ended(results: Study, seed: SeedResult) -> bool:
 
 def _slow_peers(reaction_limit: PeerReactionLimit) -> str:
     return (
-        f"where peers take the {reaction_limit.allowed_ns:,.0f} ns to obey PFC that IEEE 802.3 allows; none are within"
-        f" {reaction_limit.safe_ns:,.0f} ns: the headroom is the vendor's own"
+        f"where peers take the {reaction_limit.allowed_ns:,.0f} ns to obey PFC that IEEE 802.3 allows; none are dropped"
+        f" up to {reaction_limit.safe_ns:,.0f} ns: the headroom is the vendor's own"
     )
 
 
@@ -331,7 +330,7 @@ def _goodput_bps(seed: SeedResult) -> float:
 
 
 def _of_line_rate(results: Study, seed: SeedResult) -> float:
-    """Return the part of line rate: what was delivered took so much longer than it had to."""
+    """Return the goodput as a part of line rate."""
     if not seed.outcome.ended_ns or not seed.outcome.size_bytes:
         return 0.0
     return seed.outcome.delivered_bytes / seed.outcome.size_bytes * results.step_ns / seed.outcome.ended_ns

@@ -52,7 +52,7 @@ SUPPRESS: dict[str, ConfigurationKey] = {
     "object": ConfigurationKey(
         PATTERNS, "Objects, with everything below them: `PORT|Ethernet*`, `classes.rdma`. All if not said."
     ),
-    "until": ConfigurationKey(DATE, "The last day on which it holds, as 2026-12-31; for ever if not said."),
+    "until": ConfigurationKey(DATE, "The last day on which it holds, as 2026-12-31; no end if not said."),
 }
 
 

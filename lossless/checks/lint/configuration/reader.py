@@ -71,7 +71,7 @@ def read_configuration(file: str) -> Configuration:
     except InputError as error:
         if [problem.message for problem in error.problems] in (["the file is empty"], ["the file is blank"]):
             return Configuration(folder, None)
-        note = "; the files below are judged as if it were not there"
+        note = "; the files below are checked as if it were not there"
         return Configuration(
             folder, None, tuple(p._replace(message=p.message + note) for p in error.problems)
         )

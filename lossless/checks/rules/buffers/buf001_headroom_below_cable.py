@@ -5,7 +5,7 @@ Severity: error
 ## What it does
 Compares the headroom of each lossless priority group (`xoff`) with the bytes on its cable there and back,
 by the real length where it is known. Headroom below the cable alone is an error; below the cable and one
-frame of the port's MTU it is a warning. More than that is BUF002's to judge. Some rows that vendors ship
+frame of the port's MTU it is a warning. More than that is BUF002's to check. Some rows that vendors ship
 for 1500 m and 2000 m fail: being shipped does not make a cable shorter.
 
 On NVIDIA chips without a shared headroom pool, `xoff` that `size` does not hold counts for nothing. A `BUFFER_PG`

@@ -91,11 +91,11 @@ def _declared(view: View, ports: PortSet) -> Iterator[Violation]:
     # A port that the switch does not have is another fault, and fixing that one ends both.
     if not any(port.placed for port in ports.ports):
         return
-    alike = [each for each in view.lossless_sets if set(each.switches).intersection(ports.switches)]
-    others = [other.name for other in _with_row(ports) if all(_covers(other, each) for each in alike)]
+    identical = [each for each in view.lossless_sets if set(each.switches).intersection(ports.switches)]
+    others = [other.name for other in _with_row(ports) if all(_covers(other, each) for each in identical)]
     choose = f"choose a HWSKU with such a row: {', '.join(others[:3])}" if others else "choose another switch"
     if not others and any(_with_row(ports)):
-        rates = dict.fromkeys(each.rate for each in sorted(alike, key=lambda each: each.speed_bps or 0))
+        rates = dict.fromkeys(each.rate for each in sorted(identical, key=lambda each: each.speed_bps or 0))
         choose += f": no HWSKU of this one has rows for all of {joined(rates)}"
     longest = max(_lengths(hwsku, ports.speed_bps), default=0)
     help_text = f"keep the cable within {longest} m, or {choose}" if longest else choose

@@ -3,7 +3,7 @@
 Severity: error
 
 ## What it does
-Compares `CABLE_LENGTH` of a deployed device with the real cables of an intent that is judged together with it and has
+Compares `CABLE_LENGTH` of a deployed device with the real cables of an intent that is checked together with it and has
 a switch of the same name and HWSKU with a port of the same name and speed. A length below the real one is an error
 where the headroom that follows from it does not hold the cable, a warning where it falls short of the whole need or
 the headroom is not known, and otherwise only worth knowing. A length above the real one costs buffer and nothing

@@ -66,8 +66,8 @@ def check(device: Device) -> Results:
     if reserved is None or chip is None:
         return
     full = reserved.bytes >= chip
-    crowded = is_nvidia(switch) and bool(_sized(device)) and reserved.bytes + _pooled(switch) > chip
-    if (full or crowded) and not _headroom_fills(device):
+    overcommitted = is_nvidia(switch) and bool(_sized(device)) and reserved.bytes + _pooled(switch) > chip
+    if (full or overcommitted) and not _headroom_fills(device):
         yield _nothing_left(reserved, chip) if full else _pools_too_large(device, switch, reserved, chip)
 
 

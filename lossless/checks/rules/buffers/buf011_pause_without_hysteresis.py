@@ -11,7 +11,7 @@ large `xon_offset` is is left alone: 1,962 shipped rows have less than two frame
 ## Why it breaks a lossless fabric
 XON is sent once a group holds no more than `xon`, or its threshold less `xon_offset`. Where that is the threshold
 itself, every packet that leaves ends the pause and the next that arrives begins one: the link chatters, and each
-pause spends headroom anew.
+pause spends headroom again.
 
 ## Bad
 ```json config_db base=leaf

@@ -5,7 +5,7 @@ Severity: error
 ## What it does
 Compares what one lossless egress queue can hold, alpha B / (1 + alpha) of its pool or `static_th` (and the whole pool,
 where `dynamic_th` 7 leaves the queue unbounded), with what ingress
-groups of its priority hold for it once it stands still: each fills to its own threshold, then its headroom. Less than
+groups of its priority hold for it once it stalls: each fills to its own threshold, then its headroom. Less than
 one group holds is an error. Less than two groups hold is a warning where the queue is also kept below half of its
 pool; some chips have their buffer in two halves, and a queue there never gets more. Zero profiles, lossy queues
 (PFC005) and chassis with virtual output queues are left alone. No lossless profile of the 127 buffer templates with
@@ -69,7 +69,7 @@ for infinite (Mellanox/SAI-Implementation mlnx_sai/src/mlnx_sai_buffer.c @91c3f7
 
 
 class _EgressBacklog(NamedTuple):
-    """What groups with one profile hold for an egress that stands still, by their number."""
+    """What groups with one profile hold for an egress that stalls, by their number."""
 
     profile: BufferProfile
     one_bytes: float

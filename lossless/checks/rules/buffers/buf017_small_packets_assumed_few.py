@@ -5,7 +5,7 @@ Severity: info
 ## What it does
 In the dynamic buffer model of a switch whose chip has a known formula, reads `small_packet_percentage` of
 `LOSSLESS_TRAFFIC_PATTERN`. Below 100 it is worth knowing how much headroom the most demanding kind of port gets, and
-how much it would get at 100. The MTU beside it is not judged: it changes the result by single KiB, and no file says
+how much it would get at 100. The MTU beside it is not checked: it changes the result by single KiB, and no file says
 what hosts send.
 
 ## Why it breaks a lossless fabric
@@ -65,7 +65,7 @@ _MTUS = range(64, 9216 + 1)
 
 
 class _DynamicHeadroom(NamedTuple):
-    """What the model computes for ports with the pattern as it stands, and with nothing but small packets."""
+    """What the model computes for ports with the configured pattern, and with nothing but small packets."""
 
     ports: PortSet
     headroom_bytes: int

@@ -89,10 +89,10 @@ class _LongRow(NamedTuple):
 def check(view: View) -> Results:
     """Yield a violation per kind of cable whose row is for one that needs more than twice as much."""
     rows = (it for ports in view.lossless_sets if (it := _long_row(ports)) is not None)
-    for alike in grouped(
+    for identical in grouped(
         ((it.ports.cable.origin, it.row, it.need.headroom_bytes), it) for it in rows
     ).values():
-        yield _violation(alike)
+        yield _violation(identical)
 
 
 def _long_row(ports: PortSet) -> _LongRow | None:
@@ -112,8 +112,8 @@ def _profiles(ports: PortSet) -> Iterator[BufferProfile]:
     return (profile for profile in profiles if isinstance(profile, BufferProfile))
 
 
-def _violation(alike: Sequence[_LongRow]) -> Violation:
-    most = max(alike, key=lambda it: it.unused_on_switch_bytes)
+def _violation(identical: Sequence[_LongRow]) -> Violation:
+    most = max(identical, key=lambda it: it.unused_on_switch_bytes)
     ports, row, need = most.ports, most.row, most.need
     lent = shares_headroom(ports.switch)
     shorter = [it.cable_m for it in _rows(ports) if it.cable_m < row.cable_m]
@@ -132,7 +132,7 @@ def _violation(alike: Sequence[_LongRow]) -> Violation:
             "need_bytes": need.headroom_bytes,
             "unused_on_switch_bytes": most.unused_on_switch_bytes,
         },
-    ).on_ports(*(it.ports for it in alike))
+    ).on_ports(*(it.ports for it in identical))
 
 
 def _rows(ports: PortSet) -> Sequence[HeadroomRow]:

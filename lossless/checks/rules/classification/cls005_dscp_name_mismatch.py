@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation per name that stands for another DSCP than its number."""
+    """Yield a violation per name of another DSCP than its number."""
     for cls in view.fabric.classes.classes:
         for named in cls.named_dscps:
             if named.means != named.dscp:

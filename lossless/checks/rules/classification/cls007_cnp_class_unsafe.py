@@ -6,8 +6,8 @@ Severity: error
 With DCQCN, looks up the class of the DSCP that the NICs put on CNPs. It is an error where no class names
 that DSCP, so that CNPs fall into the class of the rest, or where its class is lossless; a class that is
 served by DWRR instead of strict priority is worth knowing. Where a class called `cnp` exists and the NICs
-are told another DSCP, CLS008 speaks instead. A deployed file does not say what the NICs send: there, only
-their default, DSCP 48, on a traffic class with PFC draws a warning. Under `pfc-only` there are no CNPs.
+are told another DSCP, CLS008 reports it instead. A deployed file does not say what the NICs send: there, only
+their default, DSCP 48, on a traffic class with PFC is a warning. Under `pfc-only` there are no CNPs.
 
 ## Why it breaks a lossless fabric
 A CNP tells the sender to slow down. Behind paused data, or behind a full default queue, it arrives when the

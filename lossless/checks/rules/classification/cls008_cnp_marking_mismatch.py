@@ -6,7 +6,7 @@ Severity: error
 Compares the DSCP and the priority that the hosts' DCQCN puts on CNPs with the class that is meant for them:
 a DSCP that class `cnp` does not name, and a priority other than that of the class that carries the DSCP, unless
 it is the one that the NIC's vendor ships (6 of NVIDIA, 7 of Broadcom) and nothing pauses it. Where no class
-called `cnp` exists, CLS007 judges where CNPs end up.
+called `cnp` exists, CLS007 checks where CNPs end up.
 
 ## Why it breaks a lossless fabric
 The switches prepared a queue for CNPs and the CNPs use another: the default one, or worse a lossless one

@@ -4,10 +4,10 @@ Severity: warning
 Confidence: medium
 
 ## What it does
-Looks at ports with PFC on a deployed device that bind a `tc_to_dscp_map`, which writes DSCP anew when packets leave.
+Looks at ports with PFC on a deployed device that bind a `tc_to_dscp_map`, which writes DSCP again when packets leave.
 Each lossless traffic class must leave with a DSCP that comes back to that class, by the maps with which the device
 itself takes packets in. Maps that name other classes only, as those for trimmed packets do, and tunnels, which
-CLS010 judges, are well. What the next switch makes of a DSCP stands in its own file: hence a warning.
+CLS010 checks, are well. What the next switch makes of a DSCP stands in its own file: hence a warning.
 
 ## Why it breaks a lossless fabric
 The first hop protects the packet and the second does not: it finds another DSCP, serves it best effort and drops it
@@ -51,7 +51,7 @@ Write the DSCP that leads to the lossless class, or take `tc_to_dscp_map` off th
 
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @e6b0c5b (`tc_to_dscp_map` of PORT_QOS_MAP)
-- sonic-net/sonic-swss pull request 3517 (the DSCP of packets is written anew where the map is bound)
+- sonic-net/sonic-swss pull request 3517 (the DSCP of packets is written again where the map is bound)
 - Juniper/jvd storage-leaf1_qfx5130 class-of-service @005ab34 (rewrites DSCP 26 to CS1)
 """
 
@@ -111,7 +111,7 @@ def _violation(
     return Violation(
         origin=origin.at(str(tc)),
         message=f"lossless TC {tc}{usual} leaves with DSCP {dscp}, which this switch itself takes in as TC {back}",
-        note="a next hop that is set alike serves it in the class of its new DSCP",
+        note="a next hop with the same maps serves it in the class of the new DSCP",
         help=f'write the DSCP of the class: "{tc}": "{named[0]}"'
         if named
         else "take tc_to_dscp_map off the ports",

@@ -7,7 +7,7 @@ Confidence: medium
 Looks at the `networks` of an intent that are storage and share the fabric: those with `purpose: storage`, and those
 without a purpose whose name says so (`storage`, `nfs`, `backup-storage`). Their class must not be a lossless one that
 the hosts' own traffic uses. A lossless class of its own is well, and so is a lossy one. Other networks may be the jobs'
-own and are not judged; management is ISO001's. Where the jobs are elsewhere, in that a network with `purpose: compute`
+own and are not checked; management is ISO001's. Where the jobs are elsewhere, in that a network with `purpose: compute`
 is `on: separate`, the fabric is storage's own.
 
 ## Why it breaks a lossless fabric
@@ -86,7 +86,7 @@ def _violation(network: Network, cls: TrafficClass) -> Violation:
     return Violation(
         origin=network.origin.at("class"),
         message=f"network {network.name} shares lossless class {cls.name} with the jobs' own traffic",
-        note="the bursts of one pause the other, and both are marked and slowed down alike",
+        note="the bursts of one pause the other, and ECN slows down both",
         help="give it a class of its own, or on: separate; where the fabric is for storage alone, state a network of "
         "the jobs: purpose: compute, on: separate",
         data={"network": network.name, "class": cls.name},

@@ -6,7 +6,7 @@ Confidence: medium
 ## What it does
 Looks where DSCP 0 (everything unmarked: ssh, telemetry, health probes) and DSCP 56 (CS7, network control) go on the
 ports of a deployed device that have PFC, unless `--rdma-dscp` names RDMA DSCPs, for then CLS002 speaks. In an intent
-a lossless class that names DSCP 48 (CS6, what BGP uses) or 56 draws a warning; where 48 is on CNPs, that is CLS007's,
+a lossless class that names DSCP 48 (CS6, what BGP uses) or 56 is a warning; where 48 is on CNPs, CLS007 reports it,
 as it is on devices.
 
 ## Why it breaks a lossless fabric

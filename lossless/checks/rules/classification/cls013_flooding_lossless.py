@@ -7,12 +7,12 @@ Confidence: medium
 Looks for VLANs of a deployed device with two or more ports with PFC, one of which leads to another switch, where
 unknown unicast is not limited: a port lacks `PORT_STORM_CONTROL|PORT|unknown-unicast`. VLANs of server ports alone,
 as every top-of-rack switch has them, are well, for what is flooded there goes down and ends; so are routed ports.
-Who is at the other end is known from an intent or from `DEVICE_NEIGHBOR_METADATA`; without either, nothing is judged.
+Who is at the other end is known from an intent or from `DEVICE_NEIGHBOR_METADATA`; without either, nothing is checked.
 
 ## Why it breaks a lossless fabric
 A switch that knows a host's IP address and no longer its MAC address floods its packets to every port of the VLAN, up
-as well as down. Routes that go up and down again cannot wait for each other in a circle; flooded packets can, and
-where they are lossless nobody drops one to break it. A cluster under test stood still that way, after servers
+as well as down. Up-down routes have no cyclic buffer dependency; flooded packets take valleys and can close one, and
+where they are lossless no switch drops one to break it. A test cluster went into a PFC deadlock that way, after servers
 died.
 
 ## Bad
@@ -93,8 +93,8 @@ def _violation(device: Device, vlan: str, open_: Sequence[Port], switches: Seque
         origin=Origin(device.tables.file, path),
         message=f"{vlan} bridges {name}{neighbor} with other ports that have PFC, and floods unknown unicast without "
         "limit",
-        note="a host whose MAC address is forgotten has its lossless packets flooded up and down: routes then wait "
-        "for each other",
+        note="a host whose MAC address is forgotten has its lossless packets flooded up and down: that can close a "
+        "cyclic buffer dependency",
         help=f'route between switches, or limit it: "PORT_STORM_CONTROL|{name}|unknown-unicast"',
         elements=tuple(element(device, port.name) for port in open_),
         data={"vlan": vlan, "to_switches": [port.name for port in switches]},

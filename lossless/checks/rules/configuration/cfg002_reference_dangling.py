@@ -8,7 +8,7 @@ Follows the names in `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `BUFF
 deployed device. A name that leads nowhere is an error. So is the old form `[BUFFER_PROFILE|name]`; where the file
 names no database version it is a warning, and before version 3_0_3 only worth knowing. Names of headroom profiles
 that buffermgrd will make for a port of the device are not missed. In part of a configuration, without the table
-that is meant, nothing is judged.
+that is meant, nothing is checked.
 
 ## Why it breaks a lossless fabric
 orchagent does not refuse such a row, it waits for the name, and says so at a level that no one logs. Of a
@@ -205,7 +205,7 @@ def _dangling(
 
 
 def _rewritten(device: Device, reference: Reference, row: ConfigRow, name_of: Callable[[str], str]) -> Edit:
-    """Return the edit that writes the names of a field anew."""
+    """Return the edit that writes the names of a field again."""
     names = ",".join(map(name_of, row.fields[reference.field].split(",")))
     return Edit(device.tables.origin(reference.table, row, reference.field), "set", names)
 

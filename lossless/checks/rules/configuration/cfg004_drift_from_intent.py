@@ -3,7 +3,7 @@
 Severity: warning
 
 ## What it does
-Where an intent is judged together with the file of one of its switches, compares what both say: HWSKU, buffer model,
+Where an intent is checked together with the file of one of its switches, compares what both say: HWSKU, buffer model,
 pools, poll, counters, and for each port of the intent its speed, MTU, configured cable, maps, PFC, watchdog, queues,
 groups and buffer profiles. Each row that differs is one finding, on however many ports it shows. Names of maps and
 profiles do not matter, what they say does; rows that the intent has no use for are worth knowing. A file without any
@@ -17,7 +17,7 @@ a lossy one, a priority without PFC or watchdog, a lossless queue or priority gr
 that the intent has no use for are information; all else is a warning.
 
 ## Why it breaks a lossless fabric
-The intent was judged, and found sound. What runs is something else, from a change by hand in some night or from a
+The intent was checked, and found sound. What runs is something else, from a change by hand in some night or from a
 render that never reached the switch, and everything that was computed for the fabric holds for another one.
 
 ## Bad
@@ -232,7 +232,7 @@ def _violation(difference: SwitchDifference, elements: tuple[str, ...] = ()) -> 
     return Violation(
         origin=origin,
         message=difference.message,
-        help="render the switch anew, or change the intent if the switch is right",
+        help="render the switch again, or change the intent if the switch is right",
         elements=elements,
         data={"object": "|".join(map(str, origin.path))},
         related=related,

@@ -52,7 +52,7 @@ def check(view: View) -> Results:
         key = repeated.origin.path[-1]
         yield Violation(
             origin=repeated.origin,
-            message=f"{key!r} stands twice in one object; SONiC takes the last and drops the first",
+            message=f"{key!r} occurs twice in one object; SONiC uses the last and drops the first",
             note=f"the first is on line {repeated.first_line}",
             help="remove one of the two",
             data={"first_line": repeated.first_line},

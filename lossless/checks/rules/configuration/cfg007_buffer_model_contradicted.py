@@ -7,10 +7,10 @@ Compares `buffer_model` of `DEVICE_METADATA|localhost` with the buffer tables of
 model, which counts where nothing is written, cannot work with what only the dynamic model computes: a group with
 profile `NULL`, a pool without a size or with a percentage, a profile with `headroom_type` dynamic. The dynamic model
 needs `DEFAULT_LOSSLESS_BUFFER_PARAMETER` and `LOSSLESS_TRAFFIC_PATTERN`. Where several signs say that the device is
-meant to be dynamic, the model itself is reported, once. Parts of a configuration without the row are not judged.
+meant to be dynamic, the model itself is reported, once. Parts of a configuration without the row are not checked.
 
 ## Why it breaks a lossless fabric
-In the traditional model orchagent waits for a profile named `NULL` for ever: the group has no headroom, the port
+In the traditional model orchagent keeps waiting for a profile named `NULL`: the group has no headroom, the port
 is not brought up at boot. A pool is made without a size. In the dynamic model nothing at all is applied before a
 default threshold is known, no pool, no group and no queue, and without a traffic pattern no headroom is computed.
 

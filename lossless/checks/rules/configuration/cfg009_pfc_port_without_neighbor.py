@@ -10,7 +10,7 @@ DPUs (Dpc) are left out, as SONiC needs no neighbor for them.
 ## Why it breaks a lossless fabric
 SONiC takes a port without a neighbor for an unused one. `config qos reload` then writes no QoS for it, and
 `pfcwd start_default` gives it no watchdog: at the next reload RDMA on this port loses its protection, and whoever
-hangs on it may pause the switch unwatched.
+is attached to it may pause the switch unwatched.
 
 ## Bad
 ```json config_db base=wired-leaf

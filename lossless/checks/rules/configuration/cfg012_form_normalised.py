@@ -10,7 +10,7 @@ in brackets, keys that join ports and numbers written in an odd way are not said
 [SWS008](SWS008.md) and [CFG001](CFG001.md) say what they do to the device.
 
 ## Why it breaks a lossless fabric
-It does not, but who reads the other findings should know what was judged. A dump of redis shows what runs, which
+It does not, but who reads the other findings should know what was checked. A dump of redis shows what runs, which
 is not what the next boot loads. Of these forms SONiC's own tools take numbers, and on a device of several ASICs one
 file for all of them; nothing else.
 
@@ -70,30 +70,30 @@ class _Wording(NamedTuple):
 
 _KINDS = {
     "dump": _Wording(
-        "1 row stands under a key of redis, TABLE|key, and is read as a row of its table",
-        "{} rows stand under keys of redis, TABLE|key, and are read as rows of their tables",
+        "1 row has a Redis key, TABLE|key, and is read as a row of its table",
+        "{} rows have Redis keys, TABLE|key, and are read as rows of their tables",
         "a dump shows what runs; the next boot loads config_db.json",
         _PLAIN,
     ),
     "wrapped": _Wording(
-        "1 row is wrapped with its type, as redis-dump does; what stands below value is read",
-        "{} rows are wrapped with their type, as redis-dump does; what stands below value is read",
+        "1 row is wrapped with its type, as redis-dump does; the content of value is read",
+        "{} rows are wrapped with their type, as redis-dump does; the content of value is read",
     ),
     "listed": _Wording(
         "1 field ends in @, by which redis marks a list, and is read as a list",
         "{} fields end in @, by which redis marks a list, and are read as lists",
     ),
     "null": _Wording(
-        "1 row holds NULL, which stands for no fields, and is read as empty",
-        "{} rows hold NULL, which stands for no fields, and are read as empty",
+        "1 row holds NULL, which means no fields, and is read as empty",
+        "{} rows hold NULL, which means no fields, and are read as empty",
     ),
     "sections": _Wording(
-        "the file has a section above its tables; it is judged as a device",
-        "the file has {} sections above its tables, localhost or asicN; each is judged as a device of its own",
+        "the file has a section above its tables; it is checked as a device",
+        "the file has {} sections above its tables, localhost or asicN; each is checked as a device of its own",
     ),
     "list": _Wording(
         "the file is a list of one configuration",
-        "the file is a list of {} configurations; each is judged as a device of its own",
+        "the file is a list of {} configurations; each is checked as a device of its own",
     ),
     "numbers": _Wording(
         "1 value is a JSON number, and is read as text",
@@ -101,7 +101,7 @@ _KINDS = {
         "SONiC does the same when it loads the file",
     ),
     "mark": _Wording(
-        "the file begins with a byte-order mark, which is passed over",
+        "the file begins with a byte-order mark, which is skipped",
         "",
         "SONiC's tools refuse to read JSON that begins so",
         "save the file as UTF-8 without a byte-order mark",

@@ -8,11 +8,11 @@ Follows every priority with PFC to its egress queue and looks at the WRED profil
 its green curve enabled, and green packets marked. With an intent, missing marking is an error, on some tiers,
 speeds or devices as on all, unless `congestion_control: pfc-only` states it; on a deployed switch, which does
 not say what its senders listen to, it is a warning. A profile that is enabled and does not mark is always an
-error: it drops. A priority whose traffic has no headroom is not judged; there PFC itself is the mistake.
+error: it drops. A priority whose traffic has no headroom is not checked; there PFC itself is the mistake.
 
 ## Why it breaks a lossless fabric
 Marks slow senders down before PFC stops them. Without marks PFC is the only control: every congestion pauses
-whole links, and the pause spreads to traffic that has nothing to do with it. A curve without marking is
+whole links, and the pause propagates to victim flows. A curve without marking is
 worse: it drops RDMA packets between its thresholds, on the very queue that PFC keeps from dropping.
 
 ## Bad
@@ -169,7 +169,7 @@ def _queues_without(bare: Sequence[LosslessQueue]) -> Results:
     for queue in bare:
         if queue.in_fragment:
             yield MissingInput(
-                "a fragment without PORT rows: its WRED profiles may stand elsewhere", queue.ports.places
+                "a fragment without PORT rows: its WRED profiles may be elsewhere", queue.ports.places
             )
     whole = ((id(queue.ports.switch), queue) for queue in bare if not queue.in_fragment)
     yield from map(_queue_violation, grouped(whole).values())
@@ -222,7 +222,7 @@ def _class_violation(
         origin=origin,
         message=message,
         note=note,
-        help="give it min, max and probability; where senders do not listen to marks, "
+        help="give it min, max and probability; where senders ignore marks, "
         "state congestion_control: pfc-only",
         data={"speeds": [*map(format_rate, sorted(speeds_bps))]},
     ).on_ports(*distinct(queue.ports for queue in queues))

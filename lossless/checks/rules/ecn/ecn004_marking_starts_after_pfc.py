@@ -15,8 +15,8 @@ m), B the shared pool without headroom, as it is written or as the switch comput
 Kmin below all of these is necessary for a quiet fabric and not sufficient, so the rule never calls one safe.
 
 ## Why it breaks a lossless fabric
-Senders that see no marks do not slow down. PFC then holds the fabric together alone: pauses spread hop by
-hop, and flows that have nothing to do with the congestion wait behind it.
+Senders that see no marks do not slow down. PFC is then the only control: pauses propagate hop by hop, and
+victim flows wait behind the congestion.
 
 ## Bad
 ```json config_db base=leaf

@@ -5,7 +5,7 @@ Severity: warning
 ## What it does
 Looks for marking curves on lossless queues whose Kmax is at most 4,096 bytes, the payload of one RDMA packet
 of the largest path MTU, and for a Kmin of zero. Kmax that small is a warning, zero an error; Kmin of zero alone
-is noted. Thresholds that merely look low are not judged: how low is right depends on round-trip times that
+is noted. Thresholds that merely look low are not checked: how low is right depends on round-trip times that
 neither an intent nor a switch knows.
 
 ## Why it breaks a lossless fabric

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.ecn.wred_profiles import WredUse
     from lossless.model.fabric.view import View
 
-_ALIKE = 2
+_IDENTICAL = 2
 """Speeds this many times apart still share a curve."""
 
 
@@ -85,7 +85,7 @@ def check(view: View) -> Results:
             yield MissingInput(
                 "the port's speed is not known", places([ports for ports in use.sets if not ports.speed_bps])
             )
-        if known_bps and known_bps[-1] > _ALIKE * known_bps[0] and use.wred.green.min_bytes:
+        if known_bps and known_bps[-1] > _IDENTICAL * known_bps[0] and use.wred.green.min_bytes:
             yield _violation(view, use, use.wred.green.min_bytes, known_bps)
 
 

@@ -5,7 +5,7 @@ Severity: warning
 ## What it does
 Compares Kmax and Kmin of each lossless queue with the most bytes its own buffer profile lets it hold when
 everything else is empty: the reserved bytes plus the static threshold, or plus alpha B / (1 + alpha) with B the
-egress pool. A queue without a buffer row, and zero-size profiles of ports that are out of use, are not judged.
+egress pool. A queue without a buffer row, and zero-size profiles of ports that are out of use, are not checked.
 That PFC may come first although the queue could hold more is ECN004 and ECN005; that the queue holds less than
 ingress does, where ingress is known, is BUF013 besides.
 

@@ -4,7 +4,7 @@ Severity: warning
 
 ## What it does
 Looks at the ECN bits, the lower two, of every ToS byte that hosts or jobs are told. 11 is CE, which only a switch
-sets; 00, 01 and 10 pass. It is a warning where a NIC may send the byte as it stands; mlx5 takes the DSCP from it
+sets; 00, 01 and 10 pass. It is a warning where a NIC may send the byte unchanged; mlx5 takes the DSCP from it
 alone, and there it is worth knowing.
 
 ## Why it breaks a lossless fabric
@@ -70,7 +70,7 @@ def _violation(host: HostQos, marking: Marking, names: tuple[str, ...]) -> Viola
     wanted = marking.dscp << 2 | ECT0
     return Violation(
         origin=marking.origin,
-        message=f"{marking.name} {marking.tos} has ECN bits 11: each packet says that it has met congestion",
+        message=f"{marking.name} {marking.tos} has ECN bits 11: each packet claims that it has experienced congestion",
         note=f"{host.nic_name} takes the DSCP alone from it"
         if dscp_alone
         else "a receiver answers each such packet with a CNP, congestion or not",

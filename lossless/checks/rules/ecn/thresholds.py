@@ -26,7 +26,7 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
         if sets[0].switch.qos.voq:
             yield (
                 sets[0],
-                MissingInput("virtual output queues stand at the ingress of another card", places(sets)),
+                MissingInput("virtual output queues are at the ingress of another card", places(sets)),
             )
             continue
         for egress in sets:

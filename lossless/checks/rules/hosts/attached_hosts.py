@@ -1,4 +1,4 @@
-"""Hosts that were read beside the switches they hang on, where no intent says what either should be."""
+"""Hosts that were read beside the switches they are attached to, where no intent says what either should be."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class HostAttachment(NamedTuple):
-    """One interface of a host, and the switch port that it hangs on."""
+    """One interface of a host, and the switch port that it is attached to."""
 
     host: HostQos
     near: LinkEnd
@@ -27,7 +27,7 @@ class HostAttachment(NamedTuple):
 
 
 def attached_hosts(devices: DeployedDevices) -> Iterator[HostAttachment]:
-    """Yield interfaces of hosts with the switch ports they hang on, those in service.
+    """Yield interfaces of hosts with the switch ports they are attached to, those in service.
 
     Hosts of which an intent says what they should be are compared with that.
     """

@@ -4,11 +4,11 @@ Severity: info
 
 ## What it does
 Reads a stated `hosts.nccl.ib_qps_per_connection` of 1 where leaves have more than one uplink. NCCL's default is 1
-too; it is the statement that is judged, as the one sign that somebody chose.
+too; it is the statement that is checked, as the one sign that somebody chose.
 
 ## Why it breaks a lossless fabric
 ECMP picks a path for each queue pair, by its UDP source port. A collective has few and large flows: with one queue
-pair each, some uplinks carry several at full rate and others none, and the crowded ones pause.
+pair each, some uplinks carry several at full rate and others none, and the overloaded ones pause.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -49,7 +49,7 @@ def check(view: View) -> Results:
             yield Violation(
                 origin=host.at("nccl", "ib_qps_per_connection"),
                 message=f"one queue pair a connection takes one of a leaf's {uplinks} uplinks",
-                note="ECMP places queue pairs, not bytes: a few large flows crowd some links and leave others idle",
+                note="ECMP places queue pairs, not bytes: a few large flows overload some links and leave others idle",
                 help="set it to 2 to 8, or have the switches spread by queue pair",
                 elements=names,
                 data={"uplinks": uplinks},

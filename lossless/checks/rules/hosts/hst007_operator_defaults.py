@@ -6,7 +6,7 @@ Severity: error
 Reads a NicConfigurationTemplate (or NicDevice) with `roceOptimized`. Without `qos` the operator sets the ToS byte of
 all RDMA to 0, with it to its `tos`, which is 0 where it is left out; and whatever `qos` says, it gives CNPs DSCP 4 and
 priority 6 in the firmware unless `rawNvConfig` names CNP_DSCP_P1. Each is compared with the classes of the fabric.
-What the resource states otherwise is judged as of any host, by CLS006, CLS008, HST001 and HST008.
+What the resource states otherwise is checked as of any host, by CLS006, CLS008, HST001 and HST008.
 
 ## Why it breaks a lossless fabric
 The resource is meant to make the NICs fit for RoCE and takes from them what they had: RDMA leaves on DSCP 0, best

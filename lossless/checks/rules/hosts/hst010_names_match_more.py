@@ -55,7 +55,7 @@ _COUNTED = re.compile(r"(?:mlx4_|mlx5_|bnxt_re|irdma|eth|ib|bond)[1-9]")
 
 
 Pairs = tuple[tuple[str, str], ...]
-"""Names that are listed, each with a device that it stands for too."""
+"""Names that are listed, each with another device that it matches."""
 
 
 class NameList(NamedTuple):
@@ -69,7 +69,7 @@ class NameList(NamedTuple):
     origin: Origin
 
     def beside(self) -> Pairs:
-        """Return each name with the other devices of the host that it stands for and that nobody named."""
+        """Return each name with the other devices of the host that it matches and that are not named."""
         return tuple(
             (name, device)
             for name in self.names

@@ -5,12 +5,12 @@ Severity: error
 ## What it does
 Compares the engine with the declared shape. It is an error where opensm is known to fall back to minhop (ftree on a
 torus, updn without roots on what is no tree, torus-2QoS on what is no torus), or where shortest paths on a ring of
-five or more close a circle; otherwise a warning, and worth knowing where a fat tree is routed by plain shortest
+five or more close a cycle; otherwise a warning, and worth knowing where a fat tree is routed by plain shortest
 paths.
 
 ## Why it breaks a lossless fabric
-On a torus, shortest paths in one direction of a ring wait for one another in a circle: once the buffers are full
-nothing moves again until packets are thrown away. An engine that cannot route the topology is passed over, with a
+On a torus, shortest paths in one direction of a ring form a credit loop: once its buffers are full no packet moves
+until some are discarded. An engine that cannot route the topology is skipped, with a
 line in the log, and minhop takes its place.
 
 ## Bad
@@ -92,11 +92,11 @@ if TYPE_CHECKING:
 
 
 SHORTEST_PATHS = ("minhop", "sssp", "dor")
-"""Engines with nothing against circles of waiting; dor has none on meshes, but on rings: opensm(8)."""
+"""Engines with nothing against cycles of waiting; dor has none on meshes, but on rings: opensm(8)."""
 ANYWHERE = ("lash", "dfsssp", "nue", "dnup")
 """Engines that route any topology: opensm(8)."""
-CIRCLE = 5
-"""The shortest ring on which shortest paths always close a circle: each switch then sends two hops one way."""
+CYCLE = 5
+"""The shortest ring on which shortest paths always close a cycle: each switch then sends two hops one way."""
 
 
 def check(subnet: Subnet) -> Results:
@@ -141,7 +141,7 @@ def _tree(_subnet: Subnet, _topology: SubnetShape, engine: str) -> tuple[Severit
         return "error", "finds no torus in a fat tree: opensm takes minhop instead", "ftree or updn"
     if engine in SHORTEST_PATHS:
         problem = (
-            "has nothing that keeps a fat tree free of circles once links fail, and spreads paths less evenly"
+            "has nothing that keeps a fat tree free of cycles once links fail, and spreads paths less evenly"
         )
         return "info", problem, "ftree or updn"
     return None
@@ -153,8 +153,8 @@ def _torus(subnet: Subnet, topology: SubnetShape, engine: str) -> tuple[Severity
     if engine == "updn" and subnet.routing.roots is None:
         return "error", "finds no roots in a torus: opensm takes minhop instead", "torus-2QoS"
     if engine in SHORTEST_PATHS:
-        severity: Severity = "error" if max(topology.sides) >= CIRCLE else "warning"
-        return severity, f"lets packets wait in a circle on rings of {max(topology.sides)}", "torus-2QoS"
+        severity: Severity = "error" if max(topology.sides) >= CYCLE else "warning"
+        return severity, f"has credit loops on rings of {max(topology.sides)}", "torus-2QoS"
     return None
 
 
@@ -164,5 +164,5 @@ def _dragonfly(subnet: Subnet, _topology: SubnetShape, engine: str) -> tuple[Sev
     if engine == "updn" and subnet.routing.roots is None:
         return "error", "finds no roots in a dragonfly+: opensm takes minhop instead", "dfsssp or nue"
     if engine in SHORTEST_PATHS:
-        return "warning", "has nothing that keeps a dragonfly+ free of circles", "dfsssp or nue"
+        return "warning", "has nothing that keeps a dragonfly+ free of cycles", "dfsssp or nue"
     return None

@@ -8,7 +8,7 @@ lies with other files of its manager, looks whether the files of roots and of co
 
 ## Why it breaks a lossless fabric
 ftree ranks switches by their distance from the roots. With a leaf among them it cannot, and opensm falls back to
-minhop; updn takes the leaf for a summit and sends traffic between spines down through it. Spines that are missing
+minhop; updn takes the leaf as a root and sends traffic between spines down through it. Spines that are missing
 carry nothing. Where the file itself is missing, or has another name, ftree gives up (ERR AB2A, AB23) and opensm falls
 back to minhop; updn looks for roots by itself, and finds none in many trees.
 
@@ -129,7 +129,7 @@ def _missing(subnet: Subnet, missing: list[str]) -> Violation:
     return Violation(
         origin=subnet.routing.roots_origin or subnet.routing.origin,
         message=f"{joined(missing, 4)} of the top tier {'is' if len(missing) == 1 else 'are'} no root: paths over "
-        f"{'it' if len(missing) == 1 else 'them'} go down and up again, and are not used",
+        f"{'it' if len(missing) == 1 else 'them'} are valleys, and are not used",
         help="name every switch of the top tier",
         elements=tuple(missing),
     )

@@ -8,17 +8,17 @@ Compares the lanes that the routing engine and the declared levels need with tho
 lanes also need `qos TRUE`, and lash, dfsssp and nue a `qos_sl2vl` that gives each SL the VL of its number. Says
 where `qos_max_vls` promises more lanes than there are, and where `qos_sl2vl` names lanes above the operational ones.
 
-torus-2QoS needs two lanes to keep its circles apart, four to do so while a switch is down, and eight for two levels
-of service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a circle, an
+torus-2QoS needs two lanes to keep its cycles apart, four to do so while a switch is down, and eight for two levels
+of service: below two opensm refuses it, the others are warnings. On a fat tree, where no path closes a cycle, an
 engine of many lanes without QoS is a warning too, as it is of a deployed file that says nothing of `qos`: the command
 line may turn it on.
 
 ## Why it breaks a lossless fabric
 opensm folds a lane that is not operational onto a lower one (VL 4 becomes VL 0 with VL0-3) and says nothing. Two
-levels then share a lane, and paths that an engine put on different lanes to keep them from closing a circle are on
-one: they can wait for one another for ever. With `qos` off the tables that lash and dfsssp rely on are never
-written at all, and both say that all is configured; torus-2QoS says in the log that it wants QoS, and minhop routes the
-torus, in circles.
+levels then share a lane, and paths that an engine put on different lanes to keep them from closing a cycle are on
+one: that is a credit loop. With `qos` off the tables that lash and dfsssp rely on are never written at all, and both
+say that all is configured; torus-2QoS says in the log that it wants QoS, and minhop routes the torus, with credit
+loops.
 
 ## Bad
 ```conf opensm base=none
@@ -96,13 +96,13 @@ if TYPE_CHECKING:
 LOWEST_VLS = 2
 """Lanes below which opensm refuses torus-2QoS: osm_torus.c @9b50961, and run."""
 SPARE_VLS = 4
-"""Lanes with which torus-2QoS goes round a switch that failed without a circle: osm_torus.c @9b50961."""
+"""Lanes with which torus-2QoS routes around a failed switch without a credit loop: osm_torus.c @9b50961."""
 LEVEL_VLS = 8
 """Lanes with which torus-2QoS has two levels of service: osm_torus.c @9b50961."""
 _OPENSMS_OWN = "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,7"
 """The table that opensm writes by itself: OSM_DEFAULT_QOS_SL2VL, include/opensm/osm_base.h."""
 _OFF_NOTES = {
-    "torus-2QoS": "opensm logs ERR 4E44, passes torus-2QoS over and routes by the next engine, else by minhop",
+    "torus-2QoS": "opensm logs ERR 4E44, skips torus-2QoS and routes by the next engine, else by minhop",
     "lash": "lash says that all is configured, and all its paths are on VL 0",
     "dfsssp": "dfsssp says that all is configured, and all its paths are on VL 0",
 }
@@ -139,14 +139,14 @@ def _nue_with_lanes(subnet: Subnet) -> bool:
 
 def _off(subnet: Subnet, engine: str) -> Violation:
     topology = shape(subnet)
-    circles = engine == "torus-2QoS" or topology is None or topology.kind != "fat-tree"
+    cycles = engine == "torus-2QoS" or topology is None or topology.kind != "fat-tree"
     return Violation(
         origin=written(subnet, "qos") if subnet.option("qos") else subnet.routing.origin,
-        message=f"{engine} parts its paths by lanes, and QoS is off: no table of lanes is written",
-        note=_off_note(subnet, engine) if circles else "on a fat tree its paths have no credit loop even so",
+        message=f"{engine} separates paths by virtual lanes, but QoS is off: opensm writes no SL2VL tables",
+        note=_off_note(subnet, engine) if cycles else "on a fat tree its paths have no credit loop even so",
         help="write qos TRUE",
         data={"engine": engine},
-        severity=None if circles and not qos_untold(subnet) else "warning",
+        severity=None if cycles and not qos_untold(subnet) else "warning",
     )
 
 
@@ -174,25 +174,27 @@ def _joined(subnet: Subnet, count: int) -> Iterator[Violation]:
         engine = subnet.routing.engine
         yield Violation(
             origin=written(subnet, "qos_sl2vl", "routing_engine"),
-            message=f"{engine} parts its paths by SL 0 to {count - 1}, and qos_sl2vl puts them on {len(lanes)} "
+            message=f"{engine} separates paths by SL 0 to {count - 1}, but qos_sl2vl puts them on {len(lanes)} "
             f"of {count} lanes",
             note="paths that share a lane can form a credit loop",
             help=f"map each of SL 0 to {count - 1} to the VL of its number",
             data={"engine": engine, "lanes": len(lanes)},
-            # Of files alone nobody knows the topology: on a fat tree no path closes a circle.
+            # Of files alone nobody knows the topology: on a fat tree no path closes a cycle.
             severity="warning" if shape(subnet) is None else None,
         )
 
 
 def _of_torus(subnet: Subnet, count: int) -> Iterator[Violation]:
     if count < LOWEST_VLS:
-        note = "opensm logs ERR 4E48, passes torus-2QoS over and routes by the next engine, else by minhop"
+        note = "opensm logs ERR 4E48, skips torus-2QoS and routes by the next engine, else by minhop"
         yield _few(subnet, count, f"torus-2QoS needs {LOWEST_VLS} lanes", note)
     elif count < SPARE_VLS:
         note = (
-            "all is well while every switch is up; the turns around one that is not need lanes of their own"
+            "2 lanes are enough while every switch is up; the turns around a failed one need separate lanes"
         )
-        requirement = f"torus-2QoS needs {SPARE_VLS} lanes to go round a failed switch without a circle"
+        requirement = (
+            f"torus-2QoS needs {SPARE_VLS} lanes to route around a failed switch without a credit loop"
+        )
         yield _few(subnet, count, requirement, note, severity="warning")
     elif count < LEVEL_VLS and _two_levels(subnet):
         note = "levels of SL 8 and up are its second one, on VL 4 to 7, which are folded onto those below"
@@ -224,7 +226,7 @@ def _of_levels(subnet: Subnet, count: int) -> Iterator[Violation]:
             yield Violation(
                 origin=level.origin,
                 message=f"level {level.name} is to use VL {level.vl}, and {_vls_are(count)} operational: "
-                f"it rides on VL {level.vl % folding(count)}",
+                f"it uses VL {level.vl % folding(count)} instead",
                 help="raise max_op_vls, or use a lower lane",
                 data={"level": level.name, "vl": level.vl, "lanes": count},
             )
@@ -236,9 +238,9 @@ def _promised(subnet: Subnet, count: int) -> Iterator[Violation]:
     if setting is not None and not setting.derived and promised is not None and count < promised <= 15:
         yield Violation(
             origin=setting.origin,
-            message=f"qos_max_vls {promised} is no more than a word: {_vls_are(count)} operational",
+            message=f"qos_max_vls {promised} has no effect: {_vls_are(count)} operational",
             note="max_op_vls, a code, says how many lanes ports use; qos_max_vls, a count, changes no table",
-            help="let both say the same",
+            help="set both to the same number of lanes",
             data={"promised": promised, "lanes": count},
             severity="warning",
         )
@@ -252,7 +254,7 @@ def _beyond(subnet: Subnet, count: int) -> Iterator[Violation]:
         return
     beyond = [sl for sl, vl in enumerate(lanes) if count <= vl < DROPPED]
     if beyond:
-        rides = f"SL {beyond[0]} rides on VL {lanes[beyond[0]] % folding(count)}"
+        rides = f"SL {beyond[0]} uses VL {lanes[beyond[0]] % folding(count)}"
         yield Violation(
             origin=setting.origin,
             message=f"qos_sl2vl puts SL {joined(map(str, beyond), 4)} above the operational lanes: {rides}",

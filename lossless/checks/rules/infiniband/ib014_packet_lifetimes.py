@@ -1,16 +1,16 @@
-"""Packets must be given long enough to wait, and not for ever.
+"""Packet lifetimes must be long enough for a busy queue, and must not be unlimited.
 
 Severity: warning
 
 ## What it does
-Judges the lifetimes at the head of a queue, in switches and towards hosts, and the lifetime in a switch: too short
+Checks the lifetimes at the head of a queue, in switches and towards hosts, and the lifetime in a switch: too short
 (below 0x0c, 16.8 ms), off (0x14 and above), or longer towards hosts than between switches.
 
 ## Why it breaks a lossless fabric
-A packet whose life ends is thrown away, on a fabric that was to lose none: short lives drop where a queue is merely
-busy. Off, nothing ends a circle of packets that wait for one another, and one dead host may hold everybody behind
-it. A life at the leaves that is longer than that between switches drops in the middle of the fabric what a slow
-host holds up at its edge.
+A packet whose lifetime ends is discarded, on a fabric that should lose none: short lifetimes drop packets in queues
+that are merely busy. With the lifetime off, nothing ends a credit loop, and one dead host may stall all hosts behind
+it. A lifetime at the leaves that is longer than that between switches moves the drops of a slow host from the edge to
+the middle of the fabric.
 
 ## Bad
 ```conf opensm base=none
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 INNER, LEAF, SWITCH = "head_of_queue_lifetime", "leaf_head_of_queue_lifetime", "packet_life_time"
 SHORTEST, OFF, WIDEST = 0x0C, 0x14, 0x1F
-"""Codes: the shortest life that a busy queue survives, the first that is for ever, and the last of the field."""
+"""Codes: the shortest lifetime that a busy queue survives, the first that is unlimited, the last of the field."""
 _TICK_US = 4.096
 
 
@@ -86,9 +86,9 @@ def _short(subnet: Subnet, settings: list[ManagerSetting]) -> Iterator[Violation
         life_us = _TICK_US * 2 ** number(subnet, setting.key)
         yield Violation(
             origin=setting.origin,
-            message=f"{setting.key} {setting.text} throws packets away after {life_us / 1000:.3g} ms in a queue",
+            message=f"{setting.key} {setting.text} discards packets after {life_us / 1000:.3g} ms in a queue",
             note="a queue that is merely busy may hold a packet longer",
-            help="leave it out",
+            help=f"remove {setting.key}",
             elements=tuple(short.key for short in settings),
             data={"code": number(subnet, setting.key), "life_us": life_us},
         )
@@ -97,8 +97,8 @@ def _short(subnet: Subnet, settings: list[ManagerSetting]) -> Iterator[Violation
 def _off(setting: ManagerSetting) -> Violation:
     return Violation(
         origin=setting.origin,
-        message=f"{setting.key} {setting.text} is for ever: packets that wait for one another are never thrown away",
-        help="leave it out",
+        message=f"{setting.key} {setting.text} is unlimited: packets in a credit loop are never discarded",
+        help=f"remove {setting.key}",
         data={"key": setting.key},
     )
 
@@ -107,11 +107,11 @@ def _reversed(subnet: Subnet, stated: ManagerSetting, inner: int, leaf: int) -> 
     other = subnet.option(INNER)
     return Violation(
         origin=stated.origin,
-        message=f"packets wait longer for a host ({_in_ms(leaf)}) than between switches ({_in_ms(inner)})",
-        note="what a slow host holds up is thrown away in the middle of the fabric",
-        help="let the life at leaves be no longer than that between switches",
+        message=f"packet lifetime is longer towards hosts ({_in_ms(leaf)}) than between switches ({_in_ms(inner)})",
+        note="packets for a slow host are then discarded in the middle of the fabric, not at its edge",
+        help="set the lifetime at leaves to no more than that between switches",
         data={"inner": inner, "leaf": leaf},
-        related=beside(stated.origin, (other.origin if other else None, "the life between switches")),
+        related=beside(stated.origin, (other.origin if other else None, "the lifetime between switches")),
     )
 
 

@@ -5,12 +5,11 @@ Severity: error
 ## What it does
 Compares each word of `routing_engine` with the engines of opensm, or of NVIDIA's OpenSM where that is declared; the
 case of letters counts. Of NVIDIA's not all names are known: there, and in a file whose flavour does not show, a
-word is judged only where it is close to a name that is known.
+word is checked only where it is close to a name that is known.
 
 ## Why it breaks a lossless fabric
 opensm writes one line into its log and routes by minhop, which chooses shortest paths with nothing to keep them
-from closing a circle. On a fat tree that costs balance; on a torus or a dragonfly packets may wait for one another
-for ever.
+from closing a cycle. On a fat tree that costs balance; on a torus or a dragonfly it can form credit loops.
 
 ## Bad
 ```yaml intent base=infiniband

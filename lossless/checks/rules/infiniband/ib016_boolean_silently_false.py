@@ -9,7 +9,7 @@ nothing known, and worth knowing where it means no, which is what opensm makes o
 
 ## Why it breaks a lossless fabric
 `qos true` starts a subnet without QoS: no SL2VL table, no arbitration, every packet on VL 0, and torus-2QoS without
-the lanes that keep it free of circles. opensm says nothing, neither when it starts nor in its log.
+the lanes that keep it free of cycles. opensm says nothing, neither when it starts nor in its log.
 
 ## Bad
 ```conf opensm base=none

@@ -8,7 +8,7 @@ Compares numbers and words with what opensm keeps, where it checks them, and wit
 holds, where it does not; with `qos TRUE`, tables of arbitration too.
 
 ## Why it breaks a lossless fabric
-opensm replaces what it checks by a default of its own, and sends what it does not check as it stands. `max_op_vls`
+opensm replaces what it checks by a default of its own, and sends what it does not check unchanged. `max_op_vls`
 is a code from 1 to 5, so `max_op_vls 8`, meant as eight lanes, asks for all that a port has, and 0 leaves ports as
 they were. Lifetimes and timeouts have five bits: 64 is cut down to 0 on its way, and packets that wait are dropped
 at once.

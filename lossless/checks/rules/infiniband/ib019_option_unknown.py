@@ -6,7 +6,7 @@ Fix: unsafe
 ## What it does
 Looks for keys that the declared opensm (`flavour`) does not know: misspelled ones, keys joined to their value by
 `=`, keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than are listed
-anywhere at hand; there, and in a file whose flavour does not show, a key that nobody knows is not judged unless it
+anywhere at hand; there, and in a file whose flavour does not show, a key that nobody knows is not checked unless it
 is close to one that is known.
 
 ## Why it breaks a lossless fabric
@@ -85,7 +85,7 @@ def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
         return
     yield Violation(
         origin=setting.origin.key(),
-        message=f"no opensm is known to have a key {setting.key!r}: it is passed over",
+        message=f"no opensm is known to have a key {setting.key!r}: it is skipped",
         help=f"did you mean {near}?" if near else "take it out",
         data={"key": setting.key},
         severity=None if certain else "warning",
@@ -97,7 +97,7 @@ def _joined(setting: ManagerSetting) -> Violation:
     key, _, text = setting.key.partition("=")
     return Violation(
         origin=setting.origin.key(),
-        message=f"{setting.key!r} is passed over as one word: opensm wants a blank between key and value",
+        message=f"{setting.key!r} is skipped as one word: opensm wants a blank between key and value",
         help=f"write {key} {text or setting.text}".rstrip(),
         data={"key": key},
     )
@@ -107,7 +107,7 @@ def _others(setting: ManagerSetting, flavour: Flavour) -> Violation:
     other = "nvidia" if flavour == "upstream" else "upstream"
     return Violation(
         origin=setting.origin.key(),
-        message=f"{setting.key} is a key of {_CALLED[other]}; {_CALLED[flavour]} passes it over",
+        message=f"{setting.key} is a key of {_CALLED[other]}; {_CALLED[flavour]} skips it",
         help=f"take it out, or state flavour: {other}",
         data={"key": setting.key},
         fix=() if setting.derived else (Edit(setting.origin, "remove"),),

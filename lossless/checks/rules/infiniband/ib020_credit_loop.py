@@ -1,17 +1,17 @@
-"""Routes must not be able to wait for each other in a circle.
+"""Routes must have no credit loop.
 
 Severity: error
 
 ## What it does
-Computes the routes of minhop, updn and dor as opensm computes them, all ways that ftree, ar_ftree and ar_updn may
-take, and the routes and lanes of torus-2QoS. From them it makes the graph of which channel waits for which, and looks
-for a circle; what it shows is a shortest one, hop by hop. The routes of lash, dfsssp, nue and of NVIDIA's other engines
-cannot be computed here: of them nothing is judged. `lossless opensm` decides on the tables that a real opensm writes.
+Computes the routes of minhop, updn and dor as opensm computes them, all paths that ftree, ar_ftree and ar_updn may
+take, and the routes and lanes of torus-2QoS. From them it builds the channel dependency graph and looks for a cycle (a
+credit loop); a shortest one is shown hop by hop. The routes of lash, dfsssp, nue and of NVIDIA's other engines cannot
+be computed here and are not checked. `lossless opensm` decides on the tables that a real opensm writes.
 
 ## Why it breaks a lossless fabric
-InfiniBand never drops for want of buffers: a packet keeps its place until the next switch has credits. In a circle
-every packet waits for the next one, all around. Once its buffers are full nothing moves any more, until packets grow
-older than `head_of_queue_lifetime` and are thrown away; then it fills again.
+InfiniBand never drops for lack of buffers: a packet stays in its buffer until the next switch has credits. In a credit
+loop every buffer waits for credits of the next. Once all of them are full no packet moves, until packets exceed
+`head_of_queue_lifetime` and are discarded; then the loop fills again.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -51,7 +51,7 @@ tree by `updn` or `ftree` with its top switches as roots, anything else by `dfss
 
 ## Sources
 - W. Dally and C. Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection Networks, IEEE Transactions on
-  Computers C-36(5), 1987: no circle of waiting, no deadlock
+  Computers C-36(5), 1987: no cycle of waiting, no deadlock
 - linux-rdma/opensm opensm/osm_ucast_mgr.c @917070c, osm_switch.c @8ae061c, osm_ucast_updn.c @9b50961 (which port an
   address gets)
 - opensm 3.3.23 on simulated fabrics, run: the tables computed here are the ones it dumps, entry by entry
@@ -74,19 +74,19 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where routes close a circle, and a missing input where that is unproven."""
+    """Yield a violation where routes close a cycle, and a missing input where that is unproven."""
     if not switches(subnet):
         yield NO_TOPOLOGY
         return
     verdict = subnet_verdict(subnet)
     if verdict.state == "unproven":
-        yield MissingInput(f"whether there are credit loops is unproven: {verdict.why}")
-    elif verdict.state == "loop" and not _passed_over(subnet, verdict):
+        yield MissingInput(f"credit loops are neither found nor excluded: {verdict.why}")
+    elif verdict.state == "loop" and not _skipped(subnet, verdict):
         yield _violation(subnet, verdict)
 
 
-def _passed_over(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
-    """Return whether another rule says the cause: opensm passes over an engine that the shape or its lanes do not suit.
+def _skipped(subnet: Subnet, verdict: CreditLoopVerdict) -> bool:
+    """Return whether another rule says the cause: opensm skips an engine that the shape or its lanes do not suit.
 
     IB002 does for shapes with rings, IB004 for the lanes of torus-2QoS.
     """
@@ -103,7 +103,7 @@ def _violation(subnet: Subnet, verdict: CreditLoopVerdict) -> Violation:
     topology = shape(subnet)
     return Violation(
         origin=here,
-        message=f"routes of {verdict.engine} wait for each other in a circle of {len(verdict.loop)} hops",
+        message=f"{verdict.engine} routes have a credit loop of {len(verdict.loop)} hops",
         note="; ".join((*verdict.loop, verdict.why)),
         help=_help(subnet),
         elements=tuple(hop.split(" ", 1)[0] for hop in verdict.loop),

@@ -8,7 +8,7 @@ whether the lane has a weight in one of the arbitration tables. torus-2QoS write
 between switches and VL 0 at hosts, and with SL 8 and up VL 4 to 7 and VL 1; each of them needs a weight.
 
 ## Why it breaks a lossless fabric
-A level whose entry is 15 has no lane: each of its packets is thrown away. A lane without weight is sent nothing, or
+A level whose entry is 15 has no lane: each of its packets is discarded. A lane without weight is sent nothing, or
 only what is left over: its queues stay full, and what waits behind them stops.
 
 ## Bad
@@ -134,7 +134,7 @@ def _dropped(subnet: Subnet, sl: int, users: list[tuple[str, Origin]]) -> Violat
     here = written(subnet, "qos_sl2vl")
     return Violation(
         origin=here,
-        message=f"SL {sl} has no lane: every packet of {_names(users)} is thrown away",
+        message=f"SL {sl} has no lane: every packet of {_names(users)} is discarded",
         help="name a lane of 0 to 14",
         data={"sl": sl},
         related=beside(here, *((origin, name) for name, origin in users)),

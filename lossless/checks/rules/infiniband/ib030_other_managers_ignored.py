@@ -8,7 +8,7 @@ Looks for `ignore_other_sm TRUE`.
 
 ## Why it breaks a lossless fabric
 A manager that ignores others becomes master beside them: both give out LIDs and write routes, each over what the
-other wrote, and packets are dropped or go in circles for as long as both live. A standby is no help then but the
+other wrote, and packets are dropped or go in cycles for as long as both live. A standby is no help then but the
 cause.
 
 ## Bad

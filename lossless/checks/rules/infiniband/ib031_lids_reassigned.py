@@ -21,7 +21,7 @@ reassign_lids FALSE
 ```
 
 ## Fix
-Take it out. Where LIDs have to be given anew, do it once, by `opensm -r`, while no job runs.
+Take it out. Where LIDs have to be given again, do it once, by `opensm -r`, while no job runs.
 
 ## Sources
 - opensm(8), of opensm 3.3.23: "Specifying -r on a running subnet may disrupt subnet traffic"
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def check(subnet: Subnet) -> Results:
-    """Yield a violation where LIDs are given anew."""
+    """Yield a violation where LIDs are given again."""
     setting = subnet.option("reassign_lids")
     if setting is not None and is_on(subnet, "reassign_lids"):
         yield Violation(

@@ -57,7 +57,7 @@ def check(subnet: Subnet) -> Results:
     if not keyed and (level or lease_s):
         yield Violation(
             origin=written(subnet, "m_key_protection_level", "m_key_lease_period"),
-            message="ports are to be protected by a key, and there is none: m_key is 0",
+            message="ports should be protected by a key, but there is none: m_key is 0",
             note="a key of 0 turns protection off",
             help="state an m_key",
             data={"level": level, "lease_s": lease_s},
@@ -65,14 +65,14 @@ def check(subnet: Subnet) -> Results:
     elif keyed and lease_s:
         yield from _lease(subnet, lease_s)
     elif keyed:
-        yield _for_ever(subnet)
+        yield _permanent(subnet)
 
 
-def _for_ever(subnet: Subnet) -> Violation:
+def _permanent(subnet: Subnet) -> Violation:
     here = next((secret.origin for secret in subnet.secrets if secret.key == "m_key"), None)
     return Violation(
         origin=here or written(subnet, "m_key"),
-        message="ports keep their key for ever: without a lease no manager that lacks it can take the subnet over",
+        message="ports keep their M_Key permanently: without a lease no manager that lacks it can take the subnet over",
         help="state an m_key_lease_period of a few sweeps, or keep the key where it is not lost",
         severity="info",
     )

@@ -47,8 +47,8 @@ def check(subnet: Subnet) -> Results:
     if setting is not None and value(subnet, "max_wire_smps") == 0:
         yield Violation(
             origin=setting.origin,
-            message="max_wire_smps 0 is no limit: management packets drown one another",
-            note="they travel on VL 15, which has no credits",
+            message="max_wire_smps 0 sets no limit: management packets overload VL 15",
+            note="VL 15 has no credits: it drops what it cannot take",
             help="leave it out, for 4, or state some tens",
             fix=set_to(setting, "4"),
         )

@@ -48,7 +48,7 @@ def check(subnet: Subnet) -> Results:
     if setting is not None and lmc and "ftree" in subnet.routing.engines:
         yield Violation(
             origin=setting.origin,
-            message=f"lmc {lmc} gives a port {2**lmc} LIDs, which ftree does not route: opensm passes it over",
+            message=f"lmc {lmc} gives a port {2**lmc} LIDs, which ftree does not route: opensm skips it",
             help="leave lmc out, or use the engine updn",
             data={"lmc": lmc},
             related=beside(setting.origin, (subnet.routing.origin, "the routing engine")),

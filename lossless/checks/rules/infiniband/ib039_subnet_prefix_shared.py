@@ -3,7 +3,7 @@
 Severity: warning
 
 ## What it does
-Compares the prefixes of all subnets that are judged together, those of the default included.
+Compares the prefixes of all subnets that are checked together, those of the default included.
 
 ## Why it breaks a lossless fabric
 The prefix is the upper half of every address. Two subnets with the same one cannot be told apart: a host with an

@@ -4,7 +4,7 @@ Severity: warning
 
 ## What it does
 Follows a path of each partition that states a service level through the policy: its match rules in their order,
-then its simple rules, then its default. Rules that also ask for other things than a P_Key are not judged.
+then its simple rules, then its default. Rules that also ask for other things than a P_Key are not checked.
 
 ## Why it breaks a lossless fabric
 Where there is a policy, its answer counts and the `sl` of a partition does not, not even for a path that is asked

@@ -4,12 +4,12 @@ Severity: error
 
 ## What it does
 Looks for partitions of different names and members whose P_Keys are the same but for the membership bit. A partition
-that states no key, or 0, gets the lowest one that is free where it stands, and may be given that of a later one.
+that states no key, or 0, gets the lowest one that is free at its line, which may be that of a later one.
 Statements of one name belong to one partition, and so do the names that a file gives the same members.
 
 ## Why it breaks a lossless fabric
 opensm joins them without an error: the hosts of one tenant are members of the other's partition and reach its hosts,
-and all of them are on the service level of the one that stands last.
+and all of them are on the service level of the last one in the file.
 
 ## Bad
 ```yaml intent base=infiniband
@@ -72,7 +72,7 @@ def _violation(part: Partition, first: Partition, key: int, free: int) -> Violat
     return Violation(
         origin=part.origin,
         message=f"partitions {first.name} and {part.name} have one P_Key, {key:#06x}: opensm merges them",
-        note="the hosts of both are members of both, on the service level that stands last",
+        note="the hosts of both are members of both, on the service level of the last one",
         help=f"give {part.name} a P_Key of its own, such as {free:#06x}",
         elements=(part.name,),
         data={"pkey": key, "partitions": [first.name, part.name]},

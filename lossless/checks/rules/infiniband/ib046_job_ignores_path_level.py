@@ -10,8 +10,8 @@ warning, and `lossless opensm` decides.
 
 ## Why it breaks a lossless fabric
 Whoever opens a connection has to ask the subnet manager for the level of its path and to use it. NCCL asks nobody: all
-its queue pairs have the level of NCCL_IB_SL. On one level all paths are on the lanes of one, the rings of the torus
-close, and packets wait for each other for ever. No number is right there.
+its queue pairs have the level of NCCL_IB_SL. On one level all paths share the lanes of that level, and the rings of the
+torus become credit loops. No single level is right there.
 
 ## Bad
 ```yaml intent base=infiniband

@@ -22,9 +22,9 @@ BASE = 0x7FFF
 
 
 def by_key(subnet: Subnet) -> dict[int, list[Partition]]:
-    """Return the partitions of the file by the low 15 bits of their keys: opensm joins those that are alike.
+    """Return the partitions of the file by the low 15 bits of their keys: opensm merges equal ones.
 
-    One that states no key, or 0, is that of the same name, else it gets the lowest key that is free where it stands.
+    One that states no key, or 0, is that of the same name, else it gets the lowest key that is free at its line.
 
     Source: linux-rdma/opensm opensm/osm_prtn.c @fa74b98 (osm_prtn_make_new, generate_pkey).
     """
@@ -54,8 +54,8 @@ def is_of_hosts(member: Member) -> bool:
 def key_tables(subnet: Subnet) -> dict[str, tuple[int, ...]]:
     """Return the P_Keys of every HCA by its name, in the order in which opensm fills the table of a port that is new.
 
-    That is the order of the bytes of the keys, low byte first. Before them stands the key that asks for place 0, else
-    the default one; the default one of a limited member does not where ``allow_both_pkeys`` is on.
+    That is the order of the bytes of the keys, low byte first. Before them is the key that asks for place 0, else
+    the default one; the default one of a limited member is not where ``allow_both_pkeys`` is on.
 
     Source: linux-rdma/opensm opensm/osm_pkey_mgr.c, opensm/osm_prtn_config.c @fa74b98; tests compare it with runs.
     """

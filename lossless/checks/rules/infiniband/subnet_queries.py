@@ -35,9 +35,9 @@ OWN_ENGINE = MissingInput("by which engine NVIDIA's OpenSM routes where none is 
 QOS_UNTOLD = MissingInput("whether opensm is started with --qos: its file says nothing of qos")
 
 TREE_ENGINES = ("ftree", "updn", "dnup", "ar_ftree", "ar_updn")
-"""Engines that let no packet go down and up again: opensm(8); the ar_ ones are NVIDIA's, by their names."""
+"""Engines that allow no valley: opensm(8); the ar_ ones are NVIDIA's, by their names."""
 LAYERED_ENGINES = ("lash", "dfsssp", "torus-2QoS")
-"""Engines that part their paths by VL to keep them free of circles, and need the SL2VL tables for it: opensm(8)."""
+"""Engines that part their paths by VL to keep them free of cycles, and need the SL2VL tables for it: opensm(8)."""
 
 ARBITRATION_TABLES = ("vlarb_high", "vlarb_low")
 SL_COUNT = 16

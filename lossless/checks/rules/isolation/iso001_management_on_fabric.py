@@ -8,7 +8,7 @@ purpose whose name says so (`management`, `mgmt`, `oob`, `bmc`, `ipmi`). One tha
 is an error; in a lossy class it is a choice, and worth knowing. One without a class is ISO002's.
 
 ## Why it breaks a lossless fabric
-In a storm the lossless queues stand still, and with them whoever would log in to find out why. What resets a hung host
+In a storm the lossless queues stall, and with them whoever would log in to find out why. What resets a hung host
 or switches a port off must not depend on the queues that hang.
 
 ## Bad
@@ -29,7 +29,7 @@ networks:
 Put management on switches of its own: `on: separate`. If it must share the fabric, then in a lossy class.
 
 ## Sources
-- sonic-net/sonic-mgmt issue 20073 (BGP flaps when its queue is paused: what shares a paused queue stands still)
+- sonic-net/sonic-mgmt issue 20073 (BGP flaps when its queue is paused: what shares a paused queue stalls)
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (one storm stops all of a
   class)
 """
@@ -61,7 +61,7 @@ def _violation(network: Network, cls: TrafficClass) -> Violation:
         message=f"network {network.name} shares the fabric, in {kind} class {cls.name}",
         note="whoever pauses that class cuts management off"
         if cls.lossless
-        else "a fabric that fails takes it along",
+        else "a failure of the fabric cuts management off",
         help="on: separate" + (", or a lossy class" if cls.lossless else ""),
         data={"network": network.name, "class": cls.name, "lossless": cls.lossless},
         severity=None if cls.lossless else "info",

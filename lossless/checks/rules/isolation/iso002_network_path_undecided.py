@@ -5,7 +5,7 @@ Severity: warning
 ## What it does
 Looks at the `networks` of an intent. One that is `on: fabric` needs a `class`: without one its packets are in
 whatever class their DSCP leads to, and unmarked ones in the class of DSCP 0. And no two networks may claim the same
-prefix where they take different ways: on the fabric and beside it, or in two classes.
+prefix where they take different paths: on the fabric and beside it, or in two classes.
 
 ## Why it breaks a lossless fabric
 Storage that nobody placed ends up where its packets happen to be marked for. If that is the lossless class, it pauses

@@ -10,7 +10,7 @@ that have lossless buffers for the class and no PFC are PFC001's.
 
 ## Why it breaks a lossless fabric
 The two classes exist so that packets which bounce back up never wait for packets that go down. A host that marks its
-own traffic for them takes that room, and the circle of pauses that they break can close again. And what enters here in
+own traffic for them takes that room, and the cycle of pauses that they break can close again. And what enters here in
 such a class has no headroom on this port: it is dropped on the way in and pauses others on the way out.
 
 ## Bad

@@ -7,8 +7,8 @@ Compares the `speed` of the two ports of a link, where both files name each othe
 are up, and neither negotiates its speed. Where only one of the files names the link, it warns.
 
 ## Why it breaks a lossless fabric
-Ports of different speeds do not bring a link up. What should have used it takes the other uplinks, which are then
-oversubscribed, and pauses reach all servers below them.
+Ports of different speeds do not bring a link up. Its traffic takes the other uplinks, which are then
+oversubscribed, and pauses propagate to all servers below them.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-spine

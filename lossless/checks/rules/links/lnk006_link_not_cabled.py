@@ -4,12 +4,12 @@ Severity: error
 
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for declared links of
-which no file tells, though the files reach them. Sheets and exports reach a link where they name both its devices.
-LLDP reaches it where one of them gave its own, and the other is heard of somewhere. What is out of reach is not judged.
+which no file tells, though the files reach them. Sheets and exports reach a link where they name both its devices. LLDP
+reaches it where one of them gave its own, and the other is heard of somewhere. What is out of reach is not checked.
 
 ## Why it breaks a lossless fabric
-What should have used the link takes those beside it. They are oversubscribed then, and fill, and pauses reach all that
-is below.
+The traffic of the link takes parallel links. They are then oversubscribed, their queues fill, and pauses propagate to
+all hosts below.
 
 ## Bad
 ```yaml intent base=leaf-spine beside=cables-one-short.csv
@@ -88,12 +88,10 @@ def _out_of_reach(cabling: FabricCabling) -> Iterator[MissingInput]:
     strangers = sorted({name for cable in unseen for name in devices_of(cable)} - covered, key=natural_key)
     without = [cable for cable in unseen if not covered.issuperset(devices_of(cable))]
     if without:
-        yield MissingInput(f"links of {some(strangers)}: no file tells of {_them(strangers)}", len(without))
+        yield MissingInput(f"links of {some(strangers)}: no file lists {_them(strangers)}", len(without))
     if len(without) < len(unseen):
         rest = [cable for cable in unseen if covered.issuperset(devices_of(cable))]
-        yield MissingInput(
-            f"links as {rest[0].name}: only others heard these devices; their own LLDP tells", len(rest)
-        )
+        yield MissingInput(f"links as {rest[0].name}: missing LLDP of these devices themselves", len(rest))
 
 
 def _them(names: Sequence[str]) -> str:

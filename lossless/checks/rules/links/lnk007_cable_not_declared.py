@@ -8,8 +8,8 @@ declared switches at which nothing is declared. Cables between devices that the 
 concern, and neither are those at ports for management.
 
 ## Why it breaks a lossless fabric
-Nobody has judged what such a link carries. It can bring traffic that no port below was made for, have no headroom for
-its length, or lead packets up again that came down.
+Nobody has checked what such a link carries. It can bring traffic that no port below was made for, have no headroom for
+its length, or create a valley.
 
 ## Bad
 ```csv cabling beside=leaf-spine.yaml
@@ -26,7 +26,7 @@ Declare the cable, or pull it.
 
 ## Sources
 - S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (links that
-  routing did not reckon with)
+  routing did not plan for)
 """
 
 from __future__ import annotations

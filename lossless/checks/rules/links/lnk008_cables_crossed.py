@@ -5,7 +5,7 @@ Severity: error
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), takes the ports that have a
 cable and should have another. Cables that are in each other's place are told together: two that were swapped, or all
-those of two devices that stand where the other should. A port that an intent does not name, as those of hosts in a
+those of two devices in exchanged positions. A port that an intent does not name, as those of hosts in a
 shape, is any port of its device; a port that files call by alias, or as it is printed on the front, is known by that.
 
 ## Why it breaks a lossless fabric

@@ -1,13 +1,13 @@
-"""On a fabric that a cloud runs, the rules of PFC, ECN, DSCP and watchdogs have nothing to judge.
+"""On a fabric that a cloud runs, the rules of PFC, ECN, DSCP and watchdogs have nothing to check.
 
 Severity: info
 
 ## What it does
-Says so for each intent whose `transport` is a cloud's (`efa`, `gcp`, `azure`), and why. No other rule judges such an
+Says so for each intent whose `transport` is a cloud's (`efa`, `gcp`, `azure`), and why. No other rule checks such an
 intent but those of this family: there are no switches in it, and no class that a tenant could mark.
 
 ## Why it breaks a lossless fabric
-It does not. A clean report would otherwise read as if headroom, marking and pauses had been judged and found right.
+It does not. A clean report would otherwise read as if headroom, marking and pauses had been checked and found right.
 AWS's SRD delivers packets itself, by many paths and in any order, and asks for no lossless network below it;
 InfiniBand sends by credits; where a cloud runs RoCE, its own profile marks for its own switches.
 
@@ -24,7 +24,7 @@ transport: rocev2
 ```
 
 ## Fix
-Nothing is to mend. Where the switches are yours after all, state `transport: rocev2` and describe them.
+Nothing is to fix. Where the switches are yours after all, state `transport: rocev2` and describe them.
 
 ## Sources
 - libfabric fi_efa(7), supported features (SRD)
@@ -51,7 +51,7 @@ def check(view: View) -> Results:
         yield Violation(
             origin=managed.origin,
             message=f"PFC, ECN, DSCP and watchdog rules do not apply: {_why(managed)}",
-            note="judged is the environment of the jobs alone; rendered is that too",
+            note="checked is the environment of the jobs alone; rendered is that too",
             data={"transport": managed.transport, "machine": managed.machine},
         )
 

@@ -16,7 +16,7 @@ _KEYS = {"min_time_between_cnps": "cnp_interval"}
 
 
 class HostDcqcn:
-    """The DCQCN parameters of hosts that are alike. Nothing is known of a NIC without a table of them."""
+    """The DCQCN parameters of identical hosts. Nothing is known of a NIC without a table of them."""
 
     def __init__(self, host: HostQos, hosts: tuple[str, ...]) -> None:
         self.host = host

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 
 _HALVES = (
-    ("priorities", "reaction", "heeded"),
+    ("priorities", "reaction", "reacted to"),
     ("notifying", "notification", "answered with CNPs"),
 )
 """The two halves of DCQCN: the attribute with its priorities, what vendors call it, what marks are without it."""
@@ -119,7 +119,7 @@ def _on_none(view: View) -> Results:
             yield Violation(
                 origin=host.dcqcn.origin,
                 message="DCQCN is on and runs on no priority: no class is lossless",
-                note="without priorities of its own it runs on those with PFC; nobody would heed ECN marks",
+                note="without priorities of its own it runs on those with PFC, and no sender reacts to ECN marks",
                 help="set congestion_control.dcqcn.priorities to those of RDMA, or congestion_control: pfc-only",
                 elements=names,
                 data={"priorities": []},
@@ -127,7 +127,7 @@ def _on_none(view: View) -> Results:
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a violation per host whose DCQCN leaves out a priority that the switch port it hangs on marks."""
+    """Yield a violation per host whose DCQCN leaves out a priority that the switch port it is attached to marks."""
     for link in attached_hosts(devices):
         halves = tuple(_halves(link.host.dcqcn, link.switch.marking))
         if halves:
@@ -168,7 +168,7 @@ def _violation(
     return Violation(
         origin=origin,
         message=f"{what} runs on {spell(first.priorities)}, not on {spell(first.missing)}, which is lossless",
-        note="ECN marks of that priority are neither answered with CNPs nor heeded: PFC alone is left"
+        note="ECN marks of that priority cause neither CNPs nor a rate reduction: PFC is the only control"
         if whole
         else f"ECN marks of that priority are not {first.without}",
         help=f"leave priorities out, or make it [{wanted}]"

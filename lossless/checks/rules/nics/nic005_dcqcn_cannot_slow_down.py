@@ -6,7 +6,7 @@ Severity: error
 Looks for DCQCN parameters that undo each other: `rpg_min_dec_fac: 100%`, which forbids any cut; an `rpg_min_rate`
 that is no less than the link; and an `rpg_time_reset` no longer than `cnp_interval` or
 `rate_reduce_monitor_period`, which raises a sender at least as often as it can be cut. How fast is wise is a
-matter of tuning, and not judged.
+matter of tuning, and not checked.
 
 ## Why it breaks a lossless fabric
 With a cut forbidden, marks and CNPs do nothing and PFC alone ends congestion. Where the timer that raises the

@@ -1,15 +1,15 @@
-"""`dce_tcp_g` is what alpha keeps of its past, in 1/1024: a small number forgets everything at once.
+"""`dce_tcp_g` is the EWMA weight of the previous alpha, in 1/1024: a small one discards the history at once.
 
 Severity: warning
 Confidence: medium
 
 ## What it does
-Reads a stated `dce_tcp_g`. Below 512 alpha loses more than half of its past at each update; the default, 1019,
-keeps 99.5 %. Papers call g what they give to the new sample: their 1/256 is 1020 here, not 4.
+Reads a stated `dce_tcp_g`. Below 512 the previous alpha weighs less than half at each update; with the default, 1019,
+it weighs 99.5 %. Papers call g the weight of the new sample: their 1/256 is 1020 here, not 4.
 
 ## Why it breaks a lossless fabric
-Alpha decides how deep a sender cuts. With no memory it is 1 after any CNP, so that every cut is the deepest
-allowed, and 0 without one: rates swing between too much and too little, and the queue with them.
+Alpha decides how far a sender cuts its rate. Without history it is 1 after any CNP, so that every cut is the deepest
+allowed, and 0 without one: rates and the queue oscillate.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -47,14 +47,14 @@ _HALF = _WHOLE // 2
 
 
 def check(view: View) -> Results:
-    """Yield a violation per kind of host whose alpha loses more than half of its past at each update."""
+    """Yield a violation per kind of host whose previous alpha weighs less than half at each update."""
     for dcqcn in running(view):
         weight = dcqcn.values.get("dce_tcp_g", _WHOLE)
         if weight < _HALF:
             yield Violation(
                 origin=dcqcn.at("dce_tcp_g"),
-                message=f"dce_tcp_g {weight} keeps {weight / _WHOLE:.1%} of alpha at each update; the default, 1019, "
-                "keeps 99.5%",
+                message=f"dce_tcp_g {weight} gives the previous alpha a weight of {weight / _WHOLE:.1%}; the default, "
+                "1019, gives it 99.5%",
                 note=f"as the g of papers, {weight}/1024 for the new sample, it would be {_WHOLE - weight} here",
                 help=f"leave dce_tcp_g out, or make it {_WHOLE - weight}",
                 elements=dcqcn.hosts,

@@ -4,7 +4,7 @@ Severity: warning
 
 ## What it does
 Compares `rpg_ai_rate` with `rpg_hai_rate` where either is stated. Their size is a matter of tuning and is not
-judged, nor are the NIC's defaults.
+checked, nor are the NIC's defaults.
 
 ## Why it breaks a lossless fabric
 Additive increase feels its way up after congestion, hyper increase takes back what is free later. The wrong way

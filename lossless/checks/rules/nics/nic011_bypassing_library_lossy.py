@@ -3,7 +3,7 @@
 Severity: error
 
 ## What it does
-Judges the libraries an intent says its jobs use whose queue pairs bypass the kernel: NCCL's GPU-initiated
+Checks the libraries an intent says its jobs use whose queue pairs bypass the kernel: NCCL's GPU-initiated
 networking (`nccl.gin`, or a stated `nccl.gin_ib_tc`) and MORI (`mori`). Each must have a ToS byte of a lossless
 DSCP of its own; NCCL's falls back to `nccl.ib_tc`. The hosts' `traffic_class` does not reach them.
 

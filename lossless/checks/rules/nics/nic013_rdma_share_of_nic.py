@@ -6,7 +6,7 @@ Confidence: medium
 ## What it does
 Reads how the NIC shares its wire (`mlnx_qos`, `dcb ets`): a TC that carries a lossless priority and shares by
 percentage must have at least half of an equal share, together with the other lossless ones. Strict TCs, and those that
-the NIC schedules in its own way (`vendor`, the default of mlx5), have no percentage and are not judged.
+the NIC schedules in its own way (`vendor`, the default of mlx5), have no percentage and are not checked.
 
 ## Why it breaks a lossless fabric
 The percentage counts as soon as something else has packets to send, a checkpoint or a storage client: RDMA then gets

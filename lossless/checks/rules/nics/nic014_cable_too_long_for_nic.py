@@ -8,8 +8,9 @@ are rendered as declared. Of a host that was read beside its intent, it compares
 with that of the cable; the lengths in switches' files are rows of a table, and say nothing of one cable.
 
 ## Why it breaks a lossless fabric
-The NIC sizes the headroom of its own receive buffer by the cable. What it does not take it ignores, and keeps the
-7 m it started with: at 100G, 1 km of cable holds 124 kB both ways, which arrive behind a pause and are dropped.
+The NIC sizes the headroom of its own receive buffer by the cable. It ignores a length that it does not take,
+and keeps the default of 7 m: at 100G, 1 km of cable holds 124 kB in both directions, which arrive after a pause and are
+dropped.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -87,7 +88,7 @@ def check(view: View) -> Results:
 
 
 def _shorter_setting(view: View, host: HostQos, told_m: int, names: tuple[str, ...]) -> Iterator[Violation]:
-    """Yield a violation where a NIC was told a shorter cable than the one it hangs on, as far as that is known."""
+    """Yield a violation where a NIC was told a shorter cable than its own, as far as that is known."""
     real = [(cable.real_m, cable) for cable in _cables(view, names) if isinstance(cable.real_m, int)]
     real_m, cable = max(real, key=lambda pair: pair[0], default=(0, None))
     if cable is not None and told_m < real_m:

@@ -83,7 +83,7 @@ def check(view: View) -> Results:
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a violation per host whose MTU is above that of the switch port it hangs on."""
+    """Yield a violation per host whose MTU is above that of the switch port it is attached to."""
     for link in attached_hosts(devices):
         host_mtu, switch_mtu = link.host.mtu_bytes, link.switch.mtu_bytes
         if isinstance(host_mtu, int) and isinstance(switch_mtu, int) and host_mtu > switch_mtu:

@@ -46,7 +46,7 @@ def check(view: View) -> Results:
             yield Violation(
                 origin=host.at("loopback_rdma"),
                 message="RDMA inside a host crosses its PCIe twice: the NIC falls behind and pauses the switch",
-                note="two streams into the NIC, from the network and from the host itself, for one way out",
+                note="two streams into the NIC, from the network and from the host itself, share one path out of it",
                 help="use shared memory or NVLink inside a host, and leave loopback_rdma out",
                 elements=names,
             )

@@ -13,7 +13,7 @@ pauses is CLS001's.
 
 ## Why it breaks a lossless fabric
 A lossless priority without PFC drops packets at the first congestion. A priority too many takes headroom on
-every port and is one more domain in which pauses spread.
+every port and is one more domain of pause propagation.
 
 ## Bad
 ```json config_db base=leaf
@@ -94,12 +94,12 @@ def _too_many(ports: PortSet) -> Iterator[Violation]:
     wanted = {cls.priority for cls in classes.lossless if cls.priority is not None}
     wanted |= {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
     extra = sorted(set(qos.pfc.priorities) - wanted - remapped(qos))
-    # A DSCP that goes astray is CLS001's, and until it is mended nobody knows which priority is one too many.
+    # A DSCP that goes astray is CLS001's, and until it is fixed nobody knows which priority is one too many.
     if extra and wanted <= set(qos.pfc.priorities):
         yield Violation(
             origin=qos.pfc.origin,
             message=f"PFC is on for {spell(extra)}, which no lossless class uses; they use {spell(wanted)}",
-            note="each lossless priority takes headroom of its own and is one more domain of pauses",
+            note="each lossless priority takes headroom of its own and is one more domain of pause propagation",
             help=f"take {', '.join(map(str, extra))} out of pfc_enable",
             data={"pfc": list(qos.pfc.priorities), "lossless": [*sorted(wanted)], "extra": [*extra]},
             severity=None if classes.knowledge == "declared" else "warning",

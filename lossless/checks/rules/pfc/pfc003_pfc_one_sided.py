@@ -3,7 +3,7 @@
 Severity: error
 
 ## What it does
-Compares the PFC mask of the hosts' NICs with that of the switch ports they hang on, declared or read, and the
+Compares the PFC mask of the hosts' NICs with that of the switch ports they are attached to, declared or read, and the
 masks of two switches whose files name each other in DEVICE_NEIGHBOR. Priorities that tunnel remapping adds to one
 end do not count. Where both files name the link, this takes the place of what PFC001 says of the same port.
 
@@ -53,8 +53,8 @@ _WHY = "an end that does not listen to a pause keeps sending into full buffers"
 
 
 def check(view: View) -> Results:
-    """Yield a violation per mask of NICs that differs from that of the switch ports they hang on."""
-    # An intent has one mask for all ports that hosts hang on, so no link need be followed.
+    """Yield a violation per mask of NICs that differs from that of the switch ports they are attached to."""
+    # An intent has one mask for all ports that hosts are attached to, so no link need be followed.
     masks = {
         ports.qos.pfc.priorities
         for ports in view.port_sets
@@ -75,7 +75,7 @@ def _host_violation(
     return Violation(
         origin=host.pfc_origin,
         message=(
-            f"the NICs have PFC on for {spell(paused)}, the switch ports they hang on for {spell(mask)}"
+            f"the NICs have PFC on for {spell(paused)}, the switch ports they are attached to for {spell(mask)}"
         ),
         note=f"the NICs ignore pauses of {spell(unheard)}: {_WHY}"
         if unheard

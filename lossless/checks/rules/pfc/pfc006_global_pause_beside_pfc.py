@@ -52,7 +52,7 @@ def check(view: View) -> Results:
             yield Violation(
                 origin=host.at("global_pause"),
                 message=f"global pause is on beside PFC on {spell(host.pfc_priorities)}: they exclude each other",
-                note="a NIC under global pause stops every class, and does not heed pauses of one",
+                note="a NIC under global pause stops every class, and ignores pauses of one",
                 help="leave hosts.global_pause out: the rendered script switches it off"
                 if host.door == "intent"
                 else "switch it off: ethtool -A IF rx off tx off",

@@ -3,12 +3,12 @@
 Severity: warning
 
 ## What it does
-Where an intent is judged together with the file of one of its switches, looks for ports in service with PFC that
+Where an intent is checked together with the file of one of its switches, looks for ports in service with PFC that
 the intent does not use on that switch. Without an intent nobody knows which ports belong to the RDMA network, and
-nothing is judged; nor where the switch runs another HWSKU than the intent says, as its ports have other names then.
+nothing is checked; nor where the switch runs another HWSKU than the intent says, as its ports have other names then.
 
 ## Why it breaks a lossless fabric
-Whoever hangs on such a port can pause the switch, and through it every sender of the lossless class. Nobody has
+Whoever is attached to such a port can pause the switch, and through it every sender of the lossless class. Nobody has
 counted its headroom, set its NIC or looked at its watchdog: a storm from there is as good as one from a host.
 
 ## Bad
@@ -37,11 +37,11 @@ counted its headroom, set its NIC or looked at its watchdog: a storm from there 
 ```
 
 ## Fix
-Switch PFC off on the port, or bring what hangs on it into the intent.
+Switch PFC off on the port, or bring what is attached to it into the intent.
 
 ## Sources
 - Bai et al., Empowering Azure Storage with RDMA, NSDI 2023 (PFC only inside the RDMA network)
-- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (one port that pauses reaches them all)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.3 (one port that pauses affects them all)
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _violation(device: Device, beyond: list[Port], intended: int) -> Violation:
         origin=device.tables.origin("PORT_QOS_MAP", row, "pfc_enable"),
         message=f"{first.name}{neighbor} has PFC on for {spell(priorities)}, and the intent does not use the port",
         note=f"the intent uses {intended} ports of this switch; what pauses from outside is counted nowhere",
-        help="take pfc_enable off the port, or bring what hangs on it into the intent",
+        help="take pfc_enable off the port, or bring what is attached to it into the intent",
         elements=tuple(element(device, port.name) for port in beyond),
         data={"ports": [port.name for port in beyond], "intended_ports": intended},
     )

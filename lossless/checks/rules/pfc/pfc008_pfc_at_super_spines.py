@@ -5,7 +5,7 @@ Fix: unsafe
 
 ## What it does
 Looks for super-spines whose ports pause, in an intent that does not say which links have PFC. Switches that join
-leaves alone are not judged: without PFC there, a lossless class would not cross the fabric at all.
+leaves alone are not checked: without PFC there, a lossless class would not cross the fabric at all.
 
 ## Why it breaks a lossless fabric
 A pause at the top reaches every pod, and the long cables there need the most headroom. Microsoft switched PFC on tier
@@ -88,7 +88,7 @@ def _violation(view: View, top: list[PortSet]) -> Violation:
     return Violation(
         origin=first.ports[0].origin.key(),
         message=f"super-spines pause {priorities}{cables}, and pfc.tiers does not say that they should",
-        note="a pause there reaches every pod",
+        note="a pause there propagates to every pod",
         help=f"state pfc.tiers: [{', '.join(view.fabric.link_tiers)}]; without spine_uplinks packets between pods "
         "can be lost",
         elements=tuple(switches),

@@ -51,7 +51,7 @@ def check(view: View) -> Results:
         elif host.dcbx == "firmware" and host.pfc_priorities:
             yield Violation(
                 origin=host.at("dcbx"),
-                message="the NICs' firmware speaks DCBX: what a switch offers at link-up overrules their PFC",
+                message="the NICs' firmware runs DCBX: what a switch offers at link-up overrides their PFC",
                 note="ConnectX firmware is willing by default (DCBX_WILLING)",
                 help="leave hosts.dcbx out: the rendered script then gives DCBX to the host"
                 if host.door == "intent"

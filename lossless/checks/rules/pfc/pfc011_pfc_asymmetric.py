@@ -3,7 +3,7 @@
 Severity: warning
 
 ## What it does
-Looks for `pfc_asym` `on` in the `PORT` rows of a deployed switch, on ports that are up. Where its intent is judged
+Looks for `pfc_asym` `on` in the `PORT` rows of a deployed switch, on ports that are up. Where its intent is checked
 with it and states `pfc: {asymmetric: on}`, somebody has decided on it and nothing is reported.
 
 ## Why it breaks a lossless fabric

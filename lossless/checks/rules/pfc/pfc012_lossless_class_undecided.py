@@ -57,7 +57,7 @@ def check(view: View) -> Results:
         yield Violation(
             origin=fabric.lossy_origin.key(),
             message=f"pfc is off, yet class {names} is lossless",
-            help="take pfc: off away, or lossless: true",
+            help="remove pfc: off, or lossless: true",
             related=tuple(RelatedPlace(cls.origin, f"class {cls.name} is lossless") for cls in lossless),
         )
     elif not lossless and fabric.lossy_origin is None:

@@ -6,10 +6,10 @@ Severity: error
 Compares how the two ports of a link with MACsec and PFC treat PFC frames, `pfc_encryption_mode` of their `PORT`
 rows: `bypass`, which holds where none is written, sends them in clear and takes both kinds; `encrypt` encrypts and
 takes both; `strict_encrypt` encrypts, and takes only what is encrypted. The file of one switch alone shows nothing
-of what its neighbor does, and is not judged.
+of what its neighbor does, and is not checked.
 
 ## Why it breaks a lossless fabric
-A port in mode `strict_encrypt` throws away the pauses that come in clear, and keeps sending into the full buffers of
+A port in mode `strict_encrypt` discards the pauses that come in clear, and keeps sending into the full buffers of
 its neighbor. Both masks agree, both sides count the pauses they send, and lossless packets are dropped.
 
 ## Bad

@@ -5,7 +5,7 @@ Severity: error
 ## What it does
 Compares the ports in service that `PORTCHANNEL_MEMBER` of a deployed switch puts into one LAG: the priorities with
 PFC, without 2 and 6 where tunnel remapping added them, and the speed. Headroom may differ with the cable, and is
-judged port by port.
+checked port by port.
 
 ## Why it breaks a lossless fabric
 Flows are spread over the members by a hash. Those that meet the one member without PFC are dropped in every

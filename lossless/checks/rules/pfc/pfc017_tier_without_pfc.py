@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield one violation where links without PFC lead lossless traffic to switches that can drop it."""
-    losing = [(switch, names) for switch, names in view.alike if _can_lose(switch)]
+    losing = [(switch, names) for switch, names in view.identical if _can_lose(switch)]
     if losing:
         yield _violation(view, _stated_at(losing[0][0]), [name for _, names in losing for name in names])
 

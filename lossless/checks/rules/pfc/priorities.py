@@ -58,7 +58,7 @@ def is_lossy(profile: BufferProfile | None) -> bool:
     """Return whether an egress profile is for lossy queues, which drop at their tail.
 
     By name, its own or its pool's: every buffer template of SONiC says so (device/**/buffers_defaults_*.j2
-    @086b03b), and pools and thresholds do not tell: some chips put all queues on one pool.
+    @086b03b), and pools and thresholds do not decide it: some chips put all queues on one pool.
     """
     names = (profile.name, profile.pool.name if profile.pool else "") if profile else ()
     return any("lossy" in name for name in names)

@@ -66,7 +66,7 @@ def _violation(outlier: Outlier) -> Violation:
         origin=outlier.these[0].setting.origin,
         message=f"this map means something else than on {outlier.proportion}",
         note=f"it maps {shown}{more}",
-        help="make the maps alike, or give one that is meant to differ a name of its own",
+        help="make the maps identical, or give one that is meant to differ a name of its own",
         elements=outlier.elements,
         data={"differing": [*differing]},
         related=(outlier.related[0]._replace(message=f"the map of {outlier.usual[0].switch.name}"),),

@@ -1,4 +1,4 @@
-"""Switches of one role must mark alike at one speed.
+"""Switches of one role must have the same marking curve at one speed.
 
 Severity: warning
 

@@ -11,7 +11,7 @@ asked together. Stock SONiC's 15 of 100 for each of two queues in seven is a sou
 
 ## Why it breaks a lossless fabric
 What a lossless queue cannot send is not dropped, it is kept: while the other queues are busy, a queue of 2 %
-drains at 2 % of the link, its ingress groups fill, and the pause spreads to ports that have nothing to do with
+drains at 2 % of the link, its ingress groups fill, and the pause propagates to ports that have nothing to do with
 it. It is mostly a slip: a weight of 1 left from a default, or a percentage in the wrong class.
 
 ## Bad

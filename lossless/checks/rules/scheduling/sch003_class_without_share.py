@@ -5,7 +5,7 @@ Severity: info
 ## What it does
 Looks for lossy classes of an intent that state no `bandwidth` where the other classes take all 100 %: such a
 class gets weight 1. Lossless ones are SCH001's, and weights that a switch cannot hold SWS004's. The weights of a
-switch need not add up to 100, so their sum is not judged.
+switch need not add up to 100, so their sum is not checked.
 
 ## Why it breaks a lossless fabric
 One per cent is what the class has as soon as the link is busy. If it carries CNPs, senders hear of congestion
@@ -56,7 +56,7 @@ _LEAST = 1
 
 def check(view: View) -> Results:
     """Yield a violation per lossy class for which the stated shares leave nothing."""
-    # All ports of an intent serve its classes alike.
+    # All ports of an intent serve its classes in the same way.
     for ports in view.port_sets[:1]:
         shared = weights(ports.qos)
         total = sum(shared.values())

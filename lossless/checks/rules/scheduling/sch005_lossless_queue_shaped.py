@@ -6,7 +6,7 @@ Severity: warning
 Compares the limit (`pir`, in bytes per second) of the scheduler of each lossless queue with the speed of its
 ports, and so the limit of a scheduler that `PORT_QOS_MAP` binds to a whole port. Below the speed is a warning,
 below one per cent of it an error: such numbers are a speed in other units. A limit in packets per second is not
-judged; it depends on their size.
+checked; it depends on their size.
 
 ## Why it breaks a lossless fabric
 A queue that may not send what the link could is congested whenever one sender runs at full speed. Nothing is
@@ -48,7 +48,7 @@ Remove `pir`, or set it to the speed of the port: 400G is 50,000,000,000 bytes p
 
 ## Sources
 - opencomputeproject/SAI inc/saischeduler.h @0051fac (bytes or packets per second, 0 is no limit)
-- sonic-swss orchagent/qosorch.cpp @03a2683 (pir reaches the chip as it stands, with or without cir)
+- sonic-swss orchagent/qosorch.cpp @03a2683 (pir is passed to the chip unchanged, with or without cir)
 """
 
 from __future__ import annotations

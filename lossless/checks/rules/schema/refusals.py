@@ -185,7 +185,7 @@ def _who_refuses(cause: RefusalCause) -> str:
         return cause.who
     if cause.problems[0].flaw.kind == "release":
         return REFUSED if cause.problems[0].flaw.sure else "the file does not say the release of the device"
-    return f"{REFUSED}; judged by the models of master, from which no older release is known to differ here"
+    return f"{REFUSED}; checked by the models of master, from which no older release is known to differ here"
 
 
 def _confidence(validation: ValidationResult) -> Confidence | None:

@@ -5,7 +5,7 @@ Severity: warning
 ## What it does
 Every field of the tables that SONiC's schema describes here (QoS maps, queues, schedulers, WRED, buffers, PFC
 watchdog, ports, counters, telemetry) is looked up in the models. A field that no known release has is a warning, with
-the nearest name that exists. `NULL`, which Redis writes into empty rows, is passed over, and so are fields of
+the nearest name that exists. `NULL`, which Redis writes into empty rows, is skipped, and so are fields of
 `DEVICE_METADATA`, of which only a part is described. Fields that only another release has are said by SCM008.
 
 ## Why it breaks a lossless fabric

@@ -6,7 +6,7 @@ Confidence: medium
 ## What it does
 Lists the tables of a file for which no model of SONiC is known, in one finding: misspelt names, tables of another
 program, and tables that orchagent reads although nobody wrote a model, such as `TC_TO_DOT1P_MAP`. Tables that have a
-model but nothing to do with a lossless fabric are not judged and not listed.
+model but nothing to do with a lossless fabric are not checked and not listed.
 
 ## Why it breaks a lossless fabric
 Under a misspelt name a whole table is missing: `PORT_QOS_MAPS` leaves every port without PFC, and nothing says so.

@@ -113,7 +113,7 @@ def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
-    """Return what decides when the watchdog acts on a port: its own row, else the first of its switch."""
+    """Return what decides when the watchdog triggers on a port: its own row, else the first of its switch."""
     ports = _port(run, spot)
     of_switch = (port.qos for port in ports.switch.ports if port.qos is not None) if ports else ()
     watchdogs = (qos.watchdog for qos in (*([ports.qos] if ports else []), *of_switch))
@@ -122,7 +122,7 @@ def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
 
 
 def quickest_watchdog(run: SimulationFacts) -> RootCause:
-    """Return what decides when the first watchdog of a fabric acts."""
+    """Return what decides when the first watchdog of a fabric triggers."""
     sets = run.view.lossless_sets if run.view is not None else ()
     timed = [
         (ports.qos.watchdog.triggers_after_ms, ports) for ports in sets if ports.qos.watchdog is not None
@@ -156,7 +156,7 @@ def the_class(run: SimulationFacts) -> RootCause:
 
 
 def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
-    """Return what gives a port the headroom that it needs: by its vendor, or by what the run would have used."""
+    """Return the fix for a short headroom: the vendor's value, or what the run would have used."""
     ports, profile = _port(run, short.spot), _profile(run, short.spot)
     if ports is None or profile is None or short.needed_bytes is None:
         return ""
@@ -165,8 +165,8 @@ def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
     if is_computed(ports, profile):
         return computed_help(ports, short.needed_bytes)
     if row_of(profile) is None:
-        needed = f"{format_bytes(short.needed_bytes)} hold what this traffic used, and a frame"
-        return f"{needed}: take a shorter cable, or hardware whose rows give so much"
+        needed = f"this traffic needs {format_bytes(short.needed_bytes)}, one frame included"
+        return f"{needed}: use a shorter cable, or hardware whose rows give that headroom"
     demand = link_need(ports)
     need = demand.need if isinstance(demand, LinkNeed) else None
     if need is not None and need.method != "floor" and need.headroom_bytes >= short.needed_bytes:
@@ -174,7 +174,7 @@ def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
     size = (profile.xon_bytes or 0) + short.needed_bytes
     holds = is_nvidia(ports.switch) and not (profile.pool and lends_headroom(ports.switch, profile.pool))
     also = f", and size to {size}" if holds and profile.reserved_bytes < size else ""
-    return f"set xoff to {short.needed_bytes} at least{also}"
+    return f"set xoff to at least {short.needed_bytes}{also}"
 
 
 def _port(run: SimulationFacts, spot: PortRef) -> PortSet | None:

@@ -33,7 +33,7 @@ Placed = TypeVar("Placed", "HeadroomUse", "EgressRefusal")
 
 _OF_THE_SAME_PORTS = ("BUF001", "BUF003", "BUF013", "ECN001", "PFC005")
 """Rules whose errors explain what a run loses at a port, whichever row they point at."""
-_HALVES = "a queue of half its pool drops in the model: chips whose buffer has two halves pause earlier than it knows"
+_HALVES = "a queue of half its pool drops in the model: chips whose buffer has two halves pause earlier than the model"
 
 
 class VerdictEvidence(NamedTuple):
@@ -45,7 +45,7 @@ class VerdictEvidence(NamedTuple):
 
 
 def violations(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -> Results:
-    """Yield what a run shows of one verdict: the gravest of each root cause, and nothing that other rules report."""
+    """Yield the findings of one verdict: the gravest of each root cause, without what other rules report."""
     reported: set[Origin] = set()
     for evidence in _all(run.facts):
         if isinstance(evidence.outcome, MissingInput):
@@ -106,7 +106,7 @@ def _drops(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvid
 
 
 def _has_enough(short: HeadroomUse) -> bool:
-    """Return whether a group drops although it needs no more headroom than it has: the chip has no more room."""
+    """Return whether a group drops although its headroom is large enough: the buffer of the chip is full."""
     return short.needed_bytes is not None and short.needed_bytes <= short.given_bytes
 
 
@@ -126,7 +126,7 @@ def _of_chips(
 ) -> Iterator[VerdictEvidence]:
     for root, shorts in _by_root_cause(run, dropping, root_causes.pool):
         message = f"{_dropped(run, shorts[0].spot, _seeds(shorts))}: the buffer of its switch is full"
-        fix = "make the pool smaller, so that the chip holds it and the headroom of every group"
+        fix = "reduce the size of the pool, so that it and the headroom of every group fit in the chip"
         yield _of_shorts(run, cause, root, message, shorts, fix=fix)
 
 
@@ -156,11 +156,14 @@ def _refused(root: RootCause) -> tuple[str, str]:
     if root.profile is None:
         return "its WRED drops them instead of marking them", 'set "ecn": "ecn_all"'
     if root.is_pool:
-        return "its queue has filled its pool before PFC comes", "give the pool the whole buffer of the chip"
+        return (
+            "its queue fills its pool before PFC pauses",
+            "set the size of the pool to the whole buffer of the chip",
+        )
     if root.profile.dynamic_th is not None:
-        return "its queue is full before PFC comes", f"set dynamic_th of {root.profile.name} to 7"
+        return "its queue is full before PFC pauses", f"set dynamic_th of {root.profile.name} to 7"
     return (
-        "its queue is full before PFC comes",
+        "its queue is full before PFC pauses",
         f"set static_th of {root.profile.name} to the size of the pool",
     )
 
@@ -179,8 +182,8 @@ def _cycles(run: SimulationFacts, cause: SimulationCause) -> Iterator[VerdictEvi
         root_causes.link(run, run.cycle[0]),
         cause.text,
         run.cycle,
-        fix="change links or routes, not thresholds: no buffer is large enough for a circle of pauses",
-        data={"seeds_with_circles": cause.seeds, "links": len(run.cycle)},
+        fix="change links or routes, not thresholds: no buffer is large enough for a cyclic buffer dependency",
+        data={"seeds_with_cycles": cause.seeds, "links": len(run.cycle)},
     )
 
 
@@ -239,7 +242,7 @@ def _evidence(
     fix: str = "",
     data: dict[str, Json] | None = None,
 ) -> VerdictEvidence:
-    """Return a violation; what hangs on a headroom that is the vendor's own is worth knowing, and no more (BUF002)."""
+    """Return a violation; what depends on a headroom from the vendor's table is information only (BUF002)."""
     vendors_own = cause.verdict != "unsafe" and root.vendors_own
     violation = Violation(
         origin=root.origin,

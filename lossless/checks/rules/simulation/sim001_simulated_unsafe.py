@@ -4,20 +4,20 @@ Severity: error
 
 ## What it does
 With `lint --simulate`, runs the worst incast that the topology allows through a packet-level model of switches, wires
-and NICs, 12 seeds where anything is chance. An error where a lossless frame is dropped, where the PFC watchdog acts on
-congestion that no NIC is at fault for, or where links wait for each other in a circle. No incast closes a circle: where
-shortest paths could, one step of all-to-all is run besides.
+and NICs, with 12 random seeds where the result depends on the seed. An error where a lossless frame is dropped, where
+the PFC watchdog triggers on congestion without a faulty NIC, or where links are in a PFC deadlock. No incast closes a
+cyclic buffer dependency: where shortest paths could, one step of all-to-all is run as well.
 
 One finding for each object that is to blame: the headroom, the pool, the queue's limit or the WRED profile that ran out
-or dropped, the watchdog's timer, the first link of a circle. Where another rule has an error there, this one is silent;
-where one of BUF001, BUF002 or BUF007 only warns of the same headroom, this one takes its place, since a run shows what
-they fear. A queue that may hold half of its pool is not judged: some chips have their buffer in two halves, and pause
+or dropped, the watchdog's timer, the first link of a cycle. Where another rule has an error there, this one is silent;
+where one of BUF001, BUF002 or BUF007 only warns of the same headroom, this one replaces it, since the run shows the
+loss. A queue that may hold half of its pool is not checked: some chips have their buffer in two halves, and pause
 earlier there than the model of one buffer (BUF013).
 
 ## Why it breaks a lossless fabric
-RoCE repeats everything after a lost frame, so one drop costs a round trip of every byte in flight, and a job of
-thousands of GPUs waits for it. Closed forms judge one port at a time; what ports that share a pool do to each other
-shows only when all of them are loaded.
+RoCE retransmits everything after a lost frame, so one drop costs a round trip of every byte in flight, and a job of
+thousands of GPUs waits for it. Closed-form rules check one port at a time; how ports that share a pool affect each
+other shows only when all of them are loaded.
 
 ## Bad
 ```json config_db base=leaf simulate=yes
@@ -84,8 +84,8 @@ topology:
 ```
 
 ## Fix
-Change what the help names: a threshold, or for a circle the links. `lossless simulate` shows the whole run (for a
-circle with `--workload all-to-all`), `lossless sweep` finds a value.
+Change what the help names: a threshold, or for a cycle the links. `lossless simulate` shows the whole run (for a
+cycle with `--workload all-to-all`), `lossless sweep` finds a value.
 
 ## Sources
 - packet-level model of this project, held against ns-3.39 (inet-tub/ns3-datacenter @6ddb4a4)

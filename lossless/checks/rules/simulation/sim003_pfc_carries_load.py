@@ -7,13 +7,13 @@ With `lint --simulate`, runs a permutation of a fabric whose NICs slow down by D
 to one other and receives from one other. Looks at what PFC did: the share of NIC ports that were paused at all (limit
 10 %), the longest pause (limit: what one PFC frame can ask for, 65,535 quanta, 83.9 us at 400G), and the part of the
 time that one NIC port was paused (limit 30 %). It says nothing of whether frames are lost: that is SIM001's, from an
-incast, which pauses most NICs of any fabric and is no measure of this. Where nothing slows senders down, PFC has to
-carry what load there is, and nothing is said.
+incast, which pauses most NICs of any fabric and is no measure of this. Where no congestion control slows senders down,
+PFC has to carry the load, and nothing is reported.
 
 ## Why it breaks a lossless fabric
 Nothing is lost, and yet the fabric is not healthy: a pause stops all flows of a port, those to idle receivers too, and
-spreads upstream. ECN slows only the flows that are too fast. Where traffic without a standing overload is paused, marks
-come too late, too seldom, or not to the senders.
+propagates upstream. ECN slows only the flows that are too fast. Where traffic without a permanent overload is paused,
+marks come too late, too seldom, or not to the senders.
 
 ## Bad
 ```yaml intent base=leaf-spine simulate=yes
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 def check(run: SimulationRun) -> Results:
-    """Yield a violation where PFC is above its limits in traffic without a standing overload."""
+    """Yield a violation where PFC is above its limits in traffic without a permanent overload."""
     load = run.facts.pfc_load
     if isinstance(load, MissingInput):
         yield load
@@ -70,7 +70,7 @@ def _violation(run: SimulationRun, load: PfcLoad) -> Violation:
     return Violation(
         origin=the_class(run.facts).origin,
         message=f"PFC carries load that ECN should handle: {', '.join(load.above)}",
-        note=f"{load.scenario}, {load.seeds} seeds; whether frames are lost is another question",
+        note=f"{load.scenario}, {load.seeds} seeds; frame loss is checked by SIM001",
         help="lower Kmin or Kmax of the class, raise dynamic_th of its PG profiles, or add uplinks",
         data={
             "nics_paused": load.nics_paused,

@@ -46,7 +46,7 @@ Write both thresholds of a colour, the flags as `true` or `false`, and nothing t
 
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @bcd579d (WredMapHandler: stoi, convertBool, ecn_map.at, minimum and maximum)
-- sonic-swss orchagent/orch.cpp @015527d (a row whose reference is not there is tried again for ever)
+- sonic-swss orchagent/orch.cpp @015527d (a row whose reference is not there is retried without end)
 - sonic-buildimage src/sonic-yang-models/yang-models/sonic-wred-profile.yang @086b03b
 """
 

@@ -9,7 +9,7 @@ does not know, a number it cannot read. `priority` is a warning, since older rel
 outside 1 to 100, which orchagent cuts to eight bits and hands on.
 
 ## Why it breaks a lossless fabric
-Every `QUEUE` row that names the scheduler waits for it for ever, and the queue's WRED profile waits in the same
+Every `QUEUE` row that names the scheduler waits for it permanently, and the queue's WRED profile waits in the same
 row: no share of the bandwidth and no marking. The schema accepts `priority`.
 
 ## Bad

@@ -10,7 +10,7 @@ range and a missing detection time are said by WD003.
 
 ## Why it breaks a lossless fabric
 The row is dropped with a line in the log, `pfcwd show config` still shows it, and the port has PFC without a
-watchdog: one broken NIC can pause it for ever.
+watchdog: one stuck NIC can pause it permanently.
 
 ## Bad
 ```json config_db base=leaf

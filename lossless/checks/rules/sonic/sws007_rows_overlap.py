@@ -4,7 +4,7 @@ Severity: warning
 
 ## What it does
 Looks on a deployed device for rows of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` that write the same queue or group of
-a port, and for ports that stand in a joined `PORT_QOS_MAP` key and have a row of their own. Queue rows that set
+a port, and for ports that are in a joined `PORT_QOS_MAP` key and have a row of their own. Queue rows that set
 different fields, or the same to the same value, are left alone.
 
 ## Why it breaks a lossless fabric

@@ -1,4 +1,4 @@
-"""A list of priorities must be one that all of SONiC reads alike.
+"""A list of priorities must have a form that all of SONiC reads in the same way.
 
 Severity: error
 Fix: unsafe
@@ -79,7 +79,7 @@ def _violations(
                 yield Violation(
                     origin=device.tables.origin("PORT_QOS_MAP", row, field),
                     message=f"{field} {row.fields[field]!r}: {problem}",
-                    help="write the priorities one by one, parted by commas without blanks",
+                    help="write the priorities one by one, separated by commas without blanks",
                     elements=(element(device, port),),
                     data={"value": row.fields[field]},
                     severity=severity,

@@ -87,7 +87,7 @@ def _ignored(device: Device, table: str, row: ConfigRow, field: str) -> Violatio
         severity = "error"
     return Violation(
         origin=device.tables.origin(table, row, field),
-        message=f"{field} in {table}|{row.key} does nothing: orchagent reads it from the rows of ports only",
+        message=f"{field} in {table}|{row.key} has no effect: orchagent reads it from the rows of ports only",
         help=f"move {field} to the rows of the ports",
         severity=severity,
     )

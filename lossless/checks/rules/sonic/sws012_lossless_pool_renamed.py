@@ -9,7 +9,7 @@ takes buffer that nothing uses. The usual second pool, `ingress_lossy_pool`, and
 
 ## Why it breaks a lossless fabric
 buffermgrd has the name built in. It asks that pool for its mode before it makes the headroom profile of a speed and
-a cable, and waits for ever where the pool is not there: PFC is on, and no group has headroom. A renamed pool is
+a cable, and keeps waiting where the pool is not there: PFC is on, and no group has headroom. A renamed pool is
 accepted by the schema.
 
 ## Bad

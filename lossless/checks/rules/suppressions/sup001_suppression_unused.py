@@ -5,10 +5,10 @@ Severity: warning
 ## What it does
 Reports a suppression that no finding answers to, or a rule in it that none does: a comment
 `# lossless: ignore[CODE] -- reason` in an intent, an entry `[[suppress]]` in `lossless.toml`. Only where a run can
-tell: all rules that are named have run, and for an entry all files below its folder were judged together.
+tell: all rules that are named have run, and for an entry all files below its folder were checked together.
 
 ## Why it breaks a lossless fabric
-What it was written for is mended. It still keeps back the next finding at that place, which nobody has accepted: a
+What it was written for is fixed. It still keeps back the next finding at that place, which nobody has accepted: a
 headroom that somebody halves next year is then as invisible as the one that was agreed on.
 
 ## Bad
@@ -79,7 +79,7 @@ def check(review: SuppressionReview) -> Results:
         rules = ", ".join(suppression.rules)
         yield Violation(
             origin=suppression.origin,
-            message=f"no finding of {rules} is kept back by this suppression",
+            message=f"this suppression hides no finding of {rules}",
             note=f"its reason: {suppression.reason}",
             help=_help(suppression, rules),
             data={"rules": list(suppression.rules)},

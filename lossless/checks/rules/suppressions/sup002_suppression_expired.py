@@ -6,7 +6,7 @@ Severity: warning
 Reports a suppression whose day `until` is over. It keeps nothing back any more: what it kept back is shown beside it.
 
 ## Why it breaks a lossless fabric
-A date is a promise to mend something by then: a watchdog after the upgrade, a cable after the move. Without a reminder
+A date is a promise to fix something by then: a watchdog after the upgrade, a cable after the move. Without a reminder
 the risk that was taken for a month stays for years.
 
 ## Bad
@@ -53,7 +53,7 @@ networks:
 ```
 
 ## Fix
-Mend what it kept back and remove it, or agree on a later date.
+Fix what it kept back and remove it, or agree on a later date.
 
 ## Sources
 - aquasecurity/trivy docs/docs/configuration/filtering.md @036295e (an entry of an ignore file with a date of expiry is
@@ -79,8 +79,8 @@ def check(review: SuppressionReview) -> Results:
             origin=suppression.origin,
             message=f"the suppression of {', '.join(suppression.rules)} ended on {suppression.until}",
             note=f"its reason: {suppression.reason}",
-            help=f"mend what it kept back ({shown}), or agree on a later date"
+            help=f"fix what it hid ({shown}), or agree on a later date"
             if suppression.places
-            else "remove it: there is nothing left that it would keep back",
+            else "remove it: it would hide nothing",
             data={"rules": list(suppression.rules), "until": suppression.until},
         )

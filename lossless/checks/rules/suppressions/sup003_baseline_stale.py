@@ -1,11 +1,11 @@
-"""A baseline must not list what is mended.
+"""A baseline must not list what is fixed.
 
 Severity: warning
 
 ## What it does
 Reports the entries of a baseline that are not found any more, in one finding for each baseline. Only where a run can
-tell: the file of the entry was judged with its rule, for rules that compare files all files below the baseline's folder
-were judged together; or that file is gone.
+tell: the file of the entry was checked with its rule, for rules that compare files all files below the baseline's
+folder were checked together; or that file is gone.
 
 ## Why it breaks a lossless fabric
 An entry that is left behind keeps back the same mistake when it is made again. A baseline may only shrink.
@@ -49,7 +49,7 @@ def check(review: SuppressionReview) -> Results:
         yield Violation(
             origin=entries[0].origin,
             message=f"{times} finding{'' if times == 1 else 's'} of this baseline {verb}",
-            help="lossless baseline --prune removes what is mended",
+            help="lossless baseline --prune removes what is fixed",
             elements=tuple(f"{entry.file} {entry.object} {entry.code}" for entry in entries),
             data={"findings": times},
         )

@@ -1,11 +1,11 @@
-"""Somebody must be told when a watchdog acts or pauses pile up.
+"""Watchdog triggers and long pauses must raise an alert.
 
 Severity: warning
 
 ## What it does
 Where an intent lists the alerts of its telemetry, looks for the two that a lossless fabric needs: `watchdog`, of
 every storm that is detected, and `pauses`, of ports that are paused for too much of the time. No list is not
-judged.
+checked.
 
 ## Why it breaks a lossless fabric
 A watchdog ends one storm and says so in a log. Without an alert the same NIC storms again every few minutes, and
@@ -38,7 +38,7 @@ from lossless.checks.rules.base import Results, Violation
 if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
-NEEDED = {"watchdog": "a watchdog acts", "pauses": "ports are paused for long"}
+NEEDED = {"watchdog": "watchdog triggers", "pauses": "long pauses"}
 
 
 def check(view: View) -> Results:
@@ -50,7 +50,7 @@ def check(view: View) -> Results:
     if missing:
         yield Violation(
             origin=telemetry.origin.at("alerts"),
-            message=f"nobody is told when {' or '.join(NEEDED[alert] for alert in missing)}",
+            message=f"telemetry.alerts has no alert for {' or '.join(NEEDED[alert] for alert in missing)}",
             help=f"add {', '.join(missing)} to telemetry.alerts, and alert on it",
             data={"missing": list(missing)},
         )

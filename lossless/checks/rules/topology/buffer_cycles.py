@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.view import View
 
-UNSTATED = "an intent does not say how packets are routed: up and then down leads not everywhere"
+UNSTATED = "missing topology.routing: up-down routing does not reach every switch"
 
 
 class FabricRouting(NamedTuple):
-    """A fabric as packets find their way in it, and what comes of that.
+    """The routing of a fabric, and its outcome.
 
-    ``stated``: the intent says how they do; else they go up and then down, as a Clos is routed.
+    ``stated``: the intent says how packets are routed; else up-down routing is assumed, as in a Clos.
     """
 
     stated: bool
@@ -37,7 +37,7 @@ class FabricRouting(NamedTuple):
 
     @property
     def unknown(self) -> bool:
-        """Whether nothing is stated and going up and then down cannot be meant."""
+        """Whether nothing is stated and up-down routing is impossible."""
         return not self.stated and (self.outcome.lost is not None or _tierless(self.wires))
 
     @property
@@ -47,17 +47,17 @@ class FabricRouting(NamedTuple):
 
     @property
     def beyond(self) -> str:
-        """What is not known of devices outside and could close a cycle, empty where nothing could."""
+        """Which devices outside could close a cycle, as their routes are unknown; empty where none could."""
         wires = self.wires
         cycle = cycle_through_outside(wires, self.question) if wires.outside else ()
         outside = {wires.names[switch] for switch in wires.outside}
         through = list(dict.fromkeys(hop.near for hop in cycle if hop.near in outside))
         are = "is" if len(through) == 1 else "are"
-        why = "whether packets turn there so that buffers wait in a circle is not known"
+        why = "routes there are unknown and could close a cyclic buffer dependency"
         return f"{joined(through)} {are} configured elsewhere: {why}" if through else ""
 
     def pauses_above(self, name: str) -> bool:
-        """Return whether what comes down to a switch is paused, and what it sends up."""
+        """Return whether links down to a switch have PFC, and links up from it."""
         switch = self.wires.names.index(name)
         lossy = self.wires.lossy
         above = self.wires.above(switch)
@@ -113,7 +113,7 @@ def _tierless(wires: Wires) -> bool:
 def flooding_results(
     routing: FabricRouting, violation_of: Callable[[Sequence[CycleHop]], Violation]
 ) -> Results:
-    """Yield the violation of the cycle that flooding closes, or what is not known and could close one."""
+    """Yield the violation of the cycle that flooding closes, or the missing input."""
     flood = _flooded(routing)
     if flood.cycle:
         yield violation_of(flood.cycle)
@@ -140,17 +140,17 @@ def cycle_violation(origin: Origin, message: str, cycle: Sequence[CycleHop], hel
         message=f"{message}: {' -> '.join([hop.near for hop in (*cycle, cycle[0])])}",
         note=_ports_in_words(cycle),
         help=help_text,
-        # The ports whose ingress buffers wait for each other.
+        # The ports whose ingress buffers form the cycle.
         elements=tuple(hop.to_port for hop in cycle),
     )
 
 
 def _ports_in_words(cycle: Sequence[CycleHop]) -> str:
-    """Return the links of a cycle in order, and where it turns up."""
+    """Return the links of a cycle in order, and its valleys."""
     hops = ", ".join(f"{hop.from_port} -> {hop.to_port}" for hop in cycle)
     up = list(dict.fromkeys(hop.near for hop in cycle if hop.up_again))
-    turns = f"; what came from above goes up again at {joined(up)}" if up else ""
-    return f"what comes by each link waits for the next: {hops}{turns}"
+    valleys = f"; valley at {joined(up)}" if up else ""
+    return f"each link waits for the next: {hops}{valleys}"
 
 
 def lossless_priorities(view: View) -> str:
@@ -159,14 +159,15 @@ def lossless_priorities(view: View) -> str:
 
 
 def once_failed(failed: Sequence[Failure]) -> str:
-    """Return what has failed as the beginning of a message, empty where nothing has."""
+    """Return the failures as the beginning of a message, empty where there are none."""
     if not failed:
         return ""
-    return f"once {joined([_in_words(failure) for failure in failed])} {'has' if len(failed) == 1 else 'have'} failed, "
+    several = len(failed) > 1 or failed[0].links > 1
+    return f"after {joined([_in_words(failure) for failure in failed])} {'fail' if several else 'fails'}, "
 
 
 def _in_words(failure: Failure) -> str:
     if len(failure.ends) == 1:
         return failure.ends[0]
-    count = f"all {failure.links} links" if failure.links > 1 else "the link"
-    return f"{count} of {failure.ends[0]} and {failure.ends[1]}"
+    count = f"all {failure.links} links" if failure.links > 1 else "link"
+    return f"{count} {failure.ends[0]} - {failure.ends[1]}"

@@ -26,35 +26,34 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 UNJOINED = (
-    "nothing says who is joined to whom: no DEVICE_NEIGHBOR of these switches names another of them by the name and a "
-    "port that it has; write it, or judge an intent with them"
+    "missing neighbors: no DEVICE_NEIGHBOR row of these switches names the hostname and a port of another of them; "
+    "add the rows, or an intent"
 )
 
 
 def unknown_tiers(routing: DeployedRouting) -> Iterator[str]:
-    """Yield why nothing is checked where it is not known how high switches stand."""
+    """Yield why nothing is checked where the tier of switches is unknown."""
     types = {name: routing.devices[name].device_type or "" for name in routing.tierless}
     contradicting = [
         name for name, device_type in types.items() if device_type.partition(" ")[0] in TIER_OF_TYPE
     ]
     silent = [name for name in types if name not in contradicting]
     if silent:
-        stand = "stands" if len(silent) == 1 else "stand"
         yield (
-            f"nothing says how high {listed(silent, _NAMED)} {stand} in the fabric: "
-            f"state DEVICE_METADATA|localhost|type, one of {', '.join(TIER_OF_TYPE)}; or judge an intent with them"
+            f"missing tier of {listed(silent, _NAMED)}: set DEVICE_METADATA|localhost|type to one of "
+            f"{', '.join(TIER_OF_TYPE)}, or add an intent"
         )
     if contradicting:
         yield (
             f"the types of devices contradict each other on the tier of {listed(contradicting, _NAMED)}: correct "
-            "DEVICE_METADATA|localhost|type or those in DEVICE_NEIGHBOR_METADATA; or judge an intent with them"
+            "DEVICE_METADATA|localhost|type or DEVICE_NEIGHBOR_METADATA, or add an intent"
         )
 
 
 def unlike_above(routing: DeployedRouting) -> list[str]:
-    """Return the switches that BGP does not keep from sending up again: those above them have ASNs of their own.
+    """Return the switches at which BGP does not prevent a valley: those above them have different ASNs.
 
-    Those above with one ASN refuse each other's routes by it, whoever passes them on (RFC 4271, section 9.1.2).
+    Switches above that share an ASN refuse each other's routes by it (RFC 4271, section 9.1.2).
     """
     names = routing.wires.names
     return [
@@ -74,8 +73,8 @@ def _may_leak(name: str, above: Iterable[str], routing: DeployedRouting) -> bool
 def no_up_down_path(near: str, far: str) -> str:
     """Return why nothing is checked where packets have another path than up and then down."""
     return (
-        f"no way leads up and then down from {near} to {far} by the links that are known, and nothing says which other "
-        "way packets take: give the files of all switches, or an intent with topology.routing"
+        f"the known links have no up-down path from {near} to {far}, and their route is unknown: "
+        "add the files of all switches, or an intent with topology.routing"
     )
 
 
@@ -139,7 +138,7 @@ def _tiers(own: dict[str, DeviceSummary]) -> dict[str, Tier | None]:
 
 
 def _links(devices: DeployedDevices, own: dict[str, DeviceSummary], outside: Set[str]) -> Iterator[_Link]:
-    """Yield links in service between switches; of one without a file its neighbor tells."""
+    """Yield links in service between switches; those of one without a file come from its neighbor."""
     for pair in devices.pairs:
         near, far = pair.near, pair.far
         if near.switch in own and far.switch in own and near.in_service and far.in_service:

@@ -9,7 +9,7 @@ does so for each spine as well: its links to leaves against those to super-spine
 `{leaf: 1, spine: 7}` states one for each.
 
 ## Why it breaks a lossless fabric
-On an oversubscribed leaf the uplinks are a standing point of congestion. PFC keeps the queue from overflowing by
+On an oversubscribed leaf the uplinks are a permanent point of congestion. PFC keeps the queue from overflowing by
 pausing every host below it, so one busy uplink slows servers that do not even use it. Collectives across leaves
 run at the uplink's share, whatever the NICs could do.
 

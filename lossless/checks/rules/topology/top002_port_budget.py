@@ -11,7 +11,7 @@ named in the intent does not exist at that speed, or what the HWSKU has at that 
 
 ## Why it breaks a lossless fabric
 The fabric cannot be cabled. What gives way on site is the uplinks, and the oversubscription nobody declared
-becomes a standing point of congestion that PFC spreads to every host below it.
+becomes a permanent point of congestion that PFC propagates to every host below it.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -67,7 +67,7 @@ class SpeedDemand(NamedTuple):
 
 def check(view: View) -> Results:
     """Yield a violation per kind of switch that lacks ports."""
-    for switch, names in view.alike:
+    for switch, names in view.identical:
         if switch.demand and switch.profile is None:
             yield MissingInput("no hardware profile describes the switch", len(names))
         yield from unknown_speeds(switch, names)
@@ -75,7 +75,7 @@ def check(view: View) -> Results:
 
 
 def _violations(view: View) -> Iterator[Violation]:
-    for switch, names in view.alike:
+    for switch, names in view.identical:
         if not switch.demand or switch.profile is None or any(unknown_speeds(switch, names)):
             continue
         demands = _by_speed(switch.demand, switch.profile)
@@ -87,7 +87,7 @@ def _violations(view: View) -> Iterator[Violation]:
 
 
 def _by_speed(demand: Sequence[PortDemand], profile: SwitchProfile) -> list[SpeedDemand]:
-    """Add demands of one speed up: a split port serves hosts and switches alike."""
+    """Add demands of one speed up: a split port serves hosts and switches in the same way."""
     demand_by_speed: dict[int, SpeedDemand] = {}
     for asked in demand:
         before = demand_by_speed.get(asked.speed_bps)

@@ -5,7 +5,7 @@ Severity: error
 ## What it does
 Checks that some port of each switch takes every speed asked of it, split or whole, and that the hosts'
 network adapter has the rate of the links to them. Of some switches only some modes of the ports are known: whether they
-take a speed below their fastest that is not among these is counted as not judged.
+take a speed below their fastest that is not among these is counted as not checked.
 
 ## Why it breaks a lossless fabric
 The link cannot be built as planned. Run at the speed both ends do have, it carries half or less of what the
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 def check(view: View) -> Results:
     """Yield a violation per speed that a kind of switch, or the network adapter of the hosts, does not have."""
-    for switch, names in view.alike:
+    for switch, names in view.identical:
         if switch.demand and switch.profile is None:
             yield MissingInput("no hardware profile describes the switch", len(names))
         yield from unknown_speeds(switch, names)
@@ -77,7 +77,7 @@ def check(view: View) -> Results:
 
 
 def _violations(view: View) -> Iterator[Violation]:
-    for switch, names in view.alike:
+    for switch, names in view.identical:
         for demand in switch.demand:
             profile = switch.profile
             if profile is None or may_take(profile, demand.speed_bps):

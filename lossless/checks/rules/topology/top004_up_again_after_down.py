@@ -1,20 +1,19 @@
-"""Lossless packets must not go up again after they went down.
+"""Routes of lossless traffic must have no valley.
 
 Severity: warning
 
 ## What it does
-Works out which way packets go between all switches with hosts, without what is out of service, and after all other
-failures that must be borne (`failures`: any one link or any one switch, where nothing else is stated). With
-`policy: shortest-path` it looks for switches that send up again what came to them from above. With `policy: up-down`,
-where that is forbidden, it looks for switches that are joined and have no way left. Where that closes a circle of
-buffers, TOP005 says so instead. Without `topology.routing` packets go up and then down: nothing is looked for.
-Configurations of several switches are not judged: where those above a switch have ASNs of their own, BGP alone does not
-keep it from sending up again, and CONFIG_DB does not tell of route maps.
+Computes the paths between all switches with hosts, without what is out of service, and after all failures to tolerate
+(`failures`: any one link or any one switch, by default). With `policy: shortest-path` it looks for valleys: paths that
+go up again after going down. With `policy: up-down`, which forbids valleys, it looks for connected switches that have
+no path left. Where a valley closes a cyclic buffer dependency, TOP005 reports that instead. Without `topology.routing`,
+up-down routing is assumed and nothing is reported. Configurations of several switches are not checked: where the
+switches above have different ASNs, BGP alone does not prevent a valley, and route maps are not in CONFIG_DB.
 
 ## Why it breaks a lossless fabric
-As long as all packets go up first and then down, no two buffers can wait for each other. Every way that leads up again
-is a step towards a circle in which each does, and one more failure may close it. It comes unseen: routing finds the
-way by itself, and traffic flows, until the queues on it are full.
+As long as all packets go up first and then down, there is no cyclic buffer dependency (CBD). Every valley adds a
+dependency from a down link to an up link, and one more failure may close the cycle. Nobody notices: routing finds the
+path by itself, and traffic flows until the queues on it are full.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -39,14 +38,15 @@ failures:
 ```
 
 ## Fix
-Keep switches from announcing upwards what they learned from above, and have links enough that none need be.
+Keep switches from announcing upwards the routes that they learned from above, and provide enough links that no valley
+is needed.
 
 ## Sources
-- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (routes that go up and then down have no
-  circle of buffers)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (up-down routes have no
+  cyclic buffer dependency)
 - RFC 4271, section 9.1.2 (a route with one's own ASN in its path is refused)
 - S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (routes after
-  a failure can close a circle)
+  a failure can close a cycle)
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where routes turn up again, or where only such routes are left."""
+    """Yield a violation where routes have a valley, or where only such routes are left."""
     fabric_routing, routing = routing_of(view), view.fabric.routing
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return
@@ -76,7 +76,7 @@ def check(view: View) -> Results:
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a missing input where deployed switches may send up again, unless what is in no file keeps them from it."""
+    """Yield a missing input where deployed switches may have valleys: route maps are in no file."""
     routing = deployed_routing(devices)
     if routing is None or not routing.joined or routing.tierless:
         return
@@ -84,20 +84,19 @@ def across(devices: DeployedDevices) -> Results:
     if names:
         many = f"{names[0]} and {len(names) - 1} more" if len(names) > 1 else names[0]
         yield MissingInput(
-            f"whether {many} send{'s' if len(names) == 1 else ''} up again what came from above: switches above have "
-            "ASNs of their own, and route maps are not in CONFIG_DB; an intent with topology.routing says it",
+            f"valleys at {many}: the switches above have different ASNs, and route maps are not in CONFIG_DB; "
+            "add an intent with topology.routing",
             len(names),
         )
 
 
 def _turns(origin: Origin, case: VerdictAfterFailures) -> Violation:
     above, at, *between, up = case.verdict.valley or ("", "", "")
-    across = f", cross to {' and '.join(between)}" if between else ""
     return Violation(
         origin=origin,
-        message=f"{once_failed(case.failed)}packets come down from {above} to {at}{across} and go up again to {up}",
-        note="no circle of buffers closes yet; further failures or another such switch can close one",
-        help="policy: up-down, and links enough that it leads everywhere",
+        message=f"{once_failed(case.failed)}routes have a valley: {' -> '.join((above, at, *between, up))}",
+        note="no cyclic buffer dependency yet: further failures or another valley can close one",
+        help="set policy: up-down, and provide enough links for an up-down path between all leaves",
         elements=(at, *between),
         places=1,
         data={"switches": [above, at, *between, up], "failed": [str(failure) for failure in case.failed]},
@@ -108,9 +107,9 @@ def _lost(origin: Origin, case: VerdictAfterFailures) -> Violation:
     near, far = case.verdict.lost or ("", "")
     return Violation(
         origin=origin,
-        message=f"{once_failed(case.failed)}no way leads up and then down from {near} to {far}, though links join them",
-        note="what is sent between them is dropped, or goes up again after it went down",
-        help="more links; or state under `failures` that fewer must be borne",
+        message=f"{once_failed(case.failed)}there is no up-down path from {near} to {far}, though links connect them",
+        note="traffic between them is dropped, or takes a valley",
+        help="add links, or state fewer failures to tolerate under `failures`",
         elements=(near, far),
         places=1,
         data={"switches": [near, far], "failed": [str(failure) for failure in case.failed]},

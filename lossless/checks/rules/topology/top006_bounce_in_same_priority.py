@@ -1,18 +1,18 @@
-"""What bounces must not come back in the priority it came in.
+"""Bounced packets must not return in the priority they arrived in.
 
 Severity: warning
 Confidence: medium
 
 ## What it does
-In an intent, looks for switches that `bounce`: they send up again, in the same priority, what came to them from
-above. Two of them close a circle, which TOP005 shows; one alone is reported here. On a deployed device it looks for
-dual ToRs (`DEVICE_METADATA` with subtype DualToR) with PFC and a tunnel to their `PEER_SWITCH` whose maps leave a
-lossless class in its queue, or that has no maps.
+In an intent, looks for switches that `bounce`: they return packets from an uplink to an uplink in the same priority (a
+valley). Two of them close a cyclic buffer dependency, which TOP005 shows; one alone is reported here. On a deployed
+device it looks for dual ToRs (`DEVICE_METADATA` with subtype DualToR) with PFC and a tunnel to their `PEER_SWITCH`
+whose maps leave a lossless class in its queue, or that has no maps.
 
 ## Why it breaks a lossless fabric
-Between a spine and two leaves that bounce, packets that go down wait for packets that go up, and those for packets
-that go down. Both ToRs of a pair bounce, so a pair is enough. When servers below both of them pause at once, the
-pauses between spine and ToRs never end. In a second priority packets that come back wait for nothing that goes down.
+Between a spine and two leaves that bounce, down links depend on up links and up links on down links. Both ToRs of a
+pair bounce, so a pair is enough. When servers below both of them pause at once, spine and ToRs are in a PFC deadlock.
+In a second priority, returned packets do not depend on packets that go down.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -30,7 +30,7 @@ topology:
 ```
 
 ## Fix
-Send bounced packets back in a second priority: SONiC has 2 for 3 and 6 for 4 (`tunnel_qos_remap`).
+Return bounced packets in a second priority: SONiC uses 2 for 3 and 6 for 4 (`tunnel_qos_remap`).
 
 ## Sources
 - sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (the deadlock of two ToRs, and the remapping)
@@ -73,9 +73,9 @@ def _declared(view: View) -> Iterator[Violation]:
             continue
         yield Violation(
             origin=bounce.origin,
-            message=f"{bounce.names[0]} sends up again what came from above, in the same {lossless_priorities(view)}",
-            note=beyond or "no circle closes yet; a second switch that does so closes one",
-            help="send bounced packets back in a priority of their own, as dual ToRs do, or drop them",
+            message=f"{bounce.names[0]} bounces packets back up in the same {lossless_priorities(view)}",
+            note=beyond or "no cyclic buffer dependency yet: a second switch that bounces closes it",
+            help="return bounced packets in a separate priority, as dual ToRs do, or drop them",
             elements=bounce.names,
             places=1,
             data={"switch": bounce.names[0]},
@@ -89,9 +89,9 @@ def _deployed(device: Device) -> Iterator[Violation]:
     if tunnel is not None and unchanged:
         yield Violation(
             origin=tunnel,
-            message=f"what a dual ToR sends back through its tunnel stays in priority {joined(map(str, unchanged))}",
-            note="its peer does so too: between them and a spine, pauses can wait for each other for ever",
-            help="enable tunnel_qos_remap: 3 comes back in 2, and 4 in 6",
+            message=f"the tunnel of this dual ToR returns packets in the same priority {joined(map(str, unchanged))}",
+            note="its peer does the same: both ToRs and a spine form a cyclic buffer dependency (PFC deadlock)",
+            help="enable tunnel_qos_remap: priority 3 returns in 2, and 4 in 6",
             elements=(device.switch.name,),
             data={"priorities": list(unchanged)},
         )

@@ -6,13 +6,13 @@ Severity: error
 Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, compares
 how long they know the port of a MAC address with how long they know the MAC address of an IP address. A host that has
 died is forgotten by port first if that time is the shorter, and all that is sent to it is flooded, upwards too. Then
-it works out what waits for what where every leaf does so, and shows the circle. A deployed device has the ARP timeout
-in no table, so only intents are judged; CLS013 judges the VLANs of devices.
+it computes the buffer dependencies with every leaf flooding, and shows the cycle. CONFIG_DB has no table for the ARP
+timeout, so only intents are checked; CLS013 checks the VLANs of devices.
 
 ## Why it breaks a lossless fabric
-Packets for a dead server went to every port of its leaf, to the uplinks among them. They waited there for packets on
-their way up, and those, at another leaf with a dead server, for packets on their way down. A cluster under test
-stood still for good that way, with an ARP timeout of 4 hours and a MAC address table that forgot after 5 minutes.
+Packets for a dead server are flooded to every port of its leaf, uplinks included, which is a valley. Two leaves with a
+dead server each close a cyclic buffer dependency. A test cluster went into a PFC deadlock that way, with an ARP timeout
+of 4 hours and a MAC aging time of 5 minutes.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -59,12 +59,12 @@ if TYPE_CHECKING:
 
 
 def check(view: View) -> Results:
-    """Yield a violation where timers let leaves flood, and flooding closes a circle."""
+    """Yield a violation where timers let leaves flood, and flooding closes a cycle."""
     bridging, routing = view.fabric.bridging, routing_of(view)
     if routing is None or bridging is None or not bridging.floods:
         return
     if bridging.arp_timeout_ms is None or bridging.mac_aging_ms is None:
-        yield MissingInput("an intent does not say how long leaves know MAC addresses and their ports")
+        yield MissingInput("missing arp_timeout or mac_aging in topology.bridging")
     elif bridging.forgets_too_soon:
         times_ms = bridging.mac_aging_ms, bridging.arp_timeout_ms
         yield from flooding_results(routing, lambda cycle: _violation(view, bridging, *times_ms, cycle))
@@ -76,7 +76,7 @@ def _violation(
     return cycle_violation(
         bridging.origin.at("mac_aging"),
         f"leaves forget a silent host's port after {mac_ms / 1000:g} s and its address after "
-        f"{arp_ms / 1000:g} s; what they flood in between closes a circle of buffers in {lossless_priorities(view)}",
+        f"{arp_ms / 1000:g} s; flooding in between closes a cyclic buffer dependency in {lossless_priorities(view)}",
         cycle,
-        f"unknown_unicast: drop; or a mac_aging of at least {arp_ms / 1000:g}s",
+        f"set unknown_unicast: drop, or mac_aging to at least {arp_ms / 1000:g}s",
     )._replace(data={"mac_aging_ms": mac_ms, "arp_timeout_ms": arp_ms})

@@ -3,15 +3,15 @@
 Severity: warning
 
 ## What it does
-Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, works out
-what waits for what while every leaf floods, and reports the circle that this can close. Where timers make it happen
-with the first dead host, TOP007 says so instead. Routed ports flood nothing, and are not judged; CLS013 judges the
-VLANs of deployed devices.
+Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, computes the
+buffer dependencies while every leaf floods, and reports the cycle that this can close. Where timers make it happen
+with the first dead host, TOP007 reports that instead. Routed ports flood nothing, and are not checked; CLS013 checks
+the VLANs of deployed devices.
 
 ## Why it breaks a lossless fabric
-A switch that has forgotten a port sends the packet to all others of the VLAN, up as well as down. Whatever routing
-promises, flooded packets go up after they came down, in the lossless class. It takes a dead host, a table that is full
-or one that is cleared, and no timer excludes all of these.
+A switch that has forgotten a port sends the packet to all other ports of the VLAN, uplinks included. Whatever the
+routing policy is, flooded packets take valleys, in the lossless class. A dead host, a full table or a cleared one is
+enough, and no timer excludes all of these.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -56,9 +56,9 @@ def check(view: View) -> Results:
     bridging, routing = view.fabric.bridging, routing_of(view)
     if routing is None or bridging is None or not bridging.floods or bridging.forgets_too_soon:
         return
-    message = "leaves flood packets whose port they do not know, which can close a circle of buffers in "
+    message = "leaves flood unknown unicast, which can close a cyclic buffer dependency in "
     message += lossless_priorities(view)
-    fix = "unknown_unicast: drop; or route at the leaves and leave bridging out"
+    fix = "set unknown_unicast: drop, or route at the leaves and leave bridging out"
     yield from flooding_results(
         routing, lambda cycle: cycle_violation(bridging.origin.key(), message, cycle, fix)
     )

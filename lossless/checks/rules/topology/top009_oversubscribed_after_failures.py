@@ -6,7 +6,7 @@ Severity: warning
 Where an intent states `failures.oversubscription`, takes from every leaf, and in a fabric of pods from every spine,
 what is `out_of_service`, and then the fastest `links` of its uplinks, or the `switches` above it that carry most (one,
 where nothing else is stated), whichever leaves less. It compares the bandwidth below with what is left above: in the
-worst case over all failures of that many, not in an average. TOP004 and TOP005 judge routing after the same failures.
+worst case over all failures of that many, not in an average. TOP004 and TOP005 check routing after the same failures.
 
 ## Why it breaks a lossless fabric
 Routing moves the traffic of a dead uplink to those beside it. What was 1:1 is oversubscribed from then on, and the

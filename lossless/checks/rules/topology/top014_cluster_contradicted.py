@@ -9,7 +9,7 @@ links, of which each needs at least one and all equally many; the NVLink or UALi
 which a domain holds whole ones, or a host whole domains, with all GPUs together, and with the largest domain of that
 generation. With `rails`,
 hosts that share a leaf must reach the same leaves, and more than one where the fabric has more. What the `cluster` does
-not state is not judged.
+not state is not checked.
 
 ## Why it breaks a lossless fabric
 The bandwidth per GPU is what oversubscription, buffers and the time of a step are computed from. One NIC for two GPUs

@@ -1,4 +1,4 @@
-"""Speeds of ports that nobody has written down: what a profile that knows only some modes cannot say."""
+"""Ports whose speed is unknown, because their profile knows only some modes."""
 
 from __future__ import annotations
 

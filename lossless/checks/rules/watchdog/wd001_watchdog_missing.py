@@ -5,12 +5,12 @@ Severity: error
 ## What it does
 Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
 error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
-any row draws one warning; a fragment without PORT rows, which never holds them, draws none. Where some PFC
+any row is one warning; a fragment without PORT rows, which never holds them, is not reported. Where some PFC
 ports have a row and others have none, those others are an error.
 
 ## Why it breaks a lossless fabric
-A NIC that is stuck pauses its switch port for ever. The pause spreads hop by hop until the whole fabric stands
-still, and the job hangs rather than fails. Only the watchdog ends it.
+A stuck NIC pauses its switch port permanently. The pause propagates hop by hop until hosts in the whole fabric are
+stalled, and the job hangs rather than fails. Only the watchdog ends it.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.view import PortSet, View
 
-_WHY = "a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric"
+_WHY = "a stuck NIC pauses the port permanently, and the pause propagates through the fabric"
 
 
 def check(view: View) -> Results:

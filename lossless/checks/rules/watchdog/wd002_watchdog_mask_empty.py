@@ -9,12 +9,12 @@ watches from the first, never from the second. A mask that is missing, empty or 
 error. Priorities 2 and 6 may be left out: tunnel remapping adds them to `pfc_enable` alone. So may a priority
 whose traffic has no headroom; there PFC itself is the mistake. A port without a `PFC_WD` row is WD001's,
 except on a switch that has none yet while other ports have a mask. Before database version 3_0_5 the device
-fills the mask in itself; a file without a version is judged as it stands.
+fills the mask in itself; a file without a version is checked as it is.
 
 ## Why it breaks a lossless fabric
-With an empty mask the watchdog never starts: orchagent finds no lossless TC, tries again for ever, and
-`pfcwd show config` still prints the port as if it were watched. A NIC that is stuck then pauses the port for
-ever, and the pause spreads until the fabric stands still.
+With an empty mask the watchdog never starts: orchagent finds no lossless TC and keeps retrying, and
+`pfcwd show config` still prints the port as if it were watched. A stuck NIC then pauses the port permanently, and the
+pause propagates until the hosts of the fabric are stalled.
 
 ## Bad
 ```json config_db base=leaf

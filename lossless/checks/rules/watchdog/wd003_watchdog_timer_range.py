@@ -7,7 +7,7 @@ Fix: unsafe
 Checks detection (100 to 5,000 ms), restoration (100 to 60,000 ms) and the poll interval (100 to 1,000 ms)
 of ports with PFC, and that a `PFC_WD` row has a detection time at all. On a deployed switch a poll interval
 of up to 3,000 ms is a warning, because Dell Enterprise SONiC accepts it and the file does not say who reads
-it; it is an error where a timer lies below it. Timers that this rule refuses are not judged by WD004, WD005,
+it; it is an error where a timer lies below it. Timers that this rule refuses are not checked by WD004, WD005,
 WD006 and WD008.
 
 ## Why it breaks a lossless fabric

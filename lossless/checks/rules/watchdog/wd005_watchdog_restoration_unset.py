@@ -1,4 +1,4 @@
-"""A watchdog that acts must also restore.
+"""A watchdog that drops or forwards must also restore.
 
 Severity: error
 Fix: unsafe
@@ -64,13 +64,13 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 _AFTER = {
-    "drop": "drops its packets until an operator acts",
-    "forward": "ignores pauses until an operator acts",
+    "drop": "drops its packets until an operator intervenes",
+    "forward": "ignores pauses until an operator intervenes",
 }
 
 
 def check(view: View) -> Results:
-    """Yield a violation per watchdog that acts and never restores."""
+    """Yield a violation per watchdog that triggers and never restores."""
     for rows in watched(view):
         if rows.accepted and rows.watchdog.restoration_ms is None and rows.watchdog.action in _AFTER:
             yield _violation(rows)
@@ -81,7 +81,7 @@ def _violation(rows: WatchdogRows) -> Violation:
     return Violation(
         origin=rows.at("restoration_time") if rows.declared else rows.watchdog.origin.key(),
         message=f"no restoration time is set: a queue that stormed once {_AFTER[action]}",
-        note="without one, the plugin that restores queues passes this one over",
+        note="the script that restores queues skips a queue without one",
         help=f"set restoration to {2 * detection_ms} ms, twice the detection time",
         data={"action": action, "detection_ms": detection_ms},
         severity="warning" if action == "forward" else None,

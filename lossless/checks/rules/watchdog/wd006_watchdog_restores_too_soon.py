@@ -3,12 +3,12 @@
 Severity: warning
 
 ## What it does
-Compares restoration with detection on each watchdog that acts. A restoration below the poll interval is
+Compares restoration with detection on each watchdog that drops or forwards. A restoration below the poll interval is
 WD004's.
 
 ## Why it breaks a lossless fabric
-A NIC that keeps storming is let in again sooner than it is shut out. Each time the queue holds its paused
-packets and the pause spreads upstream once more; the peer toggles the queue for as long as it is ill.
+The queue of a NIC that keeps storming is restored sooner than the storm is detected again. Each time the queue holds
+its paused packets and the pause propagates upstream once more; this repeats for as long as the NIC is faulty.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -73,7 +73,7 @@ def _violation(rows: WatchdogRows, detection_ms: int, restoration_ms: int) -> Vi
     return Violation(
         origin=rows.at("restoration_time"),
         message=f"restoration of {restoration_ms} ms is shorter than detection of {detection_ms} ms",
-        note="a peer that keeps storming is let in again sooner than it is shut out",
+        note="the queue of a peer that keeps storming is restored sooner than the storm is detected again",
         help=f"set restoration to {2 * detection_ms} ms, twice the detection time; at least {detection_ms}",
         data={"restoration_ms": restoration_ms, "detection_ms": detection_ms},
     ).on_ports(*rows.sets)

@@ -1,4 +1,4 @@
-"""A stormed queue must be back before the transport gives up.
+"""A stormed queue must be restored before the transport gives up.
 
 Severity: error
 
@@ -6,8 +6,8 @@ Severity: error
 Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and
 compares it with the patience of the hosts' queue pairs: 4.096 us x 2^T x (R + 1) for `ib_timeout` T and
 `ib_retry_count` R. Action forward delivers again after detection; action alert ends nothing and is not
-judged. A restoration that is never set is WD005's. A deployed file says nothing of hosts; one that was read counts,
-beside its intent or beside the file of the switch it hangs on.
+checked. A restoration that is never set is WD005's. A deployed file says nothing of hosts; one that was read counts,
+beside its intent or beside the file of the switch it is attached to.
 
 ## Why it breaks a lossless fabric
 A queue pair that runs out of retries goes to the error state, and the job with it. Where the queue comes back
@@ -40,7 +40,7 @@ hosts:
 Shorten restoration, or give the transport more patience with `NCCL_IB_TIMEOUT`.
 
 ## Sources
-- InfiniBand Architecture Specification, volume 1, 9.7.6.1.3 (local ACK timeout; 0 waits for ever)
+- InfiniBand Architecture Specification, volume 1, 9.7.6.1.3 (local ACK timeout; 0 waits without limit)
 - NVIDIA/nccl src/transport/net_ib/connect.cc @5067397 (defaults 20 and 7)
 - sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b
 """
@@ -74,7 +74,7 @@ def check(view: View) -> Results:
         if rows.dead_ms is None:
             continue
         if not transports:
-            yield MissingInput("the transport's timeout and retries are not known", places(rows.sets))
+            yield MissingInput("missing timeout and retries of the transport", places(rows.sets))
         for transport in transports:
             patience_ns = _exceeded_ns(transport, rows.dead_ms)
             if patience_ns is not None:
@@ -114,7 +114,7 @@ def _late(transport: Transport, dead_ms: int, patience_ns: int) -> Violation:
     timeout, tries = transport.timeout, transport.retry_count + 1
     return Violation(
         origin=transport.origin,
-        message=f"a stormed queue is back after {dead_ms / 1000:.2f} s, the transport gives up "
+        message=f"a stormed queue is restored after {dead_ms / 1000:.2f} s, but the transport gives up "
         f"after {patience_ns / 10**9:.2f} s",
         note=f"4.096 us x 2^{timeout} x {tries} = {patience_ns / _MS:.0f} ms",
         data={
@@ -149,7 +149,7 @@ def _at(transport: Transport) -> Origin:
 
 
 def _is_read(transport: Transport) -> bool:
-    """Return whether it stands in a host's own file; an intent has it below ``hosts``, or leaves it out."""
+    """Return whether it is in a host's own file; an intent has it below ``hosts``, or leaves it out."""
     return transport.origin.path[:1] not in (("hosts",), ("preset",), ())
 
 

@@ -1,14 +1,14 @@
-"""A stormed queue must be back before the job gives up.
+"""A stormed queue must be restored before the job gives up.
 
 Severity: error
 
 ## What it does
 Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and
 compares it with `hosts.job_timeout`, the time after which a job or a storage client that hangs ends itself. Where
-none is stated, nothing is judged; the transport's patience is WD008's.
+none is stated, nothing is checked; the transport's patience is WD008's.
 
 ## Why it breaks a lossless fabric
-A watchdog that acts after the job has given up saves nothing: the job restarts from its checkpoint, meets the
+A watchdog that triggers after the job has given up saves nothing: the job restarts from its checkpoint, runs into the
 same storm, and gives up again.
 
 ## Bad
@@ -62,9 +62,9 @@ def _violation(
 ) -> Violation:
     return Violation(
         origin=host.at("job_timeout"),
-        message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue is back after {dead_ms / 1000:g} s",
+        message=f"a job gives up after {timeout_ms / 1000:g} s; a stormed queue is restored after {dead_ms / 1000:g} s",
         note=rows.dead_sum,
-        help=f"give jobs more than {dead_ms} ms, or shorten the watchdog's times",
+        help=f"set hosts.job_timeout to more than {dead_ms} ms, or shorten the watchdog timers",
         elements=names,
         # A host counts once for each watchdog that outlasts its jobs.
         places=len(names),

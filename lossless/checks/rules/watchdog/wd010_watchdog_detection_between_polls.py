@@ -9,9 +9,8 @@ own defaults are, so a deployed switch is left alone there. A detection time bel
 
 ## Why it breaks a lossless fabric
 The watchdog counts in polls. With 1,000 ms of poll, a detection of 1,200 ms takes two polls, and as a storm never
-begins on time for the first, a queue stands still for up to 3 s: whoever reckons with 1.2 s promises too much to
-hosts and jobs. With one poll of detection, one look decides, and on chips that look only at both ends of the
-interval a healthy pause can pass for a storm.
+begins exactly at a poll, a queue can be stalled for up to 3 s, not for 1.2 s. With one poll of detection, a single
+sample decides, and on chips that sample only at both ends of the interval a healthy pause can be taken for a storm.
 
 ## Bad
 ```json config_db base=leaf
@@ -81,7 +80,7 @@ def _between(rows: WatchdogRows, detection_ms: int) -> Violation:
     first_ms, last_ms = looks * poll_ms, (looks + 1) * poll_ms
     return Violation(
         origin=rows.at("detection_time"),
-        message=f"a storm is seen after {first_ms:,} to {last_ms:,} ms, not after {detection_ms:,}",
+        message=f"a storm is detected after {first_ms:,} to {last_ms:,} ms, not after {detection_ms:,} ms",
         note=f"{detection_ms} / {poll_ms} ms makes {looks} polls, and a storm that begins between two waits "
         "for one more",
         help=f"make detection a whole number of polls, {first_ms} ms, or poll more often",
@@ -93,9 +92,9 @@ def _between(rows: WatchdogRows, detection_ms: int) -> Violation:
 def _one_look(rows: WatchdogRows, detection_ms: int) -> Violation:
     return Violation(
         origin=rows.at("detection_time"),
-        message=f"detection is one poll of {detection_ms} ms: one look decides that a queue storms",
-        note="some releases ask for two looks that agree, others act on the first",
-        help=f"{2 * detection_ms} ms make it two polls",
+        message=f"detection is one poll of {detection_ms} ms: a single sample decides that a queue storms",
+        note="some releases need two samples that agree, others trigger on the first",
+        help=f"set detection to {2 * detection_ms} ms, two polls",
         data={"detection_ms": detection_ms, "poll_ms": rows.poll_ms},
         related=beside(rows.at("detection_time"), (rows.poll_origin, "the poll interval")),
     ).on_ports(*rows.sets)

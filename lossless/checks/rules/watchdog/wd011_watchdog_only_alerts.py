@@ -1,4 +1,4 @@
-"""A watchdog must act, not only report.
+"""A watchdog must end a storm, not only report it.
 
 Severity: warning
 
@@ -7,8 +7,8 @@ Looks for the action `alert` on ports with PFC. `drop` and `forward` are both de
 operator's to say.
 
 ## Why it breaks a lossless fabric
-With `alert` the watchdog writes a line in the log and leaves the queue as it is. A NIC that is stuck then pauses
-its port for as long as it likes, and the pause spreads through the fabric as if there were no watchdog.
+With `alert` the watchdog writes a line in the log and leaves the queue as it is. A stuck NIC then pauses
+its port permanently, and the pause propagates through the fabric as if there were no watchdog.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -63,7 +63,7 @@ def check(view: View) -> Results:
         if rows.accepted and rows.watchdog.action == "alert":
             yield Violation(
                 origin=rows.at("action"),
-                message="the watchdog only alerts: nothing ends a storm",
-                note="a NIC that is stuck pauses the port for ever, and the pause spreads through the fabric",
+                message="the watchdog action is alert: nothing ends a storm",
+                note="a stuck NIC pauses the port permanently, and the pause propagates through the fabric",
                 help="set the action to drop, SONiC's default, or to forward",
             ).on_ports(*rows.sets)

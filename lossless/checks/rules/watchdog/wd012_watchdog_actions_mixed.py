@@ -5,7 +5,7 @@ Confidence: medium
 
 ## What it does
 Looks for different actions on the ports of one deployed switch, and warns where its chip is Broadcom's. On other
-chips each port has an action of its own. Where the chip is not known, a mixture is not judged. That a Cisco 8000
+chips each port has an action of its own. Where the chip is not known, a mixture is not checked. That a Cisco 8000
 knows no `forward` is said by SWS005.
 
 ## Why it breaks a lossless fabric
@@ -71,9 +71,7 @@ def check(view: View) -> Results:
             continue
         switch = watchdogs[0].switch
         if switch.profile is None:
-            yield MissingInput(
-                "the chip is not known, and some take one watchdog action for the whole switch"
-            )
+            yield MissingInput("missing chip: some take one watchdog action for the whole switch")
         elif _is_broadcom(switch):
             yield from _odd_ones(watchdogs)
 

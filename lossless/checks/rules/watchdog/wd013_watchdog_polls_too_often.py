@@ -9,8 +9,8 @@ and ask for more, never for less. An interval out of range is WD003's.
 
 ## Why it breaks a lossless fabric
 Each poll reads the counters of every watched queue and port, which takes longer the more there are. Where that takes
-longer than the interval, polls come late and at odd distances, and what is counted as one interval was two: storms
-are seen late, and on some chips a healthy pause passes for a storm.
+longer than the interval, polls are late and irregular, and two intervals count as one: storms are detected late, and on
+some chips a healthy pause is taken for a storm.
 
 ## Bad
 ```yaml intent base=leaf-spine

@@ -53,6 +53,6 @@ def check(device: Device) -> Results:
         yield Violation(
             origin=device.tables.origin("PFC_WD", row, _FIELD),
             message="BIG_RED_SWITCH is on: every queue with PFC drops all its packets",
-            note="and no watchdog looks for storms while it is on",
-            help="pfcwd big_red_switch disable, and save the configuration",
+            note="no watchdog detects storms while it is on",
+            help="run pfcwd big_red_switch disable, and save the configuration",
         ).on_ports(*sets)

@@ -1,4 +1,4 @@
-"""A NIC with a stuck receiver should stop pausing its switch before the switch acts on it.
+"""A NIC with a stuck receiver should stop pausing its switch before the watchdog triggers.
 
 Severity: warning
 
@@ -6,12 +6,12 @@ Severity: warning
 Compares `hosts.pfc_prevention`, or what `ethtool --get-tunable` shows on a host that was read, after which a NIC
 gives up pausing, with the detection time of the switches' watchdogs, and warns where the NIC never gives up.
 `auto`, the default, is 100 ms with mlx5; what a NIC is left with if nobody sets it is 8 s. A NIC of which no
-profile says that it can is not judged.
+profile says that it can is not checked.
 
 ## Why it breaks a lossless fabric
-A receiver that is stuck pauses for ever. Where the NIC ends that itself, one host drops its own packets. Where it
-does not, the pause spreads through the fabric for as long as the watchdog takes, and then the switch drops the
-whole queue to that host, for healthy queue pairs as well.
+A stuck receiver pauses permanently. Where the NIC ends that itself, one host drops its own packets. Where it does not,
+the pause propagates through the fabric until the watchdog triggers, and then the switch drops the whole queue to that
+host, for healthy queue pairs as well.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -75,7 +75,7 @@ def check(view: View) -> Results:
 
 
 def attached(devices: DeployedDevices) -> Results:
-    """Yield a violation per host whose NIC pauses for longer than the switch port it hangs on watches."""
+    """Yield a violation per host whose NIC pauses for longer than the switch port it is attached to watches."""
     for link in attached_hosts(devices):
         stall_ms, detection_ms = link.host.stall_ms, link.switch.detection_ms
         acting = link.switch.dead_ms is not None and detection_ms is not None
@@ -85,8 +85,8 @@ def attached(devices: DeployedDevices) -> Results:
                 link.host,
                 stall_ms,
                 (link.name,),
-                f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms",
-                RelatedPlace(where, "the watchdog of the port it hangs on"),
+                f"a stuck NIC pauses for {stall_ms:,} ms, but the watchdog triggers after {detection_ms:,} ms",
+                RelatedPlace(where, "the watchdog of the port it is attached to"),
             )
 
 
@@ -97,7 +97,7 @@ def _outlasting(
     detection_ms = first.watchdog.detection_ms if first else None
     if first is None or detection_ms is None or stall_ms <= detection_ms:
         return
-    message = f"a stuck NIC pauses for {stall_ms:,} ms, the switch drops its queue after {detection_ms:,} ms"
+    message = f"a stuck NIC pauses for {stall_ms:,} ms, but the watchdog triggers after {detection_ms:,} ms"
     yield _violation(
         host, stall_ms, names, message, RelatedPlace(first.at("detection_time"), "the watchdog's detection")
     )
@@ -109,7 +109,7 @@ def _violation(
     return Violation(
         origin=host.at("pfc_prevention"),
         message=message,
-        note="until then the pause spreads upstream, to hosts that have nothing to do with it",
+        note="until then the pause propagates upstream and stalls hosts that do not send to this NIC",
         help="leave hosts.pfc_prevention out (100 ms), or make it no longer than detection"
         if host.door == "intent"
         else "ethtool --set-tunable IF pfc-prevention-tout 100",

@@ -1,4 +1,4 @@
-"""The counters that the watchdog looks at must be polled.
+"""The counters that the watchdog reads must be polled.
 
 Severity: error
 Fix: unsafe
@@ -57,8 +57,8 @@ def check(device: Device) -> Results:
     if blind:
         yield Violation(
             origin=device.tables.origin("FLEX_COUNTER_TABLE", row, _FIELD),
-            message="the watchdog's counters are not polled: it never sees a storm",
-            note="its rows are in place, and pfcwd show config shows them",
-            help="pfcwd counter_poll enable, and save the configuration",
+            message="the watchdog's counters are not polled: it never detects a storm",
+            note="PFC_WD has its rows, and pfcwd show config shows them",
+            help="run pfcwd counter_poll enable, and save the configuration",
             fix=(Edit(device.tables.origin("FLEX_COUNTER_TABLE", row, _FIELD), "set", "enable"),),
         ).on_ports(*blind)

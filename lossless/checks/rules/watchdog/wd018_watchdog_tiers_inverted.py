@@ -1,4 +1,4 @@
-"""The tier next to the hosts should act on a storm before the tier above it.
+"""The watchdog should trigger at the tier next to the hosts before the tier above it.
 
 Severity: info
 
@@ -8,10 +8,10 @@ Compares the detection time of two linked switches of different tiers (by their 
 between them. It informs where the upper one is the shorter. Equal times are as SONiC sets them.
 
 ## Why it breaks a lossless fabric
-A NIC that is stuck pauses its leaf, and within milliseconds the leaf pauses its spines. Where the spine loses
-patience first, it drops the whole lossless class towards that leaf, for all hosts below it, while the leaf would
-have cut off the one port. SONiC's own times do so by themselves: they grow with the ports of a switch, and a leaf
-may have more of them than its spines.
+A NIC that is stuck pauses its leaf, and within milliseconds the leaf pauses its spines. Where the watchdog of
+the spine triggers first, it drops the whole lossless class towards that leaf, for all hosts below it, while the leaf
+would have dropped at one port. SONiC's defaults can cause this: they grow with the ports of a switch, and a leaf may
+have more of them than its spines.
 
 ## Bad
 ```json config_db base=wired-spine beside=wired-leaf
@@ -101,11 +101,11 @@ def _violation(links: list[tuple[LinkEnd, LinkEnd]], longest_ms: int) -> Violati
     detection_ms = upper.detection_ms or 0
     return Violation(
         origin=_origin(upper),
-        message=f"{upper.switch} acts on a storm after {detection_ms} ms, "
-        f"{lower.switch} below it after {longest_ms} ms",
+        message=f"the watchdog of {upper.switch} triggers after {detection_ms} ms, "
+        f"that of {lower.switch} below it after {longest_ms} ms",
         note=f"{upper.switch} then drops the lossless traffic of every host below {lower.switch}, "
-        "which would have cut off one port",
-        help=f"make detection on {upper.switch} {longest_ms} ms or more",
+        f"where {lower.switch} would drop at one port",
+        help=f"set detection on {upper.switch} to {longest_ms} ms or more",
         elements=tuple(f"{low.name} - {high.name}" for low, high in links),
         data={"upper_ms": detection_ms, "lower_ms": longest_ms},
         related=(RelatedPlace(_origin(lower), f"the watchdog of {lower.switch}"),),

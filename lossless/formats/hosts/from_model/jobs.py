@@ -54,6 +54,6 @@ def _patience(transport: Transport) -> str:
     """Return how long NCCL's queue pairs keep trying, which is what rule WD008 holds the switches' watchdog to."""
     patience_ns = transport.patience_ns
     if patience_ns is None:
-        return "A queue pair waits for ever for an answer: NCCL_IB_TIMEOUT is 0."
+        return "A queue pair never gives up: NCCL_IB_TIMEOUT is 0."
     sum_ = f"4.096 us x 2^{transport.timeout} x ({transport.retry_count} + 1) = {patience_ns / 10**9:.1f} s"
     return f"A queue pair gives up after {sum_}."

@@ -86,7 +86,7 @@ def _optimized(roce: dict[str, Any], path: Path) -> Iterator[HostFact]:
 
 
 def _raw(row: dict[str, Any], path: Path) -> Iterator[HostFact]:
-    """Yield a firmware setting of the first port, which stands for the other."""
+    """Yield a firmware setting of the first port, which represents both."""
     name, _, port = str(row.get("name", "")).rpartition("_P")
     value = str(row.get("value", ""))
     if port != "1" or not value.isdecimal():

@@ -30,7 +30,7 @@ _TCLASS = re.compile(r"Global tclass=(\d+)")
 
 
 def read(section: Section) -> Reading:
-    """Yield what known files say; others are passed over, and numbers that are none are flaws."""
+    """Yield what known files say; others are skipped, and numbers that are none are flaws."""
     points: dict[tuple[str, str], list[tuple[int, bool, SectionLine]]] = {}
     gids: dict[str, list[tuple[int, str, SectionLine]]] = {}
     for line in section.lines:

@@ -102,11 +102,11 @@ def _interfaces(
         (_qos(interface_facts, interface, files, nics), _attachment(interface, interface_facts))
         for interface, interface_facts in known.items()
     ]
-    yield from _alike(host, read)
+    yield from _identical(host, read)
 
 
-def _alike(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> Iterator[HostInterfaces]:
-    """Yield interfaces of one host, those together that are set up alike."""
+def _identical(host: str, read: Iterable[tuple[HostQos, Attachment | None]]) -> Iterator[HostInterfaces]:
+    """Yield interfaces of one host, those together that are set up identical."""
     groups: dict[Any, list[tuple[HostQos, Attachment | None]]] = {}
     for qos, attachment in read:
         groups.setdefault(_meaning(qos._replace(interfaces=(), rdma_devices=())), []).append(
@@ -183,12 +183,12 @@ def _contradiction(facts: Facts, fact: HostFact, old: InterfaceFact) -> Problem:
 
 def _once(contradictions: Iterable[Problem]) -> Iterator[Problem]:
     """Yield the first contradiction between two files, with the number of those that follow."""
-    alike: dict[tuple[str, str], list[Problem]] = {}
+    identical: dict[tuple[str, str], list[Problem]] = {}
     for problem in contradictions:
-        alike.setdefault((problem.file, problem.message), []).append(problem)
-    for first, *more in alike.values():
+        identical.setdefault((problem.file, problem.message), []).append(problem)
+    for first, *more in identical.values():
         also = f", here and in {len(more)} more places" if more else ""
-        yield first._replace(message=f"{first.message}{also}; what they differ in is not judged")
+        yield first._replace(message=f"{first.message}{also}; what they differ in is not checked")
 
 
 def _attachment(interface: str, known: Mapping[str, InterfaceFact]) -> Attachment | None:

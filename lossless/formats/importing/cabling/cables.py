@@ -1,7 +1,6 @@
-"""Cables as files know them: two ends each, a speed and a length where the file has them, and where that stands.
+"""Cables as files know them: two ends each, a speed and a length where the file has them, and the place in the file.
 
-What several files say of one cable is put together; what they say against each other is a problem, and nothing is
-guessed.
+Several files about one cable are merged; a contradiction between them is a problem, and nothing is guessed.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ _HEADS = ("device", "port", "device", "port")
 
 
 def read_cabling(text: str, file: str) -> tuple[Claim, ...]:
-    """Return the cables of a file. A first line of headings, blank lines and comments (``#``) are passed over.
+    """Return the cables of a file. A first line of headings, blank lines and comments (``#``) are skipped.
 
     Raises:
         InputError: every line that is no cable, located.

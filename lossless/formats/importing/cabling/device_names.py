@@ -54,16 +54,18 @@ def canonical_names(names: Collection[str], preferred: Collection[str] = ()) -> 
 
     A name is cut only to one that is among them, and only where no other name would be cut to that.
     """
-    alike: dict[str, list[str]] = {}
+    identical: dict[str, list[str]] = {}
     # Of two spellings the one in small letters is taken.
     for name in sorted(names, key=lambda name: (name not in preferred, name.swapcase())):
-        alike.setdefault(name.lower(), []).append(name)
-    shorter = {low: next((part for part in _without_domain(low) if part in alike), low) for low in alike}
+        identical.setdefault(name.lower(), []).append(name)
+    shorter = {
+        low: next((part for part in _without_domain(low) if part in identical), low) for low in identical
+    }
     longer: dict[str, int] = {}
     for low, short in shorter.items():
         longer[short] = longer.get(short, 0) + (low != short)
     chosen = {low: short if longer[short] == 1 else low for low, short in shorter.items()}
-    return {name: alike[_last(name.lower(), chosen)][0] for name in names}
+    return {name: identical[_last(name.lower(), chosen)][0] for name in names}
 
 
 def _last(low: str, chosen: Mapping[str, str]) -> str:

@@ -43,7 +43,7 @@ class IntentNames(NamedTuple):
 def names_of_intent(
     devices: Iterable[str], switches: Iterable[Switch], planned: Iterable[PlannedCable]
 ) -> IntentNames:
-    """Return the names of an intent; switches that are alike share theirs."""
+    """Return the names of an intent; switches that are identical share theirs."""
     ports, shared = dict[str, PortNames](), dict[tuple[int, int], PortNames]()
     for switch in switches:
         key = (id(switch.ports), id(switch.unused))

@@ -31,7 +31,7 @@ _COLUMNS = ("LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePo
 class LldpNeighbor(NamedTuple):
     """One neighbor that a port heard of: its name, and the words it has for its own port, best first.
 
-    ``line`` is where that stands in the file, counted from 1.
+    ``line`` is its line in the file, counted from 1.
     """
 
     port: str
@@ -163,7 +163,7 @@ def _system_name(chassis: dict[str, Any]) -> str:
 
 
 def _first(value: Any, at: Path) -> tuple[Any, Path]:
-    """Return a value, or the first of a list of it, and where it stands."""
+    """Return a value, or the first of a list of it, and its place."""
     return (value[0], (*at, 0)) if isinstance(value, list) and value else (value, at)
 
 

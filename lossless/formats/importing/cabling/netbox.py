@@ -3,7 +3,7 @@
 Fields: netbox-community/netbox netbox/dcim/api/serializers_/cables.py @117f2f8 (``a_terminations``, ``b_terminations``,
 ``length``, ``length_unit``, ``status``) and netbox/netbox/api/serializers/generic.py @3b767fd (``object_type``,
 ``object``); before version 3.3 an end was ``termination_a`` of ``termination_a_type``. ``speed`` of an interface counts
-kilobits (``speed (Kbps)`` there). Consoles and power are passed over; cables that are being
+kilobits (``speed (Kbps)`` there). Consoles and power are skipped; cables that are being
 taken out (``decommissioning``) are none.
 """
 
@@ -161,7 +161,7 @@ def _length(item: dict[str, Any]) -> int | None:
 
 
 def _text(value: Any, *keys: str) -> str:
-    """Return a text that stands by itself, or under the first of some keys that has one."""
+    """Return a value that is a text itself, or the text under the first of some keys that has one."""
     if isinstance(value, dict):
         return next((str(value[key]) for key in keys if value.get(key)), "")
     return str(value) if isinstance(value, str) else ""

@@ -57,7 +57,7 @@ Columns = dict[str, int]
 
 
 def read_sheet(text: str, file: str) -> CableFile:
-    """Return what a sheet says, and every line of it that says nothing of use. Comments (``#``) are passed over.
+    """Return what a sheet says, and every line of it that says nothing of use. Comments (``#``) are skipped.
 
     Raises:
         InputError: it is no CSV, or has not the columns of any kind.

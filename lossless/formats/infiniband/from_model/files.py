@@ -1,7 +1,7 @@
-"""From a subnet to the files of its manager and hosts: which there are, and what stands in each, as plain values.
+"""From a subnet to the files of its manager and hosts: which there are, and the content of each as plain values.
 
-Only what the intent states, or what follows from it, is written: never a default of somebody's. What a text may not
-hold, and keys whose environment variables are missing, are said with their places in the intent.
+Only what the intent states, or what follows from it, is written: never a default. Values that a file cannot hold, and
+keys whose environment variables are missing, are reported with their places in the intent.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ NAMES = {
     "cn_guid_file": "cn_guid.conf",
     "torus_config": "torus-2QoS.conf",
 }
-"""Names of the files that stand beside opensm.conf, by the options that name them."""
+"""Names of the files beside opensm.conf, by the options that name them."""
 
 _NAME = re.compile(r"[^\s,:;=#]+(?: [^\s,:;=#]+)*")
 
@@ -55,7 +55,7 @@ class WriteProblem(NamedTuple):
 
 
 class ManagerFile(NamedTuple):
-    """One file: its name, its template, what stands in it, and whether only its owner may read it."""
+    """One file: its name, its template, its content, and whether only its owner may read it."""
 
     name: str
     template: str
@@ -243,7 +243,7 @@ def _partition(guids: Mapping[str, int | None], partition: Partition) -> dict[st
 
 
 def _member(guids: Mapping[str, int | None], member: Member) -> tuple[str, str] | None:
-    """Return a member as it stands in the file, and its name; None where nobody knows its GUID."""
+    """Return a member as the file writes it, and its name; None where its GUID is unknown."""
     guid = member.guid if member.guid is not None else guid_of(guids, member.hca) if member.hca else None
     who = member.word or (f"{guid:#018x}" if guid is not None else None)
     return None if who is None else (f"{who}={member.membership}", member.hca or "")
@@ -349,7 +349,7 @@ def _unreadable(text: str) -> str:
     if "#" in text:
         return "a # ends the line for whoever reads it"
     if any(ord(character) < 32 for character in text):
-        return "a value stands on one line, without control characters"
+        return "a value must be one line, without control characters"
     if text != text.strip():
         return "blanks around a value are not read"
     return ""

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 ENGINE = "torus-2QoS"
 _AXES = "xyz"
-_BOTH_WAYS = 4
-"""The length of a side at which opensm wants both neighbors: it cannot tell the ways round by the length."""
+_BOTH_NEIGHBORS = 4
+"""The length of a side at which opensm wants both neighbors: it cannot tell the two directions by the length."""
 _PORTS = 16
 """How many cables between two switches, or host ports and port 0 of one, opensm has room for by default."""
 
@@ -68,7 +68,7 @@ def torus_of(subnet: Subnet) -> TorusConf | None:
 def _seeds(sides: tuple[int, ...], places: Places) -> Iterator[TorusSeed | None]:
     origin = (0,) * len(sides)
     for axis, side in enumerate(sides):
-        steps = {"p": 1, "m": side - 1} if side == _BOTH_WAYS else {"p": 1}
+        steps = {"p": 1, "m": side - 1} if side == _BOTH_NEIGHBORS else {"p": 1}
         for way, step in steps.items() if side > 1 else ():
             place = (*origin[:axis], step, *origin[axis + 1 :])
             here, there = places.get(origin), places.get(place)

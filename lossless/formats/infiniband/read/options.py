@@ -145,7 +145,7 @@ def _settings(marks: Marks, statements: Sequence[_Statement]) -> list[ManagerSet
 
 
 def _data(settings: Sequence[ManagerSetting]) -> dict[str, str | list[str]]:
-    """Return texts by key; those of a key that stands more than once as a list."""
+    """Return texts by key; those of a repeated key as a list."""
     data: dict[str, str | list[str]] = {}
     for setting in settings:
         if len(setting.origin.path) == 1:

@@ -1,7 +1,7 @@
 """Reads partitions.conf: ``NAME=PKEY,flag,flag=value : member, member=full ;`` over as many lines as one likes.
 
 The part before the colon is on one line with it. Where opensm finds an error it gives the whole file up and makes
-every port a full member of the default partition; flags that it does not understand it passes over without a message.
+every port a full member of the default partition; flags that it does not understand it skips without a message.
 Grammar: opensm/osm_prtn_config.c of linux-rdma/opensm @048c66e, and runs of opensm 3.3.23, which also has indx0.
 """
 
@@ -122,10 +122,10 @@ class _PartitionReader:
         name = next((flag for flag in GROUP_FLAGS if word and flag.startswith(word)), None)
         number = None if text is None else c_number(text)
         if name is None:
-            says = f"{word!r} is no flag of a group, and opensm passes it over; it knows {_or(GROUP_FLAGS)}"
+            says = f"{word!r} is no flag of a group, and opensm skips it; it knows {_or(GROUP_FLAGS)}"
             self.marks.wrong(entry.name[0], says)
         elif number is None or (name in _MOST and not _is_taken(name, number)):
-            self._passed_over(entry, _expected(name))
+            self._skipped(entry, _expected(name))
         elif is_ip and name in _OF_GROUPS:
             stated = (partition.rate if name == "rate" else partition.mtu) or _OF_GROUPS[name]
             if number != stated:
@@ -168,14 +168,14 @@ class _PartitionReader:
         name = next((flag for flag in FLAGS if word and flag.startswith(word)), None)
         if name is None:
             self.marks.wrong(
-                entry.name[0], f"opensm knows no flag {word!r} and passes it over; it knows {_or(FLAGS)}"
+                entry.name[0], f"opensm knows no flag {word!r} and skips it; it knows {_or(FLAGS)}"
             )
         elif name in ("ipoib", "indx0"):
             self._set(entry, name, **{"index0" if name == "indx0" else name: True})
         elif name == "defmember":
             membership = _membership(text)
             if membership is None:
-                self._passed_over(entry, "limited, full or both")
+                self._skipped(entry, "limited, full or both")
             else:
                 self._set(entry, "default", default=membership)
         elif name in _MOST:
@@ -184,13 +184,13 @@ class _PartitionReader:
     def _number(self, entry: _MemberEntry, name: str, text: str | None) -> None:
         number = None if text is None else c_number(text)
         if number is None or not _is_taken(name, number):
-            self._passed_over(entry, _expected(name))
+            self._skipped(entry, _expected(name))
         else:
             self._set(entry, name, **{name: number})
 
-    def _passed_over(self, entry: _MemberEntry, expected: str) -> None:
+    def _skipped(self, entry: _MemberEntry, expected: str) -> None:
         at = entry.value or entry.name
-        says = f"{self._of(at)!r} is no {self._of(entry.name)}; expected {expected}: opensm passes it over"
+        says = f"{self._of(at)!r} is no {self._of(entry.name)}; expected {expected}: opensm skips it"
         self.marks.wrong(at[0], says)
 
     def _set(self, entry: _MemberEntry, place: str, **fields: object) -> None:

@@ -1,6 +1,6 @@
 """Reads sharp_am.cfg: a key and its value a line, ``#`` before a comment.
 
-Which keys there are, and what they mean, no open source says: nothing is judged here but the form.
+Which keys there are, and what they mean, no open source says: nothing is checked here but the form.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A deployed opensm.conf, with the files beside it, as a subnet; what such files do not tell is unknown.
+"""A deployed opensm.conf, with the files beside it, as a subnet; what such files do not contain is unknown.
 
 Files that opensm.conf names by a path of its host are found by their names, beside it.
 """
@@ -56,7 +56,7 @@ class DeployedSubnet(NamedTuple):
 
 
 def kind_of(text: str, file: str = "") -> Kind | None:
-    """Return what a text is by what stands in it, None where it is no file of a subnet manager.
+    """Return what a text is by its content, None where it is no file of a subnet manager.
 
     Where that says nothing, as of a file of comments, the name that such files have decides. A file of GUIDs looks
     like any other list of numbers: it is known by the option that names it.

@@ -90,7 +90,9 @@ def _option_text(value: object) -> str:
 
 def _text(value: object) -> str:
     if isinstance(value, bool):
-        raise refused(f"{shown(value)} is another word in every file; write it in quotes, as it stands there")
+        raise refused(
+            f"{shown(value)} is spelled differently in every file; write it in quotes, as the file spells it"
+        )
     if not isinstance(value, int | str):
         raise refused(f"expected one value, found {shown(value)}")
     text = str(value)
@@ -104,7 +106,7 @@ OptionText = Annotated[
 ]
 """The value of a key of opensm.conf: true and false of YAML become TRUE and FALSE, the words that opensm takes."""
 SettingText = Annotated[str, BeforeValidator(_text), WithJsonSchema({"type": ["string", "integer"]})]
-"""The value of a key of a file that is written as it stands; no booleans, since each file has its own."""
+"""The value of a key of a file that is written unchanged; no booleans, since each file spells them differently."""
 
 
 def _word(value: object) -> object:

@@ -11,7 +11,7 @@ CLUSTER: dict[str, dict[str, KeyDoc]] = {
             ({"gpus_per_host": 8, "nvlink": {"generation": 5, "domain": 72}},),
         ),
         "failures": KeyDoc(
-            "What the fabric must bear. Left out: any one link, or any one switch.",
+            "Failures to tolerate. Left out: any one link, or any one switch.",
             ({"links": 2, "switches": 1, "oversubscription": 2},),
         ),
     },

@@ -140,7 +140,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
     "SubnetManager": {
         "manager": KeyDoc("Which program manages the subnet: opensm by itself, or UFM."),
         "hosts": KeyDoc(
-            "Where subnet managers run: the master and those that stand by.",
+            "Where subnet managers run: the master and the standby ones.",
             ([{"on": "sm1", "priority": 14}, {"on": "sm2", "priority": 13, "standby": True}],),
         ),
         "prefix": KeyDoc(
@@ -150,7 +150,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
         ),
         "routing": KeyDoc("How packets are routed. Left out: opensm takes minhop."),
         "options": KeyDoc(
-            "Further keys of opensm.conf, as they stand there. Left out: opensm's own defaults hold.",
+            "Further keys of opensm.conf, as that file spells them. Left out: opensm's own defaults hold.",
             ({"max_wire_smps": 16},),
         ),
         "keys": KeyDoc(
@@ -159,7 +159,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
             ({"m_key": "FABRIC_M_KEY"},),
         ),
         "ufm": KeyDoc(
-            "Keys of UFM's gv.cfg by section, as they stand there. Left out: only what SHARP needs is written.",
+            "Keys of UFM's gv.cfg by section, as that file spells them. Left out: only what SHARP needs is written.",
             ({"Sharp": {"enable_sharp_allocation": "true"}},),
         ),
     },
@@ -180,7 +180,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
             ("sm1", "sm1:mlx5_1", "leaf1"),
         ),
         "priority": KeyDoc("Its priority, 0 to 15; the highest is master. Left out: opensm's own, 0.", (14,)),
-        "standby": KeyDoc("Whether it is meant to wait until the master fails."),
+        "standby": KeyDoc("Whether it is a standby until the master fails."),
     },
     "SubnetRouting": {
         "engine": KeyDoc(
@@ -236,7 +236,9 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
         "sl": KeyDoc(
             "Service level of its traffic by number, 0 to 15. Left out: that of `level`, else 0.", (1,)
         ),
-        "index0": KeyDoc("Whether it takes place 0 of the tables of ports, which is the default one's."),
+        "index0": KeyDoc(
+            "Whether it takes index 0 of the P_Key tables of ports, which is that of the default partition."
+        ),
         "default": KeyDoc("Membership of whoever states none."),
     },
     "PartitionMembers": {
@@ -247,7 +249,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
         for membership, what in (
             ("full", "Full members, which talk to all"),
             ("limited", "Limited members, which talk to full members alone"),
-            ("both", "Members in both ways"),
+            ("both", "Members with both memberships"),
         )
     },
     "SharpChoice": {
@@ -260,7 +262,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
         "exclude": KeyDoc("Hosts that do not take part, storage for example. Left out: none.", ("@storage",)),
         "needs": KeyDoc("Generation of SHARP that jobs need, 1 to 4. Left out: any will do.", (3,)),
         "settings": KeyDoc(
-            "Keys of sharp_am.cfg, as they stand there. Left out: the aggregation manager's own defaults hold.",
+            "Keys of sharp_am.cfg, as that file spells them. Left out: the aggregation manager's own defaults hold.",
             ({"max_trees_to_build": 126},),
         ),
     },
@@ -270,7 +272,7 @@ INFINIBAND: dict[str, dict[str, KeyDoc]] = {
         ),
         "partition": KeyDoc("Partition that jobs use, by name. Left out: they are not told.", ("compute",)),
         "environment": KeyDoc(
-            "Variables of their environment, as they stand there. Left out: only what follows from the rest.",
+            "Variables of their environment, as jobs read them. Left out: only what follows from the rest.",
             ({"NCCL_IB_HCA": "=mlx5_0:1,mlx5_1:1"},),
         ),
     },

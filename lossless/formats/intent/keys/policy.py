@@ -9,9 +9,9 @@ _REQUIRED = "Required, unless the preset gives it."
 _OR_PRESET = "Left out: as the preset has it, or only links of the speeds in `by_speed` are marked."
 _FASTER = {"min": "1600 KiB", "max": "6400 KiB", "probability": "20%"}
 _CURVE = {
-    "min": KeyDoc("Queue length in bytes from which on packets are marked (Kmin). Has a unit.", _SIZE),
+    "min": KeyDoc("Queue length in bytes from which packets are marked (Kmin). Has a unit.", _SIZE),
     "max": KeyDoc(
-        "Queue length in bytes at which `probability` is reached; beyond it all are marked. Has a unit.",
+        "Queue length in bytes at which `probability` is reached; above it every packet is marked (Kmax). Has a unit.",
         _SIZE,
     ),
     "probability": KeyDoc(
@@ -96,7 +96,7 @@ _QUEUE = {
 
 _COLOURS = {
     colour: KeyDoc(
-        f"The curve of packets that something on the way has coloured {colour}; `off` marks none of them. Left out: "
+        f"The curve of packets that a device on the path has coloured {colour}; `off` marks none of them. Left out: "
         "that of all others.",
         (_FASTER, "off"),
     )
@@ -163,11 +163,11 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
         ),
         "networks": KeyDoc(
             "Other networks by name (storage, management), and whether they share the fabric. Left out: none are "
-            "judged.",
+            "checked.",
             ({"storage": {"on": "separate"}},),
         ),
         "telemetry": KeyDoc(
-            "How pauses are watched; `off` states that nobody does. Left out: nothing is said of it."
+            "How pauses are monitored; `off` states that nobody does. Left out: nothing is stated."
         ),
     },
     "TrafficClass": {
@@ -249,7 +249,7 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
         ),
         "restoration": KeyDoc(
             "How long a stormed queue stays free of pauses until it is restored, in whole milliseconds, with its unit. "
-            "Left out: it stays broken until an operator acts.",
+            "Left out: it stays stopped until an operator restores it.",
             ("1200ms",),
         ),
         "action": KeyDoc(
@@ -258,10 +258,10 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
     },
     "Telemetry": {
         "interval": KeyDoc(
-            "How often counters are collected, with its unit. Left out: nothing is said of it.", ("5s",)
+            "How often counters are collected, with its unit. Left out: nothing is stated.", ("5s",)
         ),
         "alerts": KeyDoc(
-            "All that somebody is told of: `watchdog` (storms), `pauses`. Left out: nothing is said of it.",
+            "Events that raise an alert: `watchdog` (storms), `pauses`. Left out: nothing is stated.",
             (["watchdog", "pauses"],),
         ),
     },

@@ -7,7 +7,7 @@ from lossless.formats.intent.keys.key_doc import KeyDoc
 ROUTING: dict[str, dict[str, KeyDoc]] = {
     "Topology": {
         "routing": KeyDoc(
-            "How packets find their way. Left out: up and then down, as a Clos is routed.",
+            "How packets are routed. Left out: up and then down, as in a Clos.",
             ({"policy": "shortest-path"},),
         ),
         "bridging": KeyDoc(
@@ -17,16 +17,17 @@ ROUTING: dict[str, dict[str, KeyDoc]] = {
     },
     "RoutingChoice": {
         "policy": KeyDoc(
-            "`up-down`: never up again after a way down; `shortest-path`: any shortest way, around failures too."
+            "`up-down`: paths without a valley; `shortest-path`: any shortest path, also around failures."
         ),
         "bounce": KeyDoc(
-            "Switches that send up again what came to them from above, where the way down is blocked. Left out: none.",
+            "Switches that bounce: with the path down blocked, they send packets from a higher tier back up. "
+            "Left out: none.",
             (["leaf3"],),
         ),
     },
     "BridgingChoice": {
         "unknown_unicast": KeyDoc(
-            "What becomes of packets whose MAC address a leaf has forgotten: `flood` or `drop`."
+            "What a leaf does with packets whose MAC address it has forgotten: `flood` or `drop`."
         ),
         "arp_timeout": KeyDoc(
             "How long a leaf knows the MAC address of an IP address, with its unit. Left out: nothing is said.",

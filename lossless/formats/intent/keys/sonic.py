@@ -95,7 +95,7 @@ SONIC: dict[str, dict[str, KeyDoc]] = {
     "LeafSpine": {
         "lag": KeyDoc("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
         "dual_tor": KeyDoc(
-            "Whether hosts hang on pairs of leaves that tunnel to each other. Left out: off.", ("on",)
+            "Whether hosts are attached to pairs of leaves that tunnel to each other. Left out: off.", ("on",)
         ),
     },
     "ThreeTier": {
@@ -127,7 +127,7 @@ SONIC: dict[str, dict[str, KeyDoc]] = {
         ),
         "lag": KeyDoc("Whether the uplinks between two switches are one LAG. Left out: off.", ("on",)),
         "dual_tor": KeyDoc(
-            "Whether hosts hang on pairs of leaves that tunnel to each other. Left out: off.", ("on",)
+            "Whether hosts are attached to pairs of leaves that tunnel to each other. Left out: off.", ("on",)
         ),
     },
     "DeviceChoice": {

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SwitchUnit(NamedTuple):
-    """A switch of the model: its name, what makes it alike to others, and its layout."""
+    """A switch of the model: its name, what makes it identical to others, and its layout."""
 
     name: str
     kind: SwitchKind

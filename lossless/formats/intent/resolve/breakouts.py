@@ -59,7 +59,7 @@ class CageReader:
         known = self._names(breakout) if down else {}
         for index, name in enumerate(down):
             if name in down[:index]:
-                problems.append(self._problem(f"{name} stands twice in the list", "down", index))
+                problems.append(self._problem(f"{name} occurs twice in the list", "down", index))
             elif name not in known:
                 why = f"{self._profile.name} has no port {name}; its ports can be {_some(list(known))}"
                 problems.append(self._problem(why, "down", index))

@@ -27,7 +27,7 @@ LOSSLESS_MTU_BYTES = 1024
 """The largest lossless packet headroom is computed for where none is stated (the same file)."""
 SMALL_PACKET_PERCENT = 100
 """Small packets that headroom is computed for where none are stated: what SONiC configured until sonic-buildimage
-pull request 20632 (2024-10, 50 since), what gives the most headroom, and what NVIDIA's own rows stand on."""
+pull request 20632 (2024-10, 50 since), what gives the most headroom, and what NVIDIA's own rows assume."""
 _MOST_RATIO = 65_535
 """DEFAULT_LOSSLESS_BUFFER_PARAMETER|over_subscribe_ratio is a uint16 (sonic-default-lossless-buffer-parameter.yang
 @a3488c1)."""
@@ -175,8 +175,8 @@ def _without_buffers(kind: SwitchKind) -> str:
 
 def _without_form(kind: SwitchKind, wanted: str) -> str:
     pools = "a single ingress pool" if wanted == "single" else "ingress pools split into lossless and lossy"
-    alike = [h.name for h in kind.profile.hwskus if any(_in_form(h, d, wanted) for d in h.buffers)]
+    identical = [h.name for h in kind.profile.hwskus if any(_in_form(h, d, wanted) for d in h.buffers)]
     return (
         f"buffers.pools: no HWSKU of {kind.profile.name} ships {pools} for the headroom of {kind.hwsku.name}; "
-        f"HWSKUs with {pools}: {', '.join(alike) or 'none'}"
+        f"HWSKUs with {pools}: {', '.join(identical) or 'none'}"
     )

@@ -93,7 +93,7 @@ def ranked_values(
     place: ClassPlace,
     rivals: Sequence[tuple[str, ...]],
 ) -> tuple[dict[str, int], Origin]:
-    """Return what a section of a class states at a place by key, and where the first of it stands.
+    """Return what a section of a class states at a place by key, and the place of the first.
 
     Of ``rivals`` the highest rank counts that states one of them.
     """
@@ -148,7 +148,7 @@ class GroupBuffers(NamedTuple):
 
 
 class LosslessBuffers:
-    """Makes the profiles of the lossless groups of one kind of switch, sharing what is alike."""
+    """Makes the profiles of the lossless groups of one kind of switch, sharing what is identical."""
 
     def __init__(
         self, loaded: LoadedIntent, kind: SwitchKind, pools: Mapping[str, Pool], model: BufferModel

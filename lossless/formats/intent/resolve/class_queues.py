@@ -64,7 +64,7 @@ class ReservedAtEgress:
 
 
 class QueueLimits:
-    """Makes the profiles of queues of one kind of switch, sharing what is alike."""
+    """Makes the profiles of queues of one kind of switch, sharing what is identical."""
 
     def __init__(self, loaded: LoadedIntent, kind: SwitchKind, model: BufferModel) -> None:
         self._loaded, self._kind, self._model = loaded, kind, model

@@ -89,10 +89,10 @@ class _FabricResolver:
         self.devices = {node.name: self._device(node, bundles.get(node.name, [])) for node in own}
         units = [(node, unit) for node in own for unit in self.devices[node.name].units]
         switches = tuple(self._switch(node, unit) for node, unit in units)
-        alike = {
+        identical = {
             id(unit.layout): (unit.kind, switch) for (_, unit), switch in zip(units, switches, strict=True)
         }
-        require_room(self.loaded, alike.values())
+        require_room(self.loaded, identical.values())
         return Fabric(
             name=self.loaded.intent.fabric,
             door="intent",
@@ -207,8 +207,8 @@ class _FabricResolver:
             )
 
     def _capacities(self, bundles: dict[str, list[LinkBundle]]) -> Iterator[Capacity]:
-        """Yield one capacity per kind of leaf and spine: those wired alike are counted once."""
-        alike: dict[tuple[object, ...], list[PlanNode]] = {}
+        """Yield one capacity per kind of leaf and spine: those wired identical are counted once."""
+        identical: dict[tuple[object, ...], list[PlanNode]] = {}
         for node in self.plan.nodes:
             if node.role in ("leaf", "spine") and not node.outside:
                 numbers: dict[str, int] = {}  # which bundles lead to one switch decides what is lost with it
@@ -222,8 +222,8 @@ class _FabricResolver:
                     )
                     for b in bundles.get(node.name, [])
                 )
-                alike.setdefault((node.role, wiring), []).append(node)
-        for nodes in alike.values():
+                identical.setdefault((node.role, wiring), []).append(node)
+        for nodes in identical.values():
             own = bundles.get(nodes[0].name, [])
             # A link between two leaves carries no traffic up.
             down, up = self._below(nodes[0], own), self._above(nodes[0], own)
@@ -284,7 +284,7 @@ class _FabricResolver:
     def _in_service(
         self, nodes: list[PlanNode], bundles: dict[str, list[LinkBundle]]
     ) -> tuple[tuple[Uplinks, ...], ...]:
-        """Return what is left of the uplinks of switches that are alike, each kind of loss once."""
+        """Return what is left of the uplinks of switches that are identical, each kind of loss once."""
         if not self._failures.out_of_service:
             return ()
         uplinks_left: dict[tuple[Uplinks, ...], None] = {}

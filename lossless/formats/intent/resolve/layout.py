@@ -1,4 +1,4 @@
-"""The ports of one kind of switch: placed, cabled, and given their QoS. Switches alike share one layout."""
+"""The ports of one kind of switch: placed, cabled, and given their QoS. Switches identical share one layout."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _TEMPLATES: dict[str, tuple[str, ...]] = {
     "switch": ("t0", "t1", "lt2", "ft2"),
 }
 """Which of a HWSKU's buffer templates fits a role, best first (SONiC calls a leaf t0, a spine t1, what joins
-pods t2). What stands in no tier has hosts, as a leaf has."""
+pods t2). A device without a tier has hosts, as a leaf has."""
 MONITORED = (
     "BUFFER_POOL_WATERMARK",
     "PFCWD",
@@ -120,8 +120,8 @@ class LayoutBuilder:
         defaults = buffer_defaults(self.loaded, kind, _TEMPLATES[kind.role])
         placement = PortPlacement(kind.profile, kind.hwsku, kind.cages)
         placed = place(self.loaded, kind, placement)
-        alike = {(use.speed_bps, use.cable_m): use for use in kind.uses}
-        row_of = {link: self._row(kind, use, model) for link, use in alike.items()}
+        identical = {(use.speed_bps, use.cable_m): use for use in kind.uses}
+        row_of = {link: self._row(kind, use, model) for link, use in identical.items()}
         rows = [row_of[use.speed_bps, use.cable_m] for use in kind.uses]
         policies = self._policies.of_switch(kind)
         unused, zero = tuple(placement.unused()), zero_buffers(self.loaded, kind)
@@ -296,7 +296,7 @@ class LayoutBuilder:
 
 
 class _PortShaper:
-    """Makes the ports of one kind of switch, sharing what is alike."""
+    """Makes the ports of one kind of switch, sharing what is identical."""
 
     def __init__(
         self,

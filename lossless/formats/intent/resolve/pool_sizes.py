@@ -103,7 +103,7 @@ def stated_pools(loaded: LoadedIntent, kind: SwitchKind) -> StatedPools:
 
 
 def _at(rank: SwitchBuffers, path: Path) -> float | None:
-    """Return what stands below a rank, None where nothing does."""
+    """Return what is stated below a rank, None where nothing is."""
     value: object = rank
     for key in path:
         value = getattr(value, str(key), None)

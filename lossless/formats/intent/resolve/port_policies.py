@@ -1,8 +1,8 @@
 """How the ports of a switch treat classes: which priorities they pause, which maps they have.
 
-Most fabrics need one way. Others come with tiers of links that have no PFC, and with dual ToRs: there a leaf sends
+Most fabrics need one policy. Others are needed for tiers of links without PFC, and for dual ToRs: there a leaf sends
 what it cannot deliver to its peer, through the spines in a tunnel. On that detour a lossless class has a second
-priority, or the two directions could wait for each other for ever (sonic-net/SONiC
+priority, or the two directions would close a cyclic buffer dependency (sonic-net/SONiC
 doc/qos/tunnel_dscp_remapping.md).
 """
 
@@ -59,7 +59,7 @@ class _Side(NamedTuple):
 
 
 class PortPolicies:
-    """The ways in which the ports of one fabric treat classes, each made once."""
+    """How the ports of one fabric treat classes; each policy is made once."""
 
     def __init__(self, loaded: LoadedIntent) -> None:
         self._loaded = loaded

@@ -80,7 +80,7 @@ class _Check:
             if name not in self._tiers:
                 yield self._problem(origin, self._no_switch(name))
             elif not self._has_above(name):
-                yield self._problem(origin, f"{name} has no links up, so nothing comes to it from above")
+                yield self._problem(origin, f"{name} has no uplinks, so it cannot bounce packets")
 
     def out_of_service(self, gone: Collection[FabricElement]) -> Iterator[Problem]:
         """Yield switches that are not there, and ends that no link joins."""

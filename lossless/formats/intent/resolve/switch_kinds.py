@@ -1,4 +1,4 @@
-"""Kinds of switches: what makes switches alike, and which port each link gets on them."""
+"""Kinds of switches: what makes switches identical, and which port each link gets on them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PortUse(NamedTuple):
 
 
 class SwitchKind(NamedTuple):
-    """What makes switches alike: product, HWSKU, role and the ports they need, in order.
+    """What makes switches identical: product, HWSKU, role and the ports they need, in order.
 
     ``cages`` is what the intent says of its cages and ports. ``device`` is the switch that it states buffers or curves
     for by name, empty for all others.
@@ -63,7 +63,7 @@ class SwitchKind(NamedTuple):
 
     @property
     def called(self) -> str:
-        """The switches it stands for, in words."""
+        """The switches it represents, in words."""
         return f"{self.device or f'role {self.role}'} ({self.hwsku.name})"
 
     def place(self, speed_bps: int) -> ClassPlace:
@@ -127,6 +127,6 @@ def demand(uses: Sequence[PortUse]) -> tuple[PortDemand, ...]:
     for use in uses:
         by_purpose.setdefault((use.speed_bps, "host" if use.to_host else "switch"), []).append(use)
     return tuple(
-        PortDemand(len(alike), speed_bps, f"{format_rate(speed_bps)} {tier} ports", alike[0].origin)
-        for (speed_bps, tier), alike in by_purpose.items()
+        PortDemand(len(identical), speed_bps, f"{format_rate(speed_bps)} {tier} ports", identical[0].origin)
+        for (speed_bps, tier), identical in by_purpose.items()
     )

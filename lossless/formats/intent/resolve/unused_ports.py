@@ -126,7 +126,7 @@ class _Zeros:
         self._by_pool = made
 
     def instead_of(self, profile: BufferProfile) -> BufferProfile | None:
-        """Return what stands in for a profile: the one without size on its pool."""
+        """Return the replacement of a profile: the one without size on its pool."""
         return self._by_pool.get(profile.pool.name) if profile.pool else None
 
 

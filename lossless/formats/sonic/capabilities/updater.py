@@ -185,7 +185,7 @@ def _refused(step: Operation, rules: _UpdaterRules, gone: Sequence[Any]) -> str 
 
 
 def _at_start(step: Operation) -> str | None:
-    """Return why a change has no effect before the services start anew, None where it has."""
+    """Return why a change has no effect before the services start again, None where it has."""
     fields = _table()["at_start"]["fields"]
     return "it is read only when the services start" if "/".join(step.path) in fields else None
 

@@ -155,11 +155,11 @@ class _ObjectNames:
         return {key: {f: self._value(table, key, f, v) for f, v in row.items()} for key, row in rows.items()}
 
     def _objects(self, table: str, rows: Rows) -> Rows:
-        """Return our objects by the device's names; what stands for several of its own stands there for each."""
+        """Return our objects by the device's names; one that equals several of its own is given under each name."""
         theirs, renamed = self._theirs[table], {}
         for name, row in rows.items():
-            alike = [other for other, values in theirs.items() if values == row]
-            for other in dict.fromkeys((self._pairs[table].get(name, name), *alike)):
+            identical = [other for other, values in theirs.items() if values == row]
+            for other in dict.fromkeys((self._pairs[table].get(name, name), *identical)):
                 if other not in renamed or row == theirs.get(other):
                     renamed[other] = row
         return renamed
@@ -173,7 +173,7 @@ class _ObjectNames:
         return self._name(target, value, self._theirs[table].get(key, {}).get(field))
 
     def _name(self, table: str, name: str, there: str | None) -> str:
-        """Return the device's name for one of ours, the one that stands there if it means the same."""
+        """Return the device's name for one of ours: the current one if it means the same."""
         theirs, mine = self._theirs[table], self._ours[table].get(name)
         if there in theirs and theirs[there] == mine:
             return there

@@ -1,6 +1,6 @@
 """The RFC 6902 patch from one CONFIG_DB to another, in an order that makes sense on a running switch.
 
-A patch is exact: applied to the file as it stands, old spelling and all, it gives the other file. Rows that others
+A patch is exact: applied to the current file, with its old spelling, it gives the other file. Rows that others
 refer to are added first and removed last; ports give up rows before they get new ones, because the removal of
 ``BUFFER_PG|Ethernet0|3-4`` takes the profile of group 3 away even where ``Ethernet0|3`` has just been added.
 """

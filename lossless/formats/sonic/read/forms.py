@@ -67,7 +67,7 @@ def numbered_device(document: Document, asic: str) -> Document:
 
 
 def unread_sections(document: Document) -> Iterator[tuple[Path, str]]:
-    """Yield what stands beside the devices of a file and is none, each with why it is not read."""
+    """Yield sections beside the devices of a file that are no devices, each with why it is not read."""
     roots = {root.path[0] for root in _roots(document.data) if root.path}
     if not roots or document.part:
         return

@@ -2,7 +2,7 @@
 
 JSON integers become text, leaf-lists become comma text, old bracket references (``[BUFFER_POOL|x]``, before
 202111) become plain names, and comma-joined port keys become one row a port; each row remembers the key it
-was written under, so that findings point at what stands in the file. Other forms of a whole file are taken apart
+was written under, so that findings point at the text of the file. Other forms of a whole file are taken apart
 before, by :mod:`lossless.formats.sonic.read.forms`.
 """
 
@@ -32,7 +32,7 @@ _READ = """
 """
 READ_TABLES = frozenset(_READ.split())
 """The tables this tool reads. All others are left alone."""
-JUDGED_TABLES = frozenset({"WRED_PROFILE", "SCHEDULER", "BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD"})
+CHECKED_TABLES = frozenset({"WRED_PROFILE", "SCHEDULER", "BUFFER_POOL", "BUFFER_PROFILE", "PFC_WD"})
 """The tables in which rules of the families SWS and CFG report a number that cannot be read."""
 
 PORT_MAPS = {
@@ -86,7 +86,7 @@ class NumberedKeys(NamedTuple):
 
 
 class Tables:
-    """All rows of one device; ``data`` is its configuration as it stands, with the tables that are not read.
+    """All rows of one device; ``data`` is its configuration unchanged, with the tables that are not read.
 
     ``file`` is what origins name, ``shown`` what people call it, and ``device`` the device's name where that is not
     the hostname. ``remarks`` are what was normalised to read it, ``numbers`` the values that are JSON numbers.
@@ -130,10 +130,10 @@ class Tables:
             kind = type(value).__name__
             self.unreadable.append((name, f"{name} is a {kind}, not a table of rows; it is not read"))
             return {}
-        # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it stands in
+        # Pending rows wait in a map ordered by key, so the last key is applied last, wherever it is in
         # the file (SyncMap, sonic-swss orchagent/orch.h @000e01f).
         keys = sorted(value)
-        # Nearly every table is text alone, and is taken as it stands.
+        # Nearly every table is text alone, and is taken unchanged.
         if _is_plain_table(name, value):
             return dict(zip(keys, map(ConfigRow, keys, map(value.__getitem__, keys)), strict=True))
         rows: dict[str, ConfigRow] = {}
@@ -192,13 +192,13 @@ class Tables:
     def number(self, table: str, row: ConfigRow, field: str) -> int | None:
         """Return a field as a number, None where it is absent or cannot be read.
 
-        What cannot be read is noted, but for the tables of :data:`JUDGED_TABLES`: there a rule reports it.
+        What cannot be read is noted, but for the tables of :data:`CHECKED_TABLES`: there a rule reports it.
         """
         text = row.fields.get(field, "").strip()
         if not text:
             return None
         value = whole_number(text)
-        if value is None and table not in JUDGED_TABLES:
+        if value is None and table not in CHECKED_TABLES:
             self.unread.append(f"{table}|{row.key}|{field}: {text!r} is not a number")
         return value
 

@@ -29,7 +29,7 @@ TIER_OF_TYPE = {
 LowerSpineRouter (LT2) takes the place of SpineRouter above LeafRouter where T2 is disaggregated. MiniToR and MiniLeaf
 are read as their names say; the YANG model does not know them.
 
-Types of the YANG model that stand for no tier here, and why:
+Types of the YANG model without a tier here, and why:
 
 - FabricSpineRouter (FT2) and UpperSpineRouter (UT2) are above the lower spines, LowerRegionalHub, FabricRegionalHub
   and UpperRegionalHub above those: higher than the three tiers that a fabric has here

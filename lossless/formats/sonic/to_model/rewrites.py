@@ -1,4 +1,4 @@
-"""Ports that write DSCP anew when packets leave: ``tc_to_dscp_map`` of PORT_QOS_MAP.
+"""Ports that write DSCP again when packets leave: ``tc_to_dscp_map`` of PORT_QOS_MAP.
 
 orchagent takes DSCPs 0 to 63 and refuses the whole map otherwise (sonic-swss orchagent/qosorch.cpp @e6b0c5b).
 """
@@ -21,7 +21,7 @@ _TABLE = "TC_TO_DSCP_MAP"
 
 
 def rewrites(fabric: Fabric, documents: Iterable[Document]) -> DscpRewrites:
-    """Return the maps that write DSCP anew; ports that bind none are not among them.
+    """Return the maps that write DSCP again; ports that bind none are not among them.
 
     ``documents`` are those that the fabric was read from: the model has no place for these maps, which few
     devices bind.

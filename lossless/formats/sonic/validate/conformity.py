@@ -1,7 +1,7 @@
 """Whether a file conforms to SONiC's models: everything that they refuse in it, not only the first error.
 
-Upstream stops at its first error, and an unknown field hides all others. Here every row is judged. Most rows of a
-file, and most rows of all files of a fabric, are alike: what was once found good is remembered for the process, so
+Upstream stops at its first error, and an unknown field hides all others. Here every row is checked. Most rows of a
+file, and most rows of all files of a fabric, are identical: what was once found good is remembered for the process, so
 that a clean file costs little more than looking its rows up.
 """
 
@@ -49,7 +49,7 @@ class SchemaViolation(NamedTuple):
 
 
 class ValidationResult(NamedTuple):
-    """Everything that the models refuse, the tables that they do not know, and what was judged by."""
+    """Everything that the models refuse, the tables that they do not know, and what was checked by."""
 
     problems: tuple[SchemaViolation, ...]
     unknown_tables: tuple[str, ...]
@@ -189,7 +189,7 @@ def _named(shape: RowSchema, parts: Sequence[str]) -> str | None:
 
 
 class _TableValidator:
-    """Judges the rows of one table one by one, and remembers those that are good."""
+    """Checks the rows of one table one by one, and remembers those that are good."""
 
     def __init__(
         self, name: str, accepted: _AcceptedRows, context: RowContext, data: Mapping[str, object]
@@ -199,14 +199,14 @@ class _TableValidator:
         self.context = context
         self.data = data
         self.named = _rows(data, accepted.target)
-        self.judged: dict[Content, RowResult] = {}
+        self.checked: dict[Content, RowResult] = {}
 
     def problems(self, rows: Rows) -> Iterator[SchemaViolation]:
         table = self.accepted.schema
         if table.otherwise and rows:
             yield SchemaViolation((self.name,), unknown_to("is", table.otherwise, self.context.release))
         for key, fields in rows.items():
-            if not self._is_known(key, fields) and not self._is_alike(key, fields):
+            if not self._is_known(key, fields) and not self._is_identical(key, fields):
                 for flaw in self._row(key, fields):
                     yield SchemaViolation((self.name, key, *flaw.fields), flaw)
 
@@ -221,7 +221,7 @@ class _TableValidator:
             return False
         return wanted is not None and all(name in _rows(self.data, table) for _, (table, name) in wanted)
 
-    def _is_alike(self, key: str, fields: Mapping[object, object]) -> bool:
+    def _is_identical(self, key: str, fields: Mapping[object, object]) -> bool:
         """Return whether a row under a new key says what a good row said, as most rows of a file do."""
         shape, parts = self.accepted.shape, _parts(key)
         if shape is None or shape.checks or key in self.accepted.fixed or len(parts) != len(shape.key):
@@ -291,7 +291,7 @@ class _TableValidator:
         if not {*map(type, fields.values())} <= _TEXT or not (fixed or shape is self.accepted.shape):
             return check_fields(shape, fields, self.context)
         content: Content = tuple(fields.items())
-        verdict = None if fixed else self.judged.get(content)
+        verdict = None if fixed else self.checked.get(content)
         if verdict is None:
             verdict = check_fields(shape, fields, self.context)
             self._remember(content, fixed, verdict)
@@ -299,7 +299,7 @@ class _TableValidator:
 
     def _remember(self, content: Content, fixed: str | None, verdict: RowResult) -> None:
         if fixed is None:
-            self.judged[content] = verdict
+            self.checked[content] = verdict
         if verdict.flaws:
             return
         if fixed is not None and not verdict.references:

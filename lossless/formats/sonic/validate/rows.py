@@ -49,10 +49,10 @@ def check_fields(shape: RowSchema, fields: Mapping[object, object], context: Row
     """Return what is wrong with the fields of a row, whatever its key."""
     flaws: list[RowFlaw] = []
     references: list[tuple[str, Reference]] = []
-    judged = _entry if shape.entries else _field
+    checked = _entry if shape.entries else _field
     for name, value in fields.items():
         if name != "NULL":
-            for item in judged(shape, str(name), value, context.release):
+            for item in checked(shape, str(name), value, context.release):
                 if isinstance(item, RowFlaw):
                     flaws.append(item)
                 else:

@@ -1,4 +1,4 @@
-"""What SONiC's models accept in CONFIG_DB, release by release: ``profiles/sonic/schema.json``, made ready to judge by.
+"""What SONiC's models accept in CONFIG_DB, release by release: ``profiles/sonic/schema.json``, made ready to check by.
 
 The facts are those of the models on master; where an older release is known to differ, the field carries what it
 accepts and which source proves it. A device tells its release by ``VERSIONS|DATABASE|VERSION``. Where it does not,
@@ -58,7 +58,7 @@ class RowSchema(NamedTuple):
 
 
 class TableSchema(NamedTuple):
-    """How the rows of one table are judged: rows of fixed names, and rows by the number of parts of their key.
+    """How the rows of one table are checked: rows of fixed names, and rows by the number of parts of their key.
 
     ``otherwise`` is None where the release knows the table; ``older_rows`` are fixed rows that it does not know.
     """
@@ -70,7 +70,7 @@ class TableSchema(NamedTuple):
 
 
 class Schema:
-    """The schema as it stands in its file."""
+    """The schema as its file has it."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
@@ -108,7 +108,7 @@ def schema() -> Schema:
 
 @cache
 def table_schema(table: str, release: str | None) -> TableSchema | None:
-    """Return how a table is judged on a device of a release, None where the schema does not describe the table."""
+    """Return how a table is checked on a device of a release, None where the schema does not describe the table."""
     own = schema()
     entry = own.tables.get(table)
     if entry is None:

@@ -26,7 +26,7 @@ _LARGEST = 2**64 - 1
 
 
 class Alternative(NamedTuple):
-    """One of the ways in which a type can be met."""
+    """One of the alternatives that satisfy a type."""
 
     kind: str
     low: int = 0
@@ -76,15 +76,15 @@ class ValueType:
         return tuple(word for arm in self.arms for word in arm.words)
 
     def references(self, text: str) -> tuple[Reference, ...] | None:
-        """Return the rows that a text must name, none where it stands for itself; None where it is refused."""
+        """Return the rows that a text must name, none where it refers to nothing; None where it is refused."""
         references = self._good.get(text)
         if references is None:
-            references = self._judged(text)
+            references = self._checked(text)
             if references is not None and len(self._good) < _MOST_GOOD:
                 self._good[text] = references
         return references
 
-    def _judged(self, text: str) -> tuple[Reference, ...] | None:
+    def _checked(self, text: str) -> tuple[Reference, ...] | None:
         named = None
         for arm in self.arms:
             if arm.kind == "ref":

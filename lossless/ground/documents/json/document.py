@@ -66,7 +66,7 @@ def _parse(text: str, file: str) -> tuple[Any, bool]:
     strings = _count_strings(data)
     if strings is None:
         _refuse_depth(text, file)
-    # Each string has two quotes in the text, and more where it holds some; a key that stands twice is lost in the data.
+    # Each string has two quotes in the text, and more where it holds some; a repeated key is lost in the data.
     # Nearly all texts hold no others, and are read without a call for each object.
     return data, text.count('"') != 2 * strings and _has_repeats(text)
 
@@ -189,9 +189,9 @@ class JsonLocator:
             self._walk(place.start, (*path, key), wanted[key], places)
 
     def _only_ones(self, wanted: Iterable[Any]) -> dict[Any, ValuePlace]:
-        """Return the places of top-level keys that stand only once in the whole text, without walking to them.
+        """Return the places of top-level keys that occur only once in the whole text, without walking to them.
 
-        Where no escape hides a quote, what stands once between quotes is the key that the data has.
+        Where no escape hides a quote, a text that occurs once between quotes is the key that the data has.
         """
         text, hits = self._text, dict[Any, ValuePlace]()
         known = self._unique if self._unique is not None and "\\" not in text else {}

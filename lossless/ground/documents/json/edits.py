@@ -1,4 +1,4 @@
-"""Changes to JSON as edits of its text, in the layout that stands around them."""
+"""Changes to JSON as edits of its text, in the layout of the text around them."""
 
 from __future__ import annotations
 

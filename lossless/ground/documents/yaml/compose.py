@@ -58,7 +58,7 @@ class YamlNode:
         self.end = max(self.end, child.end)
 
     def alias(self, start: int, end: int) -> YamlNode:
-        """Return this value as it stands at an alias."""
+        """Return this value as it appears at an alias."""
         node = YamlNode(start, end, self.data)
         node.children, node.size, node.height = self.children, self.size, self.height
         return node
@@ -222,7 +222,7 @@ class _Composer:
     def _member_value(self, key: YamlNode, depth: int) -> YamlNode:
         value = self._node(next(self._events), depth)
         if value.start == value.end:
-            # The parsers disagree on where an empty value stands; people look behind the colon.
+            # The parsers disagree on the place of an empty value; people look behind the colon.
             colon = self._text.find(":", key.end, value.start)
             value.start = value.end = key.end if colon < 0 else colon + 1
         return value

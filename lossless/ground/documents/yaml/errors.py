@@ -1,6 +1,6 @@
 """What is wrong in a YAML text, in an operator's words, and where; imported only when something is.
 
-The C parser and the pure Python one word a mistake differently: what stands at the place decides first.
+The C parser and the pure Python one word a mistake differently: the text at the place decides first.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _stray(text: str, mistake: _Mistake) -> tuple[int, str] | None:
     if "cannot start any token" in mistake.problem and character:
         return mistake.offset, f"a value cannot start with {character}; put it in quotes"
     if "mapping values are not allowed" in mistake.problem or "unexpected ':'" in mistake.problem:
-        return mistake.offset, "unexpected ':'; quote the value, or mend the indentation of this line"
+        return mistake.offset, "unexpected ':'; quote the value, or fix the indentation of this line"
     if "alphabetic or numeric" in mistake.problem:
         return mistake.context_offset, "a name must follow * and &; put a value that starts so in quotes"
     if "simple key" in mistake.context:

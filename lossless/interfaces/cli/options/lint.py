@@ -29,14 +29,14 @@ _SCOPE_OPTIONS = (
     click.option(
         "--per-file",
         is_flag=True,
-        help="Each file by itself, in any order, other files passed over: for hooks that name files.",
+        help="Each file by itself, in any order, other files skipped: for hooks that name files.",
     ),
     click.option(
         "--since",
         metavar="REV",
         help="Only what was not found at a revision of git; REV... is where the work since forked off.",
     ),
-    click.option("--watch", is_flag=True, help="Judge anew whenever a file changes, until Ctrl-C."),
+    click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C."),
 )
 
 
@@ -53,7 +53,7 @@ def scope_options(command: Callable[..., int]) -> Callable[..., int]:
     return with_options
 
 
-def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, mending: bool) -> None:
+def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, fixing: bool) -> None:
     """Refuse what cannot be asked for together.
 
     Raises:
@@ -62,9 +62,9 @@ def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, m
     again = scope.watch or scope.since is not None
     if scope.per_file and simulate:
         raise click.UsageError(
-            "--simulate runs traffic between devices; --per-file judges every file by itself"
+            "--simulate runs traffic between devices; --per-file checks every file by itself"
         )
-    if mending and again:
+    if fixing and again:
         raise click.UsageError("--fix and --diff go neither with --watch nor with --since")
     if scope.watch and scope.since is not None:
         raise click.UsageError("--watch and --since contradict each other")
@@ -75,7 +75,7 @@ def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, m
 # --- fixes ---
 
 _FIX_OPTIONS = (
-    click.option("--fix", is_flag=True, help="Mend what editing the files can mend safely, then judge them."),
+    click.option("--fix", is_flag=True, help="Fix what editing the files can fix safely, then check them."),
     click.option("--unsafe-fixes", is_flag=True, help="With --fix or --diff, also what changes what a device does."),
     click.option("--diff", is_flag=True, help="Show what --fix would change, write nothing; exit 1 if anything would."),
 )  # fmt: skip
@@ -99,7 +99,7 @@ def require_files(paths: tuple[str, ...], *, fix: bool, diff: bool, unsafe: bool
     if fix and diff:
         raise click.UsageError("--diff shows what --fix would change; give one of them")
     if (fix or diff) and "-" in paths:
-        raise click.UsageError("standard input is no file to mend")
+        raise click.UsageError("standard input is no file to fix")
 
 
 def require_plain(reporting: ReportOptions) -> None:
@@ -186,7 +186,7 @@ _REPORT_OPTIONS = (
     click.option("--statistics", is_flag=True, help="Count findings by rule instead of showing them."),
     click.option("--no-source", is_flag=True, help="Leave out the line that a finding is about."),
     click.option("-q", "--quiet", is_flag=True, help="One line for each finding, and no counts."),
-    click.option("-v", "--verbose", is_flag=True, help="Also say what could not be judged, and why."),
+    click.option("-v", "--verbose", is_flag=True, help="Also say what could not be checked, and why."),
 )
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option(
-        "--workload", type=click.Choice(PATTERNS), default="incast", show_default=True, help="Who sends to whom."
+        "--workload", type=click.Choice(PATTERNS), default="incast", show_default=True, help="Traffic pattern."
     ),
     click.option(
         "--size", type=Quantity("SIZE", parse_size), default="8 MiB", show_default=True,
@@ -45,13 +45,13 @@ _OPTIONS = (
     click.option(
         "--link-down", "failed", metavar="SWITCH:PORT", multiple=True, help="Port whose link is down; may be repeated."
     ),
-    click.option("--dead-nic", is_flag=True, help="The target pauses its switch without end."),
+    click.option("--dead-nic", is_flag=True, help="The target pauses its switch permanently."),
     click.option(
         "--slow-nic", type=Quantity("RATE", parse_rate), help="The target takes in no more than this."
     ),
     click.option("--nic", metavar="PROFILE", help="NIC to assume where the fabric names none (see profiles)."),
     click.option(
-        "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True, help="How often chance is tried."
+        "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True, help="Number of random seeds."
     ),
     click.option(
         "--max-events", type=click.IntRange(1), default=MOST_EVENTS, show_default=True,

@@ -1,6 +1,6 @@
 """What opensm makes of the keys of its configuration: the table in ``profiles/opensm/options.toml``, and how it reads.
 
-Nothing here judges: a text is taken as opensm takes it, with a word for what it does not say aloud.
+Nothing here checks: a text is taken as opensm takes it, with a word for what it does not say aloud.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ class Option(NamedTuple):
     """One key of opensm.conf.
 
     ``default`` is text as ``opensm -c`` writes it, None where no such file was seen. ``legal`` is what opensm keeps,
-    but for ``gap``: beyond it ``replaced`` is taken. ``choices`` is the same for words. ``wire`` is what the field on
-    the wire can hold, which opensm does not check, ``safe`` what does a subnet no harm. ``restart``: SIGHUP does not
-    bring a new value in.
+    without the range ``gap``: other values become ``replaced``. ``choices`` is the same for words. ``wire`` is what the
+    field on the wire can hold, which opensm does not check, ``safe`` what does a subnet no harm. ``restart``:
+    SIGHUP does not bring a new value in.
     """
 
     key: str
@@ -100,7 +100,7 @@ def engines(flavour: Flavour) -> tuple[str, ...]:
 def taken(definition: Option, text: str) -> OptionValue:
     """Return what opensm makes of the text of an option.
 
-    Of a key that stands twice, a text without a value leaves what stood before.
+    Of a repeated key, a text without a value leaves the earlier value.
     """
     if definition.kind == "bool":
         return OptionValue(text == TRUE, "" if text in (TRUE, "FALSE") else "silently false")

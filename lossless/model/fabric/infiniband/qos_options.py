@@ -27,7 +27,7 @@ def is_true(text: str) -> bool:
 
 
 def qos_of(options: Iterable[ManagerSetting], levels: tuple[ServiceLevel, ...], origin: Origin) -> Qos:
-    """Return what the options of an opensm.conf say of QoS; of a key that stands twice the last counts."""
+    """Return what the options of an opensm.conf say of QoS; of a repeated key the last counts."""
     texts = {option.key: option.text for option in options}
     return Qos(
         on=is_true(texts.get("qos", "FALSE")),

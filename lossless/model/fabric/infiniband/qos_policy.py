@@ -49,7 +49,7 @@ MATCHES = (
 
 
 class PolicyLine(NamedTuple):
-    """``word: text``, and where it stands."""
+    """``word: text``, and its place."""
 
     word: str
     text: str

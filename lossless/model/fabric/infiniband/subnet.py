@@ -1,7 +1,7 @@
 """The model of an InfiniBand subnet: what is true of it, whichever door it came through. Plain frozen data.
 
 An intent declares all of it. An ``opensm.conf`` that is deployed, with the files beside it, knows nothing of switches,
-adapters and links: those are ``UNKNOWN`` there, and what is unknown is not judged.
+adapters and links: those are ``UNKNOWN`` there, and what is unknown is not checked.
 
 One source of truth for everything that becomes a key of ``opensm.conf``: :attr:`Subnet.options`, as text, whether it
 was stated, made of other statements or read. :class:`Qos` is what opensm makes of those texts.
@@ -32,7 +32,7 @@ OrUnknown: TypeAlias = _T | Unknown
 
 
 class ManagerSetting(NamedTuple):
-    """A key with its value as the text that stands in a file, and where it was written.
+    """A key with its value as the text in a file, and where it was written.
 
     ``derived``: nobody wrote the key itself; ``origin`` is what it was made of. ``section`` is that of an INI file.
     """

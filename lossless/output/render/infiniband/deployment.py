@@ -60,7 +60,7 @@ def _restart(subnet: Subnet) -> tuple[str, ...]:
 _LOST_KEYS = "a port that is no member any more loses its P_Key and its connections"
 _PARTITIONS = f"read at every heavy sweep: {_LOST_KEYS}"
 _UFM_PARTITIONS = f"UFM merges it behind partitions of its own and starts a heavy sweep: {_LOST_KEYS}"
-_ROUTES = "read when the routing engine starts: routes are made anew, and packets on their way may be lost"
+_ROUTES = "read when the routing engine starts: routes are made again, and packets on their way may be lost"
 _SHARP = "restart sharp_am, or UFM's: running jobs lose their trees; SIGHUP takes in what its template calls runtime"
 _JOBS = {
     "nccl.conf": Deployment(

@@ -36,7 +36,7 @@ class RunFigures(Protocol):
 
     @property
     def verdict(self) -> str:
-        """Safe, on the edge, unsafe or not judged."""
+        """Safe, on the edge, unsafe or not checked."""
 
     @property
     def scenario(self) -> str:
@@ -80,7 +80,7 @@ class ChangeReport(Protocol):
 
     @property
     def removed(self) -> LintReport:
-        """What is gone, as it stood."""
+        """What is gone, as it was."""
 
     @property
     def left(self) -> Sequence[tuple[Finding, int]]:

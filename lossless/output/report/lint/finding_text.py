@@ -73,7 +73,7 @@ def together(same: Sequence[Finding]) -> Finding:
 def same_elsewhere(
     same: Sequence[Finding], locations: Locations, name: Callable[[str], str]
 ) -> Iterator[Detail]:
-    """Yield where else the findings of one cause stand; of many places the first."""
+    """Yield the other places of the findings of one cause; of many the first."""
     if len(same) > 1:
         named = [_place(finding.origin, locations, name) for finding in same[1 : 1 + _SHOWN_PLACES]]
         unnamed = len(same) - 1 - len(named)

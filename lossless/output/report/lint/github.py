@@ -1,7 +1,7 @@
 """Findings as annotations of GitHub Actions: one command a line, read from the log of a step.
 
 Of each kind ten are shown beside the change (actions/toolkit docs/problem-matchers.md). The most severe come first;
-the rest stands in the log as plain lines, and a last notice says how many there are.
+the rest is in the log as plain lines, and a last notice says how many there are.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ UNREADABLE = "unreadable"
 """The check of what could not be read, which no rule found."""
 _SEVERITIES: dict[Severity, str] = {"error": "critical", "warning": "major", "info": "info"}
 _FIRST_LINE = 1
-"""Where a finding stands that has no line: GitLab shows none without."""
+"""The line of a finding that has none: GitLab shows no finding without one."""
 
 
 def gitlab_text(report: LintReport, context: RunContext) -> ReportText:

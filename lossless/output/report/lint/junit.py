@@ -51,7 +51,7 @@ def junit_text(report: LintReport, context: RunContext) -> ReportText:
     for case in cases:
         suites.setdefault(case.file, []).append(case)
     for file, held in suites.items():
-        held[:] = held or [_Case("nothing to say", "lossless", file)]
+        held[:] = held or [_Case("no findings", "lossless", file)]
     every = [case for held in suites.values() for case in held]
     lines = [_HEAD, f"<testsuites {_attributes(name='lossless', **_counts(every))}>"]
     lines += (line for file in sorted(suites) for line in _suite(file, suites[file]))

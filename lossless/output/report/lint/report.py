@@ -24,7 +24,7 @@ class LintReport(Protocol):
         """What could not be read."""
 
     @property
-    def not_judged(self) -> tuple[UncheckedRule, ...]:
+    def not_checked(self) -> tuple[UncheckedRule, ...]:
         """What was not checked, and why."""
 
     @property

@@ -27,13 +27,13 @@ class ReportSummary(NamedTuple):
     info: int
     suppressed: int
     baselined: int
-    not_judged: int
+    not_checked: int
     files: int
     causes: int
 
 
 def summarise(report: LintReport) -> ReportSummary:
-    """Count what a run has to say."""
+    """Count the findings and everything that was not checked."""
     severities = [finding.severity for finding in report.findings]
     return ReportSummary(
         error=severities.count("error"),
@@ -41,7 +41,7 @@ def summarise(report: LintReport) -> ReportSummary:
         info=severities.count("info"),
         suppressed=report.suppressed,
         baselined=report.baselined,
-        not_judged=sum(gap.times for gap in report.not_judged),
+        not_checked=sum(rule.times for rule in report.not_checked),
         files=report.files,
         causes=len(by_cause(report.findings)),
     )
@@ -58,12 +58,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def not_judged_text(gaps: Iterable[UncheckedRule]) -> Iterator[str]:
+def not_checked_text(unchecked: Iterable[UncheckedRule]) -> Iterator[str]:
     """Yield a line for everything that was not checked, and why."""
-    for gap in sorted(gaps):
-        times = f" ({gap.times} times)" if gap.times > 1 else ""
-        rule = f"{gap.code}: " if gap.code else ""
-        yield f"not judged: {rule}{visible(gap.reason)}{times}"
+    for each in sorted(unchecked):
+        times = f" ({each.times} times)" if each.times > 1 else ""
+        rule = f"{each.code}: " if each.code else ""
+        yield f"not checked: {rule}{visible(each.reason)}{times}"
 
 
 def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
@@ -73,7 +73,7 @@ def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
         style.paint(counted(number, noun), noun if number else "plain")
         for number, noun in causes_by_severity(report.findings)
     )
-    kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_judged} not judged"
+    kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_checked} not checked"
     repeated = len(report.findings) - counts.causes
     kept += f"; {repeated} more of the same in other files" if repeated else ""
     problems = f"; {counted(len(report.errors), 'problem')} in the input" if report.errors else ""

@@ -1,7 +1,7 @@
 """Findings and problems as people read them.
 
 The first line of each is ``file:line:column: CODE name: message``, which editors and terminals can follow; a
-severity other than error stands in brackets behind it. In a CONFIG_DB the object comes before the message.
+severity other than error follows in brackets. In a CONFIG_DB the object comes before the message.
 Below come the line it is about, with a caret, its explanation and its fix; a style can leave both out.
 """
 

@@ -42,8 +42,8 @@ class _Panel(NamedTuple):
 
 
 _PANELS = {
-    "egress": _Panel("egress queue {name}", 1.0, SeriesNames("fullest"), 2.0),
-    "group": _Panel("ingress groups that feed it: {many}", 1.0, SeriesNames("fullest"), 1.6),
+    "egress": _Panel("egress queue {name}", 1.0, SeriesNames("peak"), 2.0),
+    "group": _Panel("ingress groups that feed it: {many}", 1.0, SeriesNames("peak"), 1.6),
     "headroom": _Panel("headroom in use by these groups", 0.6, SeriesNames("most"), 4.0),
     "memory": _Panel("memory in use in {name}", 0.6, SeriesNames("most"), 2.0),
 }
@@ -172,7 +172,7 @@ def _draw_pauses(axes: Axes, recording: Data, row: Data, base: int) -> None:
 def _how_many_paused(recording: Data, shown: int) -> str:
     paused, links = recording["counts"]["paused"], recording["counts"]["links"]
     if not paused:
-        return f"none of {links} links that carry traffic is ever paused"
+        return f"none of {links} links that carry traffic is paused"
     rest = f", these {shown} for longest" if paused > shown else ""
     return f"{paused} of {links} links that carry traffic are paused at times{rest}; height: part of the time"
 

@@ -51,7 +51,7 @@ class AxisUnit(NamedTuple):
     name: str
 
     def of(self, values: Values) -> list[float]:
-        """Return values in this unit; what is not known is a gap in a line."""
+        """Return values in this unit; an unknown value interrupts its line."""
         return [float("nan") if value is None else value / self.size for value in values]
 
     def text(self, value: float) -> str:

@@ -1,4 +1,4 @@
-"""What runs of the packet-level model showed, as people read it: the verdict, the measures, why, what to change."""
+"""What runs of the packet-level model showed, as text: the verdict, the measures and the assumptions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import fitted_columns, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -16,24 +16,23 @@ if TYPE_CHECKING:
 
 
 def run_text(run: Data) -> str:
-    """Return what the runs of one scenario showed."""
+    """Return what the runs of one scenario showed; :mod:`verdict_text` puts its reasons and changes first."""
     return "\n".join(_lines(spelled_out(run)))
 
 
 def _lines(run: Data) -> Iterator[str]:
     yield f"packet-level model: {run['verdict']}"
-    yield f"  {run['scenario']}"
-    yield columns([*measured(run)], indent="  ")
-    for title, entries in (("why", run["reasons"]), ("change", run["changes"]), ("assumed", run["assumed"])):
-        if entries:
-            yield "\n".join([f"  {title}:", *(f"    {entry}" for entry in entries)])
+    yield wrapped(run["scenario"], "  ")
+    yield fitted_columns([*measured(run)], indent="  ")
+    if run["assumed"]:
+        yield "\n".join(["  assumed:", *(wrapped(entry, "    ") for entry in run["assumed"])])
 
 
 def load_text(load: Data) -> str:
     """Return what PFC carries, each measure with its limit."""
     load = spelled_out(load)
     if "reason" in load:
-        return f"PFC load: {load['verdict']}\n  {load['reason']}"
+        return f"PFC load: {load['verdict']}\n{wrapped(load['reason'], '  ')}"
     many = load["seeds"]
     rows = [
         ("NICs paused", _share(load["nics_paused"])),
@@ -41,8 +40,8 @@ def load_text(load: Data) -> str:
         ("time in pause", f"{_share(load['time_in_pause'])}, of the worst NIC"),
     ]
     title = f"PFC load: {load['verdict']}"
-    where = f"  {load['scenario']}, {many} seed{'s' if many > 1 else ''}"
-    return "\n".join([title, where, columns(rows, indent="  ")])
+    where = wrapped(f"{load['scenario']}, {many} seed{'s' if many > 1 else ''}", "  ")
+    return "\n".join([title, where, fitted_columns(rows, indent="  ")])
 
 
 def _share(measure: Data) -> str:
@@ -60,15 +59,15 @@ def measured(run: Data) -> Iterator[tuple[str, str]]:
     yield "PFC", _happens(run["pfc"], "fires")
     yield "ECN", _marks(run)
     yield (
-        "fullest egress",
+        "peak queue depth",
         f"{_range(run, 'egress_bytes')}{_at(run['egress_at'])}, {_us(run['drain_us'])} to drain",
     )
-    yield "fullest group", _range(run, "group_bytes")
+    yield "peak PG occupancy", _range(run, "group_bytes")
     yield from _headroom(run)
     yield from _pauses(run)
     if run["watchdog"]["seeds"]:
         yield "watchdog", _watchdog(run)
-    yield "goodput", f"{_rate(run['goodput_bps'])}, {run['of_line_rate']:.0%} of what line rate allows"
+    yield "goodput", f"{_rate(run['goodput_bps'])}, {run['of_line_rate']:.0%} of line rate"
     many = run["seeds"]
     yield (
         "ran",
@@ -86,14 +85,10 @@ def _drops(run: Data) -> str:
 def _happens(events: Data, verb: str) -> str:
     if not events["seeds"]:
         return "never" if verb == "fires" else "none"
-    chance = ": a matter of chance" if _by_chance(events) else ""
+    depends = "; depends on the seed" if events["seeds"] < events["of"] else ""
     return (
-        f"{verb} in {events['seeds']} of {events['of']} seeds, first after {_us(events['first_us'])}{chance}"
+        f"{verb} in {events['seeds']} of {events['of']} seeds, first after {_us(events['first_us'])}{depends}"
     )
-
-
-def _by_chance(events: Data) -> bool:
-    return bool(0 < events["seeds"] < events["of"])
 
 
 def _marks(run: Data) -> str:
@@ -118,14 +113,14 @@ def _pauses(run: Data) -> Iterator[tuple[str, str]]:
     more = ">= " if run["pause_goes_on"] else ""
     yield "longest pause", f"{more}{_us(run['longest_pause_us'])}{_at(run['longest_pause_at'])}"
     links = run["spread_links"]
-    row = f"{links} link{'s' if links > 1 else ''} in a row"
-    yield "pauses reach", f"{row}, {run['spread_ports']} switch ports and {run['spread_nics']} NICs"
+    hops = f"{links} hop{'s' if links > 1 else ''}"
+    yield "pause propagation", f"{hops}, {run['spread_ports']} switch ports and {run['spread_nics']} NICs"
 
 
 def _watchdog(run: Data) -> str:
     queues, frames = run["stopped_queues"], run["stopped_frames"]
     stopped = f"{queues:,} queue{'s' if queues > 1 else ''} and dropped {frames:,} frame{'' if frames == 1 else 's'}"
-    return f"{_happens(run['watchdog'], 'acts')}; it stopped {stopped}"
+    return f"{_happens(run['watchdog'], 'triggers')}; it stopped {stopped}"
 
 
 def _range(run: Data, name: str) -> str:

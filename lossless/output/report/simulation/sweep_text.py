@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import fitted_columns, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,18 +45,18 @@ def sweep_csv(sweeps: Sequence[Data]) -> str:
 
 def _blocks(sweep: Data, limit: int) -> Iterator[str]:
     yield "\n".join(_head(sweep))
-    yield "\n".join(_table(sweep, limit))
     if sweep.get("intent"):
         yield f"in the intent, place 1 (--write puts it there):\n  {sweep['intent']}"
-    yield "\n".join(["assumed:", *(f"  {entry}" for entry in sweep["assumed"])])
+    yield "\n".join(_table(sweep, limit))
+    yield "\n".join(["assumed:", *(wrapped(entry, "  ") for entry in sweep["assumed"])])
 
 
 def _head(sweep: Data) -> Iterator[str]:
     names = ", ".join(_THRESHOLDS[name][0] for name in sweep["varied"])
     seeds = f", {sweep['seeds']} seeds each" if sweep["seeds"] > 1 else ""
     yield f"sweep: {_many(sweep['settings'])} of {names}, {sweep['horizon_us'] / 1000:,g} ms{seeds}"
-    yield f"  {sweep['scenario']}"
-    yield columns([*_shares(sweep), *_less(sweep)], indent="  ")
+    yield wrapped(sweep["scenario"], "  ")
+    yield fitted_columns([*_shares(sweep), *_less(sweep)], indent="  ")
 
 
 def _many(settings: int) -> str:
@@ -126,21 +126,30 @@ def _table(sweep: Data, limit: int) -> Iterator[str]:
     seeds = sweep["seeds"]
     heads = ("", *(_THRESHOLDS[name][0] for name in names), *_heads(seeds))
     shown = [_cells(str(place), row, names, seeds) for place, row in enumerate(rows[:limit], 1)]
-    yield columns([heads, _cells(_NOW, sweep["configured"], names, seeds), *shown])
+    yield fitted_columns([heads, _cells(_NOW, sweep["configured"], names, seeds), *shown])
     if len(rows) > limit:
         yield f"({len(rows) - limit:,} more: --limit {len(rows)} shows all)"
-    yield f"best first: {sweep['order']}"
+    yield wrapped(f"best first: {sweep['order']}")
     yield from _fastest(rows, names)
 
 
 def _heads(seeds: int) -> tuple[str, ...]:
-    pfc = ("PFC in",) if seeds > 1 else ()
-    return ("verdict", "drops", "pauses", *pfc, "longest pause", "goodput", "fullest egress", "headroom left")
+    pfc = ("seeds with PFC",) if seeds > 1 else ()
+    return (
+        "verdict",
+        "drops",
+        "pauses",
+        *pfc,
+        "longest pause",
+        "goodput (Gb/s)",
+        "peak queue depth (B)",
+        "headroom left",
+    )
 
 
 def _cells(place: str, row: Data, names: Sequence[str], seeds: int) -> tuple[str, ...]:
     given = (_THRESHOLDS[name][1](row[name]) if name in row else "-" for name in names)
-    pfc = (f"{row['pfc_seeds']} of {seeds} seeds",) if seeds > 1 else ()
+    pfc = (f"{row['pfc_seeds']} of {seeds}",) if seeds > 1 else ()
     left = row["headroom_left_bytes"]
     return (
         place,
@@ -150,8 +159,8 @@ def _cells(place: str, row: Data, names: Sequence[str], seeds: int) -> tuple[str
         f"{row['pauses']:,}",
         *pfc,
         f"{row['longest_pause_us']:,.2f} us" if row["pauses"] else "-",
-        f"{row['goodput_bps'] / 1e9:,.1f} Gb/s",
-        format_bytes(row["egress_bytes"]),
+        f"{row['goodput_bps'] / 1e9:,.1f}",
+        f"{row['egress_bytes']:,}",
         "not used" if left is None else "ran out" if row["drops"] else format_bytes(left),
     )
 
@@ -162,7 +171,7 @@ def _fastest(rows: Sequence[Data], names: Sequence[str]) -> Iterator[str]:
     place, row = max(safe, key=lambda ranked: (ranked[1]["goodput_bps"], -ranked[0]), default=(1, rows[0]))
     if place > 1:
         given = ", ".join(f"{_THRESHOLDS[name][0]} {_THRESHOLDS[name][1](row[name])}" for name in names)
-        yield (
+        yield wrapped(
             f"most goodput of all safe settings: place {place:,}, {given}: {row['goodput_bps'] / 1e9:,.1f} Gb/s"
             f" with {row['pauses']:,} pauses"
         )

@@ -1,4 +1,4 @@
-"""A buffer verdict as people read it: the worst first, a line a kind of port, then why."""
+"""A buffer verdict as text: the verdict, why, what to change; then runs, ports, pools and margins."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import columns, fitted_columns, wrapped
 from lossless.output.report.simulation.run_text import load_text, run_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     Data = Mapping[str, Any]
     """A verdict as plain data, by the names of :mod:`lossless.analysis.buffers.verdict`."""
 
-_PORTS = ("verdict", "switch", "ports", "priority", "link", "headroom", "needed", "watchdog")
-_TRAFFIC = ("XOFF against ECN", "link", "traffic", "XOFF comes at", "marking starts", "all is marked")
+_PORTS = ("verdict", "switch", "ports", "prio", "link", "headroom", "needed", "watchdog")
+_TRAFFIC = ("XOFF against ECN", "XOFF at", "Kmin reached", "Kmax reached")
 _POOLS = ("verdict", "switch", "pool", "headroom of all groups", "shared headroom", "ratio")
 _UNKNOWN = "unknown"
-_NO_VERDICT = "(marking first does not keep PFC from firing: these margins are no part of the verdict)"
+_NO_VERDICT = "(marking before XOFF does not prevent PFC: these margins do not change the verdict)"
 
 
 def verdict_text(verdict: Data) -> str:
@@ -29,25 +29,39 @@ def verdict_text(verdict: Data) -> str:
 
 def _blocks(verdict: Data) -> Iterator[str]:
     packet_level = verdict.get("packet_level") or {"runs": [], "not_run": None, "pfc_load": []}
-    loads = packet_level["pfc_load"]
-    yield "\n".join(
-        [f"verdict: {verdict['overall']}", *(f"PFC load: {load['verdict']}" for load in loads[:1])]
-    )
-    if verdict["lines"]:
-        yield columns([_PORTS, *map(_port_row, verdict["lines"])])
-    if verdict["pools"]:
-        yield columns([_POOLS, *map(_pool_row, verdict["pools"])])
-    traffic = [row for line in verdict["lines"] for row in _traffic_rows(line)]
-    if traffic:
-        yield columns([_TRAFFIC, *traffic]) + "\n" + _NO_VERDICT
-    yield from map(run_text, packet_level["runs"])
+    loads, runs = packet_level["pfc_load"], packet_level["runs"]
+    head = [f"verdict: {verdict['overall']}", *_in_short(verdict, runs)]
+    yield "\n".join([*head, *(f"PFC load: {load['verdict']}" for load in loads[:1])])
+    yield from _listed("why", [*verdict["reasons"], *(reason for run in runs for reason in run["reasons"])])
+    yield from _listed("change", [change for run in runs for change in run["changes"]])
+    yield from map(run_text, runs)
     yield from map(load_text, loads)
     if packet_level["not_run"]:
-        yield f"packet-level model: not run\n  {packet_level['not_run']}"
-    unknown = [reason for reason in verdict["not_judged"] if reason != packet_level["not_run"]]
-    for title, reasons in (("why", verdict["reasons"]), ("not judged", unknown)):
-        if reasons:
-            yield "\n".join([f"{title}:", *(f"  {reason}" for reason in reasons)])
+        yield f"packet-level model: not run\n{wrapped(packet_level['not_run'], '  ')}"
+    if verdict["lines"]:
+        yield fitted_columns([_PORTS, *map(_port_row, verdict["lines"])])
+    if verdict["pools"]:
+        yield fitted_columns([_POOLS, *map(_pool_row, verdict["pools"])])
+    traffic = [(_port_kind(line), row) for line in verdict["lines"] for row in _traffic_rows(line)]
+    if traffic:
+        yield _traffic_table(traffic)
+    unknown = [reason for reason in verdict["not_checked"] if reason != packet_level["not_run"]]
+    yield from _listed("not checked", unknown)
+
+
+def _in_short(verdict: Data, runs: Sequence[Data]) -> Iterator[str]:
+    """Yield why a fabric is safe, in one line; anything else has reasons of its own."""
+    if verdict["overall"] == "safe":
+        seeds = sum(run["seeds"] for run in runs)
+        model = f", nor does the packet-level model in {seeds} seed{'s' if seeds > 1 else ''}" if runs else ""
+        yield f"  closed forms find nothing unsafe{model}"
+
+
+def _listed(title: str, entries: Iterable[str]) -> Iterator[str]:
+    """Yield a block of entries, each once; none where there are none."""
+    once = dict.fromkeys(entries)
+    if once:
+        yield "\n".join([f"{title}:", *(wrapped(entry, "  ") for entry in once)])
 
 
 def _port_row(line: Data) -> tuple[str, ...]:
@@ -64,16 +78,31 @@ def _port_row(line: Data) -> tuple[str, ...]:
     )
 
 
+def _port_kind(line: Data) -> str:
+    return f"{_switches(line)}, priority {line['priority']}, {_link(line['speed_bps'], line['cable_m'])}"
+
+
+def _traffic_table(traffic: Sequence[tuple[str, tuple[str, ...]]]) -> str:
+    """Return the rows of all kinds of port in one table, the kind of port above its rows."""
+    head, *lines = columns([_TRAFFIC, *(row for _, row in traffic)]).split("\n")
+    shown = [head]
+    for number, ((kind, _), line) in enumerate(zip(traffic, lines, strict=True)):
+        if number == 0 or kind != traffic[number - 1][0]:
+            shown.append(wrapped(kind))
+        shown.append(line)
+    return "\n".join([*shown, _NO_VERDICT])
+
+
 def _traffic_rows(line: Data) -> Iterator[tuple[str, ...]]:
     """Yield a row per pattern: N ports into one egress queue, and one port into N congested ones."""
-    where = (f"{_switches(line)}, priority {line['priority']}", _link(line["speed_bps"], line["cable_m"]))
-    for fan_in in line["fan_in"]:
-        holds = f"{format_bytes(fan_in['egress_bytes'])} in the egress queue"
-        yield (*where, f"{fan_in['senders']} into 1", holds, *_margins(fan_in))
-    for fan_out in line["fan_out"]:
-        if fan_out["egresses"] > 1:
-            holds = f"{format_bytes(fan_out['group_bytes'])} in one ingress group"
-            yield (*where, f"1 into {fan_out['egresses']}", holds, *_margins(fan_out))
+    rows = [(f"{one['senders']} into 1", "egress queue", one["egress_bytes"], one) for one in line["fan_in"]]
+    rows += [
+        (f"1 into {one['egresses']}", "ingress PG", one["group_bytes"], one)
+        for one in line["fan_out"]
+        if one["egresses"] > 1
+    ]
+    for pattern, where, held_bytes, margins in rows:
+        yield f"  {pattern:<11}{where}", format_bytes(held_bytes), *_margins(margins)
 
 
 def _margins(pattern: Data) -> tuple[str, str]:
@@ -95,13 +124,13 @@ def _pool_row(pool: Data) -> tuple[str, ...]:
 
 
 def _switches(line: Data) -> str:
-    alike = line["switches"] - 1
-    return str(line["switch"]) + (f" and {alike} alike" if alike else "")
+    identical = line["switches"] - 1
+    return str(line["switch"]) + (f" (+{identical} identical)" if identical else "")
 
 
 def _link(speed_bps: int | None, cable_m: int | None) -> str:
     speed = _UNKNOWN if speed_bps is None else format_rate(speed_bps)
-    return f"{speed} over {_UNKNOWN if cable_m is None else f'{cable_m} m'}"
+    return f"{speed}, {'cable unknown' if cable_m is None else f'{cable_m} m'}"
 
 
 def _bytes(size_bytes: int | None) -> str:

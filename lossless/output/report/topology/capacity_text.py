@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import fitted_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,14 +23,14 @@ def capacity_text(data: Data) -> str:
 def _blocks(data: Data) -> Iterator[str]:
     if data["tiers"]:
         heads = ("tier", "below", "above", "ratio", *_heads(data["failed"]))
-        yield columns([heads, *(_tier(tier) for tier in data["tiers"])])
+        yield fitted_columns([heads, *(_tier(tier) for tier in data["tiers"])])
     lines = [*_across(data["bisection"]), *_per_gpu(data["per_gpu"])]
     if lines:
         yield "\n".join(lines)
     if data["tiers"]:
-        yield "every figure is one way, the other way has as much besides; failures are the worst of that many"
+        yield "every figure is for one direction; failures are the worst case of that many"
     elif lines:
-        yield "every figure is one way, the other way has as much besides"
+        yield "every figure is for one direction"
     if gone := data["failed"]["out_of_service"]:
         yield f"failures come on top of what is out of service: {', '.join(gone)}"
 
@@ -68,8 +68,8 @@ def _across(across: Data | None) -> Iterator[str]:
         return
     bps, hosts = across["one_way_bps"], across["host_bps"]
     part = f"{100 * bps / hosts:.3g} % of what the hosts of one half send" if hosts else "no host sends"
-    yield f"bisection: {format_capacity(bps)} one way, {part}"
-    least = "no other halves have less" if across["least"] else "other halves were not tried"
+    yield f"bisection: {format_capacity(bps)} in one direction, {part}"
+    least = "no other bisection has less" if across["least"] else "other bisections were not tried"
     yield f"  from {_some(across['a'])} to {_some(across['b'])}; {least}"
 
 
@@ -87,4 +87,4 @@ def _per_gpu(gpu_share: Data | None) -> Iterator[str]:
         ("  beyond its leaf", gpu_share["leaf_bps"]),
         ("  to the other half", gpu_share["half_bps"]),
     )
-    yield columns([(what, format_capacity(bps)) for what, bps in rows if bps is not None])
+    yield fitted_columns([(what, format_capacity(bps)) for what, bps in rows if bps is not None])

@@ -19,7 +19,7 @@ _BOX = 104, 40
 GAP, GROUP_GAP = 14, 34
 MARGIN, TOP, ROW_GAP = 24, 62, 112
 FRAME_TITLE = 24
-"""Room below the lowest boxes of a group for its title: links come from above, and fewer leave below."""
+"""Room below the lowest boxes of a group for its title: links enter at the top, and fewer leave at the bottom."""
 _CELL_GAP = 56
 _ARC, _LOWEST_ARC, _HIGHEST_ARC = 0.16, 16, 96
 _ROWS = {"super-spine": 0, "spine": 1, "leaf": 2, "switch": 2, "host": 3}

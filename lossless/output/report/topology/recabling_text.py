@@ -9,7 +9,7 @@ from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.scalars import text_scalar
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import fitted_columns
 from lossless.output.report.topology.text import first_to_last, many
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ def _blocks(data: Data, path: str, against: str) -> Iterator[str]:
     yield f"{path} against {against}: {_in_short(data)}"
     devices = list(_devices(data["devices"]))
     if devices:
-        yield columns([("devices", "how many", "which"), *devices])
+        yield fitted_columns([("devices", "how many", "which"), *devices])
     links = list(_links(data["links"]))
     if links:
-        yield columns([("links", "how many", "which"), *links])
+        yield fitted_columns([("links", "how many", "which"), *links])
     if data["links"]["moved"]:
         yield _moved(data["links"]["moved"])
 
@@ -72,7 +72,7 @@ def _in_short(data: Data) -> str:
     if parts:
         return ", ".join(parts)
     added = bool(devices["added"] or links["added"])
-    return "all that stands stays" if added else "nothing changes"
+    return "no existing device or cable changes" if added else "nothing changes"
 
 
 def _counted(what: str, number: int, done: str) -> Iterator[str]:
@@ -118,7 +118,7 @@ def _end(wire: Data, end: str) -> str:
 def _moved(pairs: Sequence[Data]) -> str:
     rows = list(islice(_ends(pairs), _SHOWN))
     shown = sum(int(row[1]) for row in rows)
-    table = columns([("cables that move", "how many", "at", "from", "to"), *rows])
+    table = fitted_columns([("cables that move", "how many", "at", "from", "to"), *rows])
     ends = sum(pair["was"][port] != pair["is"][port] for pair in pairs for port in ("a_port", "b_port"))
     left = ends - shown
     return table + (f"\nand {many(left, 'end')} more; --format json has all" if left else "")

@@ -46,7 +46,7 @@ _TITLES = {
     "global_links": "links between groups",
 }
 _MOST_NUMBERS = 64
-"""Lines up to which each says how many links it stands for; beyond that only a pointer tells."""
+"""Lines up to which each shows its number of links; with more lines only the tooltips show it."""
 _NAMES = re.compile(r"(\D+)(.*)")
 _LEGEND_LINE = 18
 _FONT = "font-family='Helvetica, Arial, sans-serif'"
@@ -227,15 +227,15 @@ def _legend(data: Data) -> Iterator[tuple[str, str]]:
         length = f", {cable_m:,} m" if cable_m else ""
         yield tier, f"{_TITLES[tier]}: {links:,} x {format_rate(speed_bps)}{length}"
     if any(edge["around"] for edge in data["edges"]):
-        yield "", "dashed lines: links that close a ring, out at one side and in at the other"
+        yield "", "dashed lines: links that close a ring, leaving at one side and entering at the other"
     if len(data["sides"]) > 2:
         yield (
             "",
-            "layers stand side by side; each switch has a link to its like in the next layer, drawn at one",
+            "layers are side by side; each switch links to the same position in the next layer, drawn once",
         )
     shown = [item for item in data["items"] if item["role"] != "host" or not data["sides"]]
     if any(item["devices"] > 1 for item in shown):
-        yield "", "boxes with a dashed border stand for several devices"
+        yield "", "a box with a dashed border is several devices"
 
 
 def _legend_line(tier: str, words: str, y: float) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_rate
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import fitted_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,9 +27,9 @@ def _blocks(data: Data) -> Iterator[str]:
     heads = ("switches", "product", "ports used by each", "free", *_missing_head(data))
     rows = [_switches(group, len(heads)) for group in data["switches"]]
     if rows:
-        yield columns([heads, *rows])
+        yield fitted_columns([heads, *rows])
     links = [_links(group) for group in data["links"]]
-    yield columns([("links", "between", "how many", "rate", "cable"), *links]) if links else "no links"
+    yield fitted_columns([("links", "between", "how many", "rate", "cable"), *links]) if links else "no links"
     accepted = data["accepted_oversubscription"]
     if accepted is not None:
         yield f"oversubscription accepted by the intent: {_accepted(data['accepted_by_tier'])}"

@@ -35,7 +35,7 @@ _STAGE_WORDS = {
 
 
 def trace_text(trace: Data, style: TextStyle = PLAIN) -> str:
-    """Return the whole trace: the path, both hosts, every hop, and whether the chain holds."""
+    """Return the whole trace: whether the chain is unbroken, the path, both hosts and every hop."""
     return "\n\n".join(_TraceWriter(spelled_out(trace), style).blocks())
 
 
@@ -56,7 +56,6 @@ class _TraceWriter:
             yield self._hop(hop)
         if trace["receiver"]:
             yield self._host(trace["receiver"], "receives")
-        yield "\n".join(self._foot())
 
     def _head(self) -> Iterator[str]:
         trace = self._trace
@@ -65,7 +64,8 @@ class _TraceWriter:
         ends = f"{trace['source']} to {trace['target']}"
         for line in _wrapped(f"{ends}: {name}{kind}", f"DSCP {trace['dscp']} from "):
             yield self._style.paint(line, "place")
-        yield from _wrapped(" - ".join(_way(trace)), "path: ")
+        yield from self._verdict()
+        yield from _wrapped(" - ".join(_devices(trace)), "path: ")
         yield from _choice(trace["choice"], {hop["switch"] for hop in trace["hops"]})
 
     def _hop(self, hop: Data) -> str:
@@ -118,7 +118,7 @@ class _TraceWriter:
         if finding["help"]:
             yield from _wrapped(finding["help"], f"{indent}{_INDENT}help: ")
 
-    def _foot(self) -> Iterator[str]:
+    def _verdict(self) -> Iterator[str]:
         broken = list(_broken(self._trace))
         if broken:
             first, *rest = _wrapped("; ".join(broken), "broken: ")
@@ -130,14 +130,14 @@ class _TraceWriter:
                 difference["breaks"] or difference["losses"]
                 for difference in self._trace["choice"]["differences"]
             ):
-                yield "other paths of its length are broken, see above"
+                yield "other paths of its length are broken, see below"
         elsewhere = self._trace["summary"]["elsewhere"]
         if elsewhere:
             noun = "error concerns" if elsewhere == 1 else "errors concern"
-            yield f"{elsewhere} {noun} other traffic or other places; lossless lint shows all"
+            yield f"{elsewhere} {noun} other traffic or other devices; lossless lint shows all"
 
 
-def _way(trace: Data) -> Iterator[str]:
+def _devices(trace: Data) -> Iterator[str]:
     if trace["sender"]:
         yield trace["sender"]["host"]
     yield from (hop["switch"] for hop in trace["hops"])
@@ -153,13 +153,13 @@ def _choice(choice: Data, met: set[str]) -> Iterator[str]:
     if choice["equal"] == 1:
         yield "the only path of its length"
         return
-    alike = "" if choice["differences"] else ", all alike"
-    yield f"one of {choice['equal']:,} paths of its length, each link counted{alike}"
+    identical = "" if choice["differences"] else ", all identical"
+    yield f"one of {choice['equal']:,} paths of its length, each link counted{identical}"
     for difference in choice["differences"][:_SHOWN_DIFFERENCES]:
-        yield from _wrapped(_unlike(difference, met), "unlike: ")
+        yield from _wrapped(_unlike(difference, met), "differs: ")
     more = len(choice["differences"]) - _SHOWN_DIFFERENCES
     if more > 0:
-        yield f"unlike: {more} more"
+        yield f"differs: {more} more"
 
 
 def _unlike(difference: Data, met: set[str]) -> str:

@@ -43,7 +43,7 @@ def test_no_fat_tree_of_two_levels_has_a_credit_loop(
 def test_no_fat_tree_of_three_levels_has_a_credit_loop(engine: str | None) -> None:
     verdict = subnet_verdict(fat_tree_of_pods(3, 3, 2, engine))
     assert verdict.state == "free"
-    # Of updn and ftree no path need be followed: what never goes up again closes no cycle, whichever paths are chosen.
+    # Of updn and ftree no path need be followed: paths without a valley close no cycle, whichever paths are chosen.
     all_paths = subnet_verdict(fat_tree_of_pods(3, 3, 2, "ftree")).why
     assert (verdict.why == all_paths) == (engine in ("updn", "ftree", "ar_updn", "ar_ftree"))
 
@@ -62,7 +62,7 @@ def test_a_ring_of_five_or_more_has_a_credit_loop_and_a_ring_of_three_has_none(
 @settings(max_examples=30)
 @given(st.lists(st.integers(2, 6), min_size=2, max_size=3))
 def test_dor_on_a_torus_loops_exactly_where_a_side_is_five_or_longer(sides: list[int]) -> None:
-    # With sides of four both ways round are as short, and the lowest port is taken everywhere: the circle stays open.
+    # With sides of four both directions are as short, and the lowest port is taken everywhere: the cycle stays open.
     verdict = subnet_verdict(torus(tuple(sides), 1, "dor"))
     longer = [side for side in sides if side >= 5]
     assert (verdict.state, len(verdict.loop)) == (("loop", min(longer)) if longer else ("free", 0))
@@ -118,7 +118,7 @@ def on_lane(lane: int) -> Lanes:
 
 
 @pytest.mark.parametrize("engine", ["torus-2QoS", "lash", "dfsssp", "nue"])
-def test_engines_that_keep_cycles_apart_in_lanes_are_judged_by_their_lanes(engine: str) -> None:
+def test_engines_that_keep_cycles_apart_in_lanes_are_checked_by_their_lanes(engine: str) -> None:
     routes = dor(RING)
     unknown = routes_verdict(RING, routes, engine, "given")
     assert (unknown.state, unknown.why) == ("unproven", "given; which VL each path uses is not known")
@@ -251,14 +251,14 @@ def test_every_computed_table_leads_to_every_hca(groups: int, width: int, engine
     assert unreachable(graph, engine(graph)) is None
 
 
-def test_more_hosts_never_open_a_circle() -> None:
+def test_more_hosts_never_open_a_cycle() -> None:
     for hosts in (1, 2, 5):
         graph = subnet_graph(torus((5, 5), hosts))
         assert not isinstance(graph, str)
         assert len(credit_loop(graph, dor(graph))) == 5
 
 
-def test_a_link_without_a_port_is_said_and_not_judged() -> None:
+def test_a_link_without_a_port_is_said_and_not_checked() -> None:
     subnet = fat_tree(2, 2, 2)
     assert isinstance(subnet.links, tuple)
     broken = (subnet.links[0]._replace(a_port=None), *subnet.links[1:])
@@ -278,7 +278,7 @@ def test_the_last_statement_of_an_option_counts() -> None:
     lanes=st.integers(1, 3),
     seed=st.integers(0, 1000),
 )
-def test_a_circle_is_found_exactly_where_following_every_path_to_its_end_finds_one(
+def test_a_cycle_is_found_exactly_where_following_every_path_to_its_end_finds_one(
     sides: tuple[int, ...], levels: int, lanes: int, seed: int
 ) -> None:
     graph = subnet_graph(torus(sides, 1, "dor"))
@@ -290,10 +290,10 @@ def test_a_circle_is_found_exactly_where_following_every_path_to_its_end_finds_o
             (seed + level * (1 + 3 * switch) + entering + leaving) % lanes
         ),
     )
-    assert bool(credit_loop(graph, routes, chosen)) == walked_in_a_circle(graph, routes, chosen)
+    assert bool(credit_loop(graph, routes, chosen)) == walked_in_a_cycle(graph, routes, chosen)
 
 
-def walked_in_a_circle(graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes) -> bool:
+def walked_in_a_cycle(graph: SubnetGraph, routes: SubnetRoutes, lanes: Lanes) -> bool:
     waits: dict[tuple[int, int], set[tuple[int, int]]] = defaultdict(set)
     for hca, attached in enumerate(graph.attached):
         for column in range(len(routes.owners)):

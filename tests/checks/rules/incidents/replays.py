@@ -105,11 +105,11 @@ INCIDENTS = (
     ),
     Incident(
         "INC02",
-        "one library marked its packets, the answers came back unmarked",
+        "one library marked its packets, but the responses came back unmarked",
         "openucx/ucx issue 10325",
         (
             _intent(
-                "UCX marks its own packets, nothing marks the answers",
+                "UCX marks its own packets, nothing marks the responses",
                 "HST003",
                 {"hosts": {"traffic_class": "unset", "nccl": {"ib_tc": 106}, "ucx": {"traffic_class": 106}}},
             ),
@@ -219,7 +219,7 @@ INCIDENTS = (
     ),
     Incident(
         "INC12",
-        "a dead server's packets were flooded and closed a cycle of pauses",
+        "a dead server's packets were flooded, and a cyclic buffer dependency became a PFC deadlock",
         "Guo et al., SIGCOMM 2016, section 4.2",
         (
             _leaf(
@@ -235,7 +235,7 @@ INCIDENTS = (
                 },
             ),
             _intent(
-                "leaves that bridge, with the timers of then",
+                "leaves that bridge, with the timers of that network",
                 "TOP007",
                 {"topology": {"bridging": {"arp_timeout": "14400s", "mac_aging": "300s"}}},
             ),
@@ -280,14 +280,14 @@ INCIDENTS = (
     ),
     Incident(
         "INC16",
-        "PFC on spines that nobody had decided",
+        "PFC was on at spines unintentionally",
         "Juniper JVD documents; Guo et al., SIGCOMM 2016, section 6.1",
         unseen="a spine that pauses by accident: an intent puts a lossless class on every tier, and a file of a spine "
         "does not say who decided it",
     ),
     Incident(
         "INC17",
-        "pauses cascaded over oversubscribed uplinks",
+        "pauses propagated over oversubscribed uplinks",
         _ARTICLE,
         (
             _intent(
@@ -326,7 +326,7 @@ INCIDENTS = (
     ),
     Incident(
         "INC20",
-        "one dead server sent 2,000 pauses a second and half of the servers stood still",
+        "one dead server sent 2,000 pauses a second and half of the servers stalled",
         "Guo et al., SIGCOMM 2016, sections 4.3 and 6.2",
         (
             _leaf("no PFC_WD row for a server port", "WD001", {"PFC_WD": {"Ethernet4": None}}),
@@ -351,7 +351,7 @@ INCIDENTS = (
     ),
     Incident(
         "INC23",
-        "the watchdog reacted later than its timers say",
+        "the watchdog triggered later than its timers say",
         "sonic-buildimage issue 3964",
         (
             _leaf(
@@ -367,7 +367,7 @@ INCIDENTS = (
     ),
     Incident(
         "INC24",
-        "bounced traffic came back in the queue it had left, and the pause never ended",
+        "bounced traffic came back in the queue it had left, and the pauses became permanent",
         "sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md; sonic-buildimage issue 10608",
         (
             _leaf(
@@ -397,9 +397,9 @@ INCIDENTS = (
     ),
     Incident(
         "INC25",
-        "a queue stayed stormed when XOFF became XON",
+        "a queue stayed in the storm state when XOFF became XON",
         "sonic-swss issue 4581",
-        unseen="a defect of the software on every device with the watchdog; no row tells an affected one apart",
+        unseen="a defect of the software on every device with the watchdog; no row distinguishes an affected one",
     ),
     Incident(
         "INC26",
@@ -446,7 +446,8 @@ INCIDENTS = (
         "INC30",
         "marking began at 1 percent of the buffer",
         "Juniper/jvd @005ab34",
-        unseen="a fill level in percent is Junos; SONiC and intents state bytes, and a curve of a few bytes is ECN007",
+        unseen="a fill level in percent is used by Junos; SONiC and intents state bytes, and ECN007 reports a curve "
+        "of a few bytes",
     ),
     Incident(
         "INC31",
@@ -474,7 +475,7 @@ INCIDENTS = (
     ),
     Incident(
         "INC35",
-        "a headroom row was shorter than the light in the fibre",
+        "a headroom row was smaller than the bytes in flight on the fibre",
         "sonic-buildimage device files of the SN4700 @086b03b; issue 25862",
         (
             _leaf(
@@ -558,7 +559,7 @@ INCIDENTS = (
     ),
     Incident(
         "INC42",
-        "the job hung every half hour and no counter showed why",
+        "the job got stuck every half hour and no counter showed why",
         _ARTICLE,
         (
             _intent("no telemetry", "TEL001", {"telemetry": "off"}),

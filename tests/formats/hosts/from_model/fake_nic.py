@@ -191,7 +191,7 @@ class FakeHost:
         self._write_state(whole)
 
     def add_representor(self, pci: str, name: str) -> None:
-        """Add a port that stands for a virtual function, as switchdev mode shows it."""
+        """Add a port that represents a virtual function, as switchdev mode shows it."""
         self._put(self.sysfs / "devices" / pci / "net" / name / "phys_port_name", "pf0vf0")
 
     @staticmethod

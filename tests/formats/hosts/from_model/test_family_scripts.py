@@ -237,7 +237,7 @@ def changed(state: dict[str, Any], path: tuple[Any, ...]) -> dict[str, Any]:
     return new
 
 
-def judged(family: str, path: tuple[Any, ...]) -> bool:
+def is_set_by(family: str, path: tuple[Any, ...]) -> bool:
     """Whether a value is one that the family sets."""
     unused = next(names for name, names in UNUSED.items() if family.startswith(name))
     if FAMILIES[family][1].get("profiles", True):
@@ -255,7 +255,7 @@ def test_check_sees_any_one_value_that_is_another(tmp_path: Path, family: str) -
     # One place of a list stands for all of it: one that carries something.
     settings: dict[tuple[Any, ...], tuple[Any, ...]] = {}
     for path in places(right):
-        if judged(family, path) and (not isinstance(path[-1], int) or path[-1] in (1, 2, 3, 29)):
+        if is_set_by(family, path) and (not isinstance(path[-1], int) or path[-1] in (1, 2, 3, 29)):
             settings.setdefault(tuple(key for key in path if not isinstance(key, int)), path)
     chosen = list(settings.values())
     for path in chosen:

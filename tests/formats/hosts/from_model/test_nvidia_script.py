@@ -153,7 +153,7 @@ def test_the_kernels_own_driver_is_set_through_debugfs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [(), ("--check",), ("--dry-run",)])
-def test_without_sysfs_and_debugfs_dcqcn_is_not_passed_over(tmp_path: Path, mode: tuple[str, ...]) -> None:
+def test_without_sysfs_and_debugfs_dcqcn_is_not_skipped(tmp_path: Path, mode: tuple[str, ...]) -> None:
     fake = FakeHost(tmp_path)
     fake.add_nic("eth0", "mlx5_0", ecn=False)
     done = fake.run(script(host()), *mode)

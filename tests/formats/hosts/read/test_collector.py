@@ -177,11 +177,11 @@ def test_what_cannot_be_read_is_said_and_is_no_error(tmp_path: Path) -> None:
     ]
 
 
-def test_a_host_with_several_nics_is_one_host_where_they_are_alike(fake: FakeHost) -> None:
+def test_a_host_with_several_nics_is_one_host_where_they_are_identical(fake: FakeHost) -> None:
     fake.add_nic("eth3", "mlx5_1", "0000:18:00.0")
     fake.run(script(host()))
-    (alike,) = hosts_of(snapshot(fake)).hosts
-    assert (alike.name, alike.qos.interfaces) == ("node1", ("eth2", "eth3"))
+    (identical,) = hosts_of(snapshot(fake)).hosts
+    assert (identical.name, identical.qos.interfaces) == ("node1", ("eth2", "eth3"))
     state = fake.state
     state["nics"]["eth3"]["pfc"] = [0] * 8
     fake.put(state)

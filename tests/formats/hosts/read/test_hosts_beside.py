@@ -62,7 +62,7 @@ def worst_by_row(paths: Iterable[Path], file: Path) -> dict[tuple[str | int, ...
 
 
 def assert_never_milder(file: Path, *more: Path) -> None:
-    """Assert that no row of a file is judged milder with any further path than without it."""
+    """Assert that no row of a file is checked milder with any further path than without it."""
     growing = [(file, *more[:count]) for count in range(len(more) + 1)]
     for before, after in pairwise(worst_by_row(paths, file) for paths in growing):
         assert {row: after.get(row, 9) <= rank for row, rank in before.items()} == dict.fromkeys(before, True)

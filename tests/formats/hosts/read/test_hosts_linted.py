@@ -61,7 +61,7 @@ def put(path: str, text: str) -> None:
 
 
 def changed(text: str, old: str, new: str) -> str:
-    """Return a text with something replaced that stands there once."""
+    """Return a text with something replaced that occurs there once."""
     assert text.count(old) == 1, old
     return text.replace(old, new)
 
@@ -80,7 +80,7 @@ def test_a_host_that_is_as_intended_is_silent(cli: Cli, sound_snapshot: str) -> 
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_setting_changed_on_the_host_alone_is_found_where_it_stands(
+def test_a_setting_changed_on_the_host_alone_is_found_at_its_place(
     cli: Cli, sound_snapshot: str, what: str
 ) -> None:
     old, new = CHANGES[what]
@@ -136,7 +136,7 @@ def test_a_fabric_changed_without_its_hosts_is_found_on_the_host(
     assert of_host(linted(cli))
 
 
-def test_a_host_that_no_intent_names_is_judged_by_the_classes_of_the_only_one(
+def test_a_host_that_no_intent_names_is_checked_by_the_classes_of_the_only_one(
     cli: Cli, sound_snapshot: str
 ) -> None:
     put("fabric.yaml", INTENT)
@@ -147,7 +147,7 @@ def test_a_host_that_no_intent_names_is_judged_by_the_classes_of_the_only_one(
 
 
 class TestBesideItsSwitch:
-    """Host and switch without an intent, joined by the switch's DEVICE_NEIGHBOR: server1 hangs on Ethernet0."""
+    """Host and switch without an intent, joined by the switch's DEVICE_NEIGHBOR: server1 is attached to Ethernet0."""
 
     def test_right_and_right_is_silent(self, cli: Cli) -> None:
         put("leaf1/config_db.json", WIRED)
@@ -186,12 +186,12 @@ class TestBesideItsSwitch:
         put("hosts/server1/mlnx_qos.eth2.txt", SERVER)
         assert "PFC003" in [finding["code"] for finding in linted(cli)["findings"]]
 
-    def test_a_host_without_a_word_of_pfc_is_not_judged(self, cli: Cli) -> None:
+    def test_a_host_without_a_word_of_pfc_is_not_checked(self, cli: Cli) -> None:
         put("leaf1/config_db.json", WIRED)
         put("hosts/server1/pause.txt", printed.ETHTOOL_PAUSE.replace("\ton\n", "\toff\n"))
         said = linted(cli)
         assert said["findings"] == []
-        assert "PFC003" in [gap["code"] for gap in said.get("not_judged", [{"code": "PFC003"}])]
+        assert "PFC003" in [gap["code"] for gap in said.get("not_checked", [{"code": "PFC003"}])]
 
     def test_lldp_of_the_host_joins_them_where_the_switch_says_nothing(self, cli: Cli) -> None:
         data = json.loads(WIRED)
@@ -205,7 +205,7 @@ class TestBesideItsSwitch:
 
 
 class TestFiles:
-    def test_a_named_file_that_is_none_is_refused_and_one_that_is_met_is_passed_over(self, cli: Cli) -> None:
+    def test_a_named_file_that_is_none_is_refused_and_one_that_is_met_is_skipped(self, cli: Cli) -> None:
         put("fabric.yaml", INTENT)
         put("notes.txt", "nothing of interest\n")
         assert cli("lint").code == 0
@@ -214,7 +214,7 @@ class TestFiles:
         assert "notes.txt: unknown kind of file" in outcome.err
         assert "or facts of a host" in outcome.err
 
-    def test_a_snapshot_that_was_cut_short_is_an_error_and_the_rest_is_judged(
+    def test_a_snapshot_that_was_cut_short_is_an_error_and_the_rest_is_checked(
         self, cli: Cli, sound_snapshot: str
     ) -> None:
         put("fabric.yaml", INTENT)
@@ -231,7 +231,7 @@ class TestFiles:
         assert cli("render", "fabric.yaml", "-o", "out").code == 0
         assert linted(cli, "fabric.yaml", "out/host1")["summary"]["files"] == 1
 
-    def test_many_switches_are_judged_in_processes_and_hosts_beside_them(self, cli: Cli) -> None:
+    def test_many_switches_are_checked_in_processes_and_hosts_beside_them(self, cli: Cli) -> None:
         for number in range(33):
             data = json.loads(WIRED)
             data["DEVICE_METADATA"]["localhost"]["hostname"] = f"leaf{number}"
@@ -258,7 +258,7 @@ def test_the_guide_shows_what_is_printed(cli: Cli, sound_snapshot: str) -> None:
     assert outcome.out == shown
 
 
-def test_mending_leaves_hosts_as_they_are_and_still_judges_them(cli: Cli, sound_snapshot: str) -> None:
+def test_fixing_leaves_hosts_as_they_are_and_still_checks_them(cli: Cli, sound_snapshot: str) -> None:
     put("fabric.yaml", INTENT)
     wrong = changed(sound_snapshot, "Priority trust state: dscp", "Priority trust state: pcp")
     put(FILE, wrong)
@@ -300,7 +300,7 @@ def _two_nics(snapshot: str, second: str) -> str:
 
 
 class TestPortsThatAreNotOnTheFabric:
-    def test_a_nic_of_another_kind_beside_the_intended_one_is_not_judged(
+    def test_a_nic_of_another_kind_beside_the_intended_one_is_not_checked(
         self, cli: Cli, sound_snapshot: str
     ) -> None:
         put("fabric.yaml", INTENT)
@@ -328,7 +328,9 @@ class TestPortsThatAreNotOnTheFabric:
         put(FILE, _two_nics(sound_snapshot, "0x1021"))
         assert linted(cli)["findings"] == []
 
-    def test_a_host_with_nothing_but_another_nic_is_judged_by_it(self, cli: Cli, sound_snapshot: str) -> None:
+    def test_a_host_with_nothing_but_another_nic_is_checked_by_it(
+        self, cli: Cli, sound_snapshot: str
+    ) -> None:
         put("fabric.yaml", INTENT)
         other = sound_snapshot.replace("eth0/device/device = 0x1021", "eth0/device/device = 0x101d")
         put(FILE, other.replace("enabled     0   0   0   1   0", "enabled     0   0   0   0   0"))

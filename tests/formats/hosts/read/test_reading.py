@@ -122,7 +122,7 @@ class TestDcb:
         found = hosts_of(read_document(load_text(text, "hosts/gpu1/app.json"))).hosts[0].qos.dscp_to_priority
         assert dict(certain(found)) == {dscp: {26: 3, 48: 6}.get(dscp, 2) for dscp in range(64)}
 
-    def test_a_dscp_with_two_priorities_is_not_judged(self) -> None:
+    def test_a_dscp_with_two_priorities_is_not_checked(self) -> None:
         text = printed.DCB_APP.replace("[26,3]", "[26,3],[26,4]")
         assert hosts_of(read_document(load_text(text, "app.json"))).hosts[0].qos.dscp_to_priority is UNKNOWN
 
@@ -286,7 +286,7 @@ class TestSnapshot:
             (1, "a snapshot of version 2; this program reads 1")
         ]
 
-    def test_two_files_that_contradict_each_other_are_reported_once_and_not_judged(self) -> None:
+    def test_two_files_that_contradict_each_other_are_reported_once_and_not_checked(self) -> None:
         one = read_facts(printed.MLNX_QOS, "hosts/gpu1/mlnx_qos.txt")
         other = read_facts(
             printed.MLNX_QOS.replace("dscp\n", "pcp\n").replace("len: 7", "len: 3"), "hosts/gpu1/b.txt"
@@ -296,7 +296,7 @@ class TestSnapshot:
             (
                 *("hosts/gpu1/b.txt", 2),
                 "contradicts hosts/gpu1/mlnx_qos.txt of the same host, here and in 1 more places; "
-                "what they differ in is not judged",
+                "what they differ in is not checked",
             )
         ]
         assert (hosts[0].qos.trust, hosts[0].qos.cable_m, hosts[0].qos.pfc_priorities) == (

@@ -245,7 +245,7 @@ NETBOX: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("case", NETBOX)
-def test_what_cannot_be_taken_as_one_link_of_netbox_is_said_where_it_stands(case: str) -> None:
+def test_what_cannot_be_taken_as_one_link_of_netbox_is_reported_at_its_place(case: str) -> None:
     text, message = NETBOX[case]
     line = next(n for n, words in enumerate(text.splitlines(), 1) if '"label": "F-4"' in words) - 2
     (said,) = refused(GPU, export_json=text)
@@ -315,7 +315,7 @@ def test_lengths_come_from_the_sheet_where_lldp_has_none() -> None:
     assert read(SHEET, stated=CablingOptions(ROLES, exclude=("mgmt*",)), **{"leaf1.txt": TABLE}) == LINKS
 
 
-def test_what_is_no_interface_or_no_neighbor_in_lldp_is_passed_over() -> None:
+def test_what_is_no_interface_or_no_neighbor_in_lldp_is_skipped() -> None:
     interfaces = [
         "lo",
         {"Ethernet8": "down"},
@@ -462,7 +462,7 @@ def test_files_that_differ_about_one_cable_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize("lacking", ["device", "type"])
-def test_objects_of_netbox_that_are_no_interface_are_passed_over(lacking: str) -> None:
+def test_objects_of_netbox_that_are_no_interface_are_skipped(lacking: str) -> None:
     whole = json.loads(netbox(HOST, UPLINK))
     other = interface("leaf1", "Ethernet0", "1000base-t", 7)
     del other[lacking]

@@ -187,7 +187,7 @@ BAD: dict[str, tuple[bytes | str, list[str]]] = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_cannot_be_read_is_said_where_it_stands(case: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_reported_at_its_place(case: str, tmp_path: Path) -> None:
     text, expected = BAD[case]
     assert refused(tmp_path, text) == expected
 

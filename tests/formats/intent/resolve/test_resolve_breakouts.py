@@ -109,7 +109,7 @@ class TestDownPorts:
     @pytest.mark.parametrize(
         ("down", "said"),
         [
-            ("[Ethernet8, Ethernet8]", "12:61: hardware.leaf.down.1: Ethernet8 stands twice in the list"),
+            ("[Ethernet8, Ethernet8]", "12:61: hardware.leaf.down.1: Ethernet8 occurs twice in the list"),
             ("Ethernet8", "12:49: hardware.leaf.down: expected a list, found 'Ethernet8'"),
             (
                 "[Ethernet1]",

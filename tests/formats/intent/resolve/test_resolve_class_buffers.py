@@ -13,7 +13,7 @@ from lossless.ground.basics.units import parse_rate, parse_size
 from lossless.ground.documents import load_text
 from lossless.model.fabric.model import Fabric
 from lossless.model.fabric.qos import BufferProfile
-from tests.checks.rules.judging import only
+from tests.checks.rules.checking import only
 from tests.formats.intent.intent_texts import ECN, PRESET, SHAPE, said_of, spoilt
 from tests.strategies import written
 
@@ -93,7 +93,7 @@ def test_a_device_counts_before_its_tier_its_tier_before_the_speed_the_speed_bef
             assert found.get((switch, speed)) == wanted
 
 
-def test_what_is_stated_for_one_switch_leaves_others_alike() -> None:
+def test_what_is_stated_for_one_switch_leaves_others_identical() -> None:
     switches = resolved(stated("{by_device: {leaf2: {dynamic_th: 3}}}")).switches
     plain = resolved(SHAPE).switches
     assert [switch.ports == other.ports for switch, other in zip(switches, plain, strict=True)] == [

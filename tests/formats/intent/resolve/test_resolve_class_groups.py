@@ -11,7 +11,7 @@ from lossless.api import lint_documents
 from lossless.formats.intent.load import load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.documents import load_text
-from tests.checks.rules.judging import drawn, only
+from tests.checks.rules.checking import drawn, only
 from tests.formats.intent.intent_texts import SHAPE, said_of, spoilt
 from tests.strategies import written
 
@@ -126,7 +126,7 @@ def test_the_map_of_pauses_follows_for_a_lossless_class() -> None:
     assert lossless["leaf1", "800G"] == [3]
 
 
-def test_what_is_stated_for_one_switch_leaves_others_alike() -> None:
+def test_what_is_stated_for_one_switch_leaves_others_identical() -> None:
     switches = resolved(stated({"by_device": {"leaf2": 4}})).switches
     plain = resolved(SHAPE).switches
     same = [switch.ports == other.ports for switch, other in zip(switches, plain, strict=True)]

@@ -139,10 +139,10 @@ def test_what_is_taken_of_the_chip_leaves_each_ingress_pool_a_byte() -> None:
 
 def test_links_that_get_no_port_reserve_nothing() -> None:
     """Of 80 links of a leaf 64 have ports, and rule TOP001 reports the others."""
-    crowd = spoilt(
+    too_many = spoilt(
         stated("{size: 9 MB}"), ("hosts_per_leaf: 4", "hosts_per_leaf: 38"), ("2 x 400G", "2 x 800G")
     )
-    (message, *_) = said_of(crowd)
+    (message, *_) = said_of(too_many)
     assert "size: 64 queues of role leaf (ACS-SN5600) reserve 576,000,000 B, and" in message
 
 

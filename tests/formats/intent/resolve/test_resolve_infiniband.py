@@ -312,7 +312,7 @@ def test_each_direction_of_a_torus_has_the_same_ports_at_every_switch_whoever_ha
             bundles.setdefault((link.b, axis, -1), []).append(link.b_port)
     for (_, axis, way), numbers in bundles.items():
         ports.setdefault((axis, way), set()).add(tuple(numbers))
-    # Links of all lanes take the odd port of a pair; both ends of the side of two have its one bundle alike.
+    # Links of all lanes take the odd port of a pair; both ends of the side of two have its one bundle identical.
     assert ports == {
         (0, 1): {(1, 3)},
         (0, -1): {(5, 7)},

@@ -156,14 +156,20 @@ def test_second_priorities_are_on_links_between_dual_tors_and_spines_alone(data:
 
 
 @given(intents(renderable=True))
-def test_members_of_a_lag_are_alike_in_all_but_their_headroom(data: Data) -> None:
+def test_members_of_a_lag_are_identical_in_all_but_their_headroom(data: Data) -> None:
     for switch in fabric_of(data).switches:
         lags: dict[str, set[Any]] = {}
         for port in switch.ports:
             if port.lag is not None:
                 qos = known(port.qos)
-                alike = (port.speed_bps, port.mtu_bytes, bare(qos.pfc), bare(qos.queues), bare(qos.watchdog))
-                lags.setdefault(port.lag, set()).add(alike)
+                identical = (
+                    port.speed_bps,
+                    port.mtu_bytes,
+                    bare(qos.pfc),
+                    bare(qos.queues),
+                    bare(qos.watchdog),
+                )
+                lags.setdefault(port.lag, set()).add(identical)
         assert all(len(found) == 1 for found in lags.values())
 
 

@@ -78,7 +78,7 @@ def test_a_transport_that_nobody_knows_is_answered_with_all_of_them() -> None:
     )
 
 
-def test_only_rules_of_this_family_judge_such_an_intent() -> None:
+def test_only_rules_of_this_family_check_such_an_intent() -> None:
     report = lint_documents([load_text(HEAD, "fabric.yaml")])
     assert report.errors == ()
     assert [(finding.code, finding.severity) for finding in report.findings] == [("MGD001", "info")]

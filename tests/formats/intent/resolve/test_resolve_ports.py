@@ -129,13 +129,13 @@ def test_more_links_than_ports_are_built_and_marked() -> None:
         ("1 x 400G", 800 * G, "4 hosts x 2 x 400G = 3.2 Tb/s down, 2 spines x 1 x 400G = 800 Gb/s up"),
     ],
 )
-def test_capacity_of_leaves_wired_alike_is_counted_once(uplinks: str, up_bps: int, note: str) -> None:
+def test_capacity_of_leaves_wired_identical_is_counted_once(uplinks: str, up_bps: int, note: str) -> None:
     (capacity,) = fabric(spoilt(SHAPE, ("2 x 800G", uplinks))).capacities
     assert (capacity.leaves, capacity.down_bps, capacity.up_bps) == (("leaf1", "leaf2"), 3200 * G, up_bps)
     assert capacity.note == f"{note}, each counted one way"
 
 
-def test_thousands_of_hosts_share_what_is_alike() -> None:
+def test_thousands_of_hosts_share_what_is_identical() -> None:
     text = spoilt(
         SHAPE,
         ("leaves: 2", "leaves: 128"),

@@ -35,7 +35,7 @@ def test_nothing_said_is_nothing_known() -> None:
     assert (fabric().routing, fabric().bridging) == (None, None)
 
 
-def borne(**keys: Any) -> Failures:
+def tolerated(**keys: Any) -> Failures:
     found = fabric(failures=keys).failures
     assert found is not None
     return found
@@ -47,11 +47,11 @@ def test_routing_goes_up_and_down_unless_it_says_otherwise() -> None:
     assert [one.names for one in said.bounce] == [("leaf2",)]
 
 
-def test_any_one_link_or_switch_must_be_borne_unless_it_says_otherwise() -> None:
+def test_any_one_link_or_switch_must_be_tolerated_unless_it_says_otherwise() -> None:
     unsaid = fabric().failures
     assert unsaid is not None
-    assert unsaid[:4] == borne()[:4] == (1, 1, None, ())
-    said = borne(links=2, switches=0, oversubscription=2, out_of_service=["spine1", ["leaf1", "spine2"]])
+    assert unsaid[:4] == tolerated()[:4] == (1, 1, None, ())
+    said = tolerated(links=2, switches=0, oversubscription=2, out_of_service=["spine1", ["leaf1", "spine2"]])
     assert said[:3] == (2, 0, 2.0)
     assert [one.names for one in said.out_of_service] == [("spine1",), ("leaf1", "spine2")]
     assert said.out_of_service[1].origin.path == ("failures", "out_of_service", 1)
@@ -77,7 +77,7 @@ def test_bridging_floods_unless_it_says_otherwise() -> None:
             [
                 "topology.routing.bounce.0: no switch 'leef1'; did you mean leaf1?",
                 "topology.routing.bounce.1: no switch 'host1'; there are leaf1, leaf2, spine1, spine2",
-                "topology.routing.bounce.2: spine1 has no links up, so nothing comes to it from above",
+                "topology.routing.bounce.2: spine1 has no uplinks, so it cannot bounce packets",
             ],
         ),
     ],

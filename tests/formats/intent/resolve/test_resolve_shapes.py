@@ -115,7 +115,7 @@ def test_speed_and_length_of_every_link_are_those_written_at_its_origins(shape: 
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_room_itself_is_what_stands_there_when_it_is_full(shape: str) -> None:
+def test_the_room_itself_is_the_shape_when_it_is_full(shape: str) -> None:
     fixed, least = SHAPES[shape]
     full = {name: number + 2 for name, number in least.items()}
     assert wired(fabric(shape, {**fixed, **full, "room": full})) == wired(fabric(shape, {**fixed, **full}))

@@ -178,7 +178,7 @@ def test_an_oversubscribed_spine_is_reported_as_a_leaf_is() -> None:
     assert found.message == "spine uplinks carry 1.6 Tb/s for 3.2 Tb/s of links to leaves, 2:1"
 
 
-def test_thousands_of_hosts_in_pods_share_what_is_alike() -> None:
+def test_thousands_of_hosts_in_pods_share_what_is_identical() -> None:
     text = spoilt(
         THREE,
         ("pods: 2", "pods: 16"),

@@ -45,7 +45,7 @@ IN_A_PART = {
     "dragonfly": ("switches",),
     "dragonfly_plus": ("leaves", "spines"),
 }
-"""What is added inside of pods and groups: all that comes after, in the next ones, is counted anew."""
+"""What is added inside of pods and groups: all that comes after, in the next ones, is counted again."""
 
 
 def cabling(shape: str, numbers: Data, **beside: Any) -> DeclaredCabling:
@@ -168,7 +168,7 @@ def test_what_is_not_changed_stays(shape: str, draw: Any) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=12, deadline=None)
 @given(draw=st.data())
-def test_the_way_back_undoes_what_has_become_of_a_fabric(shape: str, draw: Any) -> None:
+def test_a_rollback_undoes_what_has_become_of_a_fabric(shape: str, draw: Any) -> None:
     first, second = (cabling(shape, sizes(draw, shape)) for _ in range(2))
     there, back = recabling_plan(first, second), recabling_plan(second, first)
     assert {node.name for node in there.added} == {node.name for node in back.removed}
@@ -188,7 +188,7 @@ def test_the_way_back_undoes_what_has_become_of_a_fabric(shape: str, draw: Any) 
 @pytest.mark.parametrize("shape", SHAPES)
 @settings(max_examples=25, deadline=None)
 @given(draw=st.data())
-def test_with_the_names_and_ports_that_keep_it_all_that_stands_stays(shape: str, draw: Any) -> None:
+def test_with_the_names_and_ports_that_keep_it_the_current_fabric_stays(shape: str, draw: Any) -> None:
     now, later = sizes(draw, shape), sizes(draw, shape)
     own = Pins(draw.draw(st.sampled_from([{}, {"host1": "gpu-7"}])), {})
     before, after = cabling(shape, now), cabling(shape, later, **own.to_data())
@@ -200,8 +200,8 @@ def test_with_the_names_and_ports_that_keep_it_all_that_stands_stays(shape: str,
     assert (again.removed, again.removed_wires) == (found.removed, found.removed_wires)
     assert len(again.added) == len(found.added)
     # What is stated already is stated again, if as the port that any has become; where nothing moves nothing is.
-    anew = pins_for(after, again, stated)
-    assert (anew.names, anew.ports.keys()) == (stated.names, stated.ports.keys())
-    assert cabling(shape, later, **anew.to_data()).wires == after.wires
+    pins = pins_for(after, again, stated)
+    assert (pins.names, pins.ports.keys()) == (stated.names, stated.ports.keys())
+    assert cabling(shape, later, **pins.to_data()).wires == after.wires
     if found.stays:
         assert stated == Pins({}, {})

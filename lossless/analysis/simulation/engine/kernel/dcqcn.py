@@ -83,7 +83,7 @@ def _first(point: Any, params: Any, at: int) -> None:
 
 @kernel
 def _skip(point: Any, params: Any, until: int) -> None:
-    """Pass over timers before ``until`` that find no CNP: alpha decays, no cut is due."""
+    """Skip timers before ``until`` that find no CNP: alpha decays, no cut is due."""
     if point.next_alpha_at < until:
         periods = (until - 1 - point.next_alpha_at) // params.alpha_ps + 1
         point.next_alpha_at += periods * params.alpha_ps

@@ -1,7 +1,7 @@
 """The receiving host: order, acknowledgement, congestion notification.
 
 A receiver that keeps up needs no event of its own: what its answer will be is known when the last switch begins to
-send. Frames out of order are answered by a NACK, and the sender goes back to the gap (RoCE's go-back-N).
+send. Frames out of order are answered by a NACK, and the sender resends from the missing frame (RoCE's go-back-N).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _finish(w: World, flow: Any, at_ps: int) -> None:
 
 @kernel
 def _reject(w: World, flow: Any, arrives_at: int) -> bool:
-    """Ask for what is missing: once for each gap, and again after a while; return whether it was asked for now."""
+    """Send a NACK: once for each missing frame, and again after a while; return whether one was sent now."""
     if flow.nacked_psn == flow.expected_psn and arrives_at < flow.nack_again_at:
         return False
     flow.nacked_psn = flow.expected_psn

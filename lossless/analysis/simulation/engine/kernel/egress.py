@@ -32,7 +32,7 @@ def random(clock: Any) -> float:
 
 @kernel
 def congested(w: World, queue: Any) -> bool:
-    """Return whether WRED picks a frame: never at Kmin, by chance Pmax at Kmax, always above."""
+    """Return whether WRED picks a frame: never at Kmin, with probability Pmax at Kmax, always above."""
     if queue.bytes > queue.kmax:
         return True
     if queue.bytes <= queue.kmin:

@@ -36,7 +36,7 @@ def send_next(w: World, at: int) -> None:
 def pick(w: World, at: int) -> Any:
     """Return the flow that may send now, -1 where none may, and when to look again.
 
-    ACKs that travel apart go first, the others take turns.
+    ACKs that travel apart go first, the others alternate.
     """
     link, now, wake_at = w.links[at], w.clock.now, NEVER
     closed = blocked(link)

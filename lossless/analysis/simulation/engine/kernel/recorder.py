@@ -19,7 +19,7 @@ QUEUE_BYTES, GROUP_BYTES, GROUP_THRESHOLD, GROUP_HEADROOM, UNIT_BYTES, RATE, PAU
 
 @kernel
 def sample(w: World) -> None:
-    """Write down what every probe sees now."""
+    """Record what every probe sees now."""
     for column in range(len(w.probes)):
         w.samples[w.clock.samples, column] = seen(w, w.probes[column].kind, w.probes[column].index)
     w.clock.samples += 1

@@ -4,7 +4,7 @@ Each vendor goes by the counters it has. Mellanox: the queue holds frames, has s
 for nearly all of it (orchagent/pfc_detect_mellanox.lua as in yuazhe/sonic-swss @f62eed2). Broadcom: it was paused at
 both polls, PFC came in the window, and no pause ended in it; one window never makes a storm, however short the
 detection time (sonic-swss orchagent/pfc_detect_broadcom.lua @0cb8610). Windows in which that is so are charged against
-the detection time; any other starts it anew. Restoration: sonic-swss orchagent/pfc_restore.lua @6f1cfd0.
+the detection time; any other starts it again. Restoration: sonic-swss orchagent/pfc_restore.lua @6f1cfd0.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def poll(w: World, which: int) -> None:
 
 @kernel
 def look(w: World, which: int, at: int, priority: int) -> None:
-    """Judge one queue by the window that ends now."""
+    """Check one queue by the window that ends now."""
     unit, queue, now = w.units[which], w.queues[at * w.classes + priority], w.clock.now
     if queue.stormed or w.links[at].ignored >> priority & 1:
         _restore(w, unit, queue, at, priority)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @kernel
 def start_sending(w: World, link: Any, wire_bytes: int) -> int:
-    """Occupy a link with a frame, its preamble and gap included, and return when its last bit is received."""
+    """Occupy a link with a frame, preamble and inter-frame gap included; return when its last bit is received."""
     link.busy_until = w.clock.now + int((wire_bytes + link.gap_bytes) * link.ps_per_byte + 0.5)
     return link.busy_until + link.propagation_ps
 

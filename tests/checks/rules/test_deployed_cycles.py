@@ -1,4 +1,4 @@
-"""Circles of buffers between deployed switches: tiers by their types, links by DEVICE_NEIGHBOR, bounces by tunnels."""
+"""Cycles of buffers between deployed switches: tiers by their types, links by DEVICE_NEIGHBOR, bounces by tunnels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from lossless.api import lint_documents
-from tests.checks.rules.judging import drawn, gaps, only, patched
+from tests.checks.rules.checking import drawn, only, patched, unchecked
 from tests.checks.rules.snippets import merge
 
 if TYPE_CHECKING:
@@ -61,18 +61,18 @@ def bouncing(peer: str) -> dict[str, Any]:
 
 
 def said(*documents: Document) -> list[str]:
-    return [gap.reason for code in ("TOP004", "TOP005") for gap in gaps(code, *documents)]
+    return [rule.reason for code in ("TOP004", "TOP005") for rule in unchecked(code, *documents)]
 
 
-def test_a_clos_of_two_tiers_has_no_circle_and_nothing_is_left_open() -> None:
+def test_a_clos_of_two_tiers_has_no_cycle_and_nothing_is_left_open() -> None:
     assert drawn("TOP005", *fabric()) == []
     assert said(*fabric()) == []
 
 
-def test_two_dual_tors_that_bounce_in_the_same_priority_close_one_circle() -> None:
+def test_two_dual_tors_that_bounce_in_the_same_priority_close_one_cycle() -> None:
     documents = [leaf(1, **bouncing("leaf2")), leaf(2, **bouncing("leaf1")), spine(1), spine(2)]
     found = only("TOP005", *documents)
-    assert found.message.startswith("buffers wait for each other in a circle of 4 links: ")
+    assert found.message.startswith("cyclic buffer dependency of 4 links: ")
     assert {found.origin.file, *(one.origin.file for one in found.related)} == {"leaf1.json", "leaf2.json"}
     assert found.origin.path == ("TUNNEL", "MuxTunnel0")
     # One cause is one finding: what each ToR has to say of itself is part of it.
@@ -127,32 +127,30 @@ def test_a_type_that_tells_no_tier_is_said_once_with_what_to_state(kind: str | N
     documents = [leaf(1), leaf(2), spine(1, kind), spine(2, kind)]
     assert drawn("TOP005", *documents) == []
     (reason,) = said(*documents)
-    assert reason.startswith(
-        "nothing says how high spine1, spine2 stand in the fabric: state DEVICE_METADATA|"
-    )
+    assert reason.startswith("missing tier of spine1, spine2: set DEVICE_METADATA|")
 
 
 def test_without_neighbors_it_is_said_what_is_missing() -> None:
     nobody = {"DEVICE_NEIGHBOR": None}
     (reason,) = said(leaf(1, **nobody), leaf(2, **nobody))
-    assert reason.startswith("nothing says who is joined to whom: no DEVICE_NEIGHBOR ")
+    assert reason.startswith("missing neighbors: no DEVICE_NEIGHBOR ")
 
 
 def test_a_file_alone_leaves_nothing_open() -> None:
     report = lint_documents([leaf(1, DEVICE_NEIGHBOR=None)])
-    assert [gap for gap in report.not_judged if gap.code.startswith("TOP")] == []
+    assert [rule for rule in report.not_checked if rule.code.startswith("TOP")] == []
 
 
-def test_lossy_switches_have_no_circle_to_look_for() -> None:
+def test_lossy_switches_have_no_cycle_to_look_for() -> None:
     quiet = {"PORT_QOS_MAP": {port: {"pfc_enable": ""} for port in ("Ethernet0", "Ethernet4", "Ethernet8")}}
     assert said(leaf(1, DEVICE_NEIGHBOR=None, **quiet), leaf(2, DEVICE_NEIGHBOR=None, **quiet)) == []
 
 
-def test_leaves_that_no_way_joins_are_left_open() -> None:
+def test_leaves_without_a_path_are_left_open() -> None:
     down = {"PORT": {"Ethernet4": {"admin_status": "down"}}}
     other = {"PORT": {"Ethernet8": {"admin_status": "down"}}}
     (reason,) = said(leaf(1, **down), leaf(2, **other), leaf_between(), spine(1), spine(2))
-    assert reason.startswith("no way leads up and then down from leaf1 to leaf2 ")
+    assert reason.startswith("the known links have no up-down path from leaf1 to leaf2, ")
 
 
 def leaf_between() -> Document:
@@ -163,14 +161,14 @@ def leaf_between() -> Document:
 def test_spines_of_unlike_asns_leave_open_whether_leaves_pass_routes_on() -> None:
     documents = [leaf(1), leaf(2), spine(1, asn=65001), spine(2, asn=65002)]
     (reason,) = said(*documents)
-    assert reason.startswith("whether leaf1 and 1 more send up again what came from above: ")
+    assert reason.startswith("valleys at leaf1 and 1 more: ")
     assert drawn("TOP004", *documents) == []
 
 
 def test_bgp_inside_one_asn_passes_nothing_on() -> None:
     assert said(leaf(1), leaf(2), spine(1, asn=65101), spine(2, asn=65101)) == []
     (reason,) = said(leaf(1), leaf(2), spine(1, asn=65101), spine(2, asn=65002))
-    assert reason.startswith("whether leaf2 sends up again ")
+    assert reason.startswith("valleys at leaf2: ")
 
 
 def neighbors(**types: str) -> dict[str, Any]:
@@ -208,6 +206,6 @@ def test_types_that_contradict_each_other_leave_it_open_and_are_named() -> None:
     assert reason.startswith("the types of devices contradict each other on the tier of spine1: correct ")
     documents[-1] = spine(2, None)
     assert [reason.partition(":")[0] for reason in said(*documents)] == [
-        "nothing says how high spine2 stands in the fabric",
+        "missing tier of spine2",
         "the types of devices contradict each other on the tier of spine1",
     ]

@@ -1,25 +1,25 @@
-"""Buffers must not be able to wait for each other in a circle.
+"""Routes of lossless traffic must have no cyclic buffer dependency.
 
 Severity: error
 
 ## What it does
-Works out which way packets go between all switches with hosts, and so which ingress buffer of which priority waits
-for which other. Then it looks for a circle: with switches that `bounce`, without what is out of service, and after
-all other failures that must be borne (`failures`: any one link or any one switch, where nothing else is stated), of
-which it looks at every kind or, where they are too many, at 300 drawn at random. The smallest circle is shown link by
-link. Bounces of dual ToRs count in their second priority.
-Without `topology.routing` packets go up and then down, and nothing fails; where that leads not everywhere, as in a
-torus, nothing is judged. Devices that are configured elsewhere (`outside`) send and take packets; how they forward is
-not known, and where that could close a circle it is counted as not judged.
+Computes the paths between all switches with hosts, and from them the dependencies between ingress buffers of each
+priority. Then it looks for a cycle (a cyclic buffer dependency, CBD): with switches that `bounce`, without what is out
+of service, and after all failures to tolerate (`failures`: any one link or any one switch, by default). It checks every
+kind of failure or, where there are too many, 300 random ones. The smallest cycle is shown link by link. Bounces of dual
+ToRs count in their second priority.
+Without `topology.routing`, up-down routing and no failures are assumed; where that does not reach every switch, as in a
+torus, nothing is checked. Devices that are configured elsewhere (`outside`) send and receive packets; how they forward
+is unknown, and where that could close a cycle it is counted as not checked.
 
-Configurations of several switches are judged in the same way: by `DEVICE_NEIGHBOR`, ports in service and the tier of
+Configurations of several switches are checked in the same way: by `DEVICE_NEIGHBOR`, ports in service and the tier of
 each switch (by its neighbors, else by its type: ToRRouter, LeafRouter, SpineRouter), with dual ToRs that bounce in the
-same priority. Where who is joined to whom or the tier of a switch is not known, nothing is judged.
+same priority. Without known neighbors or the tier of a switch, nothing is checked.
 
 ## Why it breaks a lossless fabric
-A switch that pauses waits until the next one takes what it holds. If those that wait form a circle and their queues
-are full, each waits for itself: nothing moves, on these links and soon on all that lead there, and nothing moves again
-when the load is gone. Only the watchdog ends it, by dropping what was to be lossless.
+A paused switch cannot drain its queue until the next one has room. If the paused links form a cycle and their queues
+are full, no link can resume: that is a PFC deadlock. Traffic stops on these links and soon on all that lead there, and
+does not resume when the load is gone. Only the watchdog ends it, by dropping lossless packets.
 
 ## Bad
 ```yaml intent base=leaf-spine
@@ -50,14 +50,14 @@ topology:
 ```
 
 ## Fix
-Route up and then down. Where packets must bounce, give them a priority of their own on the way back, as dual ToRs do.
+Use up-down routing. Where packets must bounce, return them in a separate priority, as dual ToRs do.
 
 ## Sources
-- S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (a circle of
-  buffers is necessary for a deadlock, and not sufficient)
-- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (one that did stand still)
+- S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (a cyclic
+  buffer dependency is necessary for a deadlock, and not sufficient)
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (a deadlock that happened)
 - sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (two ToRs that bounce, and the second priority)
-- arithmetic: where 1 % of all cases close a circle, 300 drawn at random show none with probability 0.99^300, 5 %
+- arithmetic: where 1 % of all cases close a cycle, 300 random ones show none with probability 0.99^300, 5 %
 """
 
 from __future__ import annotations
@@ -107,13 +107,13 @@ def check(view: View) -> Results:
         yield MissingInput(beyond)
     elif fabric_routing.outcome.drawn:
         yield MissingInput(
-            f"failures are too many to look at each; of {DRAWN} drawn none closes a circle: with 95 % confidence at "
-            f"most {3 * 100 / DRAWN:g} in 100 do"
+            f"too many failures to check each; none of {DRAWN} random ones closes a cycle: with 95 % confidence at "
+            f"most {3 * 100 / DRAWN:g} % do"
         )
 
 
 def across(devices: DeployedDevices) -> Results:
-    """Yield a violation for the smallest cycle between deployed switches; what they do not tell is not checked."""
+    """Yield a violation for the smallest cycle between deployed switches, or what input is missing."""
     routing = deployed_routing(devices)
     if routing is None:
         return
@@ -134,12 +134,12 @@ def _deployed_violation(routing: DeployedRouting, cycle: Sequence[CycleHop]) -> 
     places = [place for name in up if (place := routing.devices[name].bounce) is not None]
     return cycle_violation(
         places[0],
-        f"buffers wait for each other in a circle of {len(cycle)} links",
+        f"cyclic buffer dependency of {len(cycle)} links",
         cycle,
-        "enable tunnel_qos_remap on both: 3 comes back in 2, and 4 in 6",
+        "enable tunnel_qos_remap on both ToRs: priority 3 returns in 2, and 4 in 6",
     )._replace(
         data={"links": _links(cycle), "failed": []},
-        related=tuple(RelatedPlace(place, "it bounces too") for place in places[1:]),
+        related=tuple(RelatedPlace(place, "this switch bounces packets too") for place in places[1:]),
         confidence="medium",
     )
 
@@ -150,15 +150,17 @@ def _violation(view: View, routing: Routing, case: VerdictAfterFailures) -> Viol
     bouncing = [bounce for bounce in routing.bounce if bounce.names[0] in up]
     return cycle_violation(
         bouncing[0].origin if bouncing else routing.origin.at("policy"),
-        f"{once_failed(case.failed)}buffers wait for each other in a circle of {len(cycle)} links, in "
+        f"{once_failed(case.failed)}cyclic buffer dependency of {len(cycle)} links in "
         f"{lossless_priorities(view)}",
         cycle,
-        "send bounced packets back in a priority of their own, as dual ToRs do, or drop them"
+        "return bounced packets in a separate priority, as dual ToRs do, or drop them"
         if bouncing
-        else "policy: up-down; or keep lossless classes off routes that go up again",
+        else "set policy: up-down, or keep lossless classes off routes with a valley",
     )._replace(
         data={"links": _links(cycle), "failed": [*map(str, case.failed)]},
-        related=tuple(RelatedPlace(bounce.origin, "it bounces too") for bounce in bouncing[1:]),
+        related=tuple(
+            RelatedPlace(bounce.origin, "this switch bounces packets too") for bounce in bouncing[1:]
+        ),
         conclusive=False,
     )
 

@@ -38,10 +38,10 @@ def only(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> F
     return findings[0]
 
 
-def gaps(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> list[UncheckedRule]:
-    """Return what one rule could not judge."""
+def unchecked(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> list[UncheckedRule]:
+    """Return what one rule could not check."""
     report = lint_documents(documents, Options(rdma_dscps=rdma_dscps))
-    return [gap for gap in report.not_judged if gap.code == code]
+    return [rule for rule in report.not_checked if rule.code == code]
 
 
 def corpus_findings(reference: Path, codes: tuple[str, ...], rdma_dscps: tuple[int, ...]) -> list[Finding]:
