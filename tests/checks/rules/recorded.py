@@ -5,8 +5,8 @@
 writes the records again: of rules that are named their examples and scenarios, else everything (some minutes).
 ``recorded-examples.txt`` holds what a rule reports on each Bad example of its documentation, and what changes where its
 network is changed in one respect; ``recorded-values.txt`` the values from which on a rule says something else of its
-examples, Bad and Good. ``scenarios.md`` has networks of its own: a heading with a code and a fact, the network, and
-what the rule says of it.
+examples, Bad and Good. ``scenarios/`` has networks of their own, one file a family of codes: a heading with a code and
+a fact, the network in the form of the examples of rules, and all that the rule says of it.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 EXAMPLES = FOLDER / "recorded-examples.txt"
 VALUES = FOLDER / "recorded-values.txt"
-SCENARIOS = FOLDER / "scenarios.md"
+SCENARIOS = FOLDER / "scenarios"
 _BEGINNING = 30
 _SECTION = re.compile(r"^## (\w+): ([^\n]+)\n(.*?)```text says\n(.*?)```\n", re.MULTILINE | re.DOTALL)
 
 
 class Scenario(NamedTuple):
-    """A network of ``scenarios.md``: the rule and the fact it is about, the files, and what the rule says."""
+    """A network of ``scenarios/``: the rule and the fact it is about, the files, and what the rule says."""
 
     code: str
     fact: str
@@ -75,7 +75,8 @@ def scenarios() -> list[Scenario]:
     """Return the scenarios, in their order."""
     return [
         Scenario(code, fact, read_snippets(network), says)
-        for code, fact, network, says in _SECTION.findall(SCENARIOS.read_text())
+        for file in sorted(SCENARIOS.glob("*.md"))
+        for code, fact, network, says in _SECTION.findall(file.read_text())
     ]
 
 
@@ -136,8 +137,9 @@ def _place(origin: Origin) -> str:
 def _record(codes: list[str]) -> None:
     _record_examples(EXAMPLES, bad_examples(), said_with_changes, codes)
     _record_examples(VALUES, stated_examples(), said_of_values, codes)
-    introduction = SCENARIOS.read_text().partition("\n## ")[0]
-    SCENARIOS.write_text("\n".join([introduction, *_sections(codes)]))
+    for file in sorted(SCENARIOS.glob("*.md")):
+        text = file.read_text()
+        file.write_text("\n".join([text.partition("\n## ")[0], *_sections(text, codes)]))
 
 
 def _record_examples(
@@ -154,8 +156,8 @@ def _record_examples(
     file.write_text("".join(texts))
 
 
-def _sections(codes: list[str]) -> Iterator[str]:
-    for code, fact, network, before in _SECTION.findall(SCENARIOS.read_text()):
+def _sections(text: str, codes: list[str]) -> Iterator[str]:
+    for code, fact, network, before in _SECTION.findall(text):
         is_kept = codes and code not in codes
         says = before if is_kept else said(check_together(read_snippets(network), code), code)
         yield f"## {code}: {fact}\n{network}```text says\n{says}```\n"
