@@ -73,8 +73,6 @@ def check(subnet: Subnet) -> Results:
         yield MissingInput("the other managers of the subnet are not in the files of this one")
         return
     master_host = master(subnet)
-    if master_host is None:
-        return
     others = [manager for manager in subnet.managers if manager is not master_host]
     for other in others:
         yield from _compared(master_host, other)

@@ -53,7 +53,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape, switches
+from lossless.checks.rules.infiniband.subnet_queries import NO_TOPOLOGY, shape
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.wording import joined
 
@@ -77,7 +77,8 @@ def check(subnet: Subnet) -> Results:
     topology = shape(subnet)
     if topology is None or topology.kind != "fat-tree":
         return
-    roots = [_name(subnet, root) for root in subnet.routing.roots]
+    # Where the shape is known, an intent names them.
+    roots = list(map(str, subnet.routing.roots))
     wrong = [root for root in roots if root not in topology.roots]
     missing = [name for name in topology.roots if name not in roots]
     if wrong:
@@ -105,12 +106,6 @@ def _absent(subnet: Subnet) -> Results:
                 data={"key": key, "file": setting.text},
                 confidence="medium",
             )
-
-
-def _name(subnet: Subnet, root: str | int) -> str:
-    """Return the switch of a root, its GUID as text where no switch is known to have it."""
-    named = (name for name, switch in switches(subnet).items() if switch.guid == root)
-    return root if isinstance(root, str) else next(named, f"{root:#x}")
 
 
 def _wrong(subnet: Subnet, wrong: list[str]) -> Violation:

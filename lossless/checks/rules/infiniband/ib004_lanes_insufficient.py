@@ -141,7 +141,7 @@ def _off(subnet: Subnet, engine: str) -> Violation:
     topology = shape(subnet)
     cycles = engine == "torus-2QoS" or topology is None or topology.kind != "fat-tree"
     return Violation(
-        origin=written(subnet, "qos") if subnet.option("qos") else subnet.routing.origin,
+        origin=written(subnet, "qos", "routing_engine"),
         message=f"{engine} separates paths by virtual lanes, but QoS is off: opensm writes no SL2VL tables",
         note=_off_note(subnet, engine) if cycles else "on a fat tree its paths have no credit loop even so",
         help="write qos TRUE",
@@ -152,7 +152,7 @@ def _off(subnet: Subnet, engine: str) -> Violation:
 
 def _off_note(subnet: Subnet, engine: str) -> str:
     unless = "unless opensm is started with --qos" if qos_untold(subnet) else ""
-    return ", ".join(filter(None, (_OFF_NOTES.get(engine, ""), unless)))
+    return ", ".join(filter(None, (_OFF_NOTES.get(engine), unless)))
 
 
 def _of_engine(subnet: Subnet, count: int) -> Iterator[Violation]:

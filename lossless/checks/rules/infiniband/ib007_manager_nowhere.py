@@ -3,7 +3,7 @@
 Severity: error
 
 ## What it does
-Looks for managers that are to run on a switch without a management module, and for subnets without any manager.
+Looks for managers that are to run on a switch without a management module.
 
 ## Why it breaks a lossless fabric
 An externally managed switch (QM8790, QM9790) cannot run a subnet manager. Without a manager no port gets a LID and
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation per manager on a switch that cannot run one."""
-    if subnet.door == "opensm":
-        return
     nodes = switches(subnet)
     for manager in subnet.managers:
         switch = nodes.get(str(manager.node))
@@ -64,5 +62,3 @@ def check(subnet: Subnet) -> Results:
                 data={"product": switch.profile.product},
                 related=(RelatedPlace(switch.hardware_origin, f"what chooses the {switch.profile.product}"),),
             )
-    if not subnet.managers and subnet.manager != "ufm":
-        yield Violation(origin=subnet.origin, message="the subnet has no manager: no port gets a LID")

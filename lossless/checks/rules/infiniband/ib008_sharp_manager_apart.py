@@ -49,7 +49,6 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.infiniband.subnet_queries import active_sharp, hosts, master, switches
 from lossless.checks.rules.locations import beside
 from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
     from lossless.model.fabric.infiniband.subnet import ManagerHost, Sharp, Subnet
@@ -64,9 +63,7 @@ def check(subnet: Subnet) -> Results:
     if sharp.am_node in switches(subnet) or on_switches:
         yield _on_switch(subnet, sharp, on_switches)
         return
-    if sharp.am_node is None or master_host is None:
-        return
-    if isinstance(sharp.am_node, Unknown) or isinstance(master_host.node, Unknown):
+    if not isinstance(sharp.am_node, str):
         yield MissingInput("on which hosts the managers run")
     elif sharp.am_node != master_host.node:
         yield Violation(
@@ -74,7 +71,7 @@ def check(subnet: Subnet) -> Results:
             message=f"the aggregation manager runs on {sharp.am_node}, the master subnet manager on {master_host.node}",
             help=f"run it on {master_host.node}",
             elements=(sharp.am_node,),
-            data={"aggregation": sharp.am_node, "master": master_host.node},
+            data={"aggregation": sharp.am_node, "master": str(master_host.node)},
             related=(RelatedPlace(master_host.origin, "the master subnet manager"),),
         )
     elif sharp.am_node in _resting(subnet, sharp):
@@ -92,7 +89,7 @@ def check(subnet: Subnet) -> Results:
 def _resting(subnet: Subnet, sharp: Sharp) -> set[str]:
     """Return the compute hosts that take no part in SHARP: of the others IB009 says more."""
     compute = {host.name for host in hosts(subnet).values() if host.role == "compute"}
-    return compute - (set(sharp.hosts) - set(sharp.excluded))
+    return compute - set(sharp.hosts)
 
 
 def _on_switch(subnet: Subnet, sharp: Sharp, managers: list[ManagerHost]) -> Violation:

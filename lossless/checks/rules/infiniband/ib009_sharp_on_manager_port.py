@@ -51,11 +51,10 @@ def check(subnet: Subnet) -> Results:
     sharp = active_sharp(subnet)
     if sharp is None:
         return
-    taking_part = set(sharp.hosts) - set(sharp.excluded)
     ports = hcas(subnet)
     for manager in subnet.managers:
         port = ports.get(manager.hca or "")
-        if port is not None and port.host in taking_part:
+        if port is not None and port.host in sharp.hosts:
             yield Violation(
                 origin=manager.origin,
                 message=f"{port.name} is the port of the subnet manager, and {port.host} takes part in SHARP",

@@ -46,7 +46,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.infiniband.partitions import BASE, FULL_MEMBER, tables_of_jobs, wanted_key
+from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, tables_of_jobs, wanted_key
 from lossless.checks.rules.infiniband.subnet_queries import NO_PARTITIONS, is_on, partitions
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.model.fabric.infiniband.derived_policy import DEFAULT_PKEY
@@ -75,7 +75,7 @@ def check(subnet: Subnet) -> Results:
     for table, ports in tables_of_jobs(subnet).items():
         if setting is not None and (place is None or not 0 <= place < len(table)):
             yield _no_place(setting, table, ports)
-        elif job.partition is not None and place is not None:
+        elif place is not None:
             yield from _other(subnet, job, setting, place, table, ports)
 
 
@@ -98,12 +98,15 @@ def _other(
     table: Sequence[int],
     ports: Sequence[str],
 ) -> Results:
-    part, key = wanted_key(subnet)
-    places = {key_there: at for at, key_there in enumerate(table) if key_there & BASE == key}
-    if part is None or not places:
+    wanted = wanted_key(subnet)
+    if wanted is None:
+        return
+    part, key = wanted
+    places = {key_there: at for at, key_there in enumerate(table) if base_of(key_there) == key}
+    if not places:
         return
     right = places[max(places)]
-    if len({key_there & BASE for key_there in table}) > 2 and (place or not _is_fixed(subnet, table)):
+    if len(set(map(base_of, table))) > 2 and (place or not _is_fixed(subnet, table)):
         yield MissingInput("which of several partitions opensm puts at which place")
     elif place != right:
         stated = f"NCCL_IB_PKEY={setting.text}" if setting else "without NCCL_IB_PKEY"
@@ -120,5 +123,5 @@ def _other(
 
 def _is_fixed(subnet: Subnet, table: Sequence[int]) -> bool:
     """Return whether place 0 holds the same key whatever stood in the port before."""
-    asked = any(part.index0 and part.base == table[0] & BASE for part in partitions(subnet) or ())
+    asked = any(part.index0 and part.base == base_of(table[0]) for part in partitions(subnet) or ())
     return asked or table[0] == DEFAULT_PKEY | FULL_MEMBER or not is_on(subnet, "allow_both_pkeys")

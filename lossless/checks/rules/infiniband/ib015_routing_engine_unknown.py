@@ -87,9 +87,7 @@ def _near(engine: str, available: tuple[str, ...]) -> str | None:
     """Return the engine that was meant: one of the same letters, or a close one."""
     from lossless.ground.basics.nearest import nearest
 
-    return next((name for name in available if name.lower() == engine.lower()), None) or nearest(
-        engine, available
-    )
+    return nearest(engine, available)
 
 
 def _instead(subnet: Subnet, engine: str, available: tuple[str, ...]) -> str:

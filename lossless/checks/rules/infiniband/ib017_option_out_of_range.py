@@ -91,21 +91,25 @@ def _pairs(setting: ManagerSetting) -> Iterator[Violation]:
     """Yield a violation where an arbitration table has entries that mean nothing, or more than there is room for."""
     entries = setting.text.split(",")
     wrong = [entry.strip() for entry in entries if not _is_pair(entry)]
-    message = f"{joined(map(repr, wrong), 4)} in {setting.key}: a lane is 0 to {LAST_VL}, its weight 0 to {MOST_WEIGHT}"
-    if not wrong and len(entries) > MOST_PAIRS:
+    if wrong:
+        limits = f"a lane is 0 to {LAST_VL}, its weight 0 to {MOST_WEIGHT}"
+        message = f"{joined(map(repr, wrong), 4)} in {setting.key}: {limits}"
+    elif len(entries) > MOST_PAIRS:
         message = f"{setting.key} has {len(entries)} pairs: those behind the first {MOST_PAIRS} are dropped"
-    if wrong or len(entries) > MOST_PAIRS:
-        yield Violation(
-            origin=setting.origin,
-            message=message,
-            help="write pairs of a lane and its weight, as 0:64,1:32",
-            data={"key": setting.key, "entries": len(entries)},
-        )
+    else:
+        return
+    yield Violation(
+        origin=setting.origin,
+        message=message,
+        help="write pairs of a lane and its weight, as 0:64,1:32",
+        data={"key": setting.key, "entries": len(entries)},
+    )
 
 
 def _is_pair(entry: str) -> bool:
-    lane, colon, weight = (c_number(part) if part != ":" else part for part in entry.strip().partition(":"))
-    if colon != ":" or not isinstance(lane, int) or not isinstance(weight, int):
+    first, _, second = entry.strip().partition(":")
+    lane, weight = c_number(first), c_number(second)
+    if lane is None or weight is None:
         return False
     return 0 <= lane <= LAST_VL and 0 <= weight <= MOST_WEIGHT
 

@@ -89,7 +89,7 @@ def _nobodys(setting: ManagerSetting, flavours: Sequence[Flavour]) -> Results:
         help=f"did you mean {near}?" if near else "take it out",
         data={"key": setting.key},
         severity=None if certain else "warning",
-        fix=() if near is None or setting.derived else (Edit(setting.origin, "rename", near),),
+        fix=() if near is None else (Edit(setting.origin, "rename", near),),
     )
 
 
@@ -110,5 +110,5 @@ def _others(setting: ManagerSetting, flavour: Flavour) -> Violation:
         message=f"{setting.key} is a key of {_CALLED[other]}; {_CALLED[flavour]} skips it",
         help=f"take it out, or state flavour: {other}",
         data={"key": setting.key},
-        fix=() if setting.derived else (Edit(setting.origin, "remove"),),
+        fix=(Edit(setting.origin, "remove"),),
     )

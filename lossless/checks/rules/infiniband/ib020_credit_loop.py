@@ -106,7 +106,7 @@ def _violation(subnet: Subnet, verdict: CreditLoopVerdict) -> Violation:
         message=f"{verdict.engine} routes have a credit loop of {len(verdict.loop)} hops",
         note="; ".join((*verdict.loop, verdict.why)),
         help=_help(subnet),
-        elements=tuple(hop.split(" ", 1)[0] for hop in verdict.loop),
+        elements=tuple(hop.partition(" ")[0] for hop in verdict.loop),
         data={"engine": verdict.engine, "loop": list(verdict.loop)},
         related=beside(here, (topology.origin if topology else None, "the topology")),
         # Upstream's opensm is what is computed; NVIDIA's may break ties between ports in another way.

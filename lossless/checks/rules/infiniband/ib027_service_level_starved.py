@@ -92,8 +92,10 @@ def check(subnet: Subnet) -> Results:
 
 def _torus(subnet: Subnet) -> Iterator[Violation]:
     count, levels = operational_vls(subnet), set(levels_in_use(subnet)) or {0}
-    for kind in TORUS_PORTS if count else ():
-        used = frozenset().union(*(torus_lanes(kind, count or 1, sl) for sl in levels))
+    if count is None:
+        return
+    for kind in TORUS_PORTS:
+        used = frozenset().union(*(torus_lanes(kind, count, sl) for sl in levels))
         if lacking := sorted(used - _weighted(subnet, kind)):
             yield _without_weight(subnet, kind, lacking)
 

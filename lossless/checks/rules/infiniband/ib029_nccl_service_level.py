@@ -39,7 +39,7 @@ from lossless.model.fabric.infiniband.options import c_number
 
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.infiniband.subnet import Job, Subnet
 
 
 VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
@@ -47,8 +47,10 @@ VARIABLES = ("NCCL_IB_SL", "UCX_IB_SL")
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation per variable that names another service level."""
-    job_level = _level_of_jobs(subnet)
-    if subnet.job is None or job_level is None:
+    if subnet.job is None:
+        return
+    job_level = _level_of(subnet, subnet.job)
+    if job_level is None:
         return
     sl, name, origin = job_level
     for setting in subnet.job.environment:
@@ -62,14 +64,12 @@ def check(subnet: Subnet) -> Results:
             )
 
 
-def _level_of_jobs(subnet: Subnet) -> tuple[int, str, Origin] | None:
+def _level_of(subnet: Subnet, job: Job) -> tuple[int, str, Origin] | None:
     """Return the service level that jobs are to use, and what says so."""
-    if subnet.job is None:
-        return None
     for level in subnet.qos.levels:
-        if level.name == subnet.job.level:
+        if level.name == job.level:
             return level.sl, f"level {level.name}", level.origin
     for partition in partitions(subnet) or ():
-        if partition.name == subnet.job.partition and partition.sl is not None:
+        if partition.name == job.partition and partition.sl is not None:
             return partition.sl, f"partition {partition.name}", partition.origin
     return None

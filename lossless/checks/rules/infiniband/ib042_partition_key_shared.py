@@ -46,7 +46,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import by_key
+from lossless.checks.rules.infiniband.partitions import by_key, free_key
 from lossless.checks.rules.locations import beside
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 def check(subnet: Subnet) -> Results:
     """Yield a violation per partition that is joined with one of another name and other members."""
     keys = by_key(subnet)
-    free = next(key for key in range(1, len(keys) + 2) if key not in keys)
+    free = free_key(keys)
     for key, parts in keys.items():
         first = parts[0]
         for part in parts[1:]:

@@ -43,7 +43,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.checks.rules.infiniband.partitions import BASE, FULL_MEMBER, tables_of_jobs, wanted_key
+from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, tables_of_jobs, wanted_key
 from lossless.checks.rules.infiniband.subnet_queries import hcas
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.wording import joined
@@ -57,15 +57,16 @@ if TYPE_CHECKING:
 
 def check(subnet: Subnet) -> Results:
     """Yield a violation where hosts are no members of the partition of jobs, and where several are limited ones."""
-    part, key = wanted_key(subnet)
-    if part is None or key is None:
+    wanted = wanted_key(subnet)
+    if wanted is None:
         return
+    part, key = wanted
     tables = tables_of_jobs(subnet)
     stated = subnet.job is not None and any(one.key == "NCCL_IB_PKEY" for one in subnet.job.environment)
     outside = [
         hca
         for table, of_table in tables.items()
-        if key not in map(_base, table) and (stated or not _of_others(table))
+        if key not in map(base_of, table) and (stated or not _of_others(table))
         for hca in of_table
     ]
     full = key | FULL_MEMBER
@@ -80,11 +81,7 @@ def check(subnet: Subnet) -> Results:
 
 def _of_others(table: Sequence[int]) -> bool:
     """Return whether a port is a full member of a partition besides the default one."""
-    return any(key & FULL_MEMBER and key & BASE != DEFAULT_PKEY for key in table)
-
-
-def _base(key: int) -> int:
-    return key & BASE
+    return any(key & FULL_MEMBER and base_of(key) != DEFAULT_PKEY for key in table)
 
 
 def _violation(subnet: Subnet, part: Partition, ports: list[str], kind: str) -> Violation:

@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
 FULL_MEMBER = 0x8000
 """The bit of a P_Key that makes a port a full member."""
-BASE = 0x7FFF
+_BASE = 0x7FFF
 """The bits that tell partitions apart."""
+
+
+def base_of(key: int) -> int:
+    """Return a key without its membership."""
+    return key & _BASE
 
 
 def by_key(subnet: Subnet) -> dict[int, list[Partition]]:
@@ -31,13 +36,14 @@ def by_key(subnet: Subnet) -> dict[int, list[Partition]]:
     keys: dict[int, list[Partition]] = {}
     names = {"Default": DEFAULT_PKEY}
     for part in partitions(subnet) or ():
-        key = part.base or names.get(part.name) or _free(keys)
+        key = part.base or names.get(part.name) or free_key(keys)
         names.setdefault(part.name, key)
         keys.setdefault(key, []).append(part)
     return keys
 
 
-def _free(taken: Collection[int]) -> int:
+def free_key(taken: Collection[int]) -> int:
+    """Return the lowest key that no partition has."""
     return next(key for key in count(1) if key not in taken)
 
 
@@ -70,8 +76,7 @@ def _memberships(subnet: Subnet) -> tuple[dict[str, dict[int, Membership]], dict
     start: Membership = "limited" if partitions(subnet) else "full"
     held: dict[str, dict[int, Membership]] = {hca: {DEFAULT_PKEY: start} for hca in hcas(subnet)}
     by_guid = {hca.guid: name for name, hca in hcas(subnet).items()}
-    manager = master(subnet)
-    own = manager.hca if manager is not None else None
+    own = master(subnet).hca
     if own in held:
         held[own][DEFAULT_PKEY] = "full"
     first: dict[str, int] = {}
@@ -106,11 +111,11 @@ def tables_of_jobs(subnet: Subnet) -> dict[tuple[int, ...], list[str]]:
     return grouped((table, hca) for hca, table in tables.items() if ports[hca].host in computing)
 
 
-def wanted_key(subnet: Subnet) -> tuple[Partition | None, int | None]:
+def wanted_key(subnet: Subnet) -> tuple[Partition, int] | None:
     """Return the partition that jobs are to use, and its key; None where none is stated."""
     name = subnet.job.partition if subnet.job else None
     named = ((part, key) for key, parts in by_key(subnet).items() for part in parts if part.name == name)
-    return next(named, (None, None))
+    return next(named, None)
 
 
 def holds_key(ranges: str, key: int) -> bool:
@@ -118,6 +123,6 @@ def holds_key(ranges: str, key: int) -> bool:
     for part in filter(None, (part.strip() for part in ranges.split(","))):
         low, _, high = (end.strip() for end in part.partition("-"))
         first, last = c_number(low), c_number(high or low)
-        if first is not None and last is not None and first & 0x7FFF <= key <= last & 0x7FFF:
+        if first is not None and last is not None and base_of(first) <= key <= base_of(last):
             return True
     return False

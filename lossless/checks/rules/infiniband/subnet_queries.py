@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput
 from lossless.ground.basics.findings import Edit
 from lossless.ground.basics.known import Unknown
-from lossless.model.fabric.infiniband.options import option, taken
+from lossless.model.fabric.infiniband.options import option, options, taken
 from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
 
 if TYPE_CHECKING:
@@ -56,9 +56,7 @@ def stated(subnet: Subnet) -> Iterator[tuple[ManagerSetting, Option]]:
 
 def value(subnet: Subnet, key: str) -> int | bool | str | None:
     """Return what opensm goes by: the last text that it takes, else its default."""
-    known_option = option(key)
-    if known_option is None:
-        return None
+    known_option = options()[key]
     for setting in reversed(subnet.options):
         if setting.key == key and (taken_value := taken(known_option, setting.text).value) is not None:
             return taken_value
@@ -91,7 +89,7 @@ def written(subnet: Subnet, *keys: str) -> Origin:
 
 def set_to(setting: ManagerSetting, text: str) -> tuple[Edit, ...]:
     """Return the edit that gives an option another text; none where nobody wrote the option itself."""
-    return () if setting.derived or not setting.origin.path else (Edit(setting.origin, "set", text),)
+    return () if setting.derived else (Edit(setting.origin, "set", text),)
 
 
 def operational_vls(subnet: Subnet) -> int | None:
@@ -129,10 +127,10 @@ def active_sharp(subnet: Subnet) -> Sharp | None:
     return subnet.sharp if subnet.sharp is not None and subnet.sharp.on else None
 
 
-def master(subnet: Subnet) -> ManagerHost | None:
+def master(subnet: Subnet) -> ManagerHost:
     """Return the manager that is meant to be the master: of those that are not to wait, the one of highest priority."""
-    active = [manager for manager in subnet.managers if not manager.standby] or list(subnet.managers)
-    return max(active, key=lambda manager: manager.priority or 0, default=None)
+    active = [manager for manager in subnet.managers if not manager.standby] or subnet.managers
+    return max(active, key=lambda manager: manager.priority or 0)
 
 
 def shape(subnet: Subnet) -> SubnetShape | None:
