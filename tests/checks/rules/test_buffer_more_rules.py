@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.api import lint
+from lossless.analysis.buffers.headroom.port import lossless_profile
+from lossless.api import lint, load_fabrics
+from lossless.checks.rules.buffers.headroom import headroom_origin
+from lossless.model.fabric.qos import BufferProfile
+from lossless.model.fabric.view import View
 from tests.checks.rules.checking import corpus_findings, drawn, only, patched, unchecked
 
 if TYPE_CHECKING:
@@ -29,6 +33,7 @@ CODES = (
     "BUF021",
 )
 SHORT = "pg_lossless_400000_5m_profile"
+LONG = "pg_lossless_800000_40m_profile"
 UNKNOWN = {"localhost": {"hwsku": "Own-Build-64", "platform": "x86_64-own"}}
 DYNAMIC = {"localhost": {"buffer_model": "dynamic"}}
 """The leaf has 2 ports of 400G and one of 800G; its chip has 158,229,504 B, its pools 78,000,000 B each."""
@@ -48,6 +53,29 @@ def codes(document: Document) -> set[str]:
 
 def probe(reference: Path, name: str) -> list[Finding]:
     return list(lint([reference / "corpus" / "probes" / f"{name}.json"]).findings)
+
+
+# --- what decides a headroom ---
+
+
+@pytest.mark.parametrize(
+    ("tables", "path"),
+    [
+        ({}, ("BUFFER_PG", "Ethernet0|3", "profile")),
+        ({"CABLE_LENGTH": {"AZURE": {"Ethernet0": None}}}, ("BUFFER_PROFILE", LONG, "xoff")),
+        ({"PORT": {"Ethernet0": {"speed": None}}}, ("BUFFER_PROFILE", LONG, "xoff")),
+    ],
+)
+def test_a_row_is_left_over_only_where_speed_and_length_are_known(
+    tables: dict[str, Any], path: tuple[str, ...]
+) -> None:
+    document = leaf(BUFFER_PG={"Ethernet0|3": {"profile": LONG}}, **tables)
+    fabrics, _ = load_fabrics([document])
+    sets = View(fabrics[0]).lossless_sets
+    ports = next(ports for ports in sets if ports.ports[0].name == "Ethernet0")
+    profile = lossless_profile(ports, 3)
+    assert isinstance(profile, BufferProfile)
+    assert headroom_origin(ports, profile).path == path
 
 
 # --- BUF005: the length of an intent against the one of the device ---

@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.analysis.buffers.headroom.port import LinkNeed, link_need, lossless_profile
 from lossless.analysis.buffers.simulation_facts import HeadroomUse, PortRef, SimulationFacts
 from lossless.analysis.buffers.verdict import fabric_verdict
 from lossless.api import lint_documents, load_fabrics
+from lossless.checks.rules.buffers.headroom import row_help
 from lossless.checks.rules.simulation.root_causes import headroom, more_headroom
 from lossless.checks.rules.subjects import computing_buffers
 from lossless.ground.documents import load_text
+from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.view import View
 from tests.checks.rules.checking import drawn, only, patched, unchecked
 from tests.checks.rules.test_dynamic_model_rules import SHARED, THRESHOLD_ALONE, long_links, rendered
@@ -158,6 +161,18 @@ def test_a_group_with_headroom_of_its_own_needs_no_length_in_the_dynamic_model()
         DYNAMIC, CABLE_LENGTH={"AZURE": told}, BUFFER_PROFILE={"by_hand": own}, BUFFER_PG=groups
     )
     assert drawn("BUF004", document) == []
+
+
+def test_computed_headroom_is_not_raised_in_a_row_that_another_length_left_over() -> None:
+    fabrics, _ = load_fabrics([rendered(DYNAMIC)])
+    ports = computing_buffers(View(fabrics[0])).lossless_sets[0]
+    profile, link = lossless_profile(ports, 3), link_need(ports)
+    assert isinstance(profile, BufferProfile)
+    assert isinstance(link, LinkNeed)
+    assert link.need is not None
+    assert row_help(ports, profile, link.need._replace(headroom_bytes=500_000)) == (
+        "give the groups a profile of their own, with xoff 500000 (the switch computes none for those)"
+    )
 
 
 @pytest.mark.parametrize("threshold", [{}, THRESHOLD_ALONE])

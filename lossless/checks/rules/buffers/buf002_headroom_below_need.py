@@ -74,7 +74,7 @@ def _violation(headroom: ProfileHeadroom, need: HeadroomNeed) -> Violation:
     terms = ", ".join(f"{term.name} {term.bytes:,.0f}" for term in need.terms)
     return headroom.violation(
         f"the {format_bytes(need.headroom_bytes)} needed ({_method(need)})",
-        note=f"in bytes: {terms}" if len(need.terms) > 1 else "",
+        note="" if need.method == "vendor row" else f"in bytes: {terms}",
         help_text=row_help(headroom.ports, headroom.profile, need) or f"set xoff to {need.headroom_bytes}",
         severity="info" if need.method == "floor" else "warning",
     )

@@ -62,6 +62,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 from lossless.model.hardware.capacity import backs_headroom
@@ -86,20 +87,21 @@ def check(view: View) -> Results:
 
 def _declared(view: View, ports: PortSet) -> Iterator[Violation]:
     hwsku, real_m = ports.switch.hwsku, ports.cable.real_m
-    if hwsku is None or not isinstance(real_m, int) or ports.cable.configured_m is not None:
-        return
     # A port that the switch does not have is another fault, and fixing that one ends both.
-    if not any(port.placed for port in ports.ports):
-        return
+    placed = any(port.placed for port in ports.ports)
+    if placed and ports.cable.configured_m is None and hwsku is not None and isinstance(real_m, int):
+        yield _violation(ports, hwsku, real_m, _declared_help(view, ports, hwsku))
+
+
+def _declared_help(view: View, ports: PortSet, hwsku: Hwsku) -> str:
     identical = [each for each in view.lossless_sets if set(each.switches).intersection(ports.switches)]
     others = [other.name for other in _with_row(ports) if all(_covers(other, each) for each in identical)]
     choose = f"choose a HWSKU with such a row: {', '.join(others[:3])}" if others else "choose another switch"
     if not others and any(_with_row(ports)):
-        rates = dict.fromkeys(each.rate for each in sorted(identical, key=lambda each: each.speed_bps or 0))
-        choose += f": no HWSKU of this one has rows for all of {joined(rates)}"
+        speeds_bps = sorted({each.speed_bps for each in identical if each.speed_bps is not None})
+        choose += f": no HWSKU of this one has rows for all of {joined(map(format_rate, speeds_bps))}"
     longest = max(_lengths(hwsku, ports.speed_bps), default=0)
-    help_text = f"keep the cable within {longest} m, or {choose}" if longest else choose
-    yield _violation(ports, hwsku, real_m, help_text)
+    return f"keep the cable within {longest} m, or {choose}" if longest else choose
 
 
 def _with_row(ports: PortSet) -> list[Hwsku]:
@@ -114,10 +116,8 @@ def _with_row(ports: PortSet) -> list[Hwsku]:
 def _covers(hwsku: Hwsku, ports: PortSet) -> bool:
     """Return whether a HWSKU has a row for the speed and the cable of ports, and buffers to back it."""
     real_m = ports.cable.real_m
-    if ports.speed_bps is None or not isinstance(real_m, int):
-        return True
     backed = any(backs_headroom(hwsku, defaults) for defaults in hwsku.buffers)
-    return backed and hwsku.row_covering(ports.speed_bps, real_m) is not None
+    return backed and isinstance(real_m, int) and hwsku.row_covering(ports.speed_bps, real_m) is not None
 
 
 def _deployed(ports: PortSet, cable_m: int) -> Results:
@@ -128,10 +128,12 @@ def _deployed(ports: PortSet, cable_m: int) -> Results:
             "the headroom rows of the switch, or the speed of the port, are unknown", ports.places
         )
     elif any(group is None for group in groups) and hwsku is not None:
-        if all(port.admin_up is True for port in ports.ports):
+        serving = tuple(port for port in ports.ports if port.admin_up is True)
+        if serving:
             covering = hwsku.row_covering(ports.speed_bps, cable_m)
             longer = f"configure the next longer row, {covering.cable_m}m" if covering else ""
-            yield _violation(ports, hwsku, cable_m, longer or _by_hand(ports, cable_m))
+            of_serving = ports._replace(ports=serving, cable=serving[0].cable)
+            yield _violation(of_serving, hwsku, cable_m, longer or _by_hand(ports, cable_m))
     elif hwsku is not None and hwsku.headroom and ports.speed_bps is not None:
         yield from _by_hand_already(ports, hwsku, ports.speed_bps, cable_m, groups)
 

@@ -68,7 +68,7 @@ def check(view: View) -> Results:
             continue
         wired = tuple(port for port in ports.ports if _in_service(switch, port))
         if wired:
-            yield _violation(ports._replace(ports=wired))
+            yield _violation(ports._replace(ports=wired, cable=wired[0].cable))
 
 
 def _has_lengths(switch: Switch) -> bool:

@@ -91,10 +91,11 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
     need, given = link_need(ports), _given(ports, configured_m)
     link = need if isinstance(need, LinkNeed) else None
     computes, hwsku = _computes(ports), ports.switch.hwsku
+    severity, outcome = _verdict(ports, link, given)
     row = hwsku.row_covering(ports.speed_bps, real_m) if hwsku and not computes else None
     return Violation(
         origin=ports.cable.origin,
-        message=f"{configured_m} m are configured for a cable of {real_m} m{_outcome(ports, link, given)}",
+        message=f"{configured_m} m are configured for a cable of {real_m} m{outcome}",
         note=f"the real length is the intent's; headroom is {'computed from' if computes else 'looked up by'} the "
         "configured one",
         help=f"set the length to {row.cable_m}m, the next row of the HWSKU"
@@ -107,7 +108,7 @@ def _violation(ports: PortSet, configured_m: int, real_m: int, intended: Cable) 
             "need_bytes": link.need.headroom_bytes if link and link.need else None,
         },
         related=(RelatedPlace(intended.origin, f"the cable is {real_m} m long"),),
-        severity=_severity(link, given),
+        severity=severity,
     ).on_ports(ports)
 
 
@@ -132,19 +133,14 @@ def _given(ports: PortSet, configured_m: int) -> int | None:
     return min(headrooms, default=None)
 
 
-def _severity(link: LinkNeed | None, given: int | None) -> Severity:
+def _verdict(ports: PortSet, link: LinkNeed | None, given: int | None) -> tuple[Severity, str]:
+    """Return how severe a length below the real one is, and why; no reason where need or headroom is not known."""
     if link is None or given is None or link.need is None:
-        return "warning"
+        return "warning", ""
+    has = f": headroom of {format_bytes(given)} at {ports.rate}"
     if given < link.cable_bytes:
-        return "error"
-    return "warning" if given < link.need.headroom_bytes else "info"
-
-
-def _outcome(ports: PortSet, link: LinkNeed | None, given: int | None) -> str:
-    if link is None or given is None or link.need is None:
-        return ""
-    rate, has = ports.rate, format_bytes(given)
-    if given < link.cable_bytes:
-        return f": headroom of {has} at {rate} is below the cable alone, {format_bytes(link.cable_bytes)}"
-    verb = "is below" if given < link.need.headroom_bytes else "still holds"
-    return f": headroom of {has} at {rate} {verb} the {format_bytes(link.need.headroom_bytes)} needed"
+        return "error", f"{has} is below the cable alone, {format_bytes(link.cable_bytes)}"
+    needed = f"the {format_bytes(link.need.headroom_bytes)} needed"
+    if given < link.need.headroom_bytes:
+        return "warning", f"{has} is below {needed}"
+    return "info", f"{has} still holds {needed}"

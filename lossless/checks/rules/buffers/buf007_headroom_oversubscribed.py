@@ -57,6 +57,8 @@ from lossless.checks.rules.locations import below, places
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from lossless.ground.basics.findings import Json, Origin, Severity
     from lossless.model.fabric.view import PortSet, View
 
@@ -74,12 +76,16 @@ def check(view: View) -> Results:
         sums = headroom_sums(sets)
         if isinstance(sums, MissingInput):
             yield MissingInput(sums.reason, places(sets))
-            continue
-        for demand in sums:
-            violation = _violation(demand, view.fabric.declared)
-            if violation is not None:
-                total = demand.groups * len(demand.switches)
-                yield violation.on_ports(*sets)._replace(places=total, data=_data(demand))
+        else:
+            yield from _of_pools(sets, sums, view.fabric.declared)
+
+
+def _of_pools(sets: Sequence[PortSet], sums: Sequence[HeadroomSum], declared: bool) -> Iterator[Violation]:
+    for demand in sums:
+        violation = _violation(demand, declared)
+        if violation is not None:
+            total = demand.groups * len(demand.switches)
+            yield violation.on_ports(*sets)._replace(places=total, data=_data(demand))
 
 
 def _port_violation(ports: PortSet, claim: PortClaim) -> Violation:
@@ -109,7 +115,8 @@ def _does_not_fit(demand: HeadroomSum, declared: bool) -> Violation:
     dynamic = demand.switch.qos.dynamic
     if dynamic is not None and not declared and not demand.shared_bytes:
         stated = ", or set over_subscribe_ratio, by which groups share headroom"
-    if demand.shared_bytes and not declared and demand.pool.size_bytes:
+    # A pool of size 0 is one that the switch computed, and then nobody wrote its headroom.
+    if demand.shared_bytes and not declared and demand.pool.size_bytes != 0:
         return _pool_too_large(demand, demand.shared_bytes, chip)
     return Violation(
         origin=demand.pool.origin if declared else demand.pool.origin.at("size"),
@@ -128,7 +135,7 @@ def _pool_too_large(demand: HeadroomSum, shared_bytes: int, chip: str) -> Violat
         f"{chip} to share",
         note=f"{demand.groups} lossless groups can claim {format_bytes(demand.claimed_bytes)} of it",
         help=f"set xoff to {demand.claimed_bytes} and size to what the chip has left"
-        if demand.claimed_bytes < (demand.chip_bytes or 0)
+        if demand.chip_bytes is not None and demand.claimed_bytes < demand.chip_bytes
         else "use shorter cables, fewer lossless classes or fewer ports",
         severity="error",
     )

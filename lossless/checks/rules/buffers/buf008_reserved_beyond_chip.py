@@ -82,10 +82,12 @@ def _pooled(switch: Switch) -> int:
     return sum(pool.total_bytes for pool in switch.qos.pools if pool.kind == "ingress")
 
 
-def _sized(device: Device) -> list[Pool]:
-    """Return the ingress pools whose size the file states."""
+def _sized(device: Device) -> list[tuple[int, Pool]]:
+    """Return the ingress pools whose size the file states, with their sizes."""
     return [
-        pool for pool in device.switch.qos.pools if pool.kind == "ingress" and pool.size_bytes is not None
+        (pool.size_bytes, pool)
+        for pool in device.switch.qos.pools
+        if pool.kind == "ingress" and pool.size_bytes is not None
     ]
 
 
@@ -114,7 +116,7 @@ def _nothing_left(reserved: ReservedSum, chip: int) -> Violation:
 
 def _pools_too_large(device: Device, switch: Switch, reserved: ReservedSum, chip: int) -> Violation:
     pooled = _pooled(switch)
-    largest = max(_sized(device), key=lambda pool: (pool.size_bytes or 0, pool.name))
+    _, largest = max(_sized(device), key=lambda sized: (sized[0], sized[1].name))
     over = reserved.bytes + pooled - chip
     return Violation(
         origin=largest.origin.at("size"),

@@ -127,10 +127,8 @@ def check(device: Device) -> Results:
         for priority in ports.qos.pfc.priorities
     )
     for compared, sets in sets_of.items():
-        members = list(_members(compared, sets)) if len(sets) > 1 else []
-        if len({_threshold(member.profile) for member in members}) > 1:
-            for neighbors in _by_neighbor(device, members):
-                yield from _minority(device, compared, neighbors)
+        for neighbors in _by_neighbor(device, _members(compared, sets)):
+            yield from _minority(device, compared, neighbors)
 
 
 def _members(compared: _ComparedPorts, sets: list[PortSet]) -> Iterator[_GroupMember]:
@@ -145,7 +143,7 @@ def _threshold(profile: BufferProfile) -> tuple[int | None, int | None]:
     return profile.dynamic_th, profile.static_th_bytes
 
 
-def _by_neighbor(device: Device, members: list[_GroupMember]) -> list[list[_GroupMember]]:
+def _by_neighbor(device: Device, members: Iterator[_GroupMember]) -> list[list[_GroupMember]]:
     """Return the members by the kind of device at the other end, as the file names it."""
     table = device.tables.data.get("DEVICE_NEIGHBOR_METADATA")
     neighbor_rows = table if isinstance(table, dict) else {}
@@ -153,8 +151,10 @@ def _by_neighbor(device: Device, members: list[_GroupMember]) -> list[list[_Grou
 
 
 def _kind(neighbor_rows: Mapping[str, object], port: Port) -> object:
-    row = neighbor_rows.get(port.neighbor[0]) if port.neighbor else None
-    return (port.neighbor is not None, str(row.get("type")) if isinstance(row, dict) else None)
+    if port.neighbor is None:
+        return "no neighbor"
+    row = neighbor_rows.get(port.neighbor[0])
+    return ("type", str(row.get("type"))) if isinstance(row, dict) else "neighbor without a type"
 
 
 def _minority(device: Device, compared: _ComparedPorts, members: list[_GroupMember]) -> Iterator[Violation]:

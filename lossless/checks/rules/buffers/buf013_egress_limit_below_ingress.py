@@ -152,15 +152,15 @@ def _most_held(
     sets: Sequence[PortSet], priority: int, held_by_profile: dict[int, _EgressBacklog | MissingInput]
 ) -> _EgressBacklog | MissingInput | None:
     """Return the most that one known group of a priority holds; None where none is lossless."""
-    backlogs: list[_EgressBacklog] = []
-    unknown: MissingInput | None = None
-    for ports in sets:
-        profile = lossless_profile(ports, priority) if priority in ports.qos.pfc.priorities else None
-        held = _held(ports, profile, held_by_profile) if isinstance(profile, BufferProfile) else profile
-        if isinstance(held, _EgressBacklog):
-            backlogs.append(held)
-        unknown = held if unknown is None and isinstance(held, MissingInput) else unknown
-    return max(backlogs, key=lambda held: held.one_bytes, default=unknown)
+    pausing = [ports for ports in sets if priority in ports.qos.pfc.priorities]
+    profiles = [(ports, lossless_profile(ports, priority)) for ports in pausing]
+    held = [
+        _held(ports, profile, held_by_profile) if isinstance(profile, BufferProfile) else profile
+        for ports, profile in profiles
+    ]
+    backlogs = [each for each in held if isinstance(each, _EgressBacklog)]
+    unknown = next((each for each in held if isinstance(each, MissingInput)), None)
+    return max(backlogs, key=lambda backlog: backlog.one_bytes, default=unknown)
 
 
 def _held(

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield a violation where lossy queues may hold more than ingress has for them."""
-    if not device.view.lossless_sets or device.switch.qos.voq:
+    if device.switch.qos.voq:
         return
     ingress, egress = _pools_of_lossy(device)
     sizes = [pool.size_bytes for pool in ingress.values()]

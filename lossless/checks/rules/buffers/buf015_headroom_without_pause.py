@@ -48,30 +48,26 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.pfc.priorities import in_service, used_classes
 from lossless.ground.basics.units import format_bytes
+from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
     from lossless.ground.basics.findings import Severity
-    from lossless.model.fabric.qos import BufferProfile, PortQos, PriorityGroup
+    from lossless.model.fabric.qos import BufferProfile, PriorityGroup
     from lossless.model.fabric.view import PortSet
 
 
 def check(device: Device) -> Results:
     """Yield a violation per group number and profile that has headroom and no PFC."""
     paused = {p for ports in device.view.port_sets for p in ports.qos.pfc.priorities}
-    paused |= {group for ports in device.view.port_sets for group in _paused_groups(ports.qos)}
+    paused |= {
+        ports.qos.pausing_group(p) for ports in device.view.port_sets for p in ports.qos.pfc.priorities
+    }
     yield from merged(
         violation for ports in device.view.port_sets for violation in _unpaused(device, ports, paused)
     )
-
-
-def _paused_groups(qos: PortQos) -> Iterator[int]:
-    for priority in qos.pfc.priorities:
-        target = qos.pfc_to_pg.targets[priority] if qos.pfc_to_pg else priority
-        if target is not None:
-            yield target
 
 
 def _unpaused(device: Device, ports: PortSet, paused: set[int]) -> Iterator[Violation]:
@@ -88,9 +84,7 @@ def _violation(
     device: Device, ports: PortSet, number: int, group: PriorityGroup, profile: BufferProfile
 ) -> Violation:
     qos = ports.qos
-    counted = sorted(
-        tc for tc in used_classes(qos) if 0 <= tc < len(qos.groups) and qos.group_of(tc) == number
-    )
+    counted = sorted(tc for tc in used_classes(qos) if tc in PRIORITIES and qos.group_of(tc) == number)
     nowhere = not any(other.qos.pfc.priorities for other in device.view.port_sets)
     severity: Severity = "warning" if counted else "info"
     use = f"TC {', '.join(map(str, counted))} fills it" if counted else "no DSCP uses it"

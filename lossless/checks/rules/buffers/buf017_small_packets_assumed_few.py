@@ -47,7 +47,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.headroom.port import dynamic_headroom, lends_headroom
+from lossless.analysis.buffers.headroom.port import dynamic_headroom, shares_headroom
 from lossless.checks.rules.base import Results, Violation
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
@@ -77,13 +77,18 @@ def check(device: Device) -> Results:
     if device.switch.qos.buffer_model != "dynamic":
         return
     # The device takes the first row it finds, and one is expected.
-    for row in list(device.tables.table("LOSSLESS_TRAFFIC_PATTERN").values())[:1]:
-        percent = whole_number(row.fields.get("small_packet_percentage", ""))
-        mtu_bytes = whole_number(row.fields.get("mtu", ""))
-        if percent is None or mtu_bytes is None or mtu_bytes not in _MTUS:
-            continue
-        if percent in range(_ALL_PERCENT):
-            yield from _most_demanding(device, row, percent, mtu_bytes)
+    row = next(iter(device.tables.table("LOSSLESS_TRAFFIC_PATTERN").values()), None)
+    if row is None:
+        return
+    percent = whole_number(row.fields.get("small_packet_percentage", ""))
+    mtu_bytes = whole_number(row.fields.get("mtu", ""))
+    if (
+        percent is not None
+        and mtu_bytes is not None
+        and percent in range(_ALL_PERCENT)
+        and mtu_bytes in _MTUS
+    ):
+        yield from _most_demanding(device, row, percent, mtu_bytes)
 
 
 def _most_demanding(device: Device, row: ConfigRow, percent: int, mtu_bytes: int) -> Iterator[Violation]:
@@ -101,15 +106,13 @@ def _is_computed(ports: PortSet) -> bool:
 
 
 def _computed(ports: PortSet, percent: int, mtu_bytes: int) -> _DynamicHeadroom | None:
-    shared = any(lends_headroom(ports.switch, pool) for pool in ports.switch.qos.pools)
-    now, worst = (
+    """Return what both shares of small packets give, None where the inputs of the formula are unknown."""
+    shared = shares_headroom(ports.switch)
+    needs = (
         dynamic_headroom(ports, mtu_bytes, share, shared_headroom=shared) for share in (percent, _ALL_PERCENT)
     )
-    return (
-        None
-        if now is None or worst is None
-        else _DynamicHeadroom(ports, now.headroom_bytes, worst.headroom_bytes)
-    )
+    headrooms = [need.headroom_bytes for need in needs if need is not None]
+    return _DynamicHeadroom(ports, *headrooms) if headrooms else None
 
 
 def _violation(

@@ -70,7 +70,7 @@ def check(device: Device) -> Results:
     if switch.qos.buffer_model == "dynamic":
         return
     down = [port for port in switch.ports if port.admin_up is False and port.qos is not None]
-    groups = [group for port in down for group in _groups(switch, port) if group.bytes > 0]
+    groups = [group for port in down for group in _groups(switch, port) if group.bytes]
     if groups:
         yield _violation(switch, groups)
 

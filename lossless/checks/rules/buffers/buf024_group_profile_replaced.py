@@ -72,10 +72,11 @@ def check(device: Device) -> Results:
 
 
 def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
-    if not ports.speed_bps or not ports.cable.configured_m:
+    cable_m = ports.cable.configured_m
+    if not ports.speed_bps or not cable_m:
         return
-    own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
-    made = _made(device, ports, own)
+    own = pg_profile_name(ports.speed_bps, cable_m)
+    made = _made(device, ports, own, cable_m)
     groups = (ports.qos.groups[priority] for priority in ports.qos.pfc.priorities)
     rows = {group.origin: group for group in groups if group is not None and not group.generated}
     for group in rows.values():
@@ -84,7 +85,7 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
             yield _violation(ports, group, profile, own, made)
 
 
-def _made(device: Device, ports: PortSet, own: str) -> tuple[int | None, int | None] | None:
+def _made(device: Device, ports: PortSet, own: str, cable_m: int) -> tuple[int | None, int | None] | None:
     """Return headroom and threshold of the profile that the switch takes; None where it has none, or nobody knows."""
     tables, hwsku = device.tables, ports.switch.hwsku
     row = tables.row("BUFFER_PROFILE", own)
@@ -93,7 +94,7 @@ def _made(device: Device, ports: PortSet, own: str) -> tuple[int | None, int | N
         threshold = number("BUFFER_PROFILE", row, "dynamic_th")
         th = threshold if threshold is not None else number("BUFFER_PROFILE", row, "static_th")
         return number("BUFFER_PROFILE", row, "xoff"), th
-    lookup = hwsku.row(ports.speed_bps, ports.cable.configured_m or 0) if hwsku else None
+    lookup = hwsku.row(ports.speed_bps, cable_m) if hwsku else None
     return (lookup.headroom_bytes, lookup.threshold) if lookup else None
 
 
@@ -105,7 +106,7 @@ def _violation(
     made: tuple[int | None, int | None],
 ) -> Violation:
     threshold = profile.static_th_bytes if profile.dynamic_th is None else profile.dynamic_th
-    given = (profile.headroom_bytes, threshold)
+    given = (profile.xoff_bytes, threshold)
     _, _, numbers = str(group.origin.path[-1]).rpartition("|")
     stays = numbers not in _runs(ports.qos.pfc.priorities)
     return Violation(
@@ -119,9 +120,9 @@ def _violation(
     ).on_ports(ports)
 
 
-def _change(given: tuple[int | None, int | None], made: tuple[int | None, int | None]) -> str:
+def _change(given: tuple[int, int | None], made: tuple[int | None, int | None]) -> str:
     """Return what runs in place of what the file shows."""
-    headroom = f"headroom of {format_bytes(made[0] or 0)} in place of {format_bytes(given[0] or 0)}"
+    headroom = f"headroom of {format_bytes(made[0] or 0)} in place of {format_bytes(given[0])}"
     threshold = f"threshold {made[1]} in place of {given[1]}"
     changed = [
         text for text, same in ((headroom, given[0] == made[0]), (threshold, given[1] == made[1])) if not same

@@ -98,7 +98,7 @@ def check(view: View) -> Results:
 def _long_row(ports: PortSet) -> _LongRow | None:
     cable_m, hwsku = ports.cable.real_m, ports.switch.hwsku
     row = hwsku.row_covering(ports.speed_bps, cable_m) if hwsku and isinstance(cable_m, int) else None
-    if row is None or row.cable_m == cable_m or ports.switch.qos.buffer_model != "traditional":
+    if row is None or ports.switch.qos.buffer_model != "traditional":
         return None
     need = formula_need(ports)
     groups = sum(1 for profile in _profiles(ports) if profile.headroom_bytes == row.headroom_bytes)

@@ -125,8 +125,9 @@ def headroom_origin(ports: PortSet, profile: BufferProfile) -> Origin:
 
 def is_computed(ports: PortSet, profile: BufferProfile) -> bool:
     """Return whether the switch computes what a profile gives: its row, if it has one, states a threshold alone."""
-    groups = (group for group in ports.qos.groups if group is not None and group.buffer is profile)
-    return ports.switch.qos.buffer_model == "dynamic" and any(group.generated for group in groups)
+    return ports.switch.qos.buffer_model == "dynamic" and any(
+        group is not None and group.generated and group.buffer is profile for group in ports.qos.groups
+    )
 
 
 def _hollow_note(ports: PortSet, profile: BufferProfile) -> str:
@@ -154,21 +155,20 @@ def row_help(ports: PortSet, profile: BufferProfile, need: HeadroomNeed) -> str:
 
 def computed_help(ports: PortSet, needed_bytes: int) -> str:
     """Return how groups whose headroom a switch computes get more: by the real length, else by a profile."""
-    told_m, known_m = ports.cable.configured_m or 0, ports.cable.known_m or 0
-    if told_m < known_m:
+    told_m, known_m = ports.cable.configured_m, ports.cable.known_m
+    if told_m is not None and known_m is not None and told_m < known_m:
         return f"set the length of these cables to {known_m} m, from which the switch computes headroom"
     return f"give the groups a profile of their own, with xoff {needed_bytes} (the switch computes none for those)"
 
 
 def _stale_row(ports: PortSet, profile: BufferProfile) -> Origin | None:
-    """Return the BUFFER_PG row that names a profile generated for another speed or length, else None."""
+    """Return the row of the group that names a profile generated for another speed or length, else None."""
     if ports.speed_bps is None or not ports.cable.configured_m:
         return None
     own = pg_profile_name(ports.speed_bps, ports.cable.configured_m)
     if profile.name == own or not is_pg_profile_name(profile.name):
         return None
-    rows = (group.origin for group in ports.qos.groups if group and group.buffer is profile)
-    return next((row for row in rows if row.path[:1] == ("BUFFER_PG",)), None)
+    return next(group.origin for group in ports.qos.groups if group and group.buffer is profile)
 
 
 def _fresh_row(ports: PortSet, stale: Origin, need: HeadroomNeed) -> str:

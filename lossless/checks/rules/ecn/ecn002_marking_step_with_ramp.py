@@ -66,7 +66,8 @@ def check(view: View) -> Results:
         green = use.wred.green
         if (
             green.min_bytes == green.max_bytes
-            and (green.max_bytes or 0) > ONE_PACKET_BYTES
+            and green.max_bytes is not None
+            and green.max_bytes > ONE_PACKET_BYTES
             and green.probability_percent not in (None, 100)
             and in_reach(use, green)
         ):

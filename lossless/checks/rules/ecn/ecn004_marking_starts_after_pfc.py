@@ -84,10 +84,12 @@ def check(view: View) -> Results:
             yield marking
             continue
         reach = marking.trigger.threshold_bytes(1)
-        if marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(marking.fan_in):
-            ranked.append(((0, reach), _never_first(view, ports, marking)))
-        elif marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(2):
-            ranked.append(((1, reach), _incast(view, ports, marking)))
+        if marking.fan_in >= 2 and marking.kmin_bytes >= marking.trigger.egress_bytes(2):
+            # The egress holds more with more senders, so what is too late for all of them is so for two.
+            if marking.kmin_bytes >= marking.trigger.egress_bytes(marking.fan_in):
+                ranked.append(((0, reach), _never_first(view, ports, marking)))
+            else:
+                ranked.append(((1, reach), _incast(view, ports, marking)))
         elif marking.fan_out >= 2 and 2 * marking.kmin_bytes > reach:
             ranked.append(((2, reach), _fan_out(view, ports, marking)))
     yield from tightest(ranked)

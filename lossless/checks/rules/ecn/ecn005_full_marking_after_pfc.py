@@ -81,7 +81,7 @@ def check(view: View) -> Results:
             continue
         reach = marking.trigger.threshold_bytes(1)
         if marking.kmin_bytes <= reach < marking.kmax_bytes:
-            ranked.append(((0, reach), _violation(view, ports, marking)))
+            ranked.append(((reach,), _violation(view, ports, marking)))
     yield from tightest(ranked)
 
 

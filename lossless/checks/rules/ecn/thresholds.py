@@ -9,7 +9,7 @@ from lossless.checks.rules.base import MissingInput
 from lossless.checks.rules.locations import below, places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.ground.basics.findings import Json, Origin
     from lossless.model.fabric.qos import Wred
@@ -28,17 +28,21 @@ def markings(view: View) -> Iterator[tuple[PortSet, EcnMarking | MissingInput]]:
                 sets[0],
                 MissingInput("virtual output queues are at the ingress of another card", places(sets)),
             )
-            continue
-        for egress in sets:
-            distinct: dict[object, EcnMarking | MissingInput] = {}
-            for priority in egress.qos.pfc.priorities:
-                marking = ecn_marking(sets, egress, priority)
-                if isinstance(marking, MissingInput):
-                    distinct[marking.reason] = MissingInput(marking.reason, egress.places)
-                elif marking is not None:
-                    # Priorities that share curve and trigger are one cause on the same ports.
-                    distinct.setdefault((marking.wred.origin, marking.trigger), marking)
-            yield from ((egress, marking) for marking in distinct.values())
+        else:
+            for egress in sets:
+                yield from ((egress, marking) for marking in _distinct(sets, egress))
+
+
+def _distinct(sets: tuple[PortSet, ...], egress: PortSet) -> Iterable[EcnMarking | MissingInput]:
+    """Return the curves of some ports; priorities that share curve and trigger are one cause on the same ports."""
+    distinct: dict[object, EcnMarking | MissingInput] = {}
+    for priority in egress.qos.pfc.priorities:
+        marking = ecn_marking(sets, egress, priority)
+        if isinstance(marking, MissingInput):
+            distinct[marking.reason] = MissingInput(marking.reason, egress.places)
+        elif marking is not None:
+            distinct.setdefault((marking.wred.origin, marking.trigger), marking)
+    return distinct.values()
 
 
 def threshold_origin(view: View, wred: Wred, end: str) -> Origin:
