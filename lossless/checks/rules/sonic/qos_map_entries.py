@@ -79,7 +79,7 @@ def _rows(device: Device, table: str) -> Iterator[ConfigRow]:
 
 
 def _is_plain(fields: Mapping[str, str], kind: MapKind) -> bool:
-    return _PLAIN[kind.sources] >= fields.keys() and _PLAIN[kind.targets].issuperset(fields.values())
+    return _PLAIN[kind.sources].issuperset(fields) and _PLAIN[kind.targets].issuperset(fields.values())
 
 
 def _entry(table: str, row: ConfigRow, source_text: str, target_text: str) -> QosMapEntry:

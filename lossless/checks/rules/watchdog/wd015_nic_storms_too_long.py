@@ -78,8 +78,9 @@ def attached(devices: DeployedDevices) -> Results:
     """Yield a violation per host whose NIC pauses for longer than the switch port it is attached to watches."""
     for link in attached_hosts(devices):
         stall_ms, detection_ms = link.host.stall_ms, link.switch.detection_ms
-        acting = link.switch.dead_ms is not None and detection_ms is not None
-        if isinstance(stall_ms, int) and acting and stall_ms > (detection_ms or 0):
+        if link.switch.dead_ms is None or detection_ms is None or not isinstance(stall_ms, int):
+            continue
+        if stall_ms > detection_ms:
             where = Origin(link.switch.file, ("PFC_WD", link.switch.port))
             yield _violation(
                 link.host,
