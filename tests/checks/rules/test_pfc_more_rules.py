@@ -257,6 +257,19 @@ class TestLag:
         assert len(drawn("PFC014", document)) == 1
         assert len(drawn("PFC001", document)) == 1
 
+    @pytest.mark.parametrize(
+        "patch",
+        [
+            {"PORT": {"Ethernet8": {"admin_status": "down"}}},
+            {"BUFFER_PG": {"Ethernet8|0": None, "Ethernet8|3": None}},
+        ],
+    )
+    def test_ports_that_are_down_or_have_no_qos_lack_no_pfc(self, patch: Patch) -> None:
+        rows = {"Ethernet4": {"pfc_enable": ""}, "Ethernet8": {"pfc_enable": ""} if "PORT" in patch else None}
+        document = patched(LEAF, {**MEMBERS, **patch, "PORT_QOS_MAP": rows})
+        assert only("PFC014", document).elements == ("leaf1:Ethernet4",)
+        assert drawn("PFC001", document) == []
+
     def test_a_member_without_qos_rows(self) -> None:
         gone: Patch = {
             "PORT_QOS_MAP": {"Ethernet4": None},

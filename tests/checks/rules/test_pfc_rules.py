@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.ground.documents import load
+from lossless.ground.documents import load, load_text
 from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched, unchecked
+from tests.checks.rules.fabrics import listed
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.document import Document
 
 INTENT = "leaf-spine.yaml"
 LEAF = "leaf.json"
@@ -401,6 +406,23 @@ def pods(**more: Any) -> Patch:
     return {"hardware": hardware, "topology": {"leaf_spine": None, "three_tier": {**shape, **more}}}
 
 
+def marking(speed: str, links: tuple[str, ...], outside: tuple[str, ...]) -> Document:
+    """Return an intent of links where ECN marks at one speed alone."""
+    curve = {"min": "800 KiB", "max": "3200 KiB", "probability": "20%"}
+    ecn = {"by_speed": {speed: curve}}
+    intent = listed(
+        links,
+        outside,
+        preset=None,
+        congestion_control="dcqcn",
+        classes={
+            "rdma": {"dscp": 26, "priority": 3, "lossless": True, "bandwidth": "50%", "ecn": ecn},
+            "default": {"dscp": "rest", "priority": 0, "bandwidth": "50%"},
+        },
+    )
+    return load_text(json.dumps(intent, indent=2), "fabric.yaml")
+
+
 class TestOversubscribedUplinks:
     @pytest.mark.parametrize(
         ("links", "ratio", "severity"),
@@ -470,6 +492,26 @@ class TestOversubscribedUplinks:
             assert [finding.data["ratio"] for finding in drawn("TOP001", document)] == found
         (finding,) = drawn("TOP001", patched(INTENT, pods(oversubscription={"leaf": 3})))
         assert finding.help.endswith("to accept it, state oversubscription: {leaf: 3, spine: 2}")
+
+    def test_a_link_between_leaves_is_no_uplink(self) -> None:
+        links = ("leaf1 gpu1 4 x 400G 3m", "leaf1 spine1 1 x 800G 30m", "leaf1 leaf2 1 x 400G 3m")
+        for outside in ((), ("leaf2",)):
+            assert drawn("PFC009", marking("800G", links, outside)) == []
+            assert only("PFC009", marking("400G", links, outside)).elements == ("leaf1",)
+
+    def test_links_to_leaves_that_are_configured_elsewhere_are_no_uplinks_of_a_spine(self) -> None:
+        links = (
+            *("leaf1 gpu1 2 x 400G 3m", "leaf1 spine1 4 x 400G 30m", "leaf2 spine1 4 x 400G 30m"),
+            "spine1 super1 1 x 800G 40m",
+        )
+        assert drawn("PFC009", marking("800G", links, ("leaf2",))) == []
+        found = only("PFC009", marking("400G", links, ("leaf2",)))
+        assert (found.elements, found.data["ratio"]) == (("spine1",), 4)
+
+    def test_a_leaf_between_devices_that_are_configured_elsewhere(self) -> None:
+        links = ("leaf1 gpu1 4 x 400G 3m", "leaf1 spine1 1 x 800G 30m")
+        assert drawn("PFC009", marking("800G", links, ("gpu1", "spine1"))) == []
+        assert only("PFC009", marking("400G", links, ("gpu1", "spine1"))).elements == ("leaf1",)
 
     def test_eight_to_one_as_published(self) -> None:
         published: Patch = {**NO_ECN, **uplinks("1 x 800G", hosts_per_leaf=16)}

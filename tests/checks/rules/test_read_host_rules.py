@@ -12,12 +12,17 @@ from hypothesis import given, strategies as st
 from lossless.checks.lint.run import run
 from lossless.checks.rules.hosts.host_drift import differences
 from lossless.checks.rules.hosts.hst010_names_match_more import parsed
+from lossless.checks.rules.nics.dcqcn_parameters import HostDcqcn
+from lossless.checks.rules.nics.nic015_mtu_ladder import rdma_mtu
 from lossless.checks.rules.registry import rules_for
+from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
 from lossless.formats.inputs.devices import deployed_fabric
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.documents import load_text
 from lossless.model.fabric.hosts import Ets, HostQos, unread
 from lossless.model.fabric.model import Host
+from lossless.model.fabric.qos import Watchdog
 from lossless.model.fabric.view import View
 from tests.checks.rules.linted import intent_view
 from tests.checks.rules.read_hosts import as_read, at, checked, codes, places, with_library, with_variable
@@ -64,12 +69,141 @@ def test_of_a_host_that_says_nothing_nothing_is_checked() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("setting", "unchecked"),
+    [
+        ("rate_bps", ["NIC005"]),
+        ("mtu_bytes", ["NIC015"]),
+        ("cable_m", ["NIC014"]),
+        ("dscp_to_priority", ["NIC019"]),
+        ("pfc_priorities", ["PFC003", "PFC006", "PFC010", "WD015"]),
+        ("traffic_class", ["HST001"]),
+        ("nccl_tc", []),
+        ("transport", ["WD008"]),
+        ("stall_ms", ["WD015"]),
+        ("trust", ["NIC009"]),
+        ("dcbx", ["PFC010"]),
+        ("global_pause", ["PFC006"]),
+        ("applied_by", []),
+        ("driver", []),
+        ("cma_tos", []),
+        ("rdma_mtu_bytes", []),
+        ("roce_version", []),
+        ("ets", ["NIC013"]),
+        ("buffers", []),
+        ("gid_types", []),
+    ],
+)
+def test_one_setting_that_no_file_says_leaves_open_what_depends_on_it(
+    setting: str, unchecked: list[str]
+) -> None:
+    changes: dict[str, Any] = {setting: UNKNOWN}
+    verdicts = checked(fabric(), as_read(wanted(), **changes), wanted())
+    assert verdicts.findings == ()
+    assert sorted(rule.code for rule in verdicts.not_checked) == unchecked
+
+
+@pytest.mark.parametrize(
+    ("setting", "unchecked"),
+    [
+        ("enabled", ["CLS008", "NIC001"]),
+        ("priorities", ["NIC001"]),
+        ("notifying", []),
+        ("priority_mask", []),
+        ("cnp_dscp", ["CLS008"]),
+        ("cnp_priority", []),
+    ],
+)
+def test_one_setting_of_dcqcn_that_no_file_says(setting: str, unchecked: list[str]) -> None:
+    host = as_read(wanted())
+    changes: dict[str, Any] = {setting: UNKNOWN}
+    verdicts = checked(fabric(), host._replace(dcqcn=host.dcqcn._replace(**changes)), wanted())
+    assert verdicts.findings == ()
+    assert sorted(rule.code for rule in verdicts.not_checked) == unchecked
+
+
+def test_a_host_that_says_nothing_hides_no_other() -> None:
+    others = {
+        "host2": as_read(wanted(), pfc_priorities=(), trust="pcp"),
+        "host3": as_read(wanted(), pfc_priorities=(4,), global_pause=True, dcbx="firmware", trust="pcp"),
+        "host4": as_read(wanted(), stall_ms=8000),
+    }
+    silent = Host("host1", unread(Origin("hosts/host1")))
+    hosts = (silent, *(Host(name, qos) for name, qos in others.items()))
+    verdicts = run(View(fabric()._replace(hosts=hosts)), rules_for("hosts"), "config_db")
+    assert [(found.code, found.severity, found.elements) for found in verdicts.findings] == [
+        ("NIC009", "error", ("host2", "host3")),
+        ("PFC003", "error", ("host2",)),
+        ("PFC003", "error", ("host3",)),
+        ("PFC006", "error", ("host3",)),
+        ("PFC010", "warning", ("host3",)),
+        ("WD015", "warning", ("host4",)),
+    ]
+    assert {rule.times for rule in verdicts.not_checked} == {1}
+
+
 def test_no_edit_is_offered_for_what_a_tool_printed() -> None:
     host = as_read(wanted(), trust="pcp", global_pause=True, dcbx="firmware")
     findings = checked(fabric(), with_variable(host, "NCCL_IB_SL", "3"), wanted()).findings
     assert {"NIC009", "PFC006", "PFC010", "HST006"} <= {finding.code for finding in findings}
     assert [finding for finding in findings if finding.fix] == []
     assert [finding.help for finding in findings if "hosts." in finding.help] == []
+
+
+def test_a_parameter_that_nobody_stated_is_where_all_of_dcqcn_is() -> None:
+    host = as_read(wanted())
+    stated, bare = host.dcqcn, host.dcqcn._replace(stated=())
+    assert HostDcqcn(host, ("host1",)).at("rpg_min_rate") == stated.at("rpg_min_rate")
+    assert HostDcqcn(host._replace(dcqcn=bare), ("host1",)).at("rpg_min_rate", "rpg_gd") == bare.origin
+    assert stated.at("rpg_min_rate") != bare.origin
+
+
+@pytest.mark.parametrize(
+    ("room", "mtu"),
+    [
+        (4097, 4096),
+        (4096, 4096),
+        (4095, 2048),
+        (2048, 2048),
+        (2047, 1024),
+        (1024, 1024),
+        (1023, 512),
+        (512, 512),
+        (511, 256),
+        (256, 256),
+        (255, 0),
+    ],
+)
+def test_rdma_has_the_largest_mtu_that_fits(room: int, mtu: int) -> None:
+    assert rdma_mtu(room) == mtu
+
+
+@pytest.mark.parametrize(
+    ("restoration_ms", "detection_ms", "action", "poll_ms", "expected"),
+    [
+        (None, 400, "drop", 200, 600),
+        (1000, 400, "drop", 200, 1600),
+        (1000, 400, "forward", 200, 600),
+        (1000, 400, "drop", None, 1500),
+        (1000, 400, "alert", 200, None),
+        (100, 100, "drop", 200, 400),
+        (99, 400, "drop", 200, None),
+        (60_000, 5000, "drop", 200, 65_200),
+        (60_001, 400, "drop", 200, None),
+        (1000, 5001, "drop", 200, None),
+        (1000, 99, "drop", 200, None),
+        (1000, None, "drop", 200, None),
+    ],
+)
+def test_for_how_long_a_storm_leaves_a_queue_dead(
+    restoration_ms: int | None,
+    detection_ms: int | None,
+    action: str,
+    poll_ms: int | None,
+    expected: int | None,
+) -> None:
+    watchdog = Watchdog(detection_ms, restoration_ms, action, Origin("config_db.json"))
+    assert dead_ms(watchdog, poll_ms) == expected
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,51 @@ def test_a_host_that_does_not_fit_its_switch_is_one_finding_without_an_intent(
     assert [finding.code for finding in report.findings] == [code]
 
 
+@pytest.mark.parametrize(
+    "unsaid",
+    [
+        ("eth2/mtu",),
+        ("eth2/speed",),
+        ("roce_rp/enable", "roce_np/enable"),
+        ("NCCL_IB_TIMEOUT", "NCCL_IB_RETRY_CNT"),
+        ("pfc-prevention-tout: ",),
+        ("cnp_dscp", "DCBX mode", "trust state", "dscp2prio", "prio:"),
+        ("traffic_class", "default_roce", "NCCL_IB_TC"),
+    ],
+)
+@pytest.mark.parametrize("storms", [True, False])
+def test_what_no_file_of_a_host_says_is_held_against_nobody(
+    tmp_path: Path, unsaid: tuple[str, ...], storms: bool
+) -> None:
+    """The watchdog restores late, which only a host that says when its transport gives up is told."""
+    lines = wanted_snapshot().splitlines(keepends=True)
+    left = "".join(line for line in lines if not any(text in line for text in unsaid))
+    assert left != "".join(lines)
+    switch = merge(SWITCH, {"PFC_WD": {"Ethernet0": {"restoration_time": "60000"}}}) if storms else SWITCH
+    expected = ["WD008"] if storms and "NCCL_IB_TIMEOUT" not in unsaid else []
+    assert [finding.code for finding in checked(tmp_path, left, switch=switch).findings] == expected
+
+
+@pytest.mark.parametrize(("port_mtu", "expected"), [("9000", []), ("8999", ["NIC015"])])
+def test_a_packet_of_a_host_may_be_as_large_as_its_port_takes(
+    tmp_path: Path, port_mtu: str, expected: list[str]
+) -> None:
+    switch = merge(SWITCH, {"PORT": {"Ethernet0": {"mtu": port_mtu}}})
+    assert [
+        finding.code for finding in checked(tmp_path, wanted_snapshot(), switch=switch).findings
+    ] == expected
+
+
+@pytest.mark.parametrize(("detection", "expected"), [("101", []), ("100", []), (None, ["WD003"])])
+def test_a_nic_may_storm_for_as_long_as_its_port_waits(
+    tmp_path: Path, detection: str | None, expected: list[str]
+) -> None:
+    times = {"POLL_INTERVAL": "100"}, {"detection_time": detection}
+    switch = merge(SWITCH, {"PFC_WD": dict(zip(("GLOBAL", "Ethernet0"), times, strict=True))})
+    codes = {finding.code for finding in checked(tmp_path, wanted_snapshot(), switch=switch).findings}
+    assert codes & {"WD003", "WD015"} == {*expected}
+
+
 SWITCH_CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     "MTU below that of the host": ({"PORT": {"Ethernet0": {"mtu": "4000"}}}, "NIC015"),
     "speed": ({"PORT": {"Ethernet0": {"speed": "200000"}}}, "LNK001"),

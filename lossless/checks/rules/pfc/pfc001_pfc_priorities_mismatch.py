@@ -95,7 +95,7 @@ def _too_many(ports: PortSet) -> Iterator[Violation]:
     wanted |= {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
     extra = sorted(set(qos.pfc.priorities) - wanted - remapped(qos))
     # A DSCP that goes astray is CLS001's, and until it is fixed nobody knows which priority is one too many.
-    if extra and wanted <= set(qos.pfc.priorities):
+    if extra and wanted.issubset(qos.pfc.priorities):
         yield Violation(
             origin=qos.pfc.origin,
             message=f"PFC is on for {spell(extra)}, which no lossless class uses; they use {spell(wanted)}",

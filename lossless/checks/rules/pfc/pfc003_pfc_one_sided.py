@@ -86,7 +86,6 @@ def _host_violation(
         elements=names,
         data={"nic": list(paused), "switch": list(mask)},
         severity=None if unheard else "warning",
-        conclusive=False,
     )
 
 

@@ -79,7 +79,6 @@ from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import entry_or_map
 from lossless.checks.rules.pfc.priorities import by_switch, is_lossy, sent_priority, used_classes
 from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import joined, spell
 from lossless.model.fabric.qos import PRIORITIES, UNREADABLE
@@ -199,7 +198,7 @@ def _group(view: View, ports: PortSet, number: int) -> Iterator[_Fault]:
     """Yield what a priority group lacks: a row in the dynamic model, headroom where the row has a profile."""
     qos, group = ports.qos, ports.qos.groups[number]
     dynamic = ports.switch.qos.buffer_model == "dynamic"
-    whole = any(qos.groups) or any(port.admin_up is not UNKNOWN for port in ports.ports)
+    whole = any(qos.groups) or not ports.switch.is_fragment
     if group is None and dynamic and whole:
         problem = f"the port has no BUFFER_PG row for PG {number}, and the dynamic buffer model writes none"
         yield _Fault(

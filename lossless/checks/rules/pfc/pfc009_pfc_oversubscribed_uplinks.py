@@ -76,27 +76,27 @@ def _violations(view: View) -> Iterator[Violation]:
 
 def _unmarked(view: View, capacity: Capacity) -> tuple[int, ...]:
     """Return the PFC priorities that leave some uplink through a queue without marking."""
-    switch, down = view.switch_by_name[capacity.leaf], _down(view, capacity)
+    switch, others = view.switch_by_name[capacity.leaf], _not_up(view, capacity)
     uplinks = {
         id(port.qos): port.qos
         for port in switch.ports
-        if port.leads_to == "switch" and port.qos is not None and port.name not in down
+        if port.leads_to == "switch" and port.qos is not None and port.name not in others
     }
     return tuple(sorted({p for qos in uplinks.values() for p in qos.pfc.priorities if not _marks(qos, p)}))
 
 
-def _down(view: View, capacity: Capacity) -> set[str]:
-    """Return the ports of a switch that lead to one of a lower tier."""
+def _not_up(view: View, capacity: Capacity) -> set[str]:
+    """Return the ports of a switch that lead to one of a lower tier, or to a peer of its own."""
     name = capacity.leaf
     ends = ((k.a_port, k.b) if k.a == name else (k.b_port, k.a) for k in view.links_of.get(name, ()))
-    inside = {port for port, far in ends if _is_below(view, far, capacity.tier)}
-    beyond = (link for link in view.fabric.beyond if link.switch == name and link.tier is not None)
-    return inside | {link.port for link in beyond if link.tier is not None and link.tier < capacity.tier}
+    inside = {port for port, far in ends if _is_within(view, far, capacity.tier)}
+    beyond = (link for link in view.fabric.beyond if link.switch == name)
+    return inside | {link.port for link in beyond if link.tier is not None and link.tier <= capacity.tier}
 
 
-def _is_below(view: View, name: str, tier: Tier) -> bool:
+def _is_within(view: View, name: str, tier: Tier) -> bool:
     switch = view.switch_by_name.get(name)
-    return switch is not None and isinstance(switch.tier, Tier) and switch.tier < tier
+    return switch is not None and isinstance(switch.tier, Tier) and switch.tier <= tier
 
 
 def _marks(qos: PortQos, priority: int) -> bool:

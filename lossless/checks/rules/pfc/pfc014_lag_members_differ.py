@@ -68,16 +68,16 @@ def check(device: Device) -> Results:
         masks = {_mask(port) for port in members}
         if len(masks) > 1:
             yield _mask_violation(device, lag, members)
-        if len({port.speed_bps for port in members} - {None}) > 1 and masks != {()}:
-            yield _speed_violation(device, lag, members)
+        by_speed = grouped((port.speed_bps, port) for port in members if port.speed_bps is not None)
+        if len(by_speed) > 1 and masks != {()}:
+            yield _speed_violation(device, lag, members, by_speed)
 
 
 def _members(device: Device, rows: dict[object, object]) -> dict[str, list[Port]]:
-    """Return the ports in service of each LAG that has several; one without ``admin_status`` is down."""
+    """Return the ports in service of each LAG; one without ``admin_status`` is down."""
     ports = {port.name: port for port in device.switch.ports if port.admin_up in (True, UNKNOWN)}
     keys = (key.partition("|") for key in sorted(map(str, rows)))
-    members = grouped((lag, ports[name]) for lag, _, name in keys if name in ports)
-    return {lag: of_lag for lag, of_lag in members.items() if len(of_lag) > 1}
+    return grouped((lag, ports[name]) for lag, _, name in keys if name in ports)
 
 
 def _mask(port: Port) -> tuple[int, ...]:
@@ -115,22 +115,22 @@ def _only_members(device: Device, short: Sequence[Port]) -> bool:
     return not any(_mask(port) in masks for port in others if port not in short)
 
 
-def _speed_violation(device: Device, lag: str, members: Sequence[Port]) -> Violation:
-    with_speed = [port for port in members if port.speed_bps]
-    slow = min(with_speed, key=lambda port: port.speed_bps or 0)
-    fast = max(with_speed, key=lambda port: port.speed_bps or 0)
+def _speed_violation(
+    device: Device, lag: str, members: Sequence[Port], by_speed: dict[int, list[Port]]
+) -> Violation:
+    speeds_bps = sorted(by_speed)
+    slow, fast = by_speed[speeds_bps[0]][0], by_speed[speeds_bps[-1]][0]
     origin, other = (
         device.tables.origin("PORT", device.tables.row("PORT", port.name), "speed") for port in (slow, fast)
     )
     return Violation(
         origin=origin,
-        message=f"{slow.name} is a member of {lag} at {format_rate(slow.speed_bps or 0)}, "
-        f"{fast.name} at {format_rate(fast.speed_bps or 0)}",
+        message=f"{slow.name} is a member of {lag} at {format_rate(speeds_bps[0])}, "
+        f"{fast.name} at {format_rate(speeds_bps[-1])}",
         note="flows are spread evenly: the slower member is congested, and pauses all senders, while others are idle",
         help="give all members one speed",
         elements=tuple(element(device, port.name) for port in members),
-        data={"lag": lag, "speeds_bps": [*sorted({port.speed_bps or 0 for port in with_speed})]},
+        data={"lag": lag, "speeds_bps": [*speeds_bps]},
         related=beside(origin, (other, "the faster member")),
         severity="warning",
-        conclusive=False,
     )

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.sonic.fields import is_canonical
 from lossless.formats.sonic.read.numbers import read_number
-from lossless.formats.sonic.read.tables import ConfigRow
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.checks.rules.subjects import Device
+    from lossless.formats.sonic.read.tables import ConfigRow
 
 _PLAIN = {count: frozenset(map(str, range(count))) for count in (8, 16, 64)}
 
@@ -58,7 +58,7 @@ class QosMapEntry(NamedTuple):
 def odd_entries(device: Device) -> Iterator[QosMapEntry]:
     """Yield the entries of all QoS maps that are not written as a number in range to a number in range."""
     for table, kind in KINDS.items():
-        for row in _rows(device, table):
+        for row in device.tables.table(table).values():
             fields = row.fields
             if not _is_plain(fields, kind):
                 for source_text, target_text in fields.items():
@@ -67,19 +67,8 @@ def odd_entries(device: Device) -> Iterator[QosMapEntry]:
                         yield entry
 
 
-def _rows(device: Device, table: str) -> Iterator[ConfigRow]:
-    if table != "TC_TO_DSCP_MAP":
-        yield from device.tables.table(table).values()
-        return
-    # This table is not read into the model.
-    maps = device.tables.data.get(table)
-    for name, fields in maps.items() if isinstance(maps, dict) else ():
-        if isinstance(fields, dict):
-            yield ConfigRow(name, {str(index): str(target) for index, target in fields.items()})
-
-
 def _is_plain(fields: Mapping[str, str], kind: MapKind) -> bool:
-    return _PLAIN[kind.sources] >= fields.keys() and _PLAIN[kind.targets].issuperset(fields.values())
+    return _PLAIN[kind.sources].issuperset(fields) and _PLAIN[kind.targets].issuperset(fields.values())
 
 
 def _entry(table: str, row: ConfigRow, source_text: str, target_text: str) -> QosMapEntry:

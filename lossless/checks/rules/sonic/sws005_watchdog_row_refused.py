@@ -97,7 +97,7 @@ def _problems(fields: Mapping[str, str], *, cisco: bool) -> Iterator[FieldProble
     for field in TIMERS:
         text = fields.get(field)
         # WD003 speaks of numbers out of range, negative ones among them.
-        if text is not None and read_timer(text) is None and text[:1] != "-":
+        if text is not None and read_timer(text) is None:
             message = f"{field} {text!r} is no whole number: {_DROPPED}"
             yield FieldProblem(field, message, "write whole milliseconds")
 
@@ -108,7 +108,6 @@ def _no_port(device: Device, row: ConfigRow) -> Violation:
         origin=device.tables.origin("PFC_WD", row),
         message=f"{row.key} is {what}, and the watchdog takes one physical port a row: orchagent drops it",
         help="write one row for each port",
-        conclusive=False,
     )
 
 

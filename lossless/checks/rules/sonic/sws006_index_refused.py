@@ -72,8 +72,9 @@ def check(device: Device) -> Results:
         if keys.malformed:
             yield from merged(_malformed(device, table, keys))
         last = _LAST[table]
-        if any(numbers is not None and numbers[-1] > last for numbers in keys.ranges.values()):
-            yield from merged(_too_high(device, table, keys))
+        high = {text for text, numbers in keys.ranges.items() if numbers is not None and numbers[-1] > last}
+        if high:
+            yield from merged(_too_high(device, table, high))
 
 
 def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violation]:
@@ -92,9 +93,8 @@ def _malformed(device: Device, table: str, keys: NumberedKeys) -> Iterator[Viola
         yield _violation(device, table, row, port, f"{table} {problem}")
 
 
-def _too_high(device: Device, table: str, keys: NumberedKeys) -> Iterator[Violation]:
+def _too_high(device: Device, table: str, high: set[str]) -> Iterator[Violation]:
     last, what = _LAST[table], _WHAT[table]
-    high = {text for text, numbers in keys.ranges.items() if numbers is not None and numbers[-1] > last}
     for row in device.tables.table(table).values():
         port, _, index = row.key.rpartition("|")
         if index in high and port != "CPU":

@@ -64,7 +64,7 @@ def check(device: Device) -> Results:
     """Yield a violation per odd part of a list, added up over ports."""
     rows = device.tables.table("PORT_QOS_MAP")
     for field in MASK_FIELDS:
-        texts = {row.fields.get(field, "") for row in rows.values()}
+        texts = {row.fields[field] for row in rows.values() if field in row.fields}
         parts_of = {text: odd_parts for text in texts if (odd_parts := list(_odd_parts(field, text)))}
         if parts_of:
             yield from merged(_violations(device, field, parts_of))
@@ -74,17 +74,18 @@ def _violations(
     device: Device, field: str, parts_of: dict[str, list[tuple[str, Severity]]]
 ) -> Iterator[Violation]:
     for port, row in device.tables.table("PORT_QOS_MAP").items():
-        for problem, severity in parts_of.get(row.fields.get(field, ""), ()):
-            if port != "global":
-                yield Violation(
-                    origin=device.tables.origin("PORT_QOS_MAP", row, field),
-                    message=f"{field} {row.fields[field]!r}: {problem}",
-                    help="write the priorities one by one, separated by commas without blanks",
-                    elements=(element(device, port),),
-                    data={"value": row.fields[field]},
-                    severity=severity,
-                    fix=_fix(device, row, field),
-                )
+        if port == "global" or field not in row.fields:
+            continue
+        for problem, severity in parts_of.get(row.fields[field], ()):
+            yield Violation(
+                origin=device.tables.origin("PORT_QOS_MAP", row, field),
+                message=f"{field} {row.fields[field]!r}: {problem}",
+                help="write the priorities one by one, separated by commas without blanks",
+                elements=(element(device, port),),
+                data={"value": row.fields[field]},
+                severity=severity,
+                fix=_fix(device, row, field),
+            )
 
 
 def _fix(device: Device, row: ConfigRow, field: str) -> tuple[Edit, ...]:

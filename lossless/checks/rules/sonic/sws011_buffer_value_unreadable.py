@@ -64,7 +64,7 @@ def check(device: Device) -> Results:
                     yield from _size(device, table, row, field)
     for row in device.tables.table("BUFFER_POOL").values():
         for field, words in _WORDS.items():
-            if row.fields.get(field, words[0]) not in words:
+            if field in row.fields and row.fields[field] not in words:
                 yield _word(device, row, field, words)
 
 

@@ -138,16 +138,22 @@ def _use_violation(
 ) -> Violation:
     what = {"BUFFER_PG": "a group", "BUFFER_QUEUE": "a queue"}.get(use.table, "a profile list")
     pool = device.tables.table("BUFFER_PROFILE")[name].reference("pool")
-    problem = (
-        f"{name} trims packets, and orchagent refuses it on {what} of {use.table}"
+    problem, wanted = (
+        (
+            f"{name} trims packets, and orchagent refuses it on {what} of {use.table}",
+            "that does not trim packets",
+        )
         if trimmed
-        else f"{name} draws from the {_OTHER[use.side]} pool {pool}, and {use.table} needs an {use.side} profile"
+        else (
+            f"{name} draws from the {_OTHER[use.side]} pool {pool}, and {use.table} needs an {use.side} profile",
+            f"whose pool is of type {use.side}",
+        )
     )
     port = key.rpartition("|")[0] if use.field == "profile" else key
     return Violation(
         origin=device.tables.origin(use.table, row, use.field),
         message=problem,
-        help=f"name a profile whose pool is of type {use.side}",
+        help=f"name a profile {wanted}",
         elements=(element(device, port.rpartition("|")[2]),),
         data={"profile": name, "pool": pool},
     )

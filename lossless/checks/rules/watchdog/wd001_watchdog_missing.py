@@ -73,8 +73,6 @@ def check(view: View) -> Results:
     """Yield a violation per cause of PFC ports without a watchdog."""
     for sets in grouped((id(ports.switch), ports) for ports in view.lossless_sets).values():
         missing = [ports for ports in sets if ports.qos.watchdog is None]
-        if not missing:
-            continue
         if view.fabric.declared:
             yield from map(_undeclared, missing)
         elif len(missing) < len(sets):

@@ -112,7 +112,8 @@ def unwatched(qos: PortQos) -> tuple[int, ...]:
 def _to_watch(qos: PortQos) -> tuple[int, ...]:
     """Return the mask as it should be; of an empty one, without what tunnel remapping adds to others."""
     mask, left_out = _mask(qos), unwatched(qos)
-    if not mask and set(left_out) > REMAPPED:
+    # A mask that is not empty never counts as leaving those out.
+    if set(left_out) > REMAPPED:
         return tuple(p for p in left_out if p not in REMAPPED)
     return tuple(sorted({*mask, *left_out}))
 

@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.checks.rules.watchdog.watchdog_rows import WatchdogRows
-    from lossless.model.fabric.model import Switch
     from lossless.model.fabric.view import View
+    from lossless.model.hardware.model import SwitchProfile
 
 _BROADCOM = ("Tomahawk", "Trident", "Jericho")
 _ACTIONS = ("drop", "forward", "alert")
@@ -67,17 +67,15 @@ def check(view: View) -> Results:
     """Yield a violation per action that is not the usual one of its switch."""
     for watchdogs in by_switch(rows for rows in watched(view) if rows.accepted):
         actions = {rows.watchdog.action for rows in watchdogs}.intersection(_ACTIONS)
-        if len(actions) < 2:
-            continue
-        switch = watchdogs[0].switch
-        if switch.profile is None:
-            yield MissingInput("missing chip: some take one watchdog action for the whole switch")
-        elif _is_broadcom(switch):
-            yield from _odd_ones(watchdogs)
+        if len(actions) > 1:
+            yield from _of_chip(watchdogs[0].switch.profile, watchdogs)
 
 
-def _is_broadcom(switch: Switch) -> bool:
-    return switch.profile is not None and switch.profile.asic.name.startswith(_BROADCOM)
+def _of_chip(profile: SwitchProfile | None, watchdogs: Sequence[WatchdogRows]) -> Results:
+    if profile is None:
+        yield MissingInput("missing chip: some take one watchdog action for the whole switch")
+    elif profile.asic.name.startswith(_BROADCOM):
+        yield from _odd_ones(watchdogs)
 
 
 def _odd_ones(watchdogs: Sequence[WatchdogRows]) -> Iterator[Violation]:

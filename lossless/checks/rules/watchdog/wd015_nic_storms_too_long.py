@@ -77,15 +77,15 @@ def check(view: View) -> Results:
 def attached(devices: DeployedDevices) -> Results:
     """Yield a violation per host whose NIC pauses for longer than the switch port it is attached to watches."""
     for link in attached_hosts(devices):
-        stall_ms, detection_ms = link.host.stall_ms, link.switch.detection_ms
-        acting = link.switch.dead_ms is not None and detection_ms is not None
-        if isinstance(stall_ms, int) and acting and stall_ms > (detection_ms or 0):
+        stall_ms = link.host.stall_ms
+        acting_ms = link.switch.detection_ms if link.switch.dead_ms is not None else None
+        if isinstance(stall_ms, int) and acting_ms is not None and stall_ms > acting_ms:
             where = Origin(link.switch.file, ("PFC_WD", link.switch.port))
             yield _violation(
                 link.host,
                 stall_ms,
                 (link.name,),
-                f"a stuck NIC pauses for {stall_ms:,} ms, but the watchdog triggers after {detection_ms:,} ms",
+                f"a stuck NIC pauses for {stall_ms:,} ms, but the watchdog triggers after {acting_ms:,} ms",
                 RelatedPlace(where, "the watchdog of the port it is attached to"),
             )
 

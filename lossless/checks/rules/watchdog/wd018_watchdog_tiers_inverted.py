@@ -65,11 +65,14 @@ def across(devices: DeployedDevices) -> Results:
     longest = _longest(devices)
     ordered = (ends for pair in devices.pairs if (ends := _ordered(devices, pair)) is not None)
     inverted = grouped(
-        ((upper.switch, upper.detection_ms, longest[lower.switch]), (lower, upper))
+        ((upper.switch, detection_ms, longest[lower.switch]), (lower, upper))
         for lower, upper in ordered
-        if (upper.detection_ms or 0) < longest.get(lower.switch, 0)
+        if (detection_ms := upper.detection_ms)
+        and lower.switch in longest
+        and detection_ms < longest[lower.switch]
     )
-    yield from (_violation(links, longest[links[0][0].switch]) for links in inverted.values())
+    for (_, detection_ms, longest_ms), links in inverted.items():
+        yield _violation(links, detection_ms, longest_ms)
 
 
 def _longest(devices: DeployedDevices) -> dict[str, int]:
@@ -87,7 +90,7 @@ def _ordered(devices: DeployedDevices, pair: CabledPair) -> tuple[LinkEnd, LinkE
     """Return the lower and the upper end of a link that is watched from above, None for other links."""
     lower, upper = sorted((pair.near, pair.far), key=lambda end: _tier(devices, end) or 0)
     low, high = _tier(devices, lower), _tier(devices, upper)
-    if low is None or high is None or low == high or not upper.detection_ms or not upper.pfc:
+    if low is None or high is None or low == high or not upper.pfc:
         return None
     return (lower, upper) if lower.in_service and upper.in_service else None
 
@@ -96,9 +99,8 @@ def _tier(devices: DeployedDevices, end: LinkEnd) -> Tier | None:
     return known_tier(devices.by_name[end.switch].tier)
 
 
-def _violation(links: list[tuple[LinkEnd, LinkEnd]], longest_ms: int) -> Violation:
+def _violation(links: list[tuple[LinkEnd, LinkEnd]], detection_ms: int, longest_ms: int) -> Violation:
     lower, upper = links[0]
-    detection_ms = upper.detection_ms or 0
     return Violation(
         origin=_origin(upper),
         message=f"the watchdog of {upper.switch} triggers after {detection_ms} ms, "
