@@ -28,7 +28,7 @@ MOST_ROUNDS = 10
 
 
 class FixedDocuments(NamedTuple):
-    """The documents as they are afterwards, and the findings that were fixed, in the order of their rounds.
+    """The documents as they are afterward, and the findings that were fixed, in the order of their rounds.
 
     ``refused`` are findings whose fix would cause another finding, with the first one's code: those are left alone.
     """

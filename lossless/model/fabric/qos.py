@@ -142,11 +142,11 @@ class Curve(NamedTuple):
 
 
 COLOURS = ("green", "yellow", "red")
-"""The colours that a WRED profile has curves for."""
+"""The colors that a WRED profile has curves for."""
 
 
 class Wred(NamedTuple):
-    """A WRED profile: one curve a colour. RDMA packets are green unless something recolours them.
+    """A WRED profile: one curve a color. RDMA packets are green unless something recolors them.
 
     Source: sonic-wred-profile.yang @086b03b; sonic-swss orchagent/qosorch.cpp @e6b0c5b.
     """
