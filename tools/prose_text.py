@@ -17,19 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
 _CODE = "`x`"
+_UNIT = r"(?:\ (?:[num]?s|[kMGT]?i?B|[GM]?b/s|[mdrth])\b)?"
 _NOT_PROSE = re.compile(
-    r"""``.+?``|`[^`]+`                                 # code, in Markdown and in docstrings
-    | :\w+:(?=`)                                        # what reStructuredText calls a role
-    | https?://\S+ | \]\([^)\s]*\)                     # addresses
-    | (?<![\w-])--?[a-z][\w-]*                          # options of commands
-    | [\w.~-]*(?:[\w\]}][_=/@|<>{}\\]|\w[.:](?=\w)|[/~@]\w)[^\s,;]*\w  # identifiers, paths, settings
-    | \b[a-z]+[A-Z]\w* | \bHWSKUs?\b                  # names of fields
-    | \w*\d\w*                                         # numbers, codes of rules
+    rf"""``.+?``|`[^`]+`                                 # code, in Markdown and in docstrings
+    | :\w+:(?=`)                                         # what reStructuredText calls a role
+    | <[a-z/][^<>]*> | {{[{{%].*?[%}}]}}                    # tags of HTML and of Jinja
+    | https?://\S+ | \]\([^)\s]*\)                       # addresses
+    | (?<![\w-])--?[a-z][\w-]*                           # options of commands
+    | [\w.~-]*(?:[\w\]}}][_=/@|<>{{}}\\]|\w[.:](?=\w)|[/~@]\w)[^\s,;]*\w  # identifiers, paths, settings
+    | \w*\d\w*{_UNIT}                                    # numbers with their units, codes of rules
+    | \b[a-z]+[A-Z]\w* | \b\w+Error\b | \bHWSKUs?\b      # names of fields and of classes
+    | (?<!['’\w])[B-HJ-Zb-hj-z]\b\.?(?!['’])             # letters of formulas, initials
     """,
     re.VERBOSE | re.DOTALL,
 )
 # Several in one, what is glued to one, and its unit.
-_GLUED = re.compile(r"(?:[\w'-]*`x`)+[\w'-]*(?: (?:[num]?s|[kMGT]?i?B|[GM]?b/s|[mdrth])\b)?")
+_GLUED = re.compile(r"(?:[\w'-]*`x`)+[\w'-]*" + _UNIT)
 _HUMPS = re.compile(r"\b(?:[A-Z]+[a-z]+){2,}[A-Z]?\w*\b")
 # The readable name of a rule, alone or behind its code.
 _RULE_NAME = re.compile(r"(?:# [A-Z]{2,3}\d{3} )?[a-z0-9]+(?:-[a-z0-9]+)+")
@@ -56,6 +59,8 @@ def paragraphs(file: str, line: int, text: str) -> Iterator[Passage]:
             fence = "" if fence else mark
             row = ""
         elif fence or row.startswith("<!--") or _RULE_NAME.fullmatch(row):
+            row = ""
+        if file.endswith(".md") and each.startswith("    ") and not held:
             row = ""
         if (not row or row.startswith("|") or re.match(r"(?:[-*#>]+|\d+\.) ", row)) and held:
             yield Passage(file, number - len(held), number - 1, "\n".join(held))

@@ -45,7 +45,7 @@ LARGEST_THRESHOLD = 2**31 - 1
 
 
 class CurveIntent(Model):
-    """A WRED curve that marks packets of one colour: from ``min`` on, with ``probability`` at ``max``, always above."""
+    """A WRED curve that marks packets of one color: from ``min`` on, with ``probability`` at ``max``, always above."""
 
     min: Size
     max: Size

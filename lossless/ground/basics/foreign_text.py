@@ -29,7 +29,7 @@ _SELECTORS = frozenset(
 _KEYCAP = "\u20e3"
 
 _MARK = f"\x1b{os.urandom(8).hex()};"
-"""Begins a colour: nobody who writes a file can know it."""
+"""Begins a color: nobody who writes a file can know it."""
 _COMMAND = "::"
 """What a line begins with that GitHub's runner obeys, after blanks (actions/runner ActionCommand.cs @079cdb1)."""
 _ANYWHERE = ("##[", "##vso[", "##teamcity[")

@@ -23,7 +23,7 @@ UNREADABLE = -1
 class IndexMap(NamedTuple):
     """A map from small integers to small integers: DSCP to TC, TC to queue, TC to PG, priority to queue.
 
-    ``targets[i]`` is where i goes, None where the map has no entry, :data:`UNREADABLE` where its entry cannot
+    ``targets[i]`` is the target of ``i``, None where the map has no entry, :data:`UNREADABLE` where its entry cannot
     be read (and so is not checked). ``origins`` has one place per entry, or
     is empty where every entry lies below ``origin``.
     """
