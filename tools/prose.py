@@ -58,7 +58,6 @@ def _ask(question: dict[str, Any]) -> list[list[list[Any]]]:
 def _harper(texts: list[str], words: list[str], settings: dict[str, Any]) -> list[list[list[Any]]]:
     """Return what Harper says of each text, in two processes; a text that was right before is not checked again."""
     question = {"dialect": settings["dialect"], "off": sorted(settings["off"])}
-    words = [*words, *settings["names"].split()]
     known = set(words)
 
     def digest(text: str) -> str:
@@ -87,9 +86,10 @@ def _matched(text: str, settings: dict[str, Any]) -> Iterator[list[Any]]:
 def mistakes(found: Iterable[Passage], words: list[str]) -> Iterator[Mistake]:
     """Yield the mistakes in passages; a text that occurs several times is checked once."""
     settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
+    names = set(settings["names"].split())
     by_text: dict[str, list[Passage]] = {}
     for passage in found:
-        by_text.setdefault(plain(passage.text, words), []).append(passage)
+        by_text.setdefault(plain(passage.text, words, names), []).append(passage)
     for text, said in zip(by_text, _harper(list(by_text), words, settings), strict=True):
         for rule, start, *rest in [*said, *_matched(text, settings)]:
             for passage in by_text[text]:

@@ -23,8 +23,10 @@ _NOT_PROSE = re.compile(
     | :\w+:(?=`)                                         # what reStructuredText calls a role
     | <[a-z/][^<>]*> | {{[{{%].*?[%}}]}}                    # tags of HTML and of Jinja
     | https?://\S+ | \]\([^)\s]*\)                       # addresses
-    | (?<![\w-])--?[a-z][\w-]*                           # options of commands
+    | (?<![\w-])--?[A-Za-z][\w-]*                        # options of commands
     | [\w.~-]*(?:[\w\]}}][_=/@|<>{{}}\\]|\w[.:](?=\w)|[/~@]\w)[^\s,;]*\w  # identifiers, paths, settings
+    | (?<=\ )[\\\#](?:\w+|(?=\s)) | \bFibre\ Channel\b    # characters; a standard that is spelled so
+    | \b\w\.\.\w\b | \w*_\w*
     | \w*\d\w*{_UNIT}                                    # numbers with their units, codes of rules
     | \b[a-z]+[A-Z]\w* | \b\w+Error\b | \bHWSKUs?\b      # names of fields and of classes
     | (?<!['’\w])[B-HJ-Zb-hj-z]\b\.?(?!['’])             # letters of formulas, initials
@@ -33,7 +35,8 @@ _NOT_PROSE = re.compile(
 )
 # Several in one, what is glued to one, and its unit.
 _GLUED = re.compile(r"(?:[\w'-]*`x`)+[\w'-]*" + _UNIT)
-_HUMPS = re.compile(r"\b(?:[A-Z]+[a-z]+){2,}[A-Z]?\w*\b")
+_WORD = re.compile(r"\b[A-Za-z]\w+\b")
+_HUMPS = re.compile(r"(?:[A-Z]+[a-z]+){2,}[A-Z]?\w*")
 # The readable name of a rule, alone or behind its code.
 _RULE_NAME = re.compile(r"(?:# [A-Z]{2,3}\d{3} )?[a-z0-9]+(?:-[a-z0-9]+)+")
 _PROGRAM_TEXT = re.compile(r"\(\?[:P=!<]|\\[dswb]|\$\(|\]\+|\{%")
@@ -144,13 +147,14 @@ def passages(file: str, text: str) -> Iterator[Passage]:
         yield from template(file, text)
 
 
-def plain(text: str, words: Collection[str]) -> str:
-    """Replace what is not prose with a code span of the same lines."""
+def plain(text: str, words: Collection[str], names: Collection[str] = ()) -> str:
+    """Replace what is not prose, and the names that are given, with code spans; lines stay."""
 
     def code(found: re.Match[str]) -> str:
         return _CODE + "\n" * found[0].count("\n")
 
-    return _GLUED.sub(
-        code,
-        _HUMPS.sub(lambda found: found[0] if found[0] in words else _CODE, _NOT_PROSE.sub(code, text)),
-    )
+    def word(found: re.Match[str]) -> str:
+        is_code = found[0] in names or (_HUMPS.fullmatch(found[0]) and found[0] not in words)
+        return _CODE if is_code else found[0]
+
+    return _GLUED.sub(code, _WORD.sub(word, _NOT_PROSE.sub(code, text)))
