@@ -70,7 +70,9 @@ def paragraphs(file: str, line: int, text: str) -> Iterator[Passage]:
             held = []
         if row.startswith("|"):
             yield from (
-                Passage(file, number, number, cell.strip()) for cell in row.split("|") if cell.strip()
+                Passage(file, number, number, cell.strip())
+                for cell in row.split("|")
+                if cell.strip() and not _RULE_NAME.fullmatch(cell.strip())
             )
         elif row:
             held.append(row)
