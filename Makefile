@@ -1,6 +1,7 @@
 # make demo    install, then lint, render and simulate the example fabric
 # make test    install what tests need and run them all
 # make check   the static checks: formatting, lint, types, retired phrases
+# make prose   spelling and grammar, by Harper (needs npm)
 # make bench   the benchmarks, as ratios to a bare interpreter
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
 # make docs    write the generated documentation again
@@ -15,13 +16,14 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check bench corpus mutants mutations laws fuzz docs lock clean
+.PHONY: demo test check prose bench corpus mutants mutations laws fuzz docs lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
 
 test: $(VENV)/dev.stamp profiles/compiled.json
 	@sh tools/install-opensm.sh
+	@sh tools/install-harper.sh
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(VENV)/dev.stamp
@@ -29,6 +31,10 @@ check: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tools/phrases.py
+
+prose: $(VENV)/dev.stamp
+	@sh tools/install-harper.sh --required
+	$(BIN)/python tools/prose.py
 
 bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/startup.py

@@ -158,7 +158,7 @@ def _entry(corpus: Path, key: Drawn, findings: Sequence[Finding]) -> str:
 
 
 def _record(corpus: Path) -> None:
-    """Write the record again: entries that still hold as they were checked, what is new unjudged."""
+    """Write the record again: entries that still hold as they were checked, what is new as open."""
     found = drawn(corpus)
     known = recorded(on_record()) if RECORD.exists() else {}
     similar = {(k.file, k.code): e for k, e in known.items()}

@@ -1,7 +1,7 @@
 """The deliberate faults that ``tools/mutants.py`` puts into a module: one small edit of its text each.
 
 Text is replaced by the positions of the syntax tree, so that a fault changes one line and no other. Left alone is
-what no test of behaviour could notice: docstrings, messages, annotations, decorators, blocks for type checkers.
+what no test of behavior could notice: docstrings, messages, annotations, decorators, blocks for type checkers.
 """
 
 from __future__ import annotations

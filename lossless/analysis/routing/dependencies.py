@@ -34,7 +34,7 @@ MEMBERS = 3
 """How many blocks of a family show all that any number of them can do.
 
 A cycle may pass many blocks of a family; of those with one switch between them some must be different ones, and three
-suffice for that, as three colours do for a ring of any length. Where paths begin and end can be in any of them, if only
+suffice for that, as three colors do for a ring of any length. Where paths begin and end can be in any of them, if only
 both are not in one. Distances are the same while one is left.
 """
 

@@ -131,7 +131,7 @@ def _blocks(wires: Wires, level: frozenset[int], most: int) -> list[Family]:
 class _Form:
     """Puts blocks in order, identical ones in the same one wherever that is found without going back.
 
-    Switches are told apart by what they are, by the links that leave their block, then by those within: colours are
+    Switches are told apart by what they are, by the links that leave their block, then by those within: colors are
     refined until nothing changes (as by Weisfeiler and Leman), and where several switches still share one, the first of
     them is given another.
     """
@@ -168,7 +168,7 @@ class _Form:
             colours[shared] = self._colour(("first", colours[shared]))
 
     def _refined(self, colours: dict[int, int], within: dict[int, list[tuple[Link, int]]]) -> dict[int, int]:
-        """Tell switches apart by the colours of their neighbors, until that tells no more of them apart."""
+        """Tell switches apart by the colors of their neighbors, until that tells no more of them apart."""
         count = len(set(colours.values()))
         while count < len(colours):
             finer = {

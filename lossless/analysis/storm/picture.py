@@ -1,6 +1,6 @@
 """The propagation as a picture: nodes at one distance from the storm source as one box, stalled and free links apart.
 
-As plain data, by the names of ``topology.folding``, with colours and words of its own. Nothing is shown by colour
+As plain data, by the names of ``topology.folding``, with colors and words of its own. Nothing is shown by color
 alone: stalled boxes say so, and stalled links are thick where the others are thin and dashed.
 """
 

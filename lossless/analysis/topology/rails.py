@@ -1,8 +1,8 @@
-"""Rail-optimised: adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all leaves.
+"""Rail-optimized: adapter n of every host of a scalable unit is at the leaf of rail n, and spines join all leaves.
 
 Traffic between equal adapters of a unit meets one switch; that between rails or units meets a spine. With several
 planes an adapter has a port in each: a rail has a leaf in each plane, and no link joins two planes.
-Sources: juniper.net, JVD of an AI data centre with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all
+Sources: juniper.net, JVD of an AI data center with NVIDIA GPUs, Rail Optimized Fabric (rail N joins GPU N of all
 servers of a stripe at leaf N; a stripe is our unit); Qian et al., Alibaba HPN: A Data Center Network for Large Language
 Model Training, SIGCOMM 2024 (each NIC has its two ports at two ToRs, one of each plane; a segment is our unit).
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RailShape(NamedTuple):
-    """A rail-optimised fabric by its numbers; a unit has one leaf for each rail of each plane.
+    """A rail-optimized fabric by its numbers; a unit has one leaf for each rail of each plane.
 
     ``host_links`` are all links of a host: the ports of an adapter, one in each plane, follow each other. ``spines``
     are shared out among the planes.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def assumptions(asked: Workload, algorithm: Algorithm, moved: Demand, where: GpuPlacement) -> Iterator[str]:
     """Yield what is assumed of the fabric, of the traffic, and of the computation."""
-    yield "every link carries its line rate; packet headers, acknowledgements and pauses take nothing"
+    yield "every link carries its line rate; packet headers, acknowledgments and pauses take nothing"
     yield "traffic is spread perfectly over parallel links"
     yield "GPUs are numbered in the order of hosts, and a collective follows that order"
     yield from where.assumed

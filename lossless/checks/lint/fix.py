@@ -28,7 +28,7 @@ MOST_ROUNDS = 10
 
 
 class FixedDocuments(NamedTuple):
-    """The documents as they are afterwards, and the findings that were fixed, in the order of their rounds.
+    """The documents as they are afterward, and the findings that were fixed, in the order of their rounds.
 
     ``refused`` are findings whose fix would cause another finding, with the first one's code: those are left alone.
     """
@@ -78,7 +78,7 @@ def _round(
 
 
 def _caused(before: Sequence[Finding], after: Sequence[Finding]) -> list[str]:
-    """Return the codes of findings that are there now and were not before, infos left out."""
+    """Return the codes of findings that are there now and were not before, except those of severity info."""
     earlier = {(finding.code, finding.origin) for finding in before}
     return [f.code for f in after if f.severity != "info" and (f.code, f.origin) not in earlier]
 

@@ -74,7 +74,7 @@ def _curve(wred: Wred | None) -> ClassCurve:
 
 
 def _other(curve: Curve, green: ColourCurve) -> ColourCurve | None:
-    """Return the curve of a colour, None where it is off; what cannot be declared counts as having that of green."""
+    """Return the curve of a color, None where it is off; what cannot be declared counts as having that of green."""
     if curve.enabled == curve.marks:
         return (_of_colour(curve) or green) if curve.enabled else None
     return green

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 KINDS = {
-    "unused port": "it carries no classes; what it had of buffers and cable is not declared",
+    "unused port": "it carries no classes; its buffers and its cable length are not declared",
     "pool size": "computed for the ports that are up: the device's own no intent can state, or lint refuses it",
     "vendor profile": "rendered from the HWSKU's own template; the device has other values, or others",
     "no such port": "the HWSKU has no port of that name and speed, so that nothing is rendered for it",

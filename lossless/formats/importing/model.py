@@ -66,7 +66,7 @@ class ImportWiring(NamedTuple):
 
 
 class ColourCurve(NamedTuple):
-    """Where marking of one colour begins and ends, in bytes, and its probability in percent."""
+    """Where marking of one color begins and ends, in bytes, and its probability in percent."""
 
     min_bytes: int
     max_bytes: int
@@ -74,7 +74,7 @@ class ColourCurve(NamedTuple):
 
 
 class EcnCurve(NamedTuple):
-    """The curve of a queue, and those of colours that have another; None: such packets are not marked."""
+    """The curve of a queue, and those of colors that have another; None: such packets are not marked."""
 
     green: ColourCurve
     others: tuple[tuple[str, ColourCurve | None], ...] = ()

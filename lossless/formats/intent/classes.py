@@ -45,7 +45,7 @@ LARGEST_THRESHOLD = 2**31 - 1
 
 
 class CurveIntent(Model):
-    """A WRED curve that marks packets of one colour: from ``min`` on, with ``probability`` at ``max``, always above."""
+    """A WRED curve that marks packets of one color: from ``min`` on, with ``probability`` at ``max``, always above."""
 
     min: Size
     max: Size
@@ -80,14 +80,14 @@ def _colour_schema() -> dict[str, Any]:
 
 
 Colour = Annotated[CurveIntent | None, BeforeValidator(_curve_or_off), LazyJsonSchema(_colour_schema)]
-"""The curve of one colour, or ``off``."""
+"""The curve of one color, or ``off``."""
 
 
 class EcnIntent(CurveIntent):
     """A WRED curve that marks: from ``min`` on, with ``probability`` at ``max``, always above.
 
-    ``yellow`` and ``red`` are those of packets that something on the way has coloured so, or ``off``; left out, all
-    colours have the same.
+    ``yellow`` and ``red`` are those of packets that something on the way has colored so, or ``off``; left out, all
+    colors have the same.
     """
 
     yellow: Colour = None
@@ -95,7 +95,7 @@ class EcnIntent(CurveIntent):
 
 
 class NoCurve(EcnIntent):
-    """What a queue has that marks nothing, or packets of a colour that are not marked."""
+    """What a queue has that marks nothing, or packets of a color that are not marked."""
 
 
 _NO_CURVE = NoCurve.model_construct(min=0, max=0, probability=0)

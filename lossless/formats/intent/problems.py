@@ -83,7 +83,7 @@ def suggestion(name: str, candidates: Sequence[str]) -> str:
 
 
 def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator[Problem]:
-    """Yield the problems behind pydantic's errors. A misspelt key is not also a missing one."""
+    """Yield the problems behind pydantic's errors. A misspelled key is not also a missing one."""
     missing: dict[Path, list[str]] = {}
     unknown = Counter(_own_words(detail["loc"])[:-1] for detail in details if detail["type"] == _UNKNOWN)
     for detail in details:

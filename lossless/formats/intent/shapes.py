@@ -250,7 +250,7 @@ class ThreeTierIntent(ShapeIntent):
 
 
 class RailRoom(Model):
-    """What a rail-optimised fabric may grow to, without a port or name that changes."""
+    """What a rail-optimized fabric may grow to, without a port or name that changes."""
 
     units: Count | None = None
     spines: Count | None = None

@@ -29,7 +29,7 @@ _SELECTORS = frozenset(
 _KEYCAP = "\u20e3"
 
 _MARK = f"\x1b{os.urandom(8).hex()};"
-"""Begins a colour: nobody who writes a file can know it."""
+"""Begins a color: nobody who writes a file can know it."""
 _COMMAND = "::"
 """What a line begins with that GitHub's runner obeys, after blanks (actions/runner ActionCommand.cs @079cdb1)."""
 _ANYWHERE = ("##[", "##vso[", "##teamcity[")
@@ -94,7 +94,7 @@ def spelled_out(data: Any) -> Any:
 
 
 def coloured(text: str, code: str) -> str:
-    """Return text with a mark before and after it, which only :func:`gated` makes colours of."""
+    """Return text with a mark before and after it, which only :func:`gated` makes colors of."""
     return f"{_MARK}{code}m{text}{_MARK}0m"
 
 
@@ -138,7 +138,7 @@ def workflow_property(value: object) -> str:
 
 def _gated_line(line: str, form: Form) -> str:
     parts = line.split(_MARK)
-    # A colour's code ends with its first m.
+    # A color's code ends with its first m.
     codes, texts = zip(("", parts[0]), *(_divided(part) for part in parts[1:]), strict=True)
     plain = "".join(texts)
     shown = [_tabs_kept(text) for text in texts]

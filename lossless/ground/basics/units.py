@@ -1,6 +1,6 @@
 """Quantities as people write them, and back.
 
-Sizes are bytes, rates bits per second, lengths metres, durations nanoseconds: integers throughout, so that
+Sizes are bytes, rates bits per second, lengths meters, durations nanoseconds: integers throughout, so that
 no threshold is ever a rounding error. A bare number is refused wherever its unit is not obvious.
 """
 
@@ -60,7 +60,7 @@ def parse_rate(text: str) -> int:
 
 
 def parse_length(text: str) -> int:
-    """Return whole metres, rounded up: a cable of 2.5 m counts as 3 m.
+    """Return whole meters, rounded up: a cable of 2.5 m counts as 3 m.
 
     Raises:
         QuantityError: no unit, or an unknown one.

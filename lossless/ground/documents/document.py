@@ -44,7 +44,7 @@ class DocumentPart(NamedTuple):
     """What makes a document a part of its file.
 
     ``name`` tells it from all others, ``shown`` is what people call it. ``device`` is the name of the device it is
-    of, None where its own data says that. ``remarks`` are what was normalised to make it.
+    of, None where its own data says that. ``remarks`` are what was normalized to make it.
     """
 
     whole: Document

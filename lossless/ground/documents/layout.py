@@ -48,7 +48,7 @@ class PartLayout(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """Something that reading normalised: what kind of thing, at how many places, and the first of them."""
+    """Something that reading normalized: what kind of thing, at how many places, and the first of them."""
 
     kind: str
     places: int

@@ -38,7 +38,7 @@ def cabled_topology(
     """Return the devices and links that cabling files, outputs of LLDP and exports of NetBox amount to.
 
     ``roles`` are patterns of names (or ``role:NAME`` of an export), each with the role that it means, the first that
-    fits counts. ``speeds`` in b/s and ``cables`` in metres are those of links that no file gives one, by tier.
+    fits counts. ``speeds`` in b/s and ``cables`` in meters are those of links that no file gives one, by tier.
     Devices that fit ``exclude`` are left out.
 
     Raises:

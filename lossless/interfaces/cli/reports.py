@@ -175,7 +175,7 @@ def _told(form: str, made: ReportText) -> str:
 
 
 def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptions) -> ReportText:
-    """Return all that a person would see on a terminal, in one text without colours."""
+    """Return all that a person would see on a terminal, in one text without colors."""
     from lossless.output.report.lint.run_context import ReportText
     from lossless.output.report.lint.text import findings_text, problems_text
     from lossless.output.report.text_style import TextStyle

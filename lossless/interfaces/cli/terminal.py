@@ -261,7 +261,7 @@ def finish() -> None:
 
 
 def style_for(stream: TextIO) -> TextStyle:
-    """Return colours and width for a stream: NO_COLOR and FORCE_COLOR are obeyed, in this order."""
+    """Return colors and width for a stream: NO_COLOR and FORCE_COLOR are obeyed, in this order."""
     from lossless.output.report.text_style import TextStyle
 
     is_terminal = stream.isatty()

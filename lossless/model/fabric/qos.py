@@ -23,7 +23,7 @@ UNREADABLE = -1
 class IndexMap(NamedTuple):
     """A map from small integers to small integers: DSCP to TC, TC to queue, TC to PG, priority to queue.
 
-    ``targets[i]`` is where i goes, None where the map has no entry, :data:`UNREADABLE` where its entry cannot
+    ``targets[i]`` is the target of ``i``, None where the map has no entry, :data:`UNREADABLE` where its entry cannot
     be read (and so is not checked). ``origins`` has one place per entry, or
     is empty where every entry lies below ``origin``.
     """
@@ -142,11 +142,11 @@ class Curve(NamedTuple):
 
 
 COLOURS = ("green", "yellow", "red")
-"""The colours that a WRED profile has curves for."""
+"""The colors that a WRED profile has curves for."""
 
 
 class Wred(NamedTuple):
-    """A WRED profile: one curve a colour. RDMA packets are green unless something recolours them.
+    """A WRED profile: one curve a color. RDMA packets are green unless something recolors them.
 
     Source: sonic-wred-profile.yang @086b03b; sonic-swss orchagent/qosorch.cpp @e6b0c5b.
     """

@@ -71,7 +71,7 @@ def _shell(value: object) -> str:
 def _json(value: object, indent: int | None = None) -> str:
     """Return JSON as SONiC writes it, continued at the indentation of the template.
 
-    The one serialiser of config_db.json: its template writes no key and no value by other means.
+    The one serializer of config_db.json: its template writes no key and no value by other means.
     """
     if indent is None:
         return json.dumps(value, ensure_ascii=False)

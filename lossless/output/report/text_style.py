@@ -1,4 +1,4 @@
-"""Colours and width of a text report."""
+"""Colors and width of a text report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NARROWEST = 40
 
 
 class TextStyle:
-    """How text is shown: with colour or without, how many columns a line may have, and how much of it.
+    """How text is shown: with color or without, how many columns a line may have, and how much of it.
 
     ``source`` shows the line that is meant; ``brief`` leaves one line of every finding.
     """
@@ -34,11 +34,11 @@ class TextStyle:
         self.brief = brief
 
     def showing(self, *, source: bool, brief: bool) -> TextStyle:
-        """Return the same colours and width, with more or less to see."""
+        """Return the same colors and width, with more or less to see."""
         return TextStyle(colour=self._colour, columns=self.columns, source=source, brief=brief)
 
     def paint(self, text: str, role: str) -> str:
-        """Return text in the colour of its role; as it is where there are no colours."""
+        """Return text in the color of its role; as it is where there are no colors."""
         code = _CODES[role] if self._colour else ""
         return coloured(text, code) if code and text else text
 

@@ -71,7 +71,7 @@ def test_a_missing_queue_entry_is_one_cause() -> None:
 def test_a_length_that_means_nothing(length: str) -> None:
     document = leaf(CABLE_LENGTH={"AZURE": {"Ethernet4": length}}, BUFFER_PG={"Ethernet4|3": None})
     assert only("BUF004", document).message == (
-        "PFC is on and the port has a cable length that is no whole number of metres, "
+        "PFC is on and the port has a cable length that is no whole number of meters, "
         "so it gets no lossless group"
     )
 

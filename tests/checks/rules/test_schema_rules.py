@@ -58,7 +58,7 @@ class TestOneFindingAMistake:
     def test_cables_of_many_ports_without_a_length_are_one(self) -> None:
         lengths = dict.fromkeys(("Ethernet0", "Ethernet4", "Ethernet8"), "None")
         messages = {f.message for f in on_leaf({"CABLE_LENGTH": {"AZURE": lengths}})}
-        assert messages == {"'None' is not whole metres such as 40m"}
+        assert messages == {"'None' is not whole meters such as 40m"}
 
     def test_ports_that_are_gone_are_one_for_each_table(self) -> None:
         found = on_leaf({"PORT": {"Ethernet4": None, "Ethernet8": None}})

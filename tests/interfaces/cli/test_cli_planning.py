@@ -43,7 +43,7 @@ uplinks of a leaf        1.074 GB  3.2 Tb/s  2.68 ms
 links to the other half  1.074 GB  3.2 Tb/s  2.68 ms
 
 assumed:
-  every link carries its line rate; packet headers, acknowledgements and pauses take nothing
+  every link carries its line rate; packet headers, acknowledgments and pauses take nothing
   traffic is spread perfectly over parallel links
   GPUs are numbered in the order of hosts, and a collective follows that order
   what goes on inside a domain overlaps with what goes over the fabric
@@ -75,7 +75,7 @@ uplinks of a leaf        1.879 GB  3.2 Tb/s  4.7 ms
 links to the other half  1.879 GB  3.2 Tb/s  4.7 ms
 
 assumed:
-  every link carries its line rate; packet headers, acknowledgements and pauses take nothing
+  every link carries its line rate; packet headers, acknowledgments and pauses take nothing
   traffic is spread perfectly over parallel links
   GPUs are numbered in the order of hosts, and a collective follows that order
   what goes on inside a domain overlaps with what goes over the fabric

@@ -33,7 +33,7 @@ One of: `drop`, `forward`, `alert`\
     assert of_key(("topology", "links", 3, "cable")) == snapshot("""\
 **topology.links.cable**
 
-Real length of the cables, in metres, with its unit.
+Real length of the cables, in meters, with its unit.
 
 Example: `30m`\
 """)

@@ -77,7 +77,7 @@ class LinkNeed(NamedTuple):
 
 
 def link_of(ports: PortSet) -> tuple[int, int, int] | MissingInput:
-    """Return the speed in b/s, the real length in metres and the MTU in bytes of a link."""
+    """Return the speed in b/s, the real length in meters and the MTU in bytes of a link."""
     cable_m, mtu_bytes = ports.cable.known_m, port_mtu(ports)
     if ports.speed_bps is None:
         return MissingInput("the speed of the port is unknown")

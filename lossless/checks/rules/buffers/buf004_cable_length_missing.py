@@ -124,5 +124,5 @@ def _length(ports: PortSet) -> str:
     return (
         "no cable length"
         if ports.cable.origin.mark == "key"
-        else "a cable length that is no whole number of metres"
+        else "a cable length that is no whole number of meters"
     )

@@ -5,8 +5,8 @@ Severity: warning
 ## What it does
 Looks at `xon` and `xon_offset` of the lossless profiles that a deployed switch uses. Neither of them is a warning, as
 is an `xon` that is not below the threshold at which a group that is alone pauses: alpha B / (1 + alpha), B the pool
-without headroom, or `static_th`. All 3,592 rows that vendors ship have one of them, and an `xon` below that. How
-large `xon_offset` is is left alone: 1,962 shipped rows have less than two frames.
+without headroom, or `static_th`. All 3,592 rows that vendors ship have one of them, and an `xon` below that. The
+size of `xon_offset` is not checked: 1,962 shipped rows have less than two frames.
 
 ## Why it breaks a lossless fabric
 XON is sent once a group holds no more than `xon`, or its threshold less `xon_offset`. Where that is the threshold

@@ -10,7 +10,7 @@ what hosts send.
 
 ## Why it breaks a lossless fabric
 A packet of 64 B takes a whole cell: 192 B on Spectrum-4. Headroom for few small packets overflows when an incast of
-small messages, or of acknowledgements in the class of the data, arrives after the pause.
+small messages, or of acknowledgments in the class of the data, arrives after the pause.
 
 ## Bad
 ```json config_db base=leaf

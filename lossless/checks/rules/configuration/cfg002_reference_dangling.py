@@ -81,7 +81,7 @@ class Reference(NamedTuple):
     lost: str
 
 
-_PORT = "all of the row waits, PFC included"
+_PORT = "the whole row waits, PFC included"
 _REFERENCES = (
     Reference("PORT_QOS_MAP", "dscp_to_tc_map", "DSCP_TO_TC_MAP", _PORT),
     Reference("PORT_QOS_MAP", "dot1p_to_tc_map", "DOT1P_TO_TC_MAP", _PORT),

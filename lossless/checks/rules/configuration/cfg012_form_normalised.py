@@ -1,4 +1,4 @@
-"""What was normalised to read a file is said once.
+"""What was normalized to read a file is said once.
 
 Severity: info
 

@@ -9,7 +9,7 @@ alone. Says where no other manager stands by; UFM looks after its own standby.
 ## Why it breaks a lossless fabric
 Managers choose the master by priority, and by the lower GUID where priorities are equal. A standby that outranks
 the master takes the subnet over when it starts, and routes are written again under running jobs. Without a standby
-nothing reacts when the master's host dies: a link that fails afterwards stays in the routes.
+nothing reacts when the master's host dies: a link that fails afterward stays in the routes.
 
 ## Bad
 ```yaml intent base=infiniband

@@ -4,7 +4,7 @@ Severity: error
 
 ## What it does
 Compares each word of `routing_engine` with the engines of opensm, or of NVIDIA's OpenSM where that is declared; the
-case of letters counts. Of NVIDIA's not all names are known: there, and in a file whose flavour does not show, a
+case of letters counts. Of NVIDIA's not all names are known: there, and in a file whose flavor does not show, a
 word is checked only where it is close to a name that is known.
 
 ## Why it breaks a lossless fabric

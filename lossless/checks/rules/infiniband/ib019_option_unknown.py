@@ -6,7 +6,7 @@ Fix: unsafe
 ## What it does
 Looks for keys that the declared opensm (`flavour`) does not know: misspelled ones, keys joined to their value by
 `=`, keys of NVIDIA's OpenSM under the upstream one and the other way round. NVIDIA's has more keys than are listed
-anywhere at hand; there, and in a file whose flavour does not show, a key that nobody knows is not checked unless it
+anywhere at hand; there, and in a file whose flavor does not show, a key that nobody knows is not checked unless it
 is close to one that is known.
 
 ## Why it breaks a lossless fabric

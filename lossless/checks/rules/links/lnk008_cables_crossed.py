@@ -71,7 +71,7 @@ def check(cabling: FabricCabling) -> Results:
 
 
 def _cause(miscabling: Miscabling, votes: Counter[Devices]) -> object:
-    """Return what miscablings of one cause share: two devices in each other's place, or one pair of devices."""
+    """Return what wrong links of one cause share: two devices in each other's place, or one pair of devices."""
     joined = _joined(miscabling)
     if len(joined) == 1:
         return joined.pop()

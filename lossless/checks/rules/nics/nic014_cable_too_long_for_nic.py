@@ -47,7 +47,7 @@ Put a switch near the hosts.
 
 ## Sources
 - Linux drivers/net/ethernet/mellanox/mlx5/core/en_dcbnl.c (MLX5E_MAX_CABLE_LENGTH, 7 m by default)
-- arithmetic: 4.95 ns a metre each way, as light is in fibre
+- arithmetic: 4.95 ns a meter each way, as light is in fiber
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 CONTROL_DSCPS = range(40, 64)
-"""CS5, EF, CS6, CS7 and what lies between: signalling, voice and routing (RFC 2474, RFC 3246)."""
+"""CS5, EF, CS6, CS7 and what lies between: signaling, voice and routing (RFC 2474, RFC 3246)."""
 _BEST_EFFORT = 0
 
 

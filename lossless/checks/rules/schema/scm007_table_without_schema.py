@@ -4,12 +4,12 @@ Severity: info
 Confidence: medium
 
 ## What it does
-Lists the tables of a file for which no model of SONiC is known, in one finding: misspelt names, tables of another
+Lists the tables of a file for which no model of SONiC is known, in one finding: misspelled names, tables of another
 program, and tables that orchagent reads although nobody wrote a model, such as `TC_TO_DOT1P_MAP`. Tables that have a
 model but nothing to do with a lossless fabric are not checked and not listed.
 
 ## Why it breaks a lossless fabric
-Under a misspelt name a whole table is missing: `PORT_QOS_MAPS` leaves every port without PFC, and nothing says so.
+Under a misspelled name a whole table is missing: `PORT_QOS_MAPS` leaves every port without PFC, and nothing says so.
 `config reload FILE` aborts at a table without a model.
 
 ## Bad

@@ -42,7 +42,7 @@ WRED profile in those that do.
 ```
 
 ## Fix
-Write both thresholds of a colour, the flags as `true` or `false`, and nothing that orchagent does not know.
+Write both thresholds of a color, the flags as `true` or `false`, and nothing that orchagent does not know.
 
 ## Sources
 - sonic-swss orchagent/qosorch.cpp @bcd579d (WredMapHandler: stoi, convertBool, ecn_map.at, minimum and maximum)
@@ -101,7 +101,7 @@ def _words(fields: Mapping[str, str]) -> Iterator[FieldProblem]:
     mode = fields.get("ecn", "ecn_none")
     if mode.removeprefix("ecn_") not in _MODES or not mode.startswith("ecn_"):
         message = f"sets ecn to {mode!r}, which orchagent throws on: {_LOST}"
-        yield FieldProblem("ecn", message, "write ecn_all, or ecn_ and the colours to mark")
+        yield FieldProblem("ecn", message, "write ecn_all, or ecn_ and the colors to mark")
 
 
 def _numbers(fields: Mapping[str, str]) -> Iterator[FieldProblem]:

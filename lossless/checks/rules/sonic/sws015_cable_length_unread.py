@@ -1,4 +1,4 @@
-"""A cable length must be whole metres, written as SONiC looks it up: 5m.
+"""A cable length must be whole meters, written as SONiC looks it up: 5m.
 
 Severity: warning
 
@@ -31,7 +31,7 @@ headroom from the number before the `m` and cannot without one: the group has no
 ```
 
 ## Fix
-Write the next longer row of the HWSKU in whole metres.
+Write the next longer row of the HWSKU in whole meters.
 
 ## Sources
 - sonic-swss cfgmgr/buffermgr.cpp @029506c (the text is part of the key it looks up)
@@ -74,8 +74,8 @@ def _violations(device: Device, ports: PortSet) -> Iterator[Violation]:
             continue
         yield Violation(
             origin=port.cable.origin,
-            message=f"cable length {text!r} is no whole number of metres, as in '5m': {_outcome(severity)}",
-            help="write the next longer row of the HWSKU, in whole metres",
+            message=f"cable length {text!r} is no whole number of meters, as in '5m': {_outcome(severity)}",
+            help="write the next longer row of the HWSKU, in whole meters",
             elements=(element(device, port.name),),
             data={"text": text},
             severity=severity,

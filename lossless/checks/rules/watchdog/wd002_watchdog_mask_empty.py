@@ -46,7 +46,7 @@ pause propagates until the hosts of the fabric are stalled.
 
 ## Fix
 Set `pfcwd_sw_enable` to the priorities of `pfc_enable`. The watchdog reads the mask when it starts, so run
-`pfcwd stop` and `pfcwd start` on the port afterwards.
+`pfcwd stop` and `pfcwd start` on the port afterward.
 
 ## Sources
 - sonic-swss orchagent/pfcwdorch.cpp @e6b0c5b (no lossless TC: the row is tried again)

@@ -46,7 +46,7 @@ pfc:
 Raise the timer to the poll interval or, better, to twice of it; or poll more often.
 
 ## Sources
-- sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b (the must of both timers)
+- sonic-buildimage src/sonic-yang-models/yang-models/sonic-pfcwd.yang @086b03b (the ``must`` statement of both timers)
 - sonic-swss orchagent/orchdaemon.cpp @e6b0c5b (PFC_WD_POLL_MSECS, 100 ms)
 - sonic-buildimage issue 27865, sonic-utilities issue 4520
 """

@@ -1,6 +1,6 @@
 """JSON and YAML that say something of hosts: an object that ``dcb -j`` printed, an NVIDIA operator's resource.
 
-A resource of the operator says what hosts are to be; where it optimises for RoCE it writes three firmware settings of
+A resource of the operator says what hosts are to be; where it optimizes for RoCE it writes three firmware settings of
 its own, which ``rawNvConfig`` overrides: ROCE_CC_PRIO_MASK 255, CNP_DSCP 4, CNP_802P_PRIO 6, and without words of
 its own it trusts DSCP, pauses priority 3 and leaves the ToS byte 0 (Mellanox/nic-configuration-operator README.md and
 pkg/configuration/configvalidation.go @8bfbeb3).

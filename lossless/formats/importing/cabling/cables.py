@@ -65,8 +65,8 @@ _MM = {
     "ft": Decimal("304.8"),
     "in": Decimal("25.4"),
 }
-"""Millimetres of the units that NetBox has for cables (netbox-community/netbox netbox/dcim/choices.py @7f2e159,
-CableLengthUnitChoices; later releases add kilometres and miles)."""
+"""Millimeters of the units that NetBox has for cables (netbox-community/netbox netbox/dcim/choices.py @7f2e159,
+CableLengthUnitChoices; later releases add kilometers and miles)."""
 _SPELT = {
     "kilometers": "km",
     "kilometres": "km",
@@ -97,7 +97,7 @@ def sonic_spelling(port: str) -> str:
 
 
 def parse_cable_length(text: str, unit: str = "") -> int:
-    """Return whole metres, rounded up; ``unit`` is that of a number which has none of its own.
+    """Return whole meters, rounded up; ``unit`` is that of a number which has none of its own.
 
     Raises:
         QuantityError: no number, no unit or an unknown one, or no length at all.

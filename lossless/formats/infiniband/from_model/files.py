@@ -274,7 +274,7 @@ def _troubles(subnet: Subnet, pairs: Sequence[OptionLine]) -> Iterator[WriteProb
             and known.only not in (None, subnet.flavour)
         ):
             yield WriteProblem(
-                origin, f"{pair.key} is a key of flavour {known.only}; the flavour here is {subnet.flavour}"
+                origin, f"{pair.key} is a key of flavor {known.only}; the flavor here is {subnet.flavour}"
             )
         elif known is None and subnet.flavour == "upstream":
             yield WriteProblem(origin, f"opensm has no option {pair.key!r}")

@@ -160,7 +160,7 @@ def _subnet(options: OpensmConf, origin: Origin) -> Subnet:
 
 
 def _flavour(keys: Iterable[str]) -> Flavour | Unknown:
-    """Return the one flavour that has all the keys, where there are keys that only one has."""
+    """Return the one flavor that has all the keys, where there are keys that only one has."""
     only = {known.only for key in keys if (known := option(key)) is not None and known.only is not None}
     return only.pop() if len(only) == 1 else UNKNOWN
 

@@ -96,7 +96,7 @@ _QUEUE = {
 
 _COLOURS = {
     colour: KeyDoc(
-        f"The curve of packets that a device on the path has coloured {colour}; `off` marks none of them. Left out: "
+        f"The curve of packets that a device on the path has colored {colour}; `off` marks none of them. Left out: "
         "that of all others.",
         (_FASTER, "off"),
     )

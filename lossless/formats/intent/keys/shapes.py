@@ -11,9 +11,9 @@ _ACCEPTED = KeyDoc(
     "one for each. Left out: 1.",
     (2,),
 )
-_HOST_M = KeyDoc("Length of the cables from hosts to their switches, in metres, with its unit.", ("3m",))
-_UPLINK_M = KeyDoc("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",))
-_GLOBAL_M = KeyDoc("Length of the cables between groups, in metres, with its unit.", ("100m",))
+_HOST_M = KeyDoc("Length of the cables from hosts to their switches, in meters, with its unit.", ("3m",))
+_UPLINK_M = KeyDoc("Length of the cables from leaves to spines, in meters, with its unit.", ("30m",))
+_GLOBAL_M = KeyDoc("Length of the cables between groups, in meters, with its unit.", ("100m",))
 _OTHER_FORM = "Left out: another form is given."
 
 
@@ -109,7 +109,7 @@ SHAPES: dict[str, dict[str, KeyDoc]] = {
     },
     "DragonflyCables": {
         "host": _HOST_M,
-        "local": KeyDoc("Length of the cables within a group, in metres, with its unit.", ("10m",)),
+        "local": KeyDoc("Length of the cables within a group, in meters, with its unit.", ("10m",)),
         "global": _GLOBAL_M,
     },
     "DragonflyRoom": {
@@ -149,7 +149,7 @@ SHAPES: dict[str, dict[str, KeyDoc]] = {
     },
     "TorusCables": {
         "host": _HOST_M,
-        "link": KeyDoc("Length of the cables between switches, in metres, with its unit.", ("10m",)),
+        "link": KeyDoc("Length of the cables between switches, in meters, with its unit.", ("10m",)),
     },
     "TorusRoom": {"hosts_per_switch": _most("hosts at a switch", 8)},
 }

@@ -86,10 +86,10 @@ SONIC: dict[str, dict[str, KeyDoc]] = {
         ),
     },
     "PodCables": {
-        "host": KeyDoc("Length of the cables from hosts to leaves, in metres, with its unit.", ("3m",)),
-        "uplink": KeyDoc("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",)),
+        "host": KeyDoc("Length of the cables from hosts to leaves, in meters, with its unit.", ("3m",)),
+        "uplink": KeyDoc("Length of the cables from leaves to spines, in meters, with its unit.", ("30m",)),
         "spine_uplink": KeyDoc(
-            "Length of the cables from spines to super-spines, in metres, with its unit.", ("300m",)
+            "Length of the cables from spines to super-spines, in meters, with its unit.", ("300m",)
         ),
     },
     "LeafSpine": {

@@ -77,8 +77,8 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
         ),
     },
     "Cables": {
-        "host": KeyDoc("Length of the cables from hosts to leaves, in metres, with its unit.", ("3m",)),
-        "uplink": KeyDoc("Length of the cables from leaves to spines, in metres, with its unit.", ("30m",)),
+        "host": KeyDoc("Length of the cables from hosts to leaves, in meters, with its unit.", ("3m",)),
+        "uplink": KeyDoc("Length of the cables from leaves to spines, in meters, with its unit.", ("30m",)),
     },
     "DeviceChoice": {
         "role": KeyDoc("What the device is."),
@@ -94,7 +94,7 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
         ),
         "b": KeyDoc("The other end: a device, or DEVICE:PORT.", ("host1", "spine1:Ethernet0")),
         "links": KeyDoc("How many links, of which rate.", ("4 x 400G",)),
-        "cable": KeyDoc("Real length of the cables, in metres, with its unit.", ("30m",)),
+        "cable": KeyDoc("Real length of the cables, in meters, with its unit.", ("30m",)),
     },
     "NetworkChoice": {
         "on": KeyDoc("`separate`: on switches of its own; `fabric`: shares the fabric, in a class."),

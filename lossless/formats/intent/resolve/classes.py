@@ -171,8 +171,8 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
 def wred(loaded: LoadedIntent, class_name: str, place: ClassPlace) -> tuple[Wred | None, Origin]:
     """Return the WRED profile of a class at a place, None where ECN is off, and where either is stated.
 
-    All colours get the class's curve, unless they have one of their own: RDMA packets are green unless something on the
-    way recolours them.
+    All colors get the class's curve, unless they have one of their own: RDMA packets are green unless something on the
+    way recolors them.
     """
     policy = loaded.intent.classes[class_name].ecn
     stated = next(statements(policy, place), None) if policy else None

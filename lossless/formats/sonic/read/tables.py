@@ -89,7 +89,7 @@ class Tables:
     """All rows of one device; ``data`` is its configuration unchanged, with the tables that are not read.
 
     ``file`` is what origins name, ``shown`` what people call it, and ``device`` the device's name where that is not
-    the hostname. ``remarks`` are what was normalised to read it, ``numbers`` the values that are JSON numbers.
+    the hostname. ``remarks`` are what was normalized to read it, ``numbers`` the values that are JSON numbers.
 
     ``unread`` notes single values that mean nothing and that no rule reports; ``unreadable`` whole tables that
     are none, with why. ``joined`` are rows whose key names several ports; ``keys`` is filled once rows are

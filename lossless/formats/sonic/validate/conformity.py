@@ -171,7 +171,7 @@ def _rows(data: Mapping[str, object], table: str) -> Mapping[str, object]:
 def _parts(key: str) -> tuple[str, ...]:
     """Return the parts of the key of a row, without the blanks around them, which the models never see.
 
-    Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py @086b03b (_extractKey).
+    Source: sonic-buildimage src/sonic-yang-mgmt/sonic_yang_ext.py @086b03b (``_extractKey``).
     """
     parts = key.split("|")
     return tuple(parts if key.split() == [key] else map(str.strip, parts))

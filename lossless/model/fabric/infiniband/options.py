@@ -65,7 +65,7 @@ class Option(NamedTuple):
     gap: tuple[int, int] | None = None
 
     def known_to(self, flavour: Flavour) -> bool:
-        """Return whether an opensm of this flavour has the key."""
+        """Return whether an opensm of this flavor has the key."""
         return self.only in (None, flavour)
 
 
@@ -77,22 +77,22 @@ class OptionValue(NamedTuple):
 
 
 def options() -> Mapping[str, Option]:
-    """Return all options by key, those of one flavour included."""
+    """Return all options by key, those of one flavor included."""
     return _table()[0]
 
 
 def option(key: str) -> Option | None:
-    """Return the option of a key, None where neither flavour is known to have it; the case of letters counts."""
+    """Return the option of a key, None where neither flavor is known to have it; the case of letters counts."""
     return options().get(key)
 
 
 def known_keys(flavour: Flavour) -> tuple[str, ...]:
-    """Return the keys that a flavour is known to have. That of NVIDIA has more than those of the table."""
+    """Return the keys that a flavor is known to have. That of NVIDIA has more than those of the table."""
     return tuple(key for key, definition in options().items() if definition.known_to(flavour))
 
 
 def engines(flavour: Flavour) -> tuple[str, ...]:
-    """Return the words of ``routing_engine`` that a flavour is known to take; for NVIDIA there may be more."""
+    """Return the words of ``routing_engine`` that a flavor is known to take; for NVIDIA there may be more."""
     table = _table()[1]
     return table["upstream"] if flavour == "upstream" else (*table["upstream"], *table["nvidia"])
 

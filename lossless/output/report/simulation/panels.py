@@ -1,6 +1,6 @@
 """What figures of a run are made of: lines that can be told apart, limits, moments, units.
 
-Figures are read on paper too: lines differ in dashes and in lightness, not in colour alone, and where there are more
+Figures are read on paper too: lines differ in dashes and in lightness, not in color alone, and where there are more
 than can be told apart most of them are a band from the least to the most.
 """
 

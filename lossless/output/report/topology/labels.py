@@ -19,7 +19,7 @@ class LinkLabels:
         self._placed: list[tuple[float, float, float, str]] = []
 
     def add(self, places: Sequence[tuple[float, float]], text: str, *, always: bool) -> None:
-        """Add words at the first place that is free; ``always``: at the best one where none is."""
+        """Add words in the first free place; ``always``: in the best one where none is free."""
         half = len(text) * CHARACTER / 2 + 2
         free = (place for place in places if self._is_free(*place, half))
         place = next(free, places[0] if always else None)

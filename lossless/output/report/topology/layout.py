@@ -108,7 +108,7 @@ def _width(data: Data, items: Iterable[Data], *, least: int) -> float:
 
 
 def _across(data: Data, spans: Sequence[tuple[float, float]], width: float) -> Iterator[tuple[Data, float]]:
-    """Yield the switches with where they begin: centred in their group, or in the whole picture."""
+    """Yield the switches with where they begin: centered in their group, or in the whole picture."""
     switches = (item for item in data["items"] if item["role"] != "host")
     for (_, group), items in grouped(((item["role"], item["group"]), item) for item in switches).items():
         left, right = spans[group] if group >= 0 else (MARGIN, width - MARGIN)

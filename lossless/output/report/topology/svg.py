@@ -36,7 +36,7 @@ _STROKES = {
     "global_links": "#b0462f",
 }
 _DASHES = {"global_links": "7 3"}
-"""Beside the colour, for those who do not see it."""
+"""Beside the color, for those who do not see it."""
 _TITLES = {
     "hosts": "links to hosts",
     "uplinks": "uplinks of leaves",
@@ -239,7 +239,7 @@ def _legend(data: Data) -> Iterator[tuple[str, str]]:
 
 
 def _legend_line(tier: str, words: str, y: float) -> Iterator[str]:
-    """Yield a line of the legend; a colour of no tier may have its dashes behind it."""
+    """Yield a line of the legend; a color of no tier may have its dashes behind it."""
     tier, _, dash = tier.partition(" ")
     if tier:
         line = f"x1='{MARGIN}' y1='{px(y - 4)}' x2='{MARGIN + 26}' y2='{px(y - 4)}'"

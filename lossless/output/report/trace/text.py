@@ -108,7 +108,7 @@ class _TraceWriter:
         doubt = "" if finding["severity"] == "error" else f" [{finding['severity']}]"
         text = f"{finding['name']}: {finding['message']}{doubt}"
         indent = _INDENT * 2
-        # Colours take no columns, so the code is set before a text that was wrapped without it.
+        # Colors take no columns, so the code is set before a text that was wrapped without it.
         lead = " " * (len(indent) + 2 + len(finding["code"]) + 1)
         first, *rest = wrap(text, COLUMNS, initial_indent=lead, subsequent_indent=indent + _INDENT)
         yield f"{indent}{code} {first.strip()}"

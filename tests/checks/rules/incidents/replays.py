@@ -415,7 +415,7 @@ INCIDENTS = (
     Incident(
         "INC27",
         "a checker recommended a marking probability of 0",
-        "a public analyser of configurations",
+        "a public analyzer of configurations",
         (
             _leaf(
                 "probability 0 on a leaf",
@@ -475,7 +475,7 @@ INCIDENTS = (
     ),
     Incident(
         "INC35",
-        "a headroom row was smaller than the bytes in flight on the fibre",
+        "a headroom row was smaller than the bytes in flight on the fiber",
         "sonic-buildimage device files of the SN4700 @086b03b; issue 25862",
         (
             _leaf(

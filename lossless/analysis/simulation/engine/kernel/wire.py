@@ -1,4 +1,4 @@
-"""The wire: a frame is received whole when its last bit has travelled the cable (store and forward)."""
+"""The wire: a frame is received whole when its last bit has traveled the cable (store and forward)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 class World(NamedTuple):
     """The state of a simulated fabric: see ``engine.records`` for what each array holds.
 
-    ``classes`` is how many a link has, ``bits`` how many of an agenda entry are its slot.
+    ``classes`` is how many a link has, ``bits`` how many bits of an agenda entry are its slot.
     """
 
     clock: Any

@@ -44,7 +44,7 @@ readonly DSCP_PRIORITIES=0000000000000000000000000030000000000000000000007000000
 readonly TRUST=dscp
 # Priority:on or priority:off.
 readonly PFC='0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off'
-# mlx5 takes the delay as the length of the cable in metres, and sizes its receive buffers by it.
+# mlx5 takes the delay as the length of the cable in meters, and sizes its receive buffers by it.
 readonly DELAY=3
 # Priority:TC, TC:how it is chosen, TC:percent.
 readonly PRIO_TC='0:0 1:0 2:0 3:1 4:0 5:0 6:0 7:2'
@@ -364,7 +364,7 @@ set_qos() {
     ensure "$interface: ETS" "prio-tc ${prio_tc[*]} tc-tsa ${tc_tsa[*]} tc-bw ${tc_bw[*]}" classes \
         dcb ets set dev "$interface" prio-tc "${prio_tc[@]}" tc-tsa "${tc_tsa[@]}" tc-bw "${tc_bw[@]}"
     read -ra prio_pfc <<<"$PFC"
-    ensure "$interface: cable in metres" "$DELAY" delay dcb pfc set dev "$interface" delay "$DELAY"
+    ensure "$interface: cable in meters" "$DELAY" delay dcb pfc set dev "$interface" delay "$DELAY"
     ensure "$interface: PFC" "$PFC" pfc dcb pfc set dev "$interface" prio-pfc "${prio_pfc[@]}"
 }
 
