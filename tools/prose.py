@@ -72,7 +72,7 @@ def _harper(texts: list[str], words: list[str], settings: dict[str, Any]) -> lis
     with ThreadPoolExecutor(2) as both:
         answers = both.map(lambda half: _ask({**question, "texts": [texts[each] for each in half]}), halves)
         said = dict(zip(new, (each for answer in answers for each in answer), strict=True))
-    CLEAN.write_text("\n".join(sorted({each for n, each in enumerate(digests) if not said.get(n)})))
+    CLEAN.write_text("\n".join(sorted(clean | {each for n, each in enumerate(digests) if not said.get(n)})))
     return [said.get(number, []) for number in range(len(texts))]
 
 
