@@ -209,3 +209,87 @@ def test_types_that_contradict_each_other_leave_it_open_and_are_named() -> None:
         "missing tier of spine2",
         "the types of devices contradict each other on the tier of spine1",
     ]
+
+
+def test_of_many_switches_without_a_tier_five_are_named() -> None:
+    leaves = [switch(f"leaf{n}", None, 65100 + n, f"leaf{n % 6 + 1}:Ethernet4", f"leaf{(n - 2) % 6 + 1}:Ethernet0")
+              for n in range(1, 7)]  # fmt: skip
+    (reason,) = said(*leaves)
+    assert reason.startswith("missing tier of leaf1, leaf2, leaf3, leaf4, leaf5 and 1 more: set ")
+
+
+def test_a_switch_without_a_tier_that_nothing_joins_is_of_no_consequence() -> None:
+    assert said(*fabric(), switch("spare", None, 65999)) == []
+
+
+def test_where_a_leaf_has_no_asn_nothing_is_said_of_what_it_passes_on() -> None:
+    unnumbered = {"DEVICE_METADATA": {"localhost": {"bgp_asn": "None"}}}
+    spines = [spine(1, asn=65001), spine(2, asn=65002)]
+    assert said(leaf(1, **unnumbered), leaf(2, **unnumbered), *spines) == []
+    (reason,) = said(leaf(1, **unnumbered), leaf(2), *spines)
+    assert reason.startswith("valleys at leaf2: ")
+
+
+def test_ports_that_lead_to_no_switch_need_no_pfc() -> None:
+    leaves: dict[str, Any] = {"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": ""}}}
+    spines: dict[str, Any] = {"PORT_QOS_MAP": {"Ethernet8": {"pfc_enable": ""}}}
+    tors = [leaf(1, **merge(bouncing("leaf2"), leaves)), leaf(2, **merge(bouncing("leaf1"), leaves))]
+    assert only("TOP005", *tors, spine(1, **spines), spine(2, **spines)).places == 4
+
+
+@pytest.mark.parametrize("silent", ["leaves", "spines"])
+def test_links_that_pause_in_one_direction_close_none(silent: str) -> None:
+    up, down = ("Ethernet4", "Ethernet8"), ("Ethernet0", "Ethernet4")
+    lossy: dict[str, dict[str, Any]] = {"leaves": {}, "spines": {}}
+    ports = up if silent == "leaves" else down
+    lossy[silent] = {"PORT_QOS_MAP": {port: {"pfc_enable": ""} for port in ports}}
+    of_leaves, of_spines = lossy["leaves"], lossy["spines"]
+    leaves = [leaf(1, **merge(bouncing("leaf2"), of_leaves)), leaf(2, **merge(bouncing("leaf1"), of_leaves))]
+    assert drawn("TOP005", *leaves, spine(1, **of_spines), spine(2, **of_spines)) == []
+
+
+@pytest.mark.parametrize("far", ["leaves", "spines"])
+def test_a_link_is_out_of_service_where_either_end_is_down(far: str) -> None:
+    leaves = [bouncing("leaf2"), bouncing("leaf1")]
+    spines: list[dict[str, Any]] = [{}, {}]
+    if far == "leaves":
+        leaves[0]["PORT"] = {port: {"admin_status": "down"} for port in ("Ethernet4", "Ethernet8")}
+    else:
+        spines = [{"PORT": {"Ethernet0": {"admin_status": "down"}}}] * 2
+    documents = [
+        *(leaf(n, **one) for n, one in enumerate(leaves, 1)),
+        *(spine(n, **one) for n, one in enumerate(spines, 1)),
+    ]
+    assert drawn("TOP005", *documents) == []
+
+
+def test_ports_that_are_down_lead_to_no_spine_without_a_file() -> None:
+    kinds = neighbors(spine1="LeafRouter", spine2="LeafRouter")
+    alone = {"DEVICE_NEIGHBOR": {"Ethernet0": None}, "PORT": {"Ethernet4": {"admin_status": "down"}}}
+    first = leaf(1, **merge(merge(bouncing("leaf2"), kinds), alone))
+    second = leaf(2, **merge(bouncing("leaf1"), kinds))
+    assert "spine1" not in only("TOP005", first, second).message
+    down = {"PORT": {"Ethernet8": {"admin_status": "down"}}}
+    assert (
+        drawn("TOP005", leaf(1, **merge(merge(merge(bouncing("leaf2"), kinds), alone), down)), second) == []
+    )
+
+
+def test_a_cycle_is_told_port_by_port() -> None:
+    found = only("TOP005", leaf(1, **bouncing("leaf2")), leaf(2, **bouncing("leaf1")), spine(1), spine(2))
+    assert found.message.partition(": ")[2] == "leaf1 -> spine1 -> leaf2 -> spine1 -> leaf1"
+    assert found.data["links"] == [
+        "leaf1:Ethernet4 spine1:Ethernet0",
+        "spine1:Ethernet4 leaf2:Ethernet4",
+        "leaf2:Ethernet4 spine1:Ethernet4",
+        "spine1:Ethernet0 leaf1:Ethernet4",
+    ]
+
+
+def test_switches_of_an_intent_are_left_to_it() -> None:
+    rendered = [
+        patched(f"rendered-{kind}.json", {"DEVICE_NEIGHBOR": None}, f"{kind}.json")
+        for kind in ("leaf", "spine")
+    ]
+    assert len(said(*rendered)) == 1
+    assert said(*rendered, patched("leaf-spine.yaml", {})) == []

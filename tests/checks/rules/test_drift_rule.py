@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings, strategies as st
 from lossless.api import lint, lint_documents, render
 from lossless.ground.documents import load_text
 from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
-from tests.checks.rules.snippets import BASES
+from tests.checks.rules.snippets import BASES, merge
 from tests.output.render.test_render_laws import _other, _values, rendered
 from tests.paths import ROOT
 from tests.strategies import document_of, fabric_of, intents
@@ -220,6 +220,31 @@ class TestOneRow:
     def test_a_row_the_intent_has_no_use_for_is_worth_knowing(self) -> None:
         found = the_drift({"QUEUE": {"Ethernet0|5": {"scheduler": "scheduler.default"}}})
         assert (found.severity, found.message) == ("info", "queue 5: the intent has no such rows")
+
+
+def test_maps_of_a_tunnel_are_compared_entry_by_entry() -> None:
+    data = merge(load_text((BASES / "leaf-spine.yaml").read_text(), "fabric.yaml").data,
+                 {"topology": {"leaf_spine": {"dual_tor": True}}})  # fmt: skip
+    fabric = fabric_of(data)
+    tables = rendered(fabric, fabric.switches[0])
+    for table, entry in (
+        ("TC_TO_DSCP_MAP", {"3": "0"}),
+        ("TC_TO_QUEUE_MAP", {"3": "3"}),
+        ("TC_TO_PRIORITY_GROUP_MAP", {"4": "2"}),
+    ):
+        tables[table]["AZURE_TUNNEL"].update(entry)
+    del tables["TUNNEL"]["MuxTunnel0"]["decap_dscp_to_tc_map"]
+    device = load_text(json.dumps(tables), "device.json")
+    assert {found.origin.path: found.message for found in drawn("CFG004", device, document_of(data))} == {
+        ("TC_TO_DSCP_MAP", "AZURE_TUNNEL", "3"):
+            "TC_TO_DSCP_MAP AZURE_TUNNEL: TC 3 goes to DSCP 0, the intent says 2",
+        ("TC_TO_QUEUE_MAP", "AZURE_TUNNEL", "3"):
+            "TC_TO_QUEUE_MAP AZURE_TUNNEL: TC 3 goes to queue 3, the intent says 2",
+        ("TC_TO_PRIORITY_GROUP_MAP", "AZURE_TUNNEL", "4"):
+            "TC_TO_PRIORITY_GROUP_MAP AZURE_TUNNEL: TC 4 goes to PG 2, the intent says 0",
+        ("TUNNEL",): "no DSCP_TO_TC_MAP is in force: DSCP 26 goes to TC 0, the intent says 3; DSCP 48 goes to TC 0, "
+                     "the intent says 6",
+    }  # fmt: skip
 
 
 class TestNoDrift:

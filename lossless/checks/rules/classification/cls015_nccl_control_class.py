@@ -37,7 +37,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
-from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
     from lossless.model.fabric.model import TrafficClass
@@ -48,17 +47,16 @@ def check(view: View) -> Results:
     """Yield a violation per kind of host whose control messages are lossy and wait their turn."""
     for host, names in view.host_kinds:
         tos = host.jobs.fifo_tc
-        cls = None if tos is None or tos is UNKNOWN else view.fabric.classes.of_dscp(tos >> 2)
-        if not isinstance(tos, int) or cls is None or cls.lossless or _strict(view, cls):
-            continue
-        yield Violation(
-            origin=host.at("nccl", "ib_fifo_tc"),
-            message=f"NCCL's control messages go to class {cls.name} (DSCP {tos >> 2}): lossy, and not strict",
-            note="a sender moves nothing before them, and under congestion they are dropped",
-            help="point NCCL_IB_FIFO_TC at a strict class, or leave it out: they then ride with the data",
-            elements=names,
-            data={"tos": tos, "class": cls.name},
-        )
+        cls = view.fabric.classes.of_dscp(tos >> 2) if isinstance(tos, int) else None
+        if isinstance(tos, int) and cls is not None and not cls.lossless and not _strict(view, cls):
+            yield Violation(
+                origin=host.at("nccl", "ib_fifo_tc"),
+                message=f"NCCL's control messages go to class {cls.name} (DSCP {tos >> 2}): lossy, and not strict",
+                note="a sender moves nothing before them, and under congestion they are dropped",
+                help="point NCCL_IB_FIFO_TC at a strict class, or leave it out: they then ride with the data",
+                elements=names,
+                data={"tos": tos, "class": cls.name},
+            )
 
 
 def _strict(view: View, cls: TrafficClass) -> bool:

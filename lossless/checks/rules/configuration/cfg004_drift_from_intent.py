@@ -120,7 +120,7 @@ def _violations(device: Device, have: Switch, want: Switch) -> Iterator[Violatio
     for configured, declared in up:
         where = (element(device, configured.name),)
         yield from (_violation(difference, where) for difference in _port(device, configured, declared))
-    identical = grouped((_identity(*pair), pair) for pair in up if pair[0].qos is not None)
+    identical = grouped((_identity(*pair), pair) for pair in up)
     for ports in identical.values():
         yield from _ports(device, ports)
 
@@ -135,7 +135,8 @@ def _unused(device: Device, present: Mapping[str, Port], want: Switch) -> Iterat
     down = [port for port in want.ports if port.admin_up is False]
     names = [port.name for port in down if port.name in present and present[port.name].admin_up]
     if names:
-        message = f"{listed(names)} {'is' if len(names) == 1 else 'are'} up, and the intent says that no link uses them"
+        are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+        message = f"{listed(names)} {are} up, and the intent says that no link uses {them}"
         difference = SwitchDifference(device.tables.origin("PORT").key(), message, down[0].origin)
         yield _violation(difference, tuple(element(device, name) for name in names))
 

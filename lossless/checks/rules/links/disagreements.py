@@ -8,7 +8,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
+    from collections.abc import Callable, Iterator
 
     from lossless.model.fabric.deployed_devices import CabledPair, DeployedDevices, LinkEnd
 
@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 class Disagreement(NamedTuple):
     """Links between two devices whose ends say different things, the same on every one of them.
 
-    ``low`` and ``high`` are the ends of the first link, by what they say.
+    ``low`` and ``high`` are the ends of the first link, by the ``values`` that they say.
     """
 
     low: LinkEnd
     high: LinkEnd
+    values: tuple[int, int]
     pairs: tuple[CabledPair, ...]
 
     @property
@@ -42,7 +43,7 @@ class Disagreement(NamedTuple):
 
 
 def disagreements(
-    devices: DeployedDevices, value_of: Callable[[LinkEnd], Hashable | None], order: Callable[[LinkEnd], int]
+    devices: DeployedDevices, value_of: Callable[[LinkEnd], int | None]
 ) -> Iterator[Disagreement]:
     """Yield links in service whose ends say different things; an end whose value is None says nothing."""
     values = ((pair, value_of(pair.near), value_of(pair.far)) for pair in devices.compared)
@@ -51,6 +52,6 @@ def disagreements(
         for pair, near, far in values
         if near is not None and far is not None and near != far
     )
-    for identical in differing.values():
-        low, high = sorted((identical[0].near, identical[0].far), key=order)
-        yield Disagreement(low, high, tuple(identical))
+    for (_, near, _, far, _), identical in differing.items():
+        (less, low), (more, high) = sorted(((near, identical[0].near), (far, identical[0].far)))
+        yield Disagreement(low, high, (less, more), tuple(identical))

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per pair of devices and of speeds that differ."""
-    return map(_violation, disagreements(devices, _speed, lambda end: end.speed_bps or 0))
+    return map(_violation, disagreements(devices, _speed))
 
 
 def _speed(end: LinkEnd) -> int | None:
@@ -58,13 +58,13 @@ def _speed(end: LinkEnd) -> int | None:
 
 def _violation(links: Disagreement) -> Violation:
     low, high = links.low, links.high
-    slow, fast = format_rate(low.speed_bps or 0), format_rate(high.speed_bps or 0)
+    slow, fast = map(format_rate, links.values)
     return Violation(
         origin=low.at("speed"),
         message=f"{low.name} is set to {slow}, its neighbor {high.name} to {fast}: the link does not come up",
         note=links.doubt,
         help=f"set both ports to {slow}, or both to {fast}",
         elements=links.elements,
-        data={"speeds_bps": [low.speed_bps, high.speed_bps]},
+        data={"speeds_bps": list(links.values)},
         related=(RelatedPlace(high.at("speed"), f"the end with {fast}"),),
     ).certain_if(links.mutual)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per pair of devices and of MTUs that differ."""
-    return map(_violation, disagreements(devices, _mtu, lambda end: _mtu(end) or 0))
+    return map(_violation, disagreements(devices, _mtu))
 
 
 def _mtu(end: LinkEnd) -> int | None:
@@ -57,7 +57,7 @@ def _mtu(end: LinkEnd) -> int | None:
 
 def _violation(links: Disagreement) -> Violation:
     low, high = links.low, links.high
-    small, large = _mtu(low) or 0, _mtu(high) or 0
+    small, large = links.values
     return Violation(
         origin=low.origin.at("mtu"),
         message=f"{low.name} has an MTU of {small} B, its neighbor {high.name} {large} B",

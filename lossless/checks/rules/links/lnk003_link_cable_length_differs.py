@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per pair of devices and of lengths that differ on links with PFC."""
-    differing = disagreements(devices, _length, lambda end: end.cable_m or 0)
-    return (_violation(links) for links in differing if links.mutual)
+    return (_violation(links) for links in disagreements(devices, _length) if links.mutual)
 
 
 def _length(end: LinkEnd) -> int | None:
@@ -58,13 +57,13 @@ def _length(end: LinkEnd) -> int | None:
 
 def _violation(links: Disagreement) -> Violation:
     short, long = links.low, links.high
-    missing_m = (long.cable_m or 0) - (short.cable_m or 0)
+    short_m, long_m = links.values
     return Violation(
         origin=short.cable_origin,
-        message=f"the cable is {short.cable_m}m at {short.name} and {long.cable_m}m at {long.name}",
-        note=f"if {long.cable_m}m is right, {short.switch} keeps headroom for {missing_m}m too little",
+        message=f"the cable is {short_m}m at {short.name} and {long_m}m at {long.name}",
+        note=f"if {long_m}m is right, {short.switch} keeps headroom for {long_m - short_m}m too little",
         help="enter the length of the cable at both ends",
         elements=links.elements,
-        data={"cable_m": [short.cable_m, long.cable_m]},
-        related=(RelatedPlace(long.cable_origin, f"the end with {long.cable_m}m"),),
+        data={"cable_m": [short_m, long_m]},
+        related=(RelatedPlace(long.cable_origin, f"the end with {long_m}m"),),
     )

@@ -51,11 +51,11 @@ _STATED = ("none", "fc", "rs")
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per pair of devices and of codes that differ."""
-    return map(_violation, disagreements(devices, _fec, lambda end: _STATED.index(end.fec or "none")))
+    return map(_violation, disagreements(devices, _fec))
 
 
-def _fec(end: LinkEnd) -> str | None:
-    return end.fec if end.fec in _STATED and not end.autoneg else None
+def _fec(end: LinkEnd) -> int | None:
+    return _STATED.index(end.fec) if end.fec in _STATED and not end.autoneg else None
 
 
 def _violation(links: Disagreement) -> Violation:

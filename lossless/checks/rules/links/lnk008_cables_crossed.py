@@ -59,7 +59,7 @@ def check(cabling: FabricCabling) -> Results:
     miscablings = cabling.comparison.tangles
     votes = Counter(pair for miscabling in miscablings for pair in _exchanged(miscabling))
     for together in grouped((_cause(miscabling, votes), miscabling) for miscabling in miscablings).values():
-        yield _violation(together, _taken_for(together[0], votes) if len(together) > 1 else None)
+        yield _violation(together, _taken_for(together[0], votes))
     renamed = cabling.comparison.renamed
     if renamed:
         first = renamed[0]

@@ -58,6 +58,11 @@ class _Length(NamedTuple):
     configured_m: int
     row_m: int | None
 
+    @property
+    def longer(self) -> bool:
+        """Whether it is longer than what is configured."""
+        return self.found_m > self.configured_m
+
 
 def check(cabling: FabricCabling) -> Results:
     """Yield a violation per length that is declared and per length that was found for it."""
@@ -79,24 +84,23 @@ def _unlike(cabling: FabricCabling, pair: CablePair) -> _Length | None:
         return None
     row = switch.hwsku.row_covering(pair.planned.speed_bps, found_m) if switch.hwsku else None
     length = _Length(pair, found_m, configured_m, row.cable_m if row else None)
-    is_unlike = found_m > configured_m or (row is not None and row.cable_m < configured_m)
+    is_unlike = length.longer or (row is not None and row.cable_m < configured_m)
     return length if is_unlike else None
 
 
 def _violation(lengths: Sequence[_Length]) -> Violation:
     first = lengths[0]
     planned, actual = first.pair
-    longer = first.found_m > first.configured_m
     return Violation(
         origin=planned.cable_origin,
         message=f"{'cables are' if len(lengths) > 1 else f'{planned.name} is'} {first.found_m} m long, not "
         f"{planned.cable_m} m, and {first.configured_m} m is configured",
         note="what is on the rest of a cable when a pause is sent is dropped"
-        if longer
+        if first.longer
         else f"the row for {first.row_m} m would do; headroom for more takes from the shared buffer",
         help=f"declare {first.found_m}m",
         elements=named([length.pair.planned for length in lengths]),
         data={"found_m": first.found_m, "declared_m": planned.cable_m, "configured_m": first.configured_m},
         related=related(actual.origin, f"{first.found_m} m"),
-        severity=None if longer else "info",
+        severity=None if first.longer else "info",
     )

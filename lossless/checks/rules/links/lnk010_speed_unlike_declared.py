@@ -50,24 +50,24 @@ if TYPE_CHECKING:
 
 def check(cabling: FabricCabling) -> Results:
     """Yield a violation per speed that is declared and per speed that was found for it."""
-    unlike = [
-        pair
+    by_speed = grouped(
+        ((pair.planned.origin, found_bps), pair)
         for pair in cabling.comparison.pairs
-        if pair.actual.speed_bps not in (None, pair.planned.speed_bps)
-    ]
-    by_speed = grouped(((pair.planned.origin, pair.actual.speed_bps), pair) for pair in unlike)
-    yield from map(_violation, by_speed.values())
+        if (found_bps := pair.actual.speed_bps) is not None and found_bps != pair.planned.speed_bps
+    )
+    for (_, found_bps), pairs in by_speed.items():
+        yield _violation(found_bps, pairs)
 
 
-def _violation(pairs: Sequence[CablePair]) -> Violation:
+def _violation(found_bps: int, pairs: Sequence[CablePair]) -> Violation:
     planned, actual = pairs[0]
-    there, wanted = format_rate(actual.speed_bps or 0), format_rate(planned.speed_bps)
+    there, wanted = format_rate(found_bps), format_rate(planned.speed_bps)
     what = f"{len(pairs):,} links have" if len(pairs) > 1 else f"{planned.name} has"
     return Violation(
         origin=actual.origin,
         message=f"{what} {there}, not {wanted}",
         help=f"declare {there}, or change what is plugged",
         elements=named([pair.planned for pair in pairs]),
-        data={"found_bps": actual.speed_bps, "declared_bps": planned.speed_bps},
+        data={"found_bps": found_bps, "declared_bps": planned.speed_bps},
         related=related(planned.origin, f"{wanted} is declared"),
     )

@@ -48,18 +48,16 @@ from lossless.ground.basics.findings import RelatedPlace
 if TYPE_CHECKING:
     from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
 
-_CLEAR, _STRICT = "bypass", "strict_encrypt"
+_MODES = _STRICT, _CLEAR = "strict_encrypt", "bypass"
 
 
 def across(devices: DeployedDevices) -> Results:
     """Yield a violation per two devices of which one drops the pauses of the other."""
-    for links in disagreements(devices, _mode, lambda end: end.macsec_pfc == _CLEAR):
-        if {links.low.macsec_pfc, links.high.macsec_pfc} == {_CLEAR, _STRICT}:
-            yield _violation(links)
+    return map(_violation, disagreements(devices, _mode))
 
 
-def _mode(end: LinkEnd) -> str | None:
-    return end.macsec_pfc if end.pfc else None
+def _mode(end: LinkEnd) -> int | None:
+    return _MODES.index(end.macsec_pfc) if end.pfc and end.macsec_pfc in _MODES else None
 
 
 def _violation(links: Disagreement) -> Violation:

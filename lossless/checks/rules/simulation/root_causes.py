@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.port import (
     LinkNeed,
     given_headroom,
-    group_profile,
     is_nvidia,
     lends_headroom,
     link_need,
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.simulation_facts import HeadroomUse, PortRef, SimulationFacts
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Switch
-    from lossless.model.fabric.qos import BufferProfile, PortQos, Queue, Watchdog
+    from lossless.model.fabric.qos import BufferProfile, Pool, Queue, Watchdog
+    from lossless.model.fabric.view import View
 
 
 _PFC_THERE = "name the links of this port in pfc.tiers (PFC017)"
@@ -85,11 +85,11 @@ def headroom_pool(run: SimulationFacts, spot: PortRef) -> RootCause:
 def pool(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return what decides how much of the buffer groups like that of a port share."""
     profile = _profile(run, spot)
-    return the_class(run) if profile is None or profile.pool is None else _of_pool(profile)
+    return the_class(run) if profile is None or profile.pool is None else _of_pool(profile, profile.pool)
 
 
-def _of_pool(profile: BufferProfile) -> RootCause:
-    origin = profile.pool.origin if profile.pool is not None else profile.origin
+def _of_pool(profile: BufferProfile, its_pool: Pool) -> RootCause:
+    origin = its_pool.origin
     at = origin.at("size") if origin.path[:1] == ("BUFFER_POOL",) else origin
     return RootCause(at, (origin,), profile, is_pool=True)
 
@@ -104,8 +104,8 @@ def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
     if row.buffer is None:
         return RootCause(row.origin)
     if row.buffer.dynamic_th == UNBOUNDED_TH and row.buffer.pool is not None:
-        return _of_pool(row.buffer)
-    declared = run.view is not None and run.view.fabric.declared
+        return _of_pool(row.buffer, row.buffer.pool)
+    declared = view_of(run).fabric.declared
     field = "dynamic_th" if row.buffer.dynamic_th is not None else "static_th"
     origin = row.buffer.origin if declared else below(row.buffer.origin, field)
     bound = (row.buffer_origin,) if row.buffer_origin is not None else ()
@@ -115,44 +115,47 @@ def queue(run: SimulationFacts, spot: PortRef) -> RootCause:
 def watchdog(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return what decides when the watchdog triggers on a port: its own row, else the first of its switch."""
     ports = _port(run, spot)
-    of_switch = (port.qos for port in ports.switch.ports if port.qos is not None) if ports else ()
-    watchdogs = (qos.watchdog for qos in (*([ports.qos] if ports else []), *of_switch))
-    row = next(filter(None, watchdogs), None)
-    return the_class(run) if ports is None or row is None else _detection(run, ports.switch, row)
+    if ports is None:
+        return the_class(run)
+    of_switch = (port.qos.watchdog for port in ports.switch.ports if port.qos is not None)
+    row = next(filter(None, (ports.qos.watchdog, *of_switch)), None)
+    return the_class(run) if row is None else _detection(run, ports.switch, row)
 
 
 def quickest_watchdog(run: SimulationFacts) -> RootCause:
     """Return what decides when the first watchdog of a fabric triggers."""
-    sets = run.view.lossless_sets if run.view is not None else ()
-    timed = [
-        (ports.qos.watchdog.triggers_after_ms, ports) for ports in sets if ports.qos.watchdog is not None
-    ]
-    _, first = min(timed, key=lambda pair: pair[0], default=(0, None))
-    if first is None or first.qos.watchdog is None:
+    sets = view_of(run).lossless_sets
+    timed = [(row, ports.switch) for ports in sets if (row := ports.qos.watchdog) is not None]
+    if not timed:
         return the_class(run)
-    return _detection(run, first.switch, first.qos.watchdog)
+    row, switch = min(timed, key=lambda pair: pair[0].triggers_after_ms)
+    return _detection(run, switch, row)
 
 
 def _detection(run: SimulationFacts, switch: Switch, row: Watchdog) -> RootCause:
-    declared = run.view is not None and run.view.fabric.declared
-    origin = below(row.origin, "detection" if declared else "detection_time")
+    origin = below(row.origin, "detection" if view_of(run).fabric.declared else "detection_time")
     return RootCause(origin, (row.origin, switch.qos.poll.origin))
 
 
 def link(run: SimulationFacts, spot: PortRef) -> RootCause:
     """Return where the link of a port was declared."""
-    port = run.view.port(*spot) if run.view is not None else None
+    port = view_of(run).port(*spot)
     return RootCause(port.origin, (port.origin,)) if port is not None else the_class(run)
 
 
 def the_class(run: SimulationFacts) -> RootCause:
     """Return the class that was asked about; of devices, the PFC of the first port that has it on."""
-    view = run.view
-    if view is None:
-        raise ValueError("a run without a fabric has nothing to blame")
+    view = view_of(run)
     classes = (cls.origin for cls in view.fabric.classes.lossless if cls.priority == run.priority)
     ports = (port_set.qos.pfc.origin for port_set in view.lossless_sets)
     return RootCause(next(chain(classes, ports), view.fabric.switches[0].origin))
+
+
+def view_of(run: SimulationFacts) -> View:
+    """Return the fabric that was run."""
+    if run.view is None:
+        raise ValueError("a run without a fabric has nothing to blame")
+    return run.view
 
 
 def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
@@ -178,29 +181,21 @@ def more_headroom(run: SimulationFacts, short: HeadroomUse) -> str:
 
 
 def _port(run: SimulationFacts, spot: PortRef) -> PortSet | None:
-    port = run.view.port(*spot) if run.view is not None else None
-    if run.view is None or port is None or port.qos is None:
+    view = view_of(run)
+    port = view.port(*spot)
+    if port is None or port.qos is None:
         return None
-    switch = run.view.switch_by_name[spot.switch]
-    return single_port(switch, port, port.qos)
+    return single_port(view.switch_by_name[spot.switch], port, port.qos)
 
 
 def _profile(run: SimulationFacts, spot: PortRef) -> BufferProfile | None:
     """Return the profile of the group that the class is counted in, lossy ones included."""
     ports = _port(run, spot)
-    number = _number(ports.qos if ports else None, run.priority)
-    if ports is None or number is None:
+    number = ports.qos.group_of(run.priority) if ports else UNREADABLE
+    if ports is None or number == UNREADABLE:
         return None
-    profile = group_profile(ports, number)
-    if profile is not None and not isinstance(profile, MissingInput):
-        return profile
     group = ports.qos.groups[number]
     return group.buffer if group is not None else None
-
-
-def _number(qos: PortQos | None, priority: int) -> int | None:
-    number = qos.group_of(priority) if qos is not None else UNREADABLE
-    return None if number == UNREADABLE else number
 
 
 def _queue(run: SimulationFacts, spot: PortRef) -> Queue | None:

@@ -54,7 +54,7 @@ def violations(run: SimulationRun, verdict: BufferVerdict, severity: Severity) -
         elif evidence.outcome.origin not in reported:
             reported.add(evidence.outcome.origin)
             if evidence.verdict == verdict and not _is_reported(
-                run, evidence, evidence.outcome.severity or severity
+                run, evidence.outcome, evidence.rows, severity
             ):
                 yield evidence.outcome
 
@@ -64,16 +64,18 @@ def _all(run: SimulationFacts) -> Iterator[VerdictEvidence]:
         yield from EVIDENCE_OF[cause.kind](run, cause)
 
 
-def _is_reported(run: SimulationRun, evidence: VerdictEvidence, severity: Severity) -> bool:
+def _is_reported(
+    run: SimulationRun, violation: Violation, rows: Sequence[Origin], severity: Severity
+) -> bool:
     """Return whether another rule reports the same object, at least as grave."""
-    elements = set(evidence.outcome.elements) if isinstance(evidence.outcome, Violation) else set()
-    grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
-    declared = run.facts.view is not None and run.facts.view.fabric.declared
+    elements = set(violation.elements)
+    grave = SEVERITIES[: SEVERITIES.index(violation.severity or severity) + 1]
+    declared = root_causes.view_of(run.facts).fabric.declared
     return any(
         finding.severity in grave
         and not finding.code.startswith(RESTATES)
         and (
-            any(_is_same_object(finding.origin, row, declared=declared) for row in evidence.rows)
+            any(_is_same_object(finding.origin, row, declared=declared) for row in rows)
             or (finding.code in _OF_THE_SAME_PORTS and not elements.isdisjoint(finding.elements))
         )
         for finding in run.findings
@@ -199,8 +201,8 @@ def _tight_pools(run: SimulationFacts, cause: SimulationCause) -> Iterator[Verdi
     on = {switch: _any_spot(run, switch) for switch, _ in run.pools}
     pools_at = [(switch, left, spot) for switch, left in run.pools if (spot := on[switch]) is not None]
     for root, pools in _by_origin((root_causes.headroom_pool(run, pool[2]), pool) for pool in pools_at):
-        left = min(left for _, left, _ in pools)
-        message = f"{format_bytes(max(0, left))} of the shared headroom were left at {pools[0][0]}"
+        least, left, _ = min(pools, key=lambda pool: pool[1])
+        message = f"{format_bytes(max(0, left))} of the shared headroom were left at {least}"
         data: dict[str, Json] = {"pool_left_bytes": left}
         spots = [spot for _, _, spot in pools]
         yield _evidence(run, cause, root, message, spots, fix=_pool_fix(root), data=data)
@@ -322,6 +324,6 @@ def _pool_fix(root: RootCause) -> str:
 
 def _any_spot(run: SimulationFacts, switch: str) -> PortRef | None:
     """Return a port of a switch whose group draws on its headroom pool."""
-    sets = run.view.lossless_sets if run.view is not None else ()
+    sets = root_causes.view_of(run).lossless_sets
     names = (port.name for ports in sets if switch in ports.switches for port in ports.ports)
     return next((PortRef(switch, name) for name in names), None)

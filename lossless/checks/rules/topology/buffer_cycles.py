@@ -57,13 +57,9 @@ class FabricRouting(NamedTuple):
         return f"{joined(through)} {are} configured elsewhere: {why}" if through else ""
 
     def pauses_above(self, name: str) -> bool:
-        """Return whether links down to a switch have PFC, and links up from it."""
+        """Return whether links up from a switch have PFC: in an intent both of their ends do, or neither."""
         switch = self.wires.names.index(name)
-        lossy = self.wires.lossy
-        above = self.wires.above(switch)
-        return any((other, switch) not in lossy for other in above) and any(
-            (switch, other) not in lossy for other in above
-        )
+        return any((switch, other) not in self.wires.lossy for other in self.wires.above(switch))
 
 
 _BY_VIEW: WeakKeyDictionary[View, FabricRouting | None] = WeakKeyDictionary()

@@ -168,7 +168,7 @@ def _wires(tiers: dict[str, Tier | None], links: list[_Link]) -> Wires:
     attached = [tiers[name] is Tier.LEAF for name in number]
     asked = partial(_of_pairs, ports)
     return Wires(
-        tuple(number), heights, attached, joined, [0] * len(number), asked, frozenset(all_pairs - pausing)
+        tuple(number), heights, attached, joined, bytes(len(number)), asked, frozenset(all_pairs - pausing)
     )
 
 

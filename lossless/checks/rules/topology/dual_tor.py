@@ -34,5 +34,5 @@ def _stays(tunnel: TunnelMaps | None, priority: int, paused: set[int]) -> bool:
     queues = tunnel.tc_to_queue if tunnel is not None else None
     if queues is None:
         return True
-    second = {queues.targets[p] for p in paused if p < len(queues.targets) and queues.targets[p] != p}
+    second = {queues.targets[p] for p in paused if queues.targets[p] != p}
     return queues.targets[priority] in (priority, None) and priority not in second

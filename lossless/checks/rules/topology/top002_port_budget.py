@@ -39,7 +39,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
@@ -68,15 +68,13 @@ class SpeedDemand(NamedTuple):
 def check(view: View) -> Results:
     """Yield a violation per kind of switch that lacks ports."""
     for switch, names in view.identical:
-        if switch.demand and switch.profile is None:
-            yield MissingInput("no hardware profile describes the switch", len(names))
         yield from unknown_speeds(switch, names)
     yield from merged(_violations(view))
 
 
 def _violations(view: View) -> Iterator[Violation]:
     for switch, names in view.identical:
-        if not switch.demand or switch.profile is None or any(unknown_speeds(switch, names)):
+        if switch.profile is None or any(unknown_speeds(switch, names)):
             continue
         demands = _by_speed(switch.demand, switch.profile)
         missing = sum(d.cages for d in demands) - len(fabric_cages(switch.profile))
@@ -147,8 +145,13 @@ def _unplaced(switch: Switch, profile: SwitchProfile, names: tuple[str, ...]) ->
     for (origin, speed_bps), ports in groups.items():
         violation = _unplaced_violation(switch, profile, names, origin, speed_bps, len(ports))
         # A port that was asked for by name is shown by that name.
-        named = tuple(f"{name}:{port.name}" for name in names[:5] for port in ports)
-        yield violation._replace(elements=named) if "links" in origin.path else violation
+        named = tuple(f"{name}:{port.name}" for name in names for port in ports)
+        yield violation._replace(elements=named) if _is_listed(origin) else violation
+
+
+def _is_listed(origin: Origin) -> bool:
+    """Return whether ports are asked for by a link of a list; those of a shape have no names."""
+    return origin.path[:2] == ("topology", "links")
 
 
 def _unplaced_violation(
@@ -156,7 +159,7 @@ def _unplaced_violation(
 ) -> Violation:
     rate, hwsku = format_rate(speed_bps), switch.hwsku.name if switch.hwsku else "unknown"
     placed = sum(port.placed and port.speed_bps == speed_bps for port in switch.ports)
-    listed = "links" in origin.path
+    listed = _is_listed(origin)
     named = (
         "a port that a link names must exist at that speed beside the others that are named; "
         if listed

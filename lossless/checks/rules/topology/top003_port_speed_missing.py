@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation, merged
+from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.topology.unknown_speeds import unknown_speeds
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
@@ -66,12 +66,7 @@ if TYPE_CHECKING:
 def check(view: View) -> Results:
     """Yield a violation per speed that a kind of switch, or the network adapter of the hosts, does not have."""
     for switch, names in view.identical:
-        if switch.demand and switch.profile is None:
-            yield MissingInput("no hardware profile describes the switch", len(names))
         yield from unknown_speeds(switch, names)
-    for host, names in view.host_kinds:
-        if host.nic is None:
-            yield MissingInput("no hardware profile describes the network adapter", len(names))
     # Where links are listed, each of many lines may ask for the same speed.
     yield from merged(_violations(view))
 
@@ -103,16 +98,15 @@ def _switch_violation(profile: SwitchProfile, demand: PortDemand, names: tuple[s
 
 
 def _adapter(view: View, host: HostQos, names: tuple[str, ...]) -> Iterator[Violation]:
-    if host.nic is None or not isinstance(host.rate_bps, int) or not host.rate_bps:
+    if host.nic is None or not isinstance(host.rate_bps, int) or host.rate_bps in host.nic.rates_bps:
         return
-    if host.rate_bps not in host.nic.rates_bps:
-        for origin, hosts in _by_line(view, host.rate_bps, names).items():
-            yield _adapter_violation(host.nic, host.rate_bps, origin, tuple(hosts))
+    for origin, hosts in _by_line(view, host.rate_bps, names).items():
+        yield _adapter_violation(host.nic, host.rate_bps, origin, tuple(hosts))
 
 
 def _by_line(view: View, rate_bps: int, names: Sequence[str]) -> dict[Origin, list[str]]:
     """Return the hosts by where their links are written."""
-    links = ((name, link) for name in names for link in view.links_of.get(name, ()) if link.to_host)
+    links = ((name, link) for name in names for link in view.links_of.get(name, ()))
     ports = ((name, view.port(link.a, link.a_port)) for name, link in links if link.speed_bps == rate_bps)
     return grouped(dict.fromkeys((port.origin, name) for name, port in ports if port))
 

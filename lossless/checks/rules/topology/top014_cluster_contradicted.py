@@ -142,7 +142,8 @@ def _nics(cluster: Cluster, view: View) -> Iterator[Violation]:
 
 def _nics_violation(cluster: Cluster, stated: int, links: int, hosts: Sequence[str]) -> Violation:
     short = links < stated
-    why = f"{stated - links} of them have none" if short else "they do not get equally many"
+    none = f"{stated - links} of them {'has' if stated - links == 1 else 'have'} none"
+    why = none if short else "they do not get equally many"
     return Violation(
         origin=cluster.origin.at("nics_per_host"),
         message=f"a host has {links} {'link' if links == 1 else 'links'} for {stated} NICs: {why}",

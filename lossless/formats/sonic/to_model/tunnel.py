@@ -68,7 +68,7 @@ def _outer(tables: Tables, name: str) -> IndexMap | None:
         return None
     read = {whole_number(str(tc)): whole_number(str(dscp)) for tc, dscp in row.items()}
     targets = tuple(_target(read[tc]) if tc in read else None for tc in PRIORITIES)
-    return IndexMap(name, targets, tables.origin(OUTER_TABLE))
+    return IndexMap(name, targets, tables.origin(OUTER_TABLE).at(name))
 
 
 def _target(dscp: int | None) -> int:
