@@ -27,6 +27,8 @@ MOST_COLUMNS = 10
 """Most boxes side by side: with more, no label is legible where a page is as wide as the picture."""
 _PLANES, _SIDES = 4, ((5, 5), (3, 4), (3, 3))
 """Planes that are drawn at most; most layers of a grid, and longest side, in the order in which they are tried."""
+_FOLDED, _SPINES = 4, 4
+"""Boxes of a row that is folded, and most spines one by one: more lines that cross are no longer told apart."""
 _STEPS = tuple((devices, groups) for devices in (8, 5, 4, 3, 2, 1) for groups in (4, 3, 2))
 """Most devices of a row in a group, and most groups, in the order in which they are tried."""
 
@@ -166,6 +168,8 @@ class _Folding:
                 (_run_of(plane, self._plane_runs), _run_of(group, self._group_runs)), []
             ).extend(nodes)
         inside = max(1, most // max(1, len({plane for plane, _ in merged})))
+        if any(nodes[0].role.endswith("spine") for nodes in merged.values()):
+            inside = min(inside, _SPINES)
         for (plane, group), nodes in sorted(merged.items()):
             alone = _single(plane, self._plane_runs) and _single(group, self._group_runs)
             for first, number in _runs(len(nodes), inside if alone else 1):
@@ -341,7 +345,9 @@ def _runs(number: int, most: int) -> Iterator[tuple[int, int]]:
     """Yield first and length of what is drawn of a row: each by itself, or the first few, the rest, and the last."""
     if number <= most:
         yield from ((at, 1) for at in range(number))
-    elif most < 3:
+        return
+    most = min(most, _FOLDED)
+    if most < 3:
         yield from ((at, 1) for at in range(most - 1))
         yield most - 1, number - most + 1
     else:

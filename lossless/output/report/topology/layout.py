@@ -211,7 +211,9 @@ class _Rows:
             for edge in self._data["edges"]
             if edge["a"] != edge["b"] and self._row_of[edge["a"]] == self._row_of[edge["b"]]
         }
-        y, tops = float(TOP + (_FRAME_TITLE if self._data["frames"] else 0)), {}
+        highest = min(self._row_of.values(), default=0)
+        titled = any(self._row_of[key] == highest for key in self._frame_of)
+        y, tops = float(TOP + (_FRAME_TITLE if titled else 0)), {}
         for row in sorted(set(self._row_of.values())):
             y += _HIGHEST_ARC + GAP if row in arched else 0
             tops[row] = y
