@@ -60,12 +60,12 @@ def _planes(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) -
     """Return the plane of each switch that is in one; empty where all switches are in the same."""
     if shape == "rail_optimised":
         at = {"leaf": 2, "spine": 0}
-        found = {node.name: node.place[at[node.role]] for node in switches}
+        numbered = {node.name: node.place[at[node.role]] for node in switches}
     elif shape == "three_tier":
-        found = _planes_of_spines(switches)
+        numbered = _planes_of_spines(switches)
     else:
-        found = {} if shape else _unconnected(plan, switches)
-    return found if len(set(found.values())) > 1 else {}
+        numbered = {} if shape else _unconnected(plan, switches)
+    return numbered if len(set(numbered.values())) > 1 else {}
 
 
 def _planes_of_spines(switches: Iterable[PlanNode]) -> dict[str, int]:
@@ -114,8 +114,8 @@ def _rails(plan: WiringPlan, switches: Sequence[PlanNode], shape: str | None) ->
     """Return the rail of each leaf: that of its place, or its number among the leaves that share its hosts."""
     leaves = [node for node in switches if node.role == "leaf"]
     if shape == "rail_optimised":
-        found = {node.name: node.place[1] for node in leaves}
-        return found if len(set(found.values())) > 1 else {}
+        numbered = {node.name: node.place[1] for node in leaves}
+        return numbered if len(set(numbered.values())) > 1 else {}
     stated = shape == "three_tier" and all(len(node.place) == 3 for node in switches if node.role == "spine")
     rails = _leaves_of_a_host(plan) if stated else 1
     if rails < 2 or any(node.dual_tor for node in leaves):

@@ -67,7 +67,7 @@ SERIES = (
     LineLook(BLACK),
     LineLook(BLUE, (1.2, 1.2), 1.6),
     LineLook(GREEN, (3, 1.2)),
-    LineLook("#8c8c8c", (), 1.6),
+    LineLook(ORANGE, (), 1.6),
     LineLook(PURPLE, (6, 1.5, 1.2, 1.5)),
     LineLook(SKY_BLUE, (5, 1), 1.6),
 )

@@ -47,14 +47,14 @@ def link_labels(lines: Sequence[LinkLine], places: PictureLayout, counted: Colle
     placed: list[LinkLabel] = []
     crowded, unplaced = set[str](), []
     for tier, of_tier in _by_tier(lines, counted).items():
-        found = _placed(of_tier, lines, [*taken, *(label.area for label in placed)])
-        if any(label is None for label in found) and not of_tier[0].edge.get("label"):
+        labels = _placed(of_tier, lines, [*taken, *(label.area for label in placed)])
+        if any(label is None for label in labels) and not of_tier[0].edge.get("label"):
             crowded.add(tier)
             continue
-        placed += [label for label in found if label is not None]
+        placed += [label for label in labels if label is not None]
         unplaced += [
             f"{line.edge['a']} to {line.edge['b']}: {_text(line)}"
-            for line, label in zip(of_tier, found, strict=True)
+            for line, label in zip(of_tier, labels, strict=True)
             if label is None
         ]
     return LinkLabels(tuple(placed), frozenset(crowded), tuple(unplaced))
@@ -62,11 +62,11 @@ def link_labels(lines: Sequence[LinkLine], places: PictureLayout, counted: Colle
 
 def _by_tier(lines: Sequence[LinkLine], counted: Collection[str]) -> dict[str, list[LinkLine]]:
     """Return the lines that need a label, by tier."""
-    found: dict[str, list[LinkLine]] = {}
+    of_tiers: dict[str, list[LinkLine]] = {}
     for line in lines:
         if line.edge["tier"] not in counted and not line.other_end and _text(line):
-            found.setdefault(line.edge["tier"], []).append(line)
-    return found
+            of_tiers.setdefault(line.edge["tier"], []).append(line)
+    return of_tiers
 
 
 def _text(line: LinkLine) -> str:
@@ -81,16 +81,16 @@ def _placed(
     """Return the label of each line, None for one without a place."""
     if len(of_tier) > _MOST_LABELS:
         return [None]
-    found: list[LinkLabel | None] = []
+    labels: list[LinkLabel | None] = []
     for line in of_tier:
         others = [
             points for other in lines if other is not line for points in (other.points, other.other_end)
         ]
-        areas = [*taken, *(label.area for label in found if label is not None)]
-        found.append(_label(line, others, areas))
-        if found[-1] is None and not line.edge.get("label"):
+        areas = [*taken, *(label.area for label in labels if label is not None)]
+        labels.append(_label(line, others, areas))
+        if labels[-1] is None and not line.edge.get("label"):
             break
-    return found
+    return labels
 
 
 def _label(line: LinkLine, others: Sequence[Sequence[Point]], taken: Sequence[Area]) -> LinkLabel | None:
