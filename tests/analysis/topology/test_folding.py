@@ -109,9 +109,9 @@ def test_a_small_one_in_full() -> None:
     text = svg(drawn("leaf_spine", wiring_plan(clos(1, 1, 2))))
     looks = r" (stroke|fill|text-anchor|paint-order|role|rx|xmlns|viewBox|(font|stroke)-[a-z]+)='[^']*'"
     assert re.sub(looks, "", text) == snapshot("""\
-<svg width='576.6' height='482'>
+<svg width='427.4' height='482'>
 <title>f: devices and links</title>
-<rect width='576.6' height='482'/>
+<rect width='427.4' height='482'/>
 <text x='24' y='28'>f</text>
 <text x='24' y='47'>1 spine, 1 leaf, 2 hosts</text>
 <g>
@@ -144,7 +144,7 @@ def test_a_small_one_in_full() -> None:
 <text x='62' y='416'>links to hosts: 4 x 400G, 3 m</text>
 <line x1='24' y1='430' x2='54' y2='430'/>
 <text x='62' y='434'>uplinks of leaves: 2 x 800G, 30 m</text>
-<text x='24' y='452'>a stacked box is several devices; a line to it is all their links, and its number counts them</text>
+<text x='24' y='452'>a stacked box is several devices; a line to it is all of their links</text>
 </svg>
 """)
 

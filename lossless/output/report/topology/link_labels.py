@@ -6,6 +6,7 @@ tier say how many links they have.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from lossless.output.report.topology.layout import PictureLayout
     from lossless.output.report.topology.link_lines import LinkLine
 
-_MOST_LABELS = 40
-"""Labels of one tier: with more, a reader finds none."""
+_MOST_LABELS, _MOST_UP = 40, 3
+"""Labels of one tier, and lines up from one box of those that have labels: with more, a reader finds none."""
 _CLEAR, _APART = 2, 6
 """Pixels between a label and a line that is not its own, and between two labels."""
 
@@ -79,7 +80,7 @@ def _placed(
     of_tier: Sequence[LinkLine], lines: Sequence[LinkLine], taken: Sequence[Area]
 ) -> list[LinkLabel | None]:
     """Return the label of each line, None for one without a place."""
-    if len(of_tier) > _MOST_LABELS:
+    if len(of_tier) > _MOST_LABELS or _is_mesh(of_tier, lines):
         return [None]
     labels: list[LinkLabel | None] = []
     for line in of_tier:
@@ -91,6 +92,15 @@ def _placed(
         if labels[-1] is None and not line.edge.get("label"):
             break
     return labels
+
+
+def _is_mesh(of_tier: Sequence[LinkLine], lines: Sequence[LinkLine]) -> bool:
+    """Return whether more lines lead up from one box than can be labelled one by one."""
+    first = of_tier[0].edge
+    if first.get("label") or first["tier"] not in ("uplinks", "spine_uplinks"):
+        return False
+    up = Counter(line.edge["a"] for line in lines if line.edge["tier"] == first["tier"])
+    return max(up.values()) > _MOST_UP
 
 
 def _label(line: LinkLine, others: Sequence[Sequence[Point]], taken: Sequence[Area]) -> LinkLabel | None:

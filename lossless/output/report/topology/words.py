@@ -116,7 +116,7 @@ def _remarks(data: Data, counted: Collection[str]) -> Iterator[str]:
         yield "layers are side by side; each switch links to the same position in the next layer, drawn once"
     shown = [item for item in data["items"] if item["role"] != "host" or not data["sides"]]
     if any(item["devices"] > 1 for item in shown):
-        yield "a stacked box is several devices; a line to it is all their links, and its number counts them"
+        yield "a stacked box is several devices; a line to it is all of their links"
 
 
 def from_to(first: str, last: str) -> str:
