@@ -1,4 +1,4 @@
-"""What stands where in an SVG: rectangles of texts and boxes, and lines, read back from its text."""
+"""The geometry of an SVG: rectangles of texts and boxes, and lines, read back from its text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Drawn(NamedTuple):
 
 
 def read_svg(svg: str) -> Drawn:
-    """Return what stands where in a picture of a fabric."""
+    """Return the geometry of a picture of a fabric."""
     root = ElementTree.fromstring(svg)
     size = Area(0, 0, float(root.attrib["width"]), float(root.attrib["height"]))
     rectangles = [(one.attrib.get("rx"), _rectangle(one)) for one in root.iter(f"{SVG}rect")]

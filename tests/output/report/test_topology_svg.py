@@ -123,11 +123,8 @@ def test_planes_of_listed_devices_are_found_in_their_links() -> None:
     nodes += [PlanNode(f"h{number}", "host", None, AT) for number in (1, 2)]
     ups = [("la1", "sa"), ("la2", "sa"), ("lb1", "sb"), ("lb2", "sb")]
     downs = [(f"l{plane}{number}", f"h{number}") for number in (1, 2) for plane in "ab"]
-    bundles = [
-        LinkBundle(a, None, b, None, 1, 400 * G, 3, tier, AT, AT)
-        for pairs, tier in ((ups, "uplinks"), (downs, "hosts"))
-        for a, b in pairs
-    ]  # type: ignore[misc]
+    bundles = [LinkBundle(a, None, b, None, 1, 400 * G, 3, "uplinks", AT, AT) for a, b in ups]
+    bundles += [LinkBundle(a, None, b, None, 1, 400 * G, 3, "hosts", AT, AT) for a, b in downs]
     picture = folded(WiringPlan(tuple(nodes), tuple(bundles)), "f", None)
     assert [(frame.title, frame.items) for frame in picture.frames] == [
         ("plane 1", ("sa", "la1", "la2")),

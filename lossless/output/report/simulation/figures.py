@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from lossless.ground.basics.foreign_text import visible
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 _WIDTH_IN, _OCCUPANCY_IN, _RATES_IN = 10.0, 2.3, 2.5
 """Width of a figure, and heights of its largest panels."""
-_TITLE_COLUMNS = 110
+_TITLE_COLUMNS, _EDGE_IN = 110, 0.15
+"""Characters in a line of the title, and space at the edges: a viewer of SVG may write letters a little wider."""
 _ROW_IN = 0.24
 _MEANS = 80
 """Times over which what arrives is added up: frames come one by one, and shorter means would show only that."""
@@ -109,7 +111,7 @@ def _canvas(recording: Data, what: str, heights: Sequence[float], inches: float)
     """Return a figure with panels one below the other that share their time, first moments marked."""
     title = textwrap.wrap(f"{what}: {visible(recording['title'])}; seed {recording['seed']}", _TITLE_COLUMNS)
     high = inches * sum(heights) + 0.6 * len(heights) + 0.6 + 0.2 * len(title)
-    figure = Figure(figsize=(_WIDTH_IN, high), layout="constrained")
+    figure = Figure(figsize=(_WIDTH_IN, high), layout=ConstrainedLayoutEngine(w_pad=_EDGE_IN, h_pad=0.04))
     figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=10, fontweight="bold")
     grid = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)
     panels: list[Axes] = list(grid[:, 0])

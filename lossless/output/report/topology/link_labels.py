@@ -38,7 +38,7 @@ class LinkLabels(NamedTuple):
     """The labels that have a place; the tiers of counts that have none; and words that have none."""
 
     placed: tuple[LinkLabel, ...]
-    crowded: frozenset[str]
+    unlabelled: frozenset[str]
     unplaced: tuple[str, ...]
 
 
@@ -46,11 +46,11 @@ def link_labels(lines: Sequence[LinkLine], places: PictureLayout, counted: Colle
     """Return the labels of lines, without those of tiers whose numbers are ``counted`` in boxes."""
     taken = [*places.boxes.values()] + [frame.title_area for frame in places.frames]
     placed: list[LinkLabel] = []
-    crowded, unplaced = set[str](), []
+    unlabelled, unplaced = set[str](), []
     for tier, of_tier in _by_tier(lines, counted).items():
         labels = _placed(of_tier, lines, [*taken, *(label.area for label in placed)])
         if any(label is None for label in labels) and not of_tier[0].edge.get("label"):
-            crowded.add(tier)
+            unlabelled.add(tier)
             continue
         placed += [label for label in labels if label is not None]
         unplaced += [
@@ -58,7 +58,7 @@ def link_labels(lines: Sequence[LinkLine], places: PictureLayout, counted: Colle
             for line, label in zip(of_tier, labels, strict=True)
             if label is None
         ]
-    return LinkLabels(tuple(placed), frozenset(crowded), tuple(unplaced))
+    return LinkLabels(tuple(placed), frozenset(unlabelled), tuple(unplaced))
 
 
 def _by_tier(lines: Sequence[LinkLine], counted: Collection[str]) -> dict[str, list[LinkLine]]:

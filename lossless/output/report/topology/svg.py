@@ -55,9 +55,9 @@ def _drawing(data: Data) -> _Drawing:
     counted = frozenset[str]()
     while True:
         drawing = _Drawing(data, counted)
-        if drawing.labels.crowded <= counted:
+        if drawing.labels.unlabelled <= counted:
             return drawing
-        counted |= drawing.labels.crowded
+        counted |= drawing.labels.unlabelled
 
 
 class _Drawing:
