@@ -14,8 +14,11 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from lossless.api import HeadroomInputs, headroom_of_link  # noqa: E402
+from lossless.ground.basics.records import NamedTuple  # noqa: E402
 from lossless.ground.basics.units import format_bytes, format_rate  # noqa: E402
 from lossless.output.report.columns import markdown_table  # noqa: E402
+from lossless.output.report.drawing import style  # noqa: E402
+from lossless.output.report.drawing.text_width import text_width  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,29 +37,41 @@ HALF_SMALL = STOCK._replace(small_packet_percent=50)
 SHOWN_BPS = 400 * 10**9
 """The speed of the picture."""
 
-COLOURS = {
-    "own frame": "#c9c9c9",
-    "peer frame": "#a8a8a8",
-    "frame ahead of the pause": "#a8a8a8",
-    "frame begun": "#a8a8a8",
-    "pause frame": "#a8a8a8",
-    "cable round trip": "#7aa6d8",
-    "MAC and PHY": "#e5c07b",
-    "tile": "#d9a05b",
-    "peer response": "#c97b6b",
-    "small-packet compensation": "#b48ead",
-    "rounding": "#eeeeee",
-    "whole frames": "#eeeeee",
-    "vendor row": "#8fbf8f",
+
+class TermLook(NamedTuple):
+    """How a term is drawn: its fill, and the direction of its hatching in degrees (None: none)."""
+
+    fill: str
+    hatch: int | None = None
+
+
+FRAMES = TermLook(style.SKY_BLUE)
+LOOKS = {
+    "own frame": FRAMES,
+    "peer frame": FRAMES,
+    "frame ahead of the pause": FRAMES,
+    "frame begun": FRAMES,
+    "pause frame": FRAMES,
+    "cable round trip": TermLook(style.BLUE, 45),
+    "MAC and PHY": TermLook(style.YELLOW, 0),
+    "tile": TermLook(style.YELLOW, 0),
+    "peer response": TermLook(style.ORANGE, 135),
+    "small-packet compensation": TermLook(style.PURPLE),
+    "rounding": TermLook(style.PAPER),
+    "whole frames": TermLook(style.PAPER),
+    "vendor row": TermLook(style.GREEN),
 }
 LEGEND = (
-    ("vendor row", "the vendor's row"),
+    ("vendor row", "vendor row"),
     ("peer frame", "frames"),
-    ("cable round trip", "the cable, there and back"),
-    ("peer response", "until the peer obeys"),
+    ("cable round trip", "cable round trip"),
+    ("peer response", "peer response"),
     ("tile", "inside the switch"),
+    ("small-packet compensation", "small-packet compensation"),
     ("whole frames", "rounding"),
 )
+WIDTH_PX, TEXT_PX, SPACE_PX = 860, 11, 14
+"""Width of the picture, size of its text, and space between two entries of the legend."""
 
 
 def kind(speed_bps: int, cable_m: int, stated: HeadroomInputs = STOCK) -> Kind:
@@ -89,13 +104,15 @@ def _row(speed_bps: int, cable_m: int) -> tuple[str, ...]:
 def picture() -> str:
     """Return the picture: the terms of each method, one bar each, for three lengths."""
     bars = list(_bars())
-    title = f"{PROFILE}, {format_rate(SHOWN_BPS)}: what each method adds up"
+    title = f"{PROFILE}, {format_rate(SHOWN_BPS)}: the terms of each method"
     height = 40 + 26 * len(bars) + 10 * len(CABLES_M) + 30
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 860 {height}" '
-        'font-family="sans-serif" font-size="12.5">',
-        f'  <rect width="860" height="{height}" fill="#fff"/>',
-        f'  <text x="20" y="24" font-weight="bold">{title}</text>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH_PX} {height}" role="img" '
+        f'font-family="{style.FONT_FAMILY}" font-size="{TEXT_PX}" fill="{style.INK}">',
+        f"  <title>{title}</title>",
+        *_hatchings(),
+        f'  <rect width="{WIDTH_PX}" height="{height}" fill="{style.PAPER}"/>',
+        f'  <text x="20" y="24" font-size="14" font-weight="bold">{title}</text>',
         *_legend(height - 16),
     ]
     most = max(sum(term["bytes"] for term in terms) for _, terms in bars)
@@ -119,19 +136,32 @@ def _bar(label: str, terms: Sequence[dict[str, Any]], top: int, scale: float) ->
     left = 180.0
     for term in terms:
         width = term["bytes"] * scale
-        colour = COLOURS[term["name"]]
-        yield f'  <rect x="{left:.1f}" y="{top}" width="{width:.1f}" height="18" fill="{colour}" stroke="#666"/>'
+        yield from _bar_part(f'x="{left:.1f}" y="{top}" width="{width:.1f}" height="18"', LOOKS[term["name"]])
         left += width
     total = sum(term["bytes"] for term in terms)
     yield f'  <text x="{left + 6:.1f}" y="{top + 14}">{format_bytes(round(total))}</text>'
 
 
+def _bar_part(box: str, look: TermLook) -> Iterator[str]:
+    """Yield a rectangle in its fill, and its hatching over it."""
+    yield f'  <rect {box} fill="{look.fill}" stroke="{style.INK}" stroke-width="0.8"/>'
+    if look.hatch is not None:
+        yield f'  <rect {box} fill="url(#hatch{look.hatch})"/>'
+
+
+def _hatchings() -> Iterator[str]:
+    for degrees in sorted({look.hatch for look in LOOKS.values() if look.hatch is not None}):
+        turned = f'patternUnits="userSpaceOnUse" width="6" height="6" patternTransform="rotate({degrees})"'
+        stripe = f'<path d="M0,3 H6" stroke="{style.INK}" stroke-width="0.7" stroke-opacity="0.55"/>'
+        yield f'  <defs><pattern id="hatch{degrees}" {turned}>{stripe}</pattern></defs>'
+
+
 def _legend(base: int) -> Iterator[str]:
     left = 20
     for name, words in LEGEND:
-        yield f'  <rect x="{left}" y="{base - 10}" width="12" height="12" fill="{COLOURS[name]}" stroke="#666"/>'
-        yield f'  <text x="{left + 17}" y="{base}">{words}</text>'
-        left += 36 + round(6.3 * len(words))
+        yield from _bar_part(f'x="{left}" y="{base - 10}" width="14" height="12"', LOOKS[name])
+        yield f'  <text x="{left + 19}" y="{base}">{words}</text>'
+        left += 19 + round(text_width(words, TEXT_PX)) + SPACE_PX
 
 
 def with_table(text: str) -> str:

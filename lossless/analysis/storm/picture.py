@@ -1,7 +1,7 @@
 """The propagation as a picture: nodes at one distance from the storm source as one box, stalled and free links apart.
 
-As plain data, by the names of ``topology.folding``, with colors and words of its own. Nothing is shown by color
-alone: stalled boxes say so, and stalled links are thick where the others are thin and dashed.
+As plain data, by the names of ``topology.folding``, with states and words of its own: the state ``source`` or
+``stalled`` of a box, ``stalled`` or ``free`` of links.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.model import Fabric
 
-_STILL, _STILL_FILL, _FROM_FILL, _FREE, _DASH = "#c0392b", "#f6d5d0", "#e79a8f", "#8a949e", "4 3"
 _ROLES = ("host", "leaf", "spine", "super-spine")
 _MANY = ("hosts", "leaves", "spines", "super-spines")
 _LINKS = ("hosts", "uplinks", "spine_uplinks")
-_BOX = [184, 58]
 
 
 def picture(
@@ -44,19 +42,17 @@ def picture(
             "",
             "no watchdog triggers" if ends_ns is None else f"the watchdog triggers after {_since(ends_ns)}",
         ],
-        [_STILL, "thick: some of these links are stalled in one direction; when the first stalled"],
-        [f"{_FREE} {_DASH}", "thin and dashed: links that are not stalled"],
-        ["", "paused: devices with a port that may not send; red boxes: all of them"],
+        ["stalled", "thick: at least one of these links is stalled; the time is when the first stalled"],
+        ["free", "thin and dashed: links that are not stalled"],
+        ["", "paused: devices with a port that may not send; orange boxes: all of them"],
     ]
     return {
         "fabric": f"{fabric.name}: pause propagation from {near.host}",
-        "grouped": "",
-        "groups": [],
+        "frames": [],
         "items": items,
         "edges": list(_edges(net, list(boxes), box_of, stopped)),
         "sides": [],
         "legend": legend,
-        "box": list(_BOX),
     }
 
 
@@ -86,7 +82,7 @@ def _item(
     key: str, nodes: Sequence[str], net: ChannelGraph, near: RelativeNames, still: set[str]
 ) -> dict[str, Json]:
     rank, paused = net.rank[nodes[0]], sum(node in still for node in nodes)
-    fill = _STILL_FILL if paused == len(nodes) else ""
+    state = "stalled" if paused == len(nodes) else ""
     many = _MANY[rank] if net.tiered or not rank else "switches"
     words = [nodes[0] if len(nodes) == 1 else f"{len(nodes):,} {many}"]
     words.append("" if key in (nodes[0], many) else key if len(nodes) == 1 else key.removeprefix(f"{many} "))
@@ -96,9 +92,11 @@ def _item(
         "names": [nodes[0], nodes[-1]],
         "devices": len(nodes),
         "role": _ROLES[rank],
-        "group": -1,
+        "columns": None,
         "place": [],
-        "fill": _FROM_FILL if key == near.host else fill,
+        "labels": [],
+        "apart": False,
+        "state": "source" if key == near.host else state,
         "words": list(words),
     }
 
@@ -124,9 +122,7 @@ def _edges(
             "speed_bps": speed_bps,
             "cable_m": 0,
             "around": False,
-            "stroke": _STILL if times else _FREE,
-            "width": "2.6" if times else "1",
-            "dash": "" if times else _DASH,
+            "state": "stalled" if times else "free",
             "label": f"{len(links):,} {'link' if len(links) == 1 else 'links'}"
             + (f", {_since(min(times))}" if times else ""),
         }

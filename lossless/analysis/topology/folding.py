@@ -1,15 +1,21 @@
-"""A fabric folded to what fits a picture: a few devices of each kind one by one, all others as one shape that says how
-many they are. Every link ends at the shape its device is in, so that none is lost.
+"""A fabric folded to what fits a picture: a few devices of each kind one by one, all others as one box that says how
+many they are. Every link ends at the box its device is in, so that none is lost.
+
+Devices are folded with those that are the same in the symmetry of the fabric only: no box holds switches of two planes
+that are drawn apart, and none holds those of a pod and of another.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from lossless.analysis.topology.positions import groups_of, positions
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.analysis.topology.shapes import PlanNode, WiringPlan
     from lossless.ground.basics.findings import Json
@@ -17,26 +23,39 @@ if TYPE_CHECKING:
 
 _ROWS: tuple[tuple[Role, ...], ...] = (("super-spine",), ("spine",), ("leaf", "switch"))
 """From top to bottom; hosts are below."""
-_GROUPS, _DEVICES, _SIDE = 4, 5, 5
-"""Most groups, most devices of one role in a group, and longest side of a grid that are drawn in full."""
+MOST_COLUMNS = 10
+"""Most boxes side by side: with more, no label is legible where a page is as wide as the picture."""
+_PLANES, _SIDES = 4, ((5, 5), (3, 4), (3, 3))
+"""Planes that are drawn at most; most layers of a grid, and longest side, in the order in which they are tried."""
+_FOLDED, _SPINES = 4, 4
+"""Boxes of a row that is folded, and most spines one by one: more lines that cross are no longer told apart."""
+_STEPS = tuple((devices, groups) for devices in (8, 5, 4, 3, 2, 1) for groups in (4, 3, 2))
+"""Most devices of a row in a group, and most groups, in the order in which they are tried."""
 
 
 class PictureItem(NamedTuple):
-    """A device, or several that are drawn as one. ``place`` is its row and column in a grid, and the layer."""
+    """A device, or several that are drawn as one. ``place`` is its row and column in a grid, and the layer.
+
+    ``columns`` are the first and last column that it is centred over, None where that is the whole picture. ``labels``
+    say which rail, plane or group it is: ``rail 2``. ``apart``: devices between the first and the
+    last name are in other items.
+    """
 
     key: str
     names: tuple[str, str]
     devices: int
     role: str
-    group: int
+    columns: tuple[int, int] | None = None
     place: tuple[int, ...] = ()
+    labels: tuple[str, ...] = ()
+    apart: bool = False
 
 
-class PictureGroup(NamedTuple):
-    """A pod, unit or group, or several that are drawn as one; ``first`` counts from 1."""
+class PictureFrame(NamedTuple):
+    """A frame around items that belong together: a pod, unit, group or plane, or several of one kind."""
 
-    first: int
-    groups: int
+    title: str
+    items: tuple[str, ...]
 
 
 class PictureEdge(NamedTuple):
@@ -55,8 +74,7 @@ class Picture(NamedTuple):
     """What is drawn. ``sides`` are those of the grid that switches stand in, empty where they stand in rows."""
 
     fabric: str
-    grouped: str
-    groups: tuple[PictureGroup, ...]
+    frames: tuple[PictureFrame, ...]
     items: tuple[PictureItem, ...]
     edges: tuple[PictureEdge, ...]
     sides: tuple[int, ...] = ()
@@ -65,8 +83,7 @@ class Picture(NamedTuple):
         """Return it as plain data."""
         return {
             "fabric": self.fabric,
-            "grouped": self.grouped,
-            "groups": [dict(group._asdict()) for group in self.groups],
+            "frames": [{"title": frame.title, "items": list(frame.items)} for frame in self.frames],
             "items": [_item_data(item) for item in self.items],
             "edges": [dict(edge._asdict()) for edge in self.edges],
             "sides": list(self.sides),
@@ -74,32 +91,25 @@ class Picture(NamedTuple):
 
 
 def _item_data(item: PictureItem) -> dict[str, Json]:
-    return {**item._asdict(), "names": list(item.names), "place": list(item.place)}
+    columns: Json = None if item.columns is None else list(item.columns)
+    lists: dict[str, Json] = {
+        "names": list(item.names),
+        "columns": columns,
+        "place": list(item.place),
+        "labels": list(item.labels),
+    }
+    return {**item._asdict(), **lists}
 
 
 def folded(plan: WiringPlan, name: str, shape: str | None) -> Picture:
     """Return what is drawn of a fabric; ``shape`` is the key of its shape, None where devices are listed."""
     folding = _Folding(plan, shape)
-    groups = tuple(folding.groups())
     items = tuple(folding.items())
-    return Picture(name, folding.grouped, groups, items, tuple(folding.edges()), folding.sides)
+    return Picture(name, tuple(folding.frames(items)), items, tuple(folding.edges()), folding.sides)
 
 
-_GROUPED = {"three_tier": "pod", "rail_optimised": "unit", "dragonfly": "group", "dragonfly_plus": "group"}
-_IN_GROUPS: dict[str, tuple[Role, ...]] = {
-    "three_tier": ("leaf", "spine"),
-    "rail_optimised": ("leaf",),
-    "dragonfly": ("switch",),
-    "dragonfly_plus": ("leaf", "spine"),
-}
-
-
-def groups_of(plan: WiringPlan, shape: str | None) -> tuple[str, dict[str, int]]:
-    """Return what the groups of a shape are called, and the one that each switch is in that is in one."""
-    roles = _IN_GROUPS.get(shape or "", ())
-    return _GROUPED.get(shape or "", ""), {
-        node.name: node.place[0] for node in plan.nodes if node.role in roles
-    }
+Runs = tuple[tuple[int, int], ...]
+"""First and length of what is drawn together of a row."""
 
 
 class _Folding:
@@ -107,69 +117,147 @@ class _Folding:
 
     def __init__(self, plan: WiringPlan, shape: str | None) -> None:
         self._plan = plan
-        self.grouped = _GROUPED.get(shape or "", "")
-        self._roles_in_groups = _IN_GROUPS.get(shape or "", ())
+        self._word = groups_of(plan, shape)[0]
         self._switches = [node for node in plan.nodes if node.role != "host"]
         self.sides = _sides(self._switches) if shape == "torus" else ()
-        in_groups = {node.place[0] for node in self._switches if node.role in self._roles_in_groups}
-        self._number_of_groups = len(in_groups)
+        self._at = {} if self.sides else positions(plan, shape)
+        self._planes = _counted(at.plane for at in self._at.values())
+        self._groups = _counted(at.group for at in self._at.values())
+        self._plane_runs = tuple(_runs(self._planes, _PLANES))
+        self._number = {node.name: number for number, node in enumerate(plan.nodes)}
         self._item_of: dict[str, str] = {}
         self._places: dict[str, tuple[int, ...]] = {}
+        self._cells: dict[str, tuple[int, int]] = {}
+        """Of items: the run of planes and that of groups that they are in, -1 for all."""
 
-    def groups(self) -> Iterator[PictureGroup]:
-        """Yield the groups as they are drawn; one for all where there are none."""
-        for first, number in _runs(self._number_of_groups, _GROUPS):
-            yield PictureGroup(first + 1, number)
+    # --- items ---
 
     def items(self) -> Iterator[PictureItem]:
-        """Yield all items: switches by row and group, then the hosts of each."""
-        yield from self._grid() if self.sides else self._rows()
-        yield from self._hosts()
+        """Yield all items: switches by row, plane and group, then the hosts of each."""
+        switches = tuple(self._grid() if self.sides else self._rows())
+        yield from switches
+        yield from self._hosts({item.key: item for item in switches})
 
     def _rows(self) -> Iterator[PictureItem]:
-        runs = list(_runs(self._number_of_groups, _GROUPS))
+        """Yield the switches in the most detail that is not too wide."""
+        clusters = list(self._clusters_of_rows())
+        for devices, groups in _STEPS:
+            self._group_runs = tuple(_runs(self._groups, groups))
+            pieces = [piece for row in clusters for piece in self._pieces(row, devices)]
+            columns = _columns(pieces)
+            if _width(pieces, columns) <= MOST_COLUMNS:
+                break
+        for nodes, cell in pieces:
+            yield self._item(nodes, cell, _span(cell, columns))
+
+    def _clusters_of_rows(self) -> Iterator[dict[tuple[int, int], list[PlanNode]]]:
+        """Yield each row as its switches by plane and group, -1 where they belong to all."""
         for roles in _ROWS:
-            grouped: dict[int, list[PlanNode]] = {}
+            row: dict[tuple[int, int], list[PlanNode]] = {}
             for node in self._switches:
                 if node.role in roles:
-                    own = node.role in self._roles_in_groups
-                    grouped.setdefault(_run_of(node.place[0], runs) if own else -1, []).append(node)
-            for group, nodes in sorted(grouped.items()):
-                whole = group >= 0 and runs[group][1] > 1
-                yield from self._folded(nodes, group, 0 if whole else _DEVICES)
+                    at = self._at[node.name]
+                    row.setdefault((_or_all(at.plane), _or_all(at.group)), []).append(node)
+            yield dict(sorted(row.items()))
 
-    def _folded(self, nodes: Sequence[PlanNode], group: int, most: int) -> Iterator[PictureItem]:
-        for first, number in _runs(len(nodes), most):
-            yield self._item(nodes[first : first + number], group)
+    def _pieces(self, row: Mapping[tuple[int, int], list[PlanNode]], most: int) -> Iterator[_Piece]:
+        """Yield what is drawn as one box of a row, with its run of planes and of groups."""
+        merged: dict[tuple[int, int], list[PlanNode]] = {}
+        for (plane, group), nodes in row.items():
+            merged.setdefault(
+                (_run_of(plane, self._plane_runs), _run_of(group, self._group_runs)), []
+            ).extend(nodes)
+        inside = max(1, most // max(1, len({plane for plane, _ in merged})))
+        if any(nodes[0].role.endswith("spine") for nodes in merged.values()):
+            inside = min(inside, _SPINES)
+        for (plane, group), nodes in sorted(merged.items()):
+            alone = _single(plane, self._plane_runs) and _single(group, self._group_runs)
+            for first, number in _runs(len(nodes), inside if alone else 1):
+                yield _Piece(nodes[first : first + number], (plane, group))
 
-    def _item(self, nodes: Sequence[PlanNode], group: int, place: tuple[int, ...] = ()) -> PictureItem:
+    def _item(
+        self, nodes: Sequence[PlanNode], cell: tuple[int, int], columns: tuple[int, int] | None,
+        place: tuple[int, ...] = (),
+    ) -> PictureItem:  # fmt: skip
         key = nodes[0].name
+        self._cells[key] = cell
         for node in nodes:
             self._item_of[node.name] = key
-        return PictureItem(key, (nodes[0].name, nodes[-1].name), len(nodes), nodes[0].role, group, place)
+        labels = tuple(self._labels(nodes, cell))
+        names = (key, nodes[-1].name)
+        apart = self._number[names[1]] - self._number[key] >= len(nodes)
+        return PictureItem(key, names, len(nodes), nodes[0].role, columns, place, labels, apart)
+
+    def _labels(self, nodes: Sequence[PlanNode], cell: tuple[int, int]) -> Iterator[str]:
+        """Yield what an item is that no frame around it says."""
+        plane, group = cell
+        if self._planes and plane >= 0 and group >= 0:
+            framed = self._is_framed_by_plane(nodes[0].role)
+            word, run = (
+                (self._word, self._group_runs[group]) if framed else ("plane", self._plane_runs[plane])
+            )
+            yield _numbered(word, *run)
+        rails = [at.rail for node in nodes if (at := self._at.get(node.name)) and at.rail is not None]
+        if rails:
+            yield _rail_label(rails)
+
+    # --- grids ---
 
     def _grid(self) -> Iterator[PictureItem]:
         """Yield the switches of a torus; along a long side those in the middle are one."""
-        axes = [list(_runs(side, _SIDE)) for side in self.sides]
-        grouped: dict[tuple[int, ...], list[PlanNode]] = {}
+        axes = _axes(self.sides)
+        cells: dict[tuple[int, ...], list[PlanNode]] = {}
         for node in self._switches:
-            place = tuple(_run_of(at, runs) for at, runs in zip(node.place, axes, strict=True))
             self._places[node.name] = node.place
-            grouped.setdefault(place, []).append(node)
-        for place, nodes in sorted(grouped.items()):
-            yield self._item(nodes, -1, place)
+            place = tuple(_run_of(at, runs) for at, runs in zip(node.place, axes, strict=True))
+            cells.setdefault(place, []).append(node)
+        for place, nodes in sorted(cells.items()):
+            yield self._item(nodes, (-1, -1), None, place)
 
-    def _hosts(self) -> Iterator[PictureItem]:
+    # --- hosts ---
+
+    def _hosts(self, switches: Mapping[str, PictureItem]) -> Iterator[PictureItem]:
         """Yield the hosts of each item as one; those of several items, as in rails, with the first of them."""
         switches_of: dict[str, dict[str, None]] = {}
         for bundle in self._plan.bundles:
             if bundle.to_host:
                 switches_of.setdefault(bundle.b, {})[self._item_of[bundle.a]] = None
-        together: dict[tuple[str, ...], list[PlanNode]] = {}
-        for node in self._plan.nodes:
-            if node.role == "host":
-                together.setdefault(tuple(switches_of.get(node.name, ())), []).append(node)
-        yield from (self._item(nodes, -1) for nodes in together.values())
+        hosts = (node for node in self._plan.nodes if node.role == "host")
+        for above, nodes in grouped((tuple(switches_of.get(host.name, ())), host) for host in hosts).items():
+            spans = [span for key in above if (span := switches[key].columns) is not None]
+            columns = (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
+            yield self._item(nodes, self._cell_of_hosts(above), columns)
+
+    def _cell_of_hosts(self, above: Iterable[str]) -> tuple[int, int]:
+        """Return the planes and the group of hosts: those of their switches where all are the same."""
+        cells = [self._cells[key] for key in above]
+        planes, groups = {plane for plane, _ in cells}, {group for _, group in cells}
+        return (planes.pop() if len(planes) == 1 else -1, groups.pop() if len(groups) == 1 else -1)
+
+    # --- frames ---
+
+    def frames(self, items: Iterable[PictureItem]) -> Iterator[PictureFrame]:
+        """Yield frames around what belongs together: groups with their hosts, and planes."""
+        by_title: dict[str, list[str]] = {}
+        for item in items:
+            title = self._frame_title(item)
+            if title:
+                by_title.setdefault(title, []).append(item.key)
+        yield from (PictureFrame(title, tuple(keys)) for title, keys in by_title.items())
+
+    def _frame_title(self, item: PictureItem) -> str:
+        plane, group = self._cells[item.key]
+        if plane >= 0 and self._is_framed_by_plane(item.role):
+            return _frame("plane", *self._plane_runs[plane])
+        if group >= 0 and not (self._planes and self._is_framed_by_plane("leaf")):
+            return _frame(self._word, *self._group_runs[group])
+        return ""
+
+    def _is_framed_by_plane(self, role: str) -> bool:
+        """Return whether switches of a role stand in a frame of their plane: all, or in three tiers the highest."""
+        return role != "host" and (role == "super-spine" or self._word != "pod")
+
+    # --- edges ---
 
     def edges(self) -> Iterator[PictureEdge]:
         """Yield the links between items, those of one tier, speed and length together."""
@@ -188,16 +276,80 @@ class _Folding:
         return any(first - second > 1 for first, second in zip(self._places[a], self._places[b], strict=True))
 
 
+# --- columns ---
+
+
+class _Piece(NamedTuple):
+    """Devices that are drawn as one box, and the runs of planes and of groups that they are in."""
+
+    nodes: Sequence[PlanNode]
+    cell: tuple[int, int]
+
+
+def _columns(pieces: Sequence[_Piece]) -> list[tuple[int, int]]:
+    """Return the cells that stand side by side: those of leaves, from left to right; spines are above several."""
+    lowest = [piece.cell for piece in pieces if piece.nodes[0].role in _ROWS[-1]]
+    return sorted(set(lowest) or {piece.cell for piece in pieces})
+
+
+def _span(cell: tuple[int, int], columns: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
+    """Return the first and last column that belong to a cell; None where it belongs to all."""
+    plane, group = cell
+    within = [
+        number
+        for number, (of_plane, of_group) in enumerate(columns)
+        if of_plane in (plane, -1) and (of_group == group or group == -1)
+    ]
+    free = not within or (plane >= 0 and group == -1 and columns[within[0]][0] == -1)
+    return None if free else (within[0], within[-1])
+
+
+def _width(pieces: Sequence[_Piece], columns: Sequence[tuple[int, int]]) -> int:
+    """Return how many boxes stand side by side where each column is as wide as its widest row."""
+    counts: dict[tuple[int, int], dict[str, int]] = {}
+    free: dict[str, int] = {}
+    for piece in pieces:
+        role, span = piece.nodes[0].role, _span(piece.cell, columns)
+        row = counts.setdefault(span, {}) if span is not None and span[0] == span[1] else free
+        row[role] = row.get(role, 0) + 1
+    return max(sum(max(row.values()) for row in counts.values()), max(free.values(), default=0))
+
+
+# --- runs and numbers ---
+
+
 def _sides(switches: Iterable[PlanNode]) -> tuple[int, ...]:
     return tuple(max(at) + 1 for at in zip(*(node.place for node in switches), strict=True))
+
+
+def _axes(sides: Sequence[int]) -> list[Runs]:
+    """Return the runs along each side of a grid, in the most detail that is not too wide."""
+    for layers, most in _SIDES:
+        limits = [layers if axis < len(sides) - 2 else most for axis in range(len(sides))]
+        axes = [tuple(_runs(side, limit)) for side, limit in zip(sides, limits, strict=True)]
+        if len(axes[-1]) * (len(axes[0]) if len(sides) > 2 else 1) <= MOST_COLUMNS:
+            break
+    return axes
+
+
+def _counted(numbers: Iterable[int | None]) -> int:
+    """Return how many there are of what is counted from 0; 0 where nothing is."""
+    return max((number + 1 for number in numbers if number is not None), default=0)
+
+
+def _or_all(number: int | None) -> int:
+    return -1 if number is None else number
 
 
 def _runs(number: int, most: int) -> Iterator[tuple[int, int]]:
     """Yield first and length of what is drawn of a row: each by itself, or the first few, the rest, and the last."""
     if number <= most:
         yield from ((at, 1) for at in range(number))
-    elif most < 3:
-        yield 0, number
+        return
+    most = min(most, _FOLDED)
+    if most < 3:
+        yield from ((at, 1) for at in range(most - 1))
+        yield most - 1, number - most + 1
     else:
         yield from ((at, 1) for at in range(most - 2))
         yield most - 2, number - most + 1
@@ -205,4 +357,30 @@ def _runs(number: int, most: int) -> Iterator[tuple[int, int]]:
 
 
 def _run_of(at: int, runs: Sequence[tuple[int, int]]) -> int:
-    return next(i for i, (first, number) in enumerate(runs) if first <= at < first + number)
+    """Return the run that a number is in; -1 for all."""
+    return next((i for i, (first, number) in enumerate(runs) if first <= at < first + number), -1)
+
+
+def _single(run: int, runs: Sequence[tuple[int, int]]) -> bool:
+    return run < 0 or runs[run][1] == 1
+
+
+def _numbered(word: str, first: int, number: int) -> str:
+    """Return what a run is called: ``pod 1``, ``planes 3 to 7``."""
+    return f"{word} {first + 1}" if number == 1 else f"{word}s {first + 1} to {first + number}"
+
+
+def _frame(word: str, first: int, number: int) -> str:
+    """Return the title of a frame: ``pod 1``, ``pods 2 to 32 (31 pods)``."""
+    title = _numbered(word, first, number)
+    return title if number == 1 else f"{title} ({number:,} {word}s)"
+
+
+def _rail_label(rails: Sequence[int]) -> str:
+    """Return which rails leaves are on: from one to another where they are so, else how many."""
+    if len(rails) == 1:
+        return f"rail {rails[0] + 1}"
+    if all(right == left + 1 for left, right in pairwise(rails)):
+        return f"rails {rails[0] + 1} to {rails[-1] + 1}"
+    distinct = len(set(rails))
+    return f"{distinct} rails" if distinct > 1 else f"rail {rails[0] + 1}"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import Phase, given, settings, strategies as st
+from matplotlib.text import Text
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.output.report.simulation import figures, panels
@@ -199,7 +200,7 @@ def test_any_name_can_be_drawn_without_a_warning() -> None:
 
 def test_a_name_that_begins_with_an_underscore_stands_in_the_key() -> None:
     axes = figures.occupancy(data({**EGRESS, "name": "_host1"})).axes[0]
-    assert keys(axes)[0] == " _host1\npeak 4.1 MB"
+    assert keys(axes)[0] == " _host1, peak 4.1 MB"
 
 
 def test_links_can_be_searched_for_in_an_svg() -> None:
@@ -263,13 +264,14 @@ def test_each_kind_has_a_panel_with_its_unit() -> None:
 
 def test_what_was_held_and_its_thresholds_are_drawn_to_scale_and_named() -> None:
     egress, group, headroom, _ = figures.occupancy(EVERYTHING).axes
-    assert heights(egress) == {"leaf1 to host1\npeak 4.1 MB": [0, 4, 2], "Kmin: 1000 kB": [1, 1]}
+    assert heights(egress) == {"leaf1 to host1, peak 4.1 MB": [0, 4, 2], "Kmin: 1000 kB": [1, 1]}
     assert heights(group) == {
-        "host2 to leaf1\npeak 950 kB": [0, 900, 100],
+        "host2 to leaf1, peak 950 kB": [0, 900, 100],
         "XOFF threshold": [2000, 800, 2000],
     }
-    assert heights(headroom) == {"host2 to leaf1\npeak 60 kB": [0, 50, 0], "headroom: 160 kB": [160, 160]}
-    assert keys(egress) == list(heights(egress))
+    assert heights(headroom) == {"host2 to leaf1, peak 60 kB": [0, 50, 0], "headroom: 160 kB": [160, 160]}
+    assert keys(egress) == ["leaf1 to host1, peak 4.1 MB"]
+    assert [text.get_text() for text in headroom.texts] == ["headroom: 160 kB"]
 
 
 def test_headroom_that_is_never_used_has_no_panel() -> None:
@@ -278,12 +280,66 @@ def test_headroom_that_is_never_used_has_no_panel() -> None:
     assert [title(axes) for axes in found.axes][1:] == ["ingress groups that feed it: 1; no headroom is used"]
 
 
-def test_a_limit_far_above_is_named_and_does_not_press_the_curve_down() -> None:
+def scale(axes: Axes) -> str:
+    return str(axes.get_yscale())
+
+
+def test_a_limit_far_above_makes_the_scale_logarithmic_and_is_drawn() -> None:
     near, far = limit("egress", "Kmax", 8e6), limit("egress", "queue limit", 157e6)
     axes = figures.occupancy(data(limits=(near, far))).axes[0]
     assert heights(axes)["Kmax: 8 MB"] == [8, 8]
-    assert heights(axes)["queue limit: 157 MB (beyond)"] == []
-    assert 8 < axes.get_ylim()[1] < 10
+    assert heights(axes)["queue limit: 157 MB"] == [157, 157]
+    assert (scale(axes), axes.get_ylabel()) == ("symlog", "MB (log)")
+    assert title(axes).endswith("; logarithmic scale")
+    assert scale(figures.occupancy(data(limits=(near,))).axes[0]) == "linear"
+
+
+SIZES = st.floats(1.0, 1e12)
+
+
+@settings(deadline=None, max_examples=20, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+@given(SIZES, st.lists(SIZES, min_size=1, max_size=4))
+def test_every_threshold_is_inside_its_panel_and_has_a_label_of_its_own(
+    peak: float, values: list[float]
+) -> None:
+    """Whatever the ratio of the peak to Kmin: lines are 4 points above the axis, labels do not overlap."""
+    limits = tuple(limit("egress", f"limit{at}", value) for at, value in enumerate(values))
+    held = series("egress", 0.0, peak, peak / 2, peak=round(peak))
+    figure = figures.occupancy(data(held, DELIVERED, limits=limits))
+    figure.draw_without_rendering()
+    axes, points = figure.axes[0], 72 / figure.dpi
+    panel = axes.get_window_extent()
+    lines: list[Any] = [line for line in axes.get_lines() if line.get_gid() == panels.LIMIT]
+    assert len(lines) == len(values)
+    for line in lines:
+        y = axes.transData.transform((0, line.get_ydata()[0]))[1]
+        assert panel.y0 + 4 / points <= y <= panel.y1 - 1 / points
+    top = axes.transData.transform((0, axes.get_ylim()[0] + peak / panels.size_unit(peak).size))[1]
+    assert top >= panel.y0 + 4 / points, "the curve is not pressed to the axis"
+    labels: list[Any] = [
+        text for text in axes.texts if text.get_text() in {line.get_label() for line in lines}
+    ]
+    assert {label.get_text() for label in labels} == {line.get_label() for line in lines}
+    extents = [Text.get_window_extent(label) for label in labels]
+    spans = sorted((extent.y0, extent.y1) for extent in extents)
+    assert all(below[1] <= above[0] + 1 for below, above in pairwise(spans))
+    assert all(label.arrow_patch is not None for label in labels)
+
+
+def test_thresholds_of_one_value_have_two_labels_with_leader_lines() -> None:
+    equal = limit("egress", "Kmin", 1e6), limit("egress", "Kmax", 1e6)
+    axes = figures.occupancy(data(limits=equal)).axes[0]
+    labels: list[Any] = [text for text in axes.texts if text.get_text().startswith("K")]
+    assert len({label.xy[1] for label in labels}) == 1
+    assert len({label.xyann[1] for label in labels}) == 2
+
+
+@given(st.lists(st.floats(0, 1), max_size=6), st.floats(0.01, 0.15))
+def test_labels_are_spread_in_order_and_stay_inside(wanted: list[float], apart: float) -> None:
+    placed = panels.spread(wanted, apart)
+    order = sorted(range(len(wanted)), key=lambda at: wanted[at])
+    assert all(placed[b] - placed[a] >= apart - 1e-9 for a, b in pairwise(order))
+    assert all(-1e-9 <= at <= 1 + 1e-9 for at in placed)
 
 
 def test_a_threshold_far_above_leaves_the_picture_and_a_peak_between_the_times_does_not() -> None:
@@ -303,7 +359,7 @@ def test_more_groups_than_can_be_told_apart_are_a_band(many: int) -> None:
         assert not axes.collections
         return
     assert heights(axes) == {
-        f"peak: g{many}\npeak {many} kB": [0, many, 0],
+        f"peak: g{many}, peak {many} kB": [0, many, 0],
         "median of all": [0, (many + 1) / 2, 0],
     }
     (band,) = axes.collections

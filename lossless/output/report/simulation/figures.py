@@ -6,10 +6,12 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
+from lossless.output.report.drawing.style import FAINT
 from lossless.output.report.simulation import panels as parts
 from lossless.output.report.simulation.panels import SeriesNames
 
@@ -20,8 +22,10 @@ if TYPE_CHECKING:
 
     from lossless.output.report.simulation.panels import Data
 
-_WIDTH_IN = 10.0
-_TITLE_COLUMNS = 110
+_WIDTH_IN, _OCCUPANCY_IN, _RATES_IN = 10.0, 2.3, 2.5
+"""Width of a figure, and heights of its largest panels."""
+_TITLE_COLUMNS, _EDGE_IN = 110, 0.15
+"""Characters in a line of the title, and space at the edges: a viewer of SVG may write letters a little wider."""
 _ROW_IN = 0.24
 _MEANS = 80
 """Times over which what arrives is added up: frames come one by one, and shorter means would show only that."""
@@ -32,7 +36,7 @@ _LOG_FROM = 20
 class _Panel(NamedTuple):
     """A panel of occupancy: its title, its height, and what to call the one of many series that is drawn.
 
-    A limit is drawn up to ``reach`` times what was held: one farther off would press the curves to the ground.
+    On a linear scale, a threshold that moves is drawn up to ``reach`` times the peak.
     """
 
     title: str
@@ -54,13 +58,16 @@ _RATES = SeriesNames("fastest", "slowest")
 def occupancy(recording: Data) -> Figure:
     """Return what queue, groups, headroom and memory held over time, each against its limits."""
     shown = {kind: panel for kind, panel in _PANELS.items() if parts.most(_of(recording, kind)) > 0}
-    figure, panels = _canvas(recording, "Occupancy", [panel.height for panel in shown.values()], 2.3)
+    figure, panels = _canvas(
+        recording, "Occupancy", [panel.height for panel in shown.values()], _OCCUPANCY_IN
+    )
     for (kind, panel), axes in zip(shown.items(), panels, strict=True):
         series = _of(recording, kind)
-        _draw_bytes(axes, recording, series, panel)
+        logarithmic = _draw_bytes(axes, recording, series, panel)
         many = _many(len(series), recording["counts"]["groups"])
         unused = "; no headroom is used" if kind == "group" and "headroom" not in shown else ""
-        parts.head(axes, panel.title.format(name=series[0]["name"], many=many) + unused)
+        scale = "; logarithmic scale" if logarithmic else ""
+        parts.head(axes, panel.title.format(name=series[0]["name"], many=many) + unused + scale)
     return figure
 
 
@@ -82,7 +89,7 @@ def pauses(recording: Data) -> Figure:
 def rates(recording: Data) -> Figure:
     """Return what DCQCN let senders send, where it runs, and what arrived of each flow."""
     shown = {kind: series for kind in ("rate", "delivered") if (series := _of(recording, kind))}
-    figure, panels = _canvas(recording, "Sender rates", [1.0] * len(shown), 2.5)
+    figure, panels = _canvas(recording, "Sender rates", [1.0] * len(shown), _RATES_IN)
     times, unit = _times(recording)
     for (kind, series), axes in zip(shown.items(), panels, strict=True):
         there_are = recording["counts"]["flows"]
@@ -103,13 +110,13 @@ def rates(recording: Data) -> Figure:
 def _canvas(recording: Data, what: str, heights: Sequence[float], inches: float) -> tuple[Figure, list[Axes]]:
     """Return a figure with panels one below the other that share their time, first moments marked."""
     title = textwrap.wrap(f"{what}: {visible(recording['title'])}; seed {recording['seed']}", _TITLE_COLUMNS)
-    high = inches * sum(heights) + 0.28 * len(heights) + 0.6 + 0.2 * len(title)
-    figure = Figure(figsize=(_WIDTH_IN, high), layout="constrained")
+    high = inches * sum(heights) + 0.6 * len(heights) + 0.6 + 0.2 * len(title)
+    figure = Figure(figsize=(_WIDTH_IN, high), layout=ConstrainedLayoutEngine(w_pad=_EDGE_IN, h_pad=0.04))
     figure.suptitle("\n".join(title), x=0.01, ha="left", fontsize=10, fontweight="bold")
     grid = figure.subplots(len(heights), sharex=True, squeeze=False, height_ratios=heights)
     panels: list[Axes] = list(grid[:, 0])
     for axes in panels:
-        axes.grid(color="#e6e6e6", lw=0.6)
+        axes.grid(color=FAINT, lw=0.6)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
     times, unit = _times(recording)
@@ -130,24 +137,26 @@ def _moments(recording: Data) -> Iterator[str]:
             yield "no drop"
 
 
-def _draw_bytes(axes: Axes, recording: Data, series: Sequence[Data], panel: _Panel) -> None:
+def _draw_bytes(axes: Axes, recording: Data, series: Sequence[Data], panel: _Panel) -> bool:
+    """Draw what was held and its thresholds; say whether the scale is logarithmic."""
     kind = series[0]["kind"]
     moving = _of(recording, "threshold") if kind == "group" else []
     limits, highest = _limits(recording, kind), parts.most(series)
-    unit, reach = parts.size_unit(highest), panel.reach * highest
+    unit = parts.size_unit(highest)
     times, _ = _times(recording)
     parts.draw_series(axes, times, series, unit, panel.words)
     parts.draw_moving(axes, times, moving, unit)
-    parts.draw_limits(axes, limits, unit, reach, parts.size_text)
-    axes.set_ylim(0, parts.top(highest, limits, moving, reach) / unit.size)
-    axes.set_ylabel(unit.name)
-    parts.key(axes)
+    parts.draw_limits(axes, limits, unit, parts.size_text)
+    logarithmic = parts.scale_bytes(axes, highest, limits, moving, panel.reach * highest, unit)
+    axes.set_ylabel(f"{unit.name} (log)" if logarithmic else unit.name)
+    parts.label_limits(axes, _OCCUPANCY_IN * panel.height)
+    return logarithmic
 
 
 def _draw_rates(axes: Axes, times: Sequence[float], series: Sequence[Data], limits: Sequence[Data]) -> None:
     seen = [rate for flow in series for rate in parts.known(flow["values"]) if rate > 0]
     parts.draw_series(axes, times, series, parts.RATE, _RATES)
-    parts.draw_limits(axes, limits, parts.RATE, float("inf"), parts.RATE.text)
+    parts.draw_limits(axes, limits, parts.RATE, parts.RATE.text)
     axes.set_ylabel(parts.RATE.name)
     if series[0]["kind"] == "rate" and seen and max(seen) > _LOG_FROM * min(seen):
         axes.set_yscale("log")
@@ -155,7 +164,7 @@ def _draw_rates(axes: Axes, times: Sequence[float], series: Sequence[Data], limi
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(bottom=0)
-    parts.key(axes)
+    parts.label_limits(axes, _RATES_IN)
 
 
 def _draw_pauses(axes: Axes, recording: Data, row: Data, base: int) -> None:

@@ -1,21 +1,28 @@
 """What figures of a run are made of: lines that can be told apart, limits, moments, units.
 
-Figures are read on paper too: lines differ in dashes and in lightness, not in color alone, and where there are more
-than can be told apart most of them are a band from the least to the most.
+Figures are read on paper too: lines differ in dashes and in lightness, not in colour alone, and where there are more
+than can be told apart most of them are a band from the least to the most. Colours and dashes are those of
+:mod:`lossless.output.report.drawing.style`.
 """
 
 from __future__ import annotations
 
+from math import floor, log10
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
+from matplotlib.ticker import FuncFormatter
+
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
+from lossless.output.report.drawing.style import BAND, FAINT, INK, LIMITS, SERIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from matplotlib.axes import Axes
+
+    from lossless.output.report.drawing.style import LineLook
 
     Data = Mapping[str, Any]
     """A recording, or a part of one, as plain data, by the names of ``simulation.study.recording``."""
@@ -23,20 +30,14 @@ if TYPE_CHECKING:
 
 MOST_LINES = 6
 """Series of a kind that are lines of their own; of more, some are lines and all a band."""
-_LINES: tuple[dict[str, Any], ...] = (
-    {"color": "#000000", "ls": "-", "lw": 1.3},
-    {"color": "#0072b2", "ls": (0, (1.2, 1.2)), "lw": 1.6},
-    {"color": "#d55e00", "ls": (0, (3, 1.2)), "lw": 1.3},
-    {"color": "#8c8c8c", "ls": "-", "lw": 1.6},
-    {"color": "#7a3d9a", "ls": (0, (6, 1.5, 1.2, 1.5)), "lw": 1.2},
-    {"color": "#5fb894", "ls": (0, (5, 1)), "lw": 1.6},
-)
-_LIMITS: tuple[dict[str, Any], ...] = (
-    {"color": "#b00020", "ls": (0, (9, 3)), "lw": 0.9},
-    {"color": "#b00020", "ls": (0, (9, 3, 1.5, 3)), "lw": 0.9},
-    {"color": "#b00020", "ls": (0, (1, 3)), "lw": 1.3},
-)
-_BAND: dict[str, Any] = {"color": "#dcdcdc", "lw": 0}
+_FAR, _FLAT = 0.08, 0.15
+"""Parts of the height of a linear panel: a threshold below the one, or a curve below the other, is not legible."""
+_DECADES_LINEAR = 0.7
+"""Height of the linear part of a logarithmic scale, which has zero in it, in decades."""
+_LABEL_X, _LABEL_PT, _KEY_ROW_PT = 1.035, 7.5, 11.5
+"""Where labels of limits begin, in widths of the panel; size of small letters, and height of a row of the key."""
+LIMIT = "limit"
+"""Marks lines that have a label beside the panel."""
 ROW = 0.8
 """Height of a row that is paused all the while; the next begins at 1."""
 _LONGEST_NAME = 42
@@ -120,14 +121,19 @@ def draw_series(
         across = [known(values) for values in zip(*(row["values"] for row in series), strict=True)]
         low, high = [min(now, default=None) for now in across], [max(now, default=None) for now in across]
         axes.fill_between(
-            times, unit.of(low), unit.of(high), **_BAND, label=f"from least to most of {len(series)}"
+            times, unit.of(low), unit.of(high), color=BAND, lw=0, label=f"from least to most of {len(series)}"
         )
         chosen = [
             *_extremes(series, words),
             ("median of all", [median(now) if now else None for now in across]),
         ]
-    for style, (text, values) in zip(_LINES, chosen, strict=False):
-        axes.plot(times, unit.of(values), **style, label=text)
+    for look, (text, values) in zip(SERIES, chosen, strict=False):
+        axes.plot(times, unit.of(values), **drawn_as(look), label=text)
+
+
+def drawn_as(look: LineLook) -> dict[str, Any]:
+    """Return the look of a line as matplotlib takes it."""
+    return {"color": look.colour, "ls": (0, look.dashes) if look.dashes else "-", "lw": look.width}
 
 
 def _extremes(series: Sequence[Data], words: SeriesNames) -> Iterator[tuple[str, Values]]:
@@ -141,7 +147,7 @@ def _extremes(series: Sequence[Data], words: SeriesNames) -> Iterator[tuple[str,
 def label(series: Data) -> str:
     """Return what a series is called in a key, and its peak where that is known."""
     return short(series["name"]) + (
-        f"\npeak {size_text(series['peak'])}" if series["peak"] is not None else ""
+        f", peak {size_text(series['peak'])}" if series["peak"] is not None else ""
     )
 
 
@@ -150,45 +156,94 @@ def mean(series: Data) -> float:
     return fmean(known(series["values"]) or [0.0])
 
 
-def draw_limits(
-    axes: Axes, limits: Sequence[Data], unit: AxisUnit, reach: float, text: Callable[[float], str]
-) -> None:
-    """Draw the lines that do not move, each with its name and value in the key; beyond reach only there."""
+def draw_limits(axes: Axes, limits: Sequence[Data], unit: AxisUnit, text: Callable[[float], str]) -> None:
+    """Draw the lines that do not move, each with its name and value."""
     for number, limit in enumerate(limits):
         name = f"{short(limit['name'])}: {text(limit['value'])}"
-        if limit["value"] <= reach:
-            axes.axhline(limit["value"] / unit.size, **_LIMITS[number % len(_LIMITS)], label=name)
-        else:
-            axes.plot([], [], " ", label=f"{name} (beyond)")
+        look = drawn_as(LIMITS[number % len(LIMITS)])
+        axes.axhline(limit["value"] / unit.size, **look, label=name, gid=LIMIT)
+
+
+def label_limits(axes: Axes, inches: float) -> None:
+    """Write beside a panel what its limits are, each joined with its line; labels that would overlap move apart.
+
+    ``inches`` is the height of the panel. Its scale and its ends must be set.
+    """
+    lines: list[Any] = [line for line in axes.get_lines() if line.get_gid() == LIMIT]
+    heights = [_height(axes, line.get_ydata()[0]) for line in lines]
+    apart = 1.6 * _LABEL_PT / 72 / inches
+    for line, at, label_at in zip(lines, heights, spread(heights, apart), strict=True):
+        axes.annotate(
+            str(line.get_label()), (1, at), (_LABEL_X, label_at), "axes fraction", "axes fraction", va="center",
+            fontsize=_LABEL_PT, color=INK, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "lw": 0.7, "color": line.get_color(), "shrinkA": 1, "shrinkB": 0},
+        )  # fmt: skip
+
+
+def _height(axes: Axes, value: float) -> float:
+    """Return how high in a panel a value is, as part of its height."""
+    _, y = axes.transLimits.transform(axes.transScale.transform((1.0, value)))
+    return float(y)
+
+
+def spread(heights: Sequence[float], apart: float) -> list[float]:
+    """Return heights that are ``apart`` at least, in the same order, and as near as can be to the given ones.
+
+    They are between 0 and 1 if there is room for all of them.
+    """
+    order = sorted(range(len(heights)), key=lambda at: heights[at])
+    placed: dict[int, float] = {}
+    least = 0.0
+    for number, at in enumerate(order):
+        room = 1.0 - apart * (len(order) - 1 - number)
+        placed[at] = max(least, min(heights[at], room))
+        least = placed[at] + apart
+    return [placed[at] for at in range(len(heights))]
 
 
 def draw_moving(axes: Axes, times: Sequence[float], series: Sequence[Data], unit: AxisUnit) -> None:
     """Draw thresholds that move."""
-    for style, row in zip(_LIMITS, series, strict=False):
-        axes.plot(times, unit.of(row["values"]), **style, label=short(row["name"]))
+    for look, row in zip(LIMITS, series, strict=False):
+        axes.plot(times, unit.of(row["values"]), **drawn_as(look), label=short(row["name"]))
 
 
-def top(highest: float, limits: Iterable[Data], moving: Iterable[Data], reach: float) -> float:
-    """Return how high a panel must be: over all that was held, the limits within reach, and as much of moving ones."""
-    drawn: list[float] = [limit["value"] for limit in limits if limit["value"] <= reach]
-    return 1.1 * max([highest, *drawn, *(min(most([row]), reach) for row in moving)])
+def scale_bytes(
+    axes: Axes, highest: float, limits: Iterable[Data], moving: Sequence[Data], reach: float, unit: AxisUnit
+) -> bool:
+    """Set the scale of a panel so that the curve and every threshold are legible; say whether it is logarithmic.
+
+    ``highest`` is the peak of the curve in bytes. On a linear scale, moving thresholds are drawn up to ``reach``.
+    """
+    fixed: list[float] = [limit["value"] for limit in limits]
+    moved = [value for row in moving for value in known(row["values"])]
+    top = 1.1 * max([highest, *fixed, *(min(value, reach) for value in moved)])
+    positive = [value for value in (*fixed, *moved) if value > 0]
+    if highest >= _FLAT * top and min(positive, default=top) >= _FAR * top:
+        axes.set_ylim(0, top / unit.size)
+        return False
+    lowest = min([highest, *(value for value in positive if value >= 1.0)])
+    _set_logarithmic(axes, 10 ** floor(log10(lowest / unit.size)), 1.5 * max([top, *moved]) / unit.size)
+    return True
+
+
+def _set_logarithmic(axes: Axes, linear_to: float, top: float) -> None:
+    """Set a scale that is linear from zero to a power of ten, and logarithmic above."""
+    axes.set_yscale("symlog", linthresh=linear_to, linscale=_DECADES_LINEAR)
+    axes.set_ylim(0, top)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def head(axes: Axes, text: str) -> None:
-    """Say above a panel what it shows."""
-    axes.set_title(visible(text), loc="left", fontsize=8.5)
-
-
-def key(axes: Axes) -> None:
-    """Explain the lines of a panel beside it."""
-    axes.legend(
-        loc="upper left",
-        bbox_to_anchor=(1.005, 1.03),
-        frameon=False,
-        fontsize=7.5,
-        handlelength=3.2,
-        labelspacing=0.45,
-    )
+    """Say above a panel what it shows, and explain its lines between that and the panel; limits have labels."""
+    handles = [handle for handle in axes.get_legend_handles_labels()[0] if handle.get_gid() != LIMIT]
+    columns = 2
+    rows = -(-len(handles) // columns)
+    axes.set_title(visible(text), loc="left", fontsize=8.5, pad=6 + _KEY_ROW_PT * rows)
+    if handles:
+        axes.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, frameon=False,
+            fontsize=_LABEL_PT, handlelength=3.2, labelspacing=0.3, borderaxespad=0.2, borderpad=0.1,
+        )  # fmt: skip
 
 
 def draw_row(axes: Axes, times: Sequence[float], parts: Sequence[float], base: float) -> None:
@@ -200,8 +255,8 @@ def draw_row(axes: Axes, times: Sequence[float], parts: Sequence[float], base: f
             continue
         corners += [(times[at - 1], base + ROW * parts[at]), (times[at], base + ROW * parts[at])]
     corners.append((times[-1], base))
-    axes.axhline(base, color="#b0b0b0", lw=0.5, zorder=0)
-    axes.fill([x for x, _ in corners], [y for _, y in corners], color="#1a1a1a", lw=0)
+    axes.axhline(base, color=FAINT, lw=0.5, zorder=0)
+    axes.fill([x for x, _ in corners], [y for _, y in corners], color=INK, lw=0)
 
 
 def mark_moments(panels: Sequence[Axes], moments: Iterable[Data], unit: AxisUnit, longest: float) -> None:
@@ -212,7 +267,7 @@ def mark_moments(panels: Sequence[Axes], moments: Iterable[Data], unit: AxisUnit
     ):
         at = moment["at_us"] / unit.size
         for axes in panels:
-            axes.axvline(at, color="#5a5a5a", ls=(0, (1, 2)), lw=0.8)
+            axes.axvline(at, color=INK, ls=(0, (1, 2)), lw=0.8)
         if marks and at - marks[-1][0] < _CLOSE * longest:
             marks[-1] = (marks[-1][0], marks[-1][1] + letter(moment))
         else:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.documents.atomic import write_all
+from lossless.output.report.drawing.style import FONTS, INK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,8 +25,13 @@ if TYPE_CHECKING:
 MISSING = "matplotlib is not installed: pip install 'lossless[plots]' adds pictures"
 _STYLE = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial"],
+    "font.sans-serif": list(FONTS),
     "font.size": 8.5,
+    "text.color": INK,
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
     "path.simplify_threshold": 0.4,
     "savefig.dpi": 130,
     "svg.fonttype": "none",
@@ -76,10 +82,20 @@ def draw(recording: Data) -> dict[str, bytes]:
     with style.context(["default", _STYLE]), warnings.catch_warnings():
         # A name in letters that the font lacks is drawn as boxes; that is nothing to warn of.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        drawn = {name: figure(recording) for name, figure in wanted.items()}
+        drawn = {name: _laid_out(figure(recording)) for name, figure in wanted.items()}
         return {
             f"{name}.{kind}": _bytes(figure, kind) for name, figure in drawn.items() for kind in _METADATA
         }
+
+
+def _laid_out(figure: Figure) -> Figure:
+    """Lay a figure out once, and round it: what solves its layout leaves other last digits at every call."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        left, bottom, width, height = (round(part, 5) for part in axes.get_position().bounds)
+        axes.set_position((left, bottom, width, height))
+    return figure
 
 
 def _bytes(figure: Figure, kind: str) -> bytes:

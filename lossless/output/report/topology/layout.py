@@ -1,12 +1,17 @@
-"""The layout of the picture of a fabric: tiers in rows, groups side by side; or the grid of a torus."""
+"""The layout of the picture of a fabric: tiers in rows, groups and planes side by side; or the grid of a torus.
+
+Boxes are as wide as the longest of their lines, frames as wide as their title at least.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
+from lossless.output.report.drawing.shapes import Area, text_area
+from lossless.output.report.drawing.style import LINE_PX, SMALL_PX, TEXT_PX
+from lossless.output.report.drawing.text_width import text_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,46 +19,58 @@ if TYPE_CHECKING:
     Data = Mapping[str, Any]
     """A picture as plain data, by the names of :mod:`lossless.analysis.topology.folding`."""
 
-_BOX = 104, 40
-"""Width and height of a box, where a picture states none."""
-GAP, GROUP_GAP = 14, 34
-MARGIN, TOP, ROW_GAP = 24, 62, 112
-FRAME_TITLE = 24
-"""Room below the lowest boxes of a group for its title: links enter at the top, and fewer leave at the bottom."""
-_CELL_GAP = 56
+GAP, GROUP_GAP = 14, 36
+MARGIN, TOP, ROW_GAP = 24, 74, 100
+_NARROWEST_BOX, _WIDEST_BOX, _LOWEST_BOX, _BOX_PADDING = 84, 190, 34, 14
+_FRAME_PADDING, _FRAME_TITLE = 12, 22
+_CELL_GAP = 34
 _ARC, _LOWEST_ARC, _HIGHEST_ARC = 0.16, 16, 96
 _ROWS = {"super-spine": 0, "spine": 1, "leaf": 2, "switch": 2, "host": 3}
 
 
 class GroupFrame(NamedTuple):
-    """A box around a group, and what it is called."""
+    """A box around a group, what it is called, and where the base line of that begins."""
 
-    x: float
-    y: float
-    w: float
-    h: float
+    area: Area
     title: str
+    at: tuple[float, float]
+
+    @property
+    def title_area(self) -> Area:
+        """The rectangle of its title."""
+        return text_area(*self.at, self.title)
 
 
 class PictureLayout(NamedTuple):
-    """The left upper corner of every item by its key, frames of groups, and the size of it all, and of one box."""
+    """The box of every item by its key, frames of groups, the size of it all, and the width that boxes share."""
 
-    corners: dict[str, tuple[float, float]]
+    boxes: dict[str, Area]
     frames: tuple[GroupFrame, ...]
     width: float
     height: float
     box_w: float
-    box_h: float
 
 
-def places(data: Data) -> PictureLayout:
-    """Return the layout of a picture, in pixels."""
-    return _grid(data) if data["sides"] else _rows(data)
+def places(data: Data, lines: Mapping[str, Sequence[str]]) -> PictureLayout:
+    """Return the layout of a picture, in pixels; ``lines`` are those in each box, by the key of its item."""
+    box_w = _box_width(lines.values())
+    return _grid(data, box_w, lines) if data["sides"] else _Rows(data, box_w, lines).layout()
 
 
-def _box(data: Data) -> tuple[float, float]:
-    w, h = data.get("box", _BOX)
-    return w, h
+def _box_width(boxes: Iterable[Sequence[str]]) -> float:
+    """Return the width of a box that holds any of these lines, the first in bold."""
+    widths = [0.0]
+    for lines in boxes:
+        widths += [
+            text_width(lines[0], TEXT_PX, bold=True),
+            *(text_width(line, SMALL_PX) for line in lines[1:]),
+        ]
+    return float(round(min(max(_NARROWEST_BOX, max(widths) + _BOX_PADDING), _WIDEST_BOX)))
+
+
+def _box_height(boxes: Iterable[Sequence[str]]) -> float:
+    """Return the height of a box that holds any of these lines."""
+    return float(max(_LOWEST_BOX, LINE_PX * max((len(lines) for lines in boxes), default=1) + 12))
 
 
 def arc_height(dx: float) -> float:
@@ -61,104 +78,187 @@ def arc_height(dx: float) -> float:
     return min(max(_LOWEST_ARC, _ARC * dx), _HIGHEST_ARC)
 
 
-def _rows(data: Data) -> PictureLayout:
-    rows = sorted({_ROWS[item["role"]] for item in data["items"]})
-    tops, height = _tops(data, rows)
-    spans = list(_spans(data))
-    width = max([end for _, end in spans] + [_free_width(data)]) + MARGIN
-    corners: dict[str, tuple[float, float]] = {}
-    for item, x in _across(data, spans, width):
-        corners[item["key"]] = (x, tops[_ROWS[item["role"]]])
-    for item, x in _hosts(data, corners):
-        corners[item["key"]] = (x, tops[_ROWS["host"]])
-    width = max([width, *(x + _box(data)[0] + MARGIN for x, _ in corners.values())])
-    return PictureLayout(corners, tuple(_frames(data, spans, corners)), width, height, *_box(data))
+class _Rows:
+    """Tiers in rows. Items stand in columns, centred over several of them, or over all."""
+
+    def __init__(self, data: Data, box_w: float, lines: Mapping[str, Sequence[str]]) -> None:
+        self._items: list[Data] = list(data["items"])
+        self._data, self._box_w, self._step = data, box_w, box_w + GAP
+        self._frame_of = {key: at for at, frame in enumerate(data["frames"]) for key in frame["items"]}
+        self._row_of = {item["key"]: _ROWS[item["role"]] for item in self._items}
+        rows = grouped((row, lines[key]) for key, row in self._row_of.items())
+        self._heights = {row: _box_height(boxes) for row, boxes in rows.items()}
+        self._title_w = [text_width(frame["title"], TEXT_PX) for frame in data["frames"]]
+        spans = self._spans()
+        free = [self._free_width(row) for row in self._of_all().values()] + [self._hosts_width()]
+        self._width = max([*free, spans[-1][1] - MARGIN if spans else box_w])
+        shift = (self._width - (spans[-1][1] - MARGIN)) / 2 if spans else 0.0
+        self._columns = [(left + shift, right + shift) for left, right in spans]
+
+    def layout(self) -> PictureLayout:
+        tops, height = self._tops()
+        left_of = {item["key"]: x for item, x in self._across()}
+        left_of |= dict(self._hosts(left_of))
+        boxes = {
+            key: self._box_at(x, tops[self._row_of[key]], self._row_of[key]) for key, x in left_of.items()
+        }
+        right = max([MARGIN + self._width, *(box.right for box in boxes.values())])
+        return PictureLayout(boxes, tuple(self._frames(boxes)), right + MARGIN, height, self._box_w)
+
+    def _box_at(self, x: float, y: float, row: int) -> Area:
+        return Area(x, y, x + self._box_w, y + self._heights[row])
+
+    # --- columns ---
+
+    def _spans(self) -> list[tuple[float, float]]:
+        """Return left and right of each column: as wide as its widest row, and as the title of its frame."""
+        counts: dict[tuple[int, int], dict[int, int]] = {}
+        for item in self._items:
+            if item["columns"] is not None:
+                row = counts.setdefault(tuple(item["columns"]), {})
+                row[_ROWS[item["role"]]] = row.get(_ROWS[item["role"]], 0) + 1
+        number = max((last + 1 for _, last in counts), default=0)
+        widths = [max(counts.get((at, at), {0: 1}).values()) * self._step - GAP for at in range(number)]
+        widths = [max(width, self._title_of_column(at)) for at, width in enumerate(widths)]
+        for (first, last), rows in counts.items():
+            needed = max(rows.values()) * self._step - GAP
+            widths[last] += max(0.0, needed - sum(widths[first : last + 1]) - GROUP_GAP * (last - first))
+        return _side_by_side(widths)
+
+    def _title_of_column(self, at: int) -> float:
+        """Return how wide the titles of frames are that stand in one column."""
+        inside = (
+            item for item in self._items if item["columns"] is not None and tuple(item["columns"]) == (at, at)
+        )
+        frames = {self._frame_of[item["key"]] for item in inside if item["key"] in self._frame_of}
+        return max((self._title_w[frame] for frame in frames), default=0.0)
+
+    def _of_all(self) -> dict[int, dict[int, list[Data]]]:
+        """Return the switches that belong to no column, by row and by frame; -1 is no frame."""
+        free = [item for item in self._items if item["columns"] is None and item["role"] != "host"]
+        rows = grouped((_ROWS[item["role"]], item) for item in free)
+        return {
+            row: grouped((self._frame_of.get(item["key"], -1), item) for item in items)
+            for row, items in rows.items()
+        }
+
+    def _hosts_width(self) -> float:
+        """Return how wide the row of hosts is where they do not belong to single columns."""
+        hosts = [item for item in self._items if item["role"] == "host"]
+        single = all(item["columns"] and item["columns"][0] == item["columns"][1] for item in hosts)
+        return 0.0 if single else len(hosts) * self._step - GAP
+
+    def _free_width(self, clusters: Mapping[int, Sequence[Data]]) -> float:
+        widths = [self._cluster_width(frame, items) for frame, items in clusters.items()]
+        return sum(widths) + GROUP_GAP * (len(widths) - 1)
+
+    def _cluster_width(self, frame: int, items: Sequence[Data]) -> float:
+        return max(len(items) * self._step - GAP, self._title_w[frame] if frame >= 0 else 0.0)
+
+    # --- places ---
+
+    def _across(self) -> Iterator[tuple[Data, float]]:
+        """Yield the switches with where they begin: centred over their columns, or in the whole picture."""
+        switches = [item for item in self._items if item["role"] != "host" and item["columns"] is not None]
+        for (_, first, last), items in grouped(
+            ((_ROWS[i["role"]], *i["columns"]), i) for i in switches
+        ).items():
+            yield from self._centred(items, self._columns[first][0], self._columns[last][1])
+        for clusters in self._of_all().values():
+            left = MARGIN + (self._width - self._free_width(clusters)) / 2
+            for frame, items in clusters.items():
+                right = left + self._cluster_width(frame, items)
+                yield from self._centred(items, left, right)
+                left = right + GROUP_GAP
+
+    def _centred(self, items: Sequence[Data], left: float, right: float) -> Iterator[tuple[Data, float]]:
+        x = (left + right - len(items) * self._step + GAP) / 2
+        yield from ((item, x + at * self._step) for at, item in enumerate(items))
+
+    def _hosts(self, left_of: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+        """Yield the hosts with where they begin: below the middle of their switches, side by side."""
+        edges = (edge for edge in self._data["edges"] if edge["tier"] == "hosts")
+        above = grouped((edge["b"], left_of[edge["a"]]) for edge in edges)
+        hosts = [item for item in self._items if item["role"] == "host"]
+        whole = len(self._columns) - 1
+        spans = [tuple(item["columns"] or (0, whole)) for item in hosts]
+        if any(first != last for first, last in spans):
+            spans = [(0, whole)] * len(hosts)
+        for (first, last), some in grouped(zip(spans, hosts, strict=True)).items():
+            left = self._columns[first][0] if self._columns else float(MARGIN)
+            right = self._columns[last][1] if self._columns else MARGIN + self._width
+            wanted = {
+                item["key"]: sum(xs) / len(xs) if (xs := above.get(item["key"])) else left for item in some
+            }
+            yield from self._packed(wanted, left, right)
+
+    def _packed(self, wanted: Mapping[str, float], left: float, right: float) -> Iterator[tuple[str, float]]:
+        """Yield where boxes begin that are as near as can be to where they are wanted, from left to right."""
+        order = sorted(wanted, key=lambda key: wanted[key])
+        most = right - self._box_w
+        latest = {key: most - self._step * (len(order) - 1 - at) for at, key in enumerate(order)}
+        for key in order:
+            x = max(left, min(wanted[key], latest[key]))
+            yield key, x
+            left = x + self._step
+
+    # --- rows ---
+
+    def _tops(self) -> tuple[dict[int, float], float]:
+        """Return where rows begin, and where the last ends; links within a row need room above it."""
+        arched = {
+            self._row_of[edge["a"]]
+            for edge in self._data["edges"]
+            if edge["a"] != edge["b"] and self._row_of[edge["a"]] == self._row_of[edge["b"]]
+        }
+        highest = min(self._row_of.values(), default=0)
+        titled = any(self._row_of[key] == highest for key in self._frame_of)
+        y, tops = float(TOP + (_FRAME_TITLE if titled else 0)), {}
+        for row in sorted(set(self._row_of.values())):
+            y += _HIGHEST_ARC + GAP if row in arched else 0
+            tops[row] = y
+            y += self._heights[row] + ROW_GAP
+        return tops, y - ROW_GAP + GAP + (_FRAME_TITLE if self._data["frames"] else 0)
+
+    def _frames(self, boxes: Mapping[str, Area]) -> Iterator[GroupFrame]:
+        """Yield the frames; the title is below the lowest row of the picture, or else above."""
+        lowest = max(self._row_of.values(), default=0)
+        for frame, title_w in zip(self._data["frames"], self._title_w, strict=True):
+            inside = [boxes[key] for key in frame["items"]]
+            left = min(box.left for box in inside) - _FRAME_PADDING
+            right = max(box.right for box in inside) + _FRAME_PADDING
+            wider = max(0.0, title_w + 2 * _FRAME_PADDING - (right - left)) / 2
+            left, right = left - wider, right + wider
+            top = min(box.top for box in inside) - _FRAME_PADDING
+            bottom = max(box.bottom for box in inside) + _FRAME_PADDING
+            below = any(self._row_of[key] == lowest for key in frame["items"])
+            top, bottom = (top, bottom + _FRAME_TITLE - 6) if below else (top - _FRAME_TITLE + 6, bottom)
+            at = left + _FRAME_PADDING, bottom - 8 if below else top + 16
+            yield GroupFrame(Area(left, top, right, bottom), frame["title"], at)
 
 
-def _tops(data: Data, rows: Sequence[int]) -> tuple[dict[int, float], float]:
-    """Return where rows begin, and where the last ends; links within a row need room above it."""
-    row_of = {item["key"]: _ROWS[item["role"]] for item in data["items"]}
-    arched = {row_of[e["a"]] for e in data["edges"] if e["a"] != e["b"] and row_of[e["a"]] == row_of[e["b"]]}
-    y, tops = float(TOP), {}
-    for row in rows:
-        y += _HIGHEST_ARC + GAP if row in arched else 0
-        tops[row] = y
-        y += _box(data)[1] + ROW_GAP
-    return tops, y - ROW_GAP + GAP
+def _side_by_side(widths: Sequence[float]) -> list[tuple[float, float]]:
+    spans, x = [], float(MARGIN)
+    for width in widths:
+        spans.append((x, x + width))
+        x += width + GROUP_GAP
+    return spans
 
 
-def _spans(data: Data) -> Iterator[tuple[float, float]]:
-    """Yield left and right of each group: as wide as its widest row."""
-    x = float(MARGIN)
-    for number, _ in enumerate(data["groups"]):
-        w = _width(data, [item for item in data["items"] if item["group"] == number], least=1)
-        yield x, x + w
-        x += w + GROUP_GAP
-
-
-def _free_width(data: Data) -> float:
-    """Return how wide the widest row of items without a group is."""
-    return MARGIN + _width(data, [item for item in data["items"] if item["group"] < 0], least=0)
-
-
-def _width(data: Data, items: Iterable[Data], *, least: int) -> float:
-    """Return how wide the widest row of some items is."""
-    counts = Counter(item["role"] for item in items)
-    return max(counts.values(), default=least) * (_box(data)[0] + GAP) - GAP
-
-
-def _across(data: Data, spans: Sequence[tuple[float, float]], width: float) -> Iterator[tuple[Data, float]]:
-    """Yield the switches with where they begin: centered in their group, or in the whole picture."""
-    switches = (item for item in data["items"] if item["role"] != "host")
-    for (_, group), items in grouped(((item["role"], item["group"]), item) for item in switches).items():
-        left, right = spans[group] if group >= 0 else (MARGIN, width - MARGIN)
-        step = _box(data)[0] + GAP
-        x = (left + right - len(items) * step + GAP) / 2
-        for number, item in enumerate(items):
-            yield item, x + number * step
-
-
-def _hosts(data: Data, corners: Mapping[str, tuple[float, float]]) -> Iterator[tuple[Data, float]]:
-    """Yield the hosts with where they begin: below the middle of their switches, side by side."""
-    edges = (edge for edge in data["edges"] if edge["tier"] == "hosts")
-    above = grouped((edge["b"], corners[edge["a"]][0]) for edge in edges)
-    hosts = [item for item in data["items"] if item["role"] == "host"]
-    wanted = [(sum(xs) / len(xs) if (xs := above.get(item["key"])) else float(MARGIN)) for item in hosts]
-    least = float(MARGIN)
-    for x, number in sorted(zip(wanted, range(len(hosts)), strict=True)):
-        least = max(x, least)
-        yield hosts[number], least
-        least += _box(data)[0] + GAP
-
-
-def _frames(
-    data: Data, spans: Sequence[tuple[float, float]], corners: Mapping[str, tuple[float, float]]
-) -> Iterator[GroupFrame]:
-    for number, (group, (left, right)) in enumerate(zip(data["groups"], spans, strict=True)):
-        tops = [corners[item["key"]][1] for item in data["items"] if item["group"] == number]
-        if tops:
-            y, pad = min(tops) - 10, GROUP_GAP / 2 - 5
-            bottom = max(tops) + _box(data)[1] + FRAME_TITLE
-            yield GroupFrame(left - pad, y, right - left + 2 * pad, bottom - y, _title(data, group))
-
-
-def _title(data: Data, group: Data) -> str:
-    what, first, last = data["grouped"], group["first"], group["first"] + group["groups"] - 1
-    return f"{what} {first}" if group["groups"] == 1 else f"{group['groups']:,} {what}s, {first} to {last}"
-
-
-def _grid(data: Data) -> PictureLayout:
+def _grid(data: Data, box_w: float, lines: Mapping[str, Sequence[str]]) -> PictureLayout:
     """Return the switches of a torus, layer beside layer; hosts have no boxes of their own."""
     switches = [item for item in data["items"] if item["role"] != "host"]
-    box_w, box_h = _box(data)
+    box_h = _box_height(lines.values())
     step_x, step_y = box_w + _CELL_GAP, box_h + _CELL_GAP
     columns = max(item["place"][-1] for item in switches) + 1
     layer_w = columns * step_x + GROUP_GAP
-    corners = {}
+    arcs = _HIGHEST_ARC + GAP if len(data["sides"]) > 2 else _CELL_GAP / 2
+    boxes = {}
     for item in switches:
         *layer, row, column = item["place"]
         x = MARGIN + _CELL_GAP / 2 + column * step_x + (layer[0] * layer_w if layer else 0)
-        corners[item["key"]] = (x, TOP + _HIGHEST_ARC / 2 + row * step_y)
-    width = max(x for x, _ in corners.values()) + box_w + _CELL_GAP / 2 + MARGIN
-    height = max(y for _, y in corners.values()) + box_h + _CELL_GAP / 2 + GAP
-    return PictureLayout(corners, (), width, height, box_w, box_h)
+        y = TOP + arcs + row * step_y
+        boxes[item["key"]] = Area(x, y, x + box_w, y + box_h)
+    width = max(box.right for box in boxes.values()) + _CELL_GAP / 2 + MARGIN
+    height = max(box.bottom for box in boxes.values()) + _CELL_GAP / 2 + GAP
+    return PictureLayout(boxes, (), width, height, box_w)
