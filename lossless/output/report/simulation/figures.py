@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _WIDTH_IN, _OCCUPANCY_IN, _RATES_IN = 10.0, 2.3, 2.5
 """Width of a figure, and heights of its largest panels."""
-_TITLE_COLUMNS, _EDGE_IN = 110, 0.15
+_TITLE_COLUMNS, _EDGE_IN = 110, 0.25
 """Characters in a line of the title, and space at the edges: a viewer of SVG may write letters a little wider."""
 _ROW_IN = 0.24
 _MEANS = 80
