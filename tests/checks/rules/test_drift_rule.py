@@ -247,6 +247,18 @@ def test_maps_of_a_tunnel_are_compared_entry_by_entry() -> None:
     }  # fmt: skip
 
 
+def test_a_ratio_of_0_is_none() -> None:
+    told = {"over_subscribe_ratio": "0", "default_dynamic_th": None}
+    device = leaf({
+        "DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}},
+        "DEFAULT_LOSSLESS_BUFFER_PARAMETER": {"AZURE": told},
+    })  # fmt: skip
+    found = drawn("CFG004", device, intent({"buffers": {"model": "dynamic"}}))
+    assert [one.message for one in found if "DEFAULT_LOSSLESS" in one.message] == [
+        "DEFAULT_LOSSLESS_BUFFER_PARAMETER says default_dynamic_th not at all, the intent says 0"
+    ]
+
+
 class TestNoDrift:
     """What is another matter, or somebody else's to say."""
 

@@ -250,6 +250,10 @@ class TestTightHeadroom:
         (violation,) = found(unknown, "headroom", "on the edge", short=(use("Ethernet0", 1500, drops=0),))
         assert (violation.severity, violation.help) == (None, "set xoff to at least 1500")
 
+    def test_without_a_cable_length_it_is_a_warning(self) -> None:
+        (violation,) = found(leaf(CABLE_LENGTH=None), "headroom", "on the edge", short=(use("Ethernet0"),))
+        assert violation.severity is None
+
     def test_more_than_all_that_was_used_is_nothing_left(self) -> None:
         (violation,) = found(leaf(), "headroom", "on the edge", short=(use("Ethernet0", used=1002, drops=0),))
         assert violation.message.startswith("0 B of 1,000 B ")
