@@ -36,7 +36,7 @@ _STEPS = tuple((devices, groups) for devices in (8, 5, 4, 3, 2, 1) for groups in
 class PictureItem(NamedTuple):
     """A device, or several that are drawn as one. ``place`` is its row and column in a grid, and the layer.
 
-    ``columns`` are the first and last column that it is centred over, None where that is the whole picture. ``labels``
+    ``columns`` are the first and last column that it is centered over, None where that is the whole picture. ``labels``
     say which rail, plane or group it is: ``rail 2``. ``apart``: devices between the first and the
     last name are in other items.
     """

@@ -105,7 +105,7 @@ def test_devices_without_links_and_fabrics_without_hosts_are_drawn() -> None:
 
 
 def test_a_small_one_in_full() -> None:
-    """Without its colours: how lines look is no fact about a network."""
+    """Without its colors: how lines look is no fact about a network."""
     text = svg(drawn("leaf_spine", wiring_plan(clos(1, 1, 2))))
     looks = r" (stroke|fill|text-anchor|paint-order|role|rx|xmlns|viewBox|(font|stroke)-[a-z]+)='[^']*'"
     assert re.sub(looks, "", text) == snapshot("""\

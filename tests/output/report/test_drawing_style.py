@@ -1,4 +1,4 @@
-"""The palette: colours that readers with a colour vision deficiency can tell apart; widths of text as in the font."""
+"""The palette: colors that readers with a color vision deficiency can tell apart; widths of text as in the font."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ DEFICIENCIES = {
 """Matrices for linear RGB at severity 1.0: Machado, Oliveira and Fernandes, A Physiologically-based Model for
 Simulation of Color Vision Deficiency, IEEE TVCG 15(6), 2009, table 1."""
 APART = 15.0
-"""Least distance of two colours in CIELAB (CIE 1976); one to two are just noticeable side by side."""
+"""Least distance of two colors in CIELAB (CIE 1976); one to two are just noticeable side by side."""
 
 
-def _linear(colour: str) -> list[float]:
-    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+def _linear(color: str) -> list[float]:
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color)]
 
 
-def _seen(colour: str, deficiency: str) -> list[float]:
-    linear = _linear(colour)
+def _seen(color: str, deficiency: str) -> list[float]:
+    linear = _linear(color)
     rows = DEFICIENCIES[deficiency]
     return [min(1.0, max(0.0, sum(a * b for a, b in zip(row, linear, strict=True)))) for row in rows]
 
@@ -69,7 +69,7 @@ def distance(a: str, b: str, deficiency: str) -> float:
 
 
 def contrast(a: str, b: str) -> float:
-    """Return the contrast ratio of two colours (WCAG 2.2)."""
+    """Return the contrast ratio of two colors (WCAG 2.2)."""
     light, dark = sorted(
         (sum(p * q for p, q in zip((0.2126, 0.7152, 0.0722), _linear(c), strict=True)) for c in (a, b)),
         reverse=True,
@@ -78,19 +78,19 @@ def contrast(a: str, b: str) -> float:
 
 
 @pytest.mark.parametrize("deficiency", DEFICIENCIES)
-def test_colours_of_a_picture_can_be_told_apart(deficiency: str) -> None:
-    series = [look.colour for look in style.SERIES]
+def test_colors_of_a_picture_can_be_told_apart(deficiency: str) -> None:
+    series = [look.color for look in style.SERIES]
     links = ["hosts", "uplinks", "spine_uplinks"]
-    for colours in (
-        [*series, style.LIMITS[0].colour],
-        [style.LINKS[name].colour for name in links],
-        [style.LINKS[name].colour for name in ("stalled", "free")],
+    for colors in (
+        [*series, style.LIMITS[0].color],
+        [style.LINKS[name].color for name in links],
+        [style.LINKS[name].color for name in ("stalled", "free")],
     ):
-        assert [(a, b) for a, b in combinations(colours, 2) if distance(a, b, deficiency) < APART] == []
+        assert [(a, b) for a, b in combinations(colors, 2) if distance(a, b, deficiency) < APART] == []
 
 
 def test_series_and_limits_differ_in_dashes_or_lightness_too() -> None:
-    looks = [(look.dashes, _lab(_linear(look.colour))[0]) for look in (*style.SERIES, *style.LIMITS)]
+    looks = [(look.dashes, _lab(_linear(look.color))[0]) for look in (*style.SERIES, *style.LIMITS)]
     for (dashes, light), (others, other_light) in combinations(looks, 2):
         assert dashes != others or abs(light - other_light) > 30
 
@@ -98,7 +98,7 @@ def test_series_and_limits_differ_in_dashes_or_lightness_too() -> None:
 def test_text_is_legible_on_every_fill_and_lines_on_the_paper() -> None:
     fills = (*style.ROLE_FILLS.values(), *style.STATE_FILLS.values(), style.FRAME_FILL, style.PAPER)
     assert all(contrast(style.INK, fill) >= 7 for fill in fills)
-    assert all(contrast(look.colour, style.PAPER) >= 3 for look in style.LINKS.values())
+    assert all(contrast(look.color, style.PAPER) >= 3 for look in style.LINKS.values())
 
 
 @pytest.mark.parametrize(("bold", "name"), [(False, "DejaVuSans"), (True, "DejaVuSans-Bold")])

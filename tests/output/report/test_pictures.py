@@ -382,8 +382,8 @@ def test_lines_differ_in_dashes_and_lightness_on_paper_too() -> None:
         assert not [other for other, shade in looks[:at] if other == dashes and abs(shade - light) < 0.3]
 
 
-def _lightness(colour: str) -> float:
-    red, green, blue = mpl.colors.to_rgb(colour)
+def _lightness(color: str) -> float:
+    red, green, blue = mpl.colors.to_rgb(color)
     return 0.299 * red + 0.587 * green + 0.114 * blue
 
 

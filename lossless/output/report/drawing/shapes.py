@@ -61,7 +61,7 @@ class Area(NamedTuple):
 
 
 def text_area(x: float, y: float, text: str, size_px: float = TEXT_PX, *, anchor: str = "start") -> Area:
-    """Return the rectangle of a text whose base line is at ``y``, and that begins or is centred at ``x``."""
+    """Return the rectangle of a text whose base line is at ``y``, and that begins or is centered at ``x``."""
     width = text_width(text, size_px)
     left = x - width / 2 if anchor == "middle" else x
     return Area(left, y - _ASCENT * size_px, left + width, y + _DESCENT * size_px)

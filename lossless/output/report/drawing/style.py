@@ -1,7 +1,7 @@
-"""One style for every picture, SVG and PNG: colours, dashes, fonts and sizes.
+"""One style for every picture, SVG and PNG: colors, dashes, fonts and sizes.
 
-Colours are those of Okabe and Ito, which readers with protanopia, deuteranopia and tritanopia can tell apart (M. Okabe,
-K. Ito: Color Universal Design, 2002, https://jfly.uni-koeln.de/color/). No picture relies on colour alone: lines
+Colors are those of Okabe and Ito, which readers with protanopia, deuteranopia and tritanopia can tell apart (M. Okabe,
+K. Ito: Color Universal Design, 2002, https://jfly.uni-koeln.de/color/). No picture relies on color alone: lines
 that occur together differ in dash or width as well, and boxes say in words what they are.
 """
 
@@ -25,9 +25,9 @@ LINE_PX = 14
 
 
 class LinkLook(NamedTuple):
-    """How links are drawn: colour, dash pattern of SVG (empty: solid), and width in pixels."""
+    """How links are drawn: color, dash pattern of SVG (empty: solid), and width in pixels."""
 
-    colour: str
+    color: str
     dash: str = ""
     width: float = 1.4
 
@@ -56,9 +56,9 @@ STATE_FILLS = {"source": "#eeae80", "stalled": "#fae3d2"}
 
 
 class LineLook(NamedTuple):
-    """How a line of a plot is drawn: colour, dashes as lengths in line widths (empty: solid), and width in points."""
+    """How a line of a plot is drawn: color, dashes as lengths in line widths (empty: solid), and width in points."""
 
-    colour: str
+    color: str
     dashes: tuple[float, ...] = ()
     width: float = 1.3
 
@@ -78,5 +78,5 @@ LIMITS = (
     LineLook(VERMILLION, (1, 2), 1.5),
     LineLook(VERMILLION, (4, 2), 1.1),
 )
-"""Thresholds and limits, in order; each is labelled beside the plot too."""
+"""Thresholds and limits, in order; each is labeled beside the plot too."""
 BAND = "#dcdcdc"

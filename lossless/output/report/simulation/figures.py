@@ -98,8 +98,8 @@ def rates(recording: Data) -> Figure:
             _draw_rates(axes, times, series, _limits(recording, kind))
             parts.head(axes, f"what DCQCN lets senders send, as of their last frame: {flows}")
         else:
-            centres, means, each = _means(times, series)
-            _draw_rates(axes, centres, means, _limits(recording, kind))
+            centers, means, each = _means(times, series)
+            _draw_rates(axes, centers, means, _limits(recording, kind))
             parts.head(axes, f"what arrives of each flow, means over {each:.3g} {unit.name}: {flows}")
     return figure
 
@@ -210,12 +210,12 @@ def _means(times: Sequence[float], series: Sequence[Data]) -> tuple[list[float],
     """Return series as means over longer times, the middles of those, and how long they are."""
     wide = max(1, len(times) // _MEANS)
     starts = range(0, len(times) - wide, wide)
-    centres = [(times[at] + times[at + wide]) / 2 for at in starts]
+    centers = [(times[at] + times[at + wide]) / 2 for at in starts]
     means = [
         {**flow, "values": [_mean(flow["values"][at + 1 : at + wide + 1]) for at in starts]}
         for flow in series
     ]
-    return centres, means, times[wide] - times[0]
+    return centers, means, times[wide] - times[0]
 
 
 def _mean(values: parts.Values) -> float | None:

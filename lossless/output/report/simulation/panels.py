@@ -1,7 +1,7 @@
 """What figures of a run are made of: lines that can be told apart, limits, moments, units.
 
-Figures are read on paper too: lines differ in dashes and in lightness, not in colour alone, and where there are more
-than can be told apart most of them are a band from the least to the most. Colours and dashes are those of
+Figures are read on paper too: lines differ in dashes and in lightness, not in color alone, and where there are more
+than can be told apart most of them are a band from the least to the most. Colors and dashes are those of
 :mod:`lossless.output.report.drawing.style`.
 """
 
@@ -133,7 +133,7 @@ def draw_series(
 
 def drawn_as(look: LineLook) -> dict[str, Any]:
     """Return the look of a line as matplotlib takes it."""
-    return {"color": look.colour, "ls": (0, look.dashes) if look.dashes else "-", "lw": look.width}
+    return {"color": look.color, "ls": (0, look.dashes) if look.dashes else "-", "lw": look.width}
 
 
 def _extremes(series: Sequence[Data], words: SeriesNames) -> Iterator[tuple[str, Values]]:

@@ -79,7 +79,7 @@ def arc_height(dx: float) -> float:
 
 
 class _Rows:
-    """Tiers in rows. Items stand in columns, centred over several of them, or over all."""
+    """Tiers in rows. Items stand in columns, centered over several of them, or over all."""
 
     def __init__(self, data: Data, box_w: float, lines: Mapping[str, Sequence[str]]) -> None:
         self._items: list[Data] = list(data["items"])
@@ -158,7 +158,7 @@ class _Rows:
     # --- places ---
 
     def _across(self) -> Iterator[tuple[Data, float]]:
-        """Yield the switches with where they begin: centred over their columns, or in the whole picture."""
+        """Yield the switches with where they begin: centered over their columns, or in the whole picture."""
         switches = [item for item in self._items if item["role"] != "host" and item["columns"] is not None]
         for (_, first, last), items in grouped(
             ((_ROWS[i["role"]], *i["columns"]), i) for i in switches

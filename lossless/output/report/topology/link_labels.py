@@ -1,6 +1,6 @@
 """Labels on the lines of a picture: each on its own line, clear of every other line, box, title and label.
 
-Either all lines of a tier are labelled or none: where one label has no such place, the boxes at the lower end of the
+Either all lines of a tier are labeled or none: where one label has no such place, the boxes at the lower end of the
 tier say how many links they have.
 """
 
@@ -95,7 +95,7 @@ def _placed(
 
 
 def _is_mesh(of_tier: Sequence[LinkLine], lines: Sequence[LinkLine]) -> bool:
-    """Return whether more lines lead up from one box than can be labelled one by one."""
+    """Return whether more lines lead up from one box than can be labeled one by one."""
     first = of_tier[0].edge
     if first.get("label") or first["tier"] not in ("uplinks", "spine_uplinks"):
         return False

@@ -1,7 +1,7 @@
 """The picture of a fabric as SVG: tiers in rows, groups and planes side by side, parallel links as one line.
 
 Large fabrics come folded: what is many is one box that says how many. Nothing but text is needed to draw it, and the
-same fabric gives the same bytes. Colours, dashes and fonts are those of :mod:`lossless.output.report.drawing.style`.
+same fabric gives the same bytes. Colors, dashes and fonts are those of :mod:`lossless.output.report.drawing.style`.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class _Drawing:
         ends = " to ".join(name_range(self._items[line.edge[end]]) for end in ("a", "b"))
         look = _look(line.edge.get("state") or line.edge["tier"])
         dashed = _dashed("3 3" if line.other_end else look.dash)
-        yield f"<g stroke='{look.colour}' stroke-width='{px(look.width)}' fill='none'{dashed}>"
+        yield f"<g stroke='{look.color}' stroke-width='{px(look.width)}' fill='none'{dashed}>"
         yield f"<title>{markup(f'{ends}: {links_of(line.edge)}')}</title>"
         yield from line.svg
         yield "</g>"
@@ -191,6 +191,6 @@ def _legend_line(name: str, words: str, y: float) -> Iterator[str]:
         look = _look(name)
         line = f"x1='{MARGIN}' y1='{px(y - 4)}' x2='{MARGIN + _SWATCH}' y2='{px(y - 4)}'"
         yield (
-            f"<line {line} stroke='{look.colour}' stroke-width='{px(max(look.width, 1.8))}'{_dashed(look.dash)}/>"
+            f"<line {line} stroke='{look.color}' stroke-width='{px(max(look.width, 1.8))}'{_dashed(look.dash)}/>"
         )
     yield f"<text x='{MARGIN + (_SWATCH + 8 if name else 0)}' y='{px(y)}'>{markup(words)}</text>"
