@@ -1,0 +1,54 @@
+// Opens pages of the site in Chromium and prints, as JSON, what is wrong with each.
+// node browser.mjs BASE_URL CHROMIUM PROFILE_DIR PAGE...
+
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const [base, executablePath, profile, ...pages] = process.argv.slice(2);
+const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const args = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+const widths = [400, 1280];
+const schemes = ["light", "dark"];
+
+async function tooWide(page) {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+async function serious(page) {
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+  return violations
+    .filter((each) => ["serious", "critical"].includes(each.impact))
+    .map((each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html).join(" ; ")}`);
+}
+
+async function problems(page, path) {
+  const found = [];
+  const said = (message) => found.push(message);
+  const onConsole = (message) => ["error", "warning"].includes(message.type()) && said(`console: ${message.text()}`);
+  const onError = (error) => said(`error: ${error.message}`);
+  const onRequest = (request) => /^https?:/.test(request.url()) && !request.url().startsWith(base)
+    && said(`request: ${request.url()}`);
+  page.on("console", onConsole).on("pageerror", onError).on("request", onRequest);
+  for (const [at, width] of widths.entries()) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: schemes[at], reducedMotion: "reduce" });
+    await page.goto(base + path, { waitUntil: "load" });
+    const excess = await tooWide(page);
+    if (excess > 0) said(`${width} px: ${excess} px too wide`);
+    await page.evaluate(axe);
+    found.push(...(await serious(page)).map((text) => `${width} px, ${schemes[at]}: ${text}`));
+  }
+  page.off("console", onConsole).off("pageerror", onError).off("request", onRequest);
+  return [...new Set(found)];
+}
+
+const context = await chromium.launchPersistentContext(profile, { executablePath, args, headless: true });
+const page = await context.newPage();
+const report = {};
+for (const path of pages) report[path] = await problems(page, path);
+await context.close();
+console.log(JSON.stringify(report));
