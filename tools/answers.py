@@ -3,8 +3,8 @@
 python tools/answers.py [PAGE ...]    write again what the commands of the pages print, and their pictures
 python tools/answers.py --check       report what is stale
 
-A page is run in an empty folder that holds the examples. A block whose first line says ``title="NAME"`` is the file NAME;
-one that begins with ``$`` has commands and what they print, and a line ``...`` in it stands for lines that are left out.
+A page is run in an empty folder that holds the examples. A block whose first line says ``title="NAME"`` is the file
+NAME; one that begins with ``$`` has commands and what they print, and a line ``...`` in it stands for lines left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ CUT = "...\n"
 _FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ ", re.MULTILINE)
 _SHELL = re.compile(r"[|<>&;*$`]")
-_ALIKE = 0.5
+_SIMILAR = 0.5
 """Below this similarity of two lines, one did not become the other."""
 
 
@@ -64,16 +64,17 @@ def elsewhere() -> Iterator[None]:
             os.chdir(here)
 
 
-def run(page: Path, files: Iterator[str] = iter(())) -> str:
+def run(page: Path, files: Iterable[str] = ()) -> str:
     """Do what a page says from its first block to its last, and return it with what was printed.
 
     ``files`` names whole intents and sheets that have no title.
     """
+    names = iter(files)
 
     def shown(fence: re.Match[str]) -> str:
         language, title, text = fence.groups()
         if title or language == "csv" or (language == "yaml" and text.startswith("lossless:")):
-            name = Path(title or next(files, "fabric.yaml"))
+            name = Path(title or next(names, "fabric.yaml"))
             name.parent.mkdir(parents=True, exist_ok=True)
             name.write_text(text, encoding="utf-8")
         elif text.startswith("$ "):
@@ -133,7 +134,7 @@ def _parts(before: str) -> list[str]:
 def _place(part: Sequence[str], now: Sequence[str], start: int) -> int:
     """Return where the line is now with which a part begins: the most similar one."""
     likeness = [SequenceMatcher(None, part[0], line.rstrip("\n")).ratio() for line in now[start:]]
-    if max(likeness, default=0) < _ALIKE:
+    if max(likeness, default=0) < _SIMILAR:
         raise LookupError(f"no line is like {part[0]!r} any more; choose by hand what the page shows")
     return start + likeness.index(max(likeness))
 

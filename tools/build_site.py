@@ -23,9 +23,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 SITE = ROOT / "out" / "site"
 DOCS = ROOT / "docs"
+ZENSICAL = Path(sysconfig.get_path("scripts")) / "zensical"
 _NO_PAGES = ("site", "retired-phrases.toml")
 _LINK = re.compile(r"(?<=\]\()([^)#\s]+)(?=[)#])")
-_FOLDERS = {"profiles": "hardware/README.md", "profiles/infiniband": "hardware/README.md", "docs": "README.md"}
+_FOLDERS = {
+    "profiles": "hardware/README.md",
+    "profiles/infiniband": "hardware/README.md",
+    "docs": "README.md",
+}
 """Folders that pages refer to, and the page of the site that has their contents."""
 _PROJECT = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
@@ -45,7 +50,9 @@ def assemble(pages_dir: Path) -> None:
 def _documents() -> Iterator[Path]:
     """Yield the pages of docs/, below it, that the site takes from there."""
     generated = {Path("adr/README.md")}
-    yield from (path.relative_to(DOCS) for path in DOCS.rglob("*.md") if path.relative_to(DOCS) not in generated)
+    yield from (
+        path.relative_to(DOCS) for path in DOCS.rglob("*.md") if path.relative_to(DOCS) not in generated
+    )
 
 
 def _relinked(source: Path, page: Path, pages_dir: Path) -> str:
@@ -97,9 +104,10 @@ def build() -> int:
     shutil.rmtree(SITE, ignore_errors=True)
     assemble(SITE / "pages")
     shutil.copy(DOCS / "site" / "zensical.toml", SITE)
-    zensical = Path(sysconfig.get_path("scripts")) / "zensical"
-    command = [zensical, "build", "--strict", "--config-file", SITE / "zensical.toml"]
-    return subprocess.run(command, check=False, cwd=SITE, env={"PATH": "/usr/bin:/bin", "NO_COLOR": "1"}).returncode
+    command = [str(ZENSICAL), "build", "--strict", "--config-file", str(SITE / "zensical.toml")]
+    return subprocess.run(
+        command, check=False, cwd=SITE, env={"PATH": "/usr/bin:/bin", "NO_COLOR": "1"}
+    ).returncode
 
 
 def main(arguments: Sequence[str]) -> int:

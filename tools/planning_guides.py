@@ -33,7 +33,7 @@ def fresh() -> dict[Path, str]:
     found: dict[Path, str] = {}
     for name, pictures in PICTURES.items():
         with elsewhere():
-            found[GUIDES / name] = run(GUIDES / name, iter(FILES.get(name, ())))
+            found[GUIDES / name] = run(GUIDES / name, FILES.get(name, ()))
             found |= {GUIDES / kept: Path(made).read_text("utf-8") for made, kept in pictures.items()}
     return found
 

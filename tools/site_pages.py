@@ -86,7 +86,12 @@ def _python_api() -> str:
 
 
 def _name(name: str, value: Any) -> str:
-    lines = [f"### `{name}`\n", f"```python\n{_signature(name, value)}\n```\n", _prose(inspect.getdoc(value) or ""), ""]
+    lines = [
+        f"### `{name}`\n",
+        f"```python\n{_signature(name, value)}\n```\n",
+        _prose(inspect.getdoc(value) or ""),
+        "",
+    ]
     if inspect.isclass(value):
         lines += [f"- `{member}`: {_first(text)}" for member, text in _members(value)] + [""]
     return "\n".join(lines)
@@ -136,7 +141,9 @@ def _section(section: re.Match[str]) -> str:
 
 def _decisions(folder: Path) -> str:
     """Return the list of architecture decision records."""
-    titles = {path.name: path.read_text("utf-8").partition("\n")[0].removeprefix("# ") for path in folder.glob("0*.md")}
+    titles = {
+        path.name: path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+        for path in folder.glob("0*.md")
+    }
     listed = "\n".join(f"- [{title}]({name})" for name, title in sorted(titles.items()))
     return f"{(folder / 'README.md').read_text('utf-8').rstrip()}\n\n{listed}\n"
-

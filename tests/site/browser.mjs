@@ -1,11 +1,13 @@
 // Opens pages of the site in Chromium and prints, as JSON, what is wrong with each.
-// node browser.mjs BASE_URL CHROMIUM PROFILE_DIR PAGE...
+// node browser.mjs BASE_URL CHROMIUM PROFILE_DIR < {"audited": [PAGE...], "opened": [PAGE...]}
+// Audited pages are opened twice, and axe-core is run on them; others are opened at the smaller width only.
 
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
-const [base, executablePath, profile, ...pages] = process.argv.slice(2);
+const [base, executablePath, profile] = process.argv.slice(2);
+const { audited, opened } = JSON.parse(readFileSync(0, "utf8"));
 const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 const args = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
@@ -25,7 +27,7 @@ async function serious(page) {
     .map((each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html).join(" ; ")}`);
 }
 
-async function problems(page, path) {
+async function problems(page, path, audit) {
   const found = [];
   const said = (message) => found.push(message);
   const onConsole = (message) => ["error", "warning"].includes(message.type()) && said(`console: ${message.text()}`);
@@ -33,12 +35,13 @@ async function problems(page, path) {
   const onRequest = (request) => /^https?:/.test(request.url()) && !request.url().startsWith(base)
     && said(`request: ${request.url()}`);
   page.on("console", onConsole).on("pageerror", onError).on("request", onRequest);
-  for (const [at, width] of widths.entries()) {
+  for (const [at, width] of widths.slice(0, audit ? 2 : 1).entries()) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: schemes[at], reducedMotion: "reduce" });
     await page.goto(base + path, { waitUntil: "load" });
     const excess = await tooWide(page);
     if (excess > 0) said(`${width} px: ${excess} px too wide`);
+    if (!audit) continue;
     await page.evaluate(axe);
     found.push(...(await serious(page)).map((text) => `${width} px, ${schemes[at]}: ${text}`));
   }
@@ -46,9 +49,29 @@ async function problems(page, path) {
   return [...new Set(found)];
 }
 
+// The filter of rules keeps the rows with every word, and the search finds a page.
+async function filtered(page) {
+  await page.goto(`${base}rules/index.html`, { waitUntil: "load" });
+  await page.fill(".rule-filter input", "watchdog-missing");
+  const rows = await page.locator("article tbody tr:visible").allInnerTexts();
+  return rows.length === 1 && rows[0].includes("WD001") ? [] : [`${rows.length} rows: ${rows.slice(0, 3)}`];
+}
+
+async function searched(page) {
+  await page.goto(`${base}index.html`, { waitUntil: "load" });
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("watchdog-missing");
+  const hit = page.locator("a[href*='WD001.html']").first();
+  return hit.waitFor({ timeout: 10000 }).then(() => [], (error) => [error.message]);
+}
+
 const context = await chromium.launchPersistentContext(profile, { executablePath, args, headless: true });
 const page = await context.newPage();
 const report = {};
-for (const path of pages) report[path] = await problems(page, path);
+for (const path of audited) report[path] = await problems(page, path, true);
+for (const path of opened) report[path] = await problems(page, path, false);
+report["filter of rules"] = await filtered(page);
+report.search = await searched(page);
 await context.close();
 console.log(JSON.stringify(report));
