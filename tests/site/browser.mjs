@@ -61,8 +61,8 @@ async function searched(page) {
   await page.goto(`${base}index.html`, { waitUntil: "load" });
   await page.setViewportSize({ width: 1280, height: 900 });
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("watchdog-missing");
-  const hit = page.locator("a[href*='WD001.html']").first();
+  await page.locator("input[role=combobox]").fill("watchdog-missing");
+  const hit = page.locator("[role=listbox]").getByText("WD001").first();
   return hit.waitFor({ timeout: 10000 }).then(() => [], (error) => [error.message]);
 }
 
