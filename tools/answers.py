@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-PAGES = ("tutorial.md", "faq.md", "dialects.md")
+PAGES = (
+    "tutorial.md",
+    "faq.md",
+    "dialects.md",
+    "guides/headroom.md",
+    "guides/simulate.md",
+    "guides/trace.md",
+)
 """The pages that are run as they are; pictures that their commands draw are kept beside them, under the same name."""
 CUT = "...\n"
 """Stands for lines of what a command prints."""
@@ -43,11 +50,13 @@ _SIMILAR = 0.5
 def fresh(names: Iterable[str] = PAGES) -> dict[Path, str]:
     """Return pages with what their commands print now, and the pictures that they show and draw."""
     found: dict[Path, str] = {}
-    for name in names:
+    for path in map(DOCS.__truediv__, names):
         with elsewhere():
-            page = found[DOCS / name] = run(DOCS / name)
-            drawn = re.findall(r"!\[[^]]*\]\(([\w.-]+\.svg)\)", page)
-            found |= {(DOCS / name).parent / svg: Path(svg).read_text("utf-8") for svg in drawn}
+            found[path] = run(path)
+            shown = re.findall(r"!\[[^]]*\]\(([\w.-]+\.svg)\)", found[path])
+            found |= {
+                path.with_name(svg): Path(svg).read_text("utf-8") for svg in shown if Path(svg).exists()
+            }
     return found
 
 

@@ -69,8 +69,11 @@ async function searched(page) {
 const context = await chromium.launchPersistentContext(profile, { executablePath, args, headless: true });
 const page = await context.newPage();
 const report = {};
-for (const path of audited) report[path] = await problems(page, path, true);
-for (const path of opened) report[path] = await problems(page, path, false);
+const rest = [...audited.map((path) => [path, true]), ...opened.map((path) => [path, false])];
+const tab = async (page) => {
+  for (let next = rest.shift(); next; next = rest.shift()) report[next[0]] = await problems(page, ...next);
+};
+await Promise.all([tab(page), tab(await context.newPage())]);
 report["filter of rules"] = await filtered(page);
 report.search = await searched(page);
 await context.close();
