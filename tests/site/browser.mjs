@@ -58,12 +58,16 @@ async function filtered(page) {
 }
 
 async function searched(page) {
-  await page.goto(`${base}index.html`, { waitUntil: "load" });
   await page.setViewportSize({ width: 1280, height: 900 });
-  await page.keyboard.press("Control+k");
-  await page.locator("input[role=combobox]").fill("watchdog-missing");
+  await page.goto(`${base}index.html`, { waitUntil: "load" });
+  const field = page.locator("input[role=combobox]");
+  for (let tries = 0; tries < 30 && !(await field.isVisible()); tries += 1) {
+    await page.keyboard.press("Control+k");
+    await page.waitForTimeout(500);
+  }
+  await field.fill("watchdog-missing");
   const hit = page.locator("[role=listbox]").getByText("WD001").first();
-  return hit.waitFor({ timeout: 10000 }).then(() => [], (error) => [error.message]);
+  return hit.waitFor({ timeout: 30000 }).then(() => [], (error) => [error.message]);
 }
 
 const context = await chromium.launchPersistentContext(profile, { executablePath, args, headless: true });
