@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs what tests of the documentation site run: chromium, node, and the packages of tests/site/package-lock.json. Where
-# this machine does not allow it, that is said, and tests that need them skip. With --required that is a failure.
+# Installs what tests of the documentation site run: chromium, node (20 or newer), and the packages of
+# tests/site/package-lock.json. Where this machine does not allow it, that is said, and tests that need them skip. With
+# --required that is a failure.
 set -u
 cd "$(dirname "$0")/../tests/site" || exit 1
 
@@ -11,7 +12,8 @@ missing() {
 }
 
 is_there() {
-  [ -z "$(missing)" ] && cmp -s package-lock.json node_modules/.installed-lock
+  [ -z "$(missing)" ] && node -e 'process.exit(parseInt(process.versions.node) < 20)' \
+    && cmp -s package-lock.json node_modules/.installed-lock
 }
 
 as_root() {
@@ -35,7 +37,7 @@ refresh() {
 }
 
 if [ -n "$(missing)" ] && command -v apt-get >/dev/null && as_root true 2>/dev/null; then
-  echo "installing" $(missing)
+  echo "installing $(missing | tr '\n' ' ')"
   install || { refresh && install; }
 fi
 if [ -z "$(missing)" ] && ! is_there; then

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import inspect
 import re
 from itertools import groupby
@@ -119,7 +118,7 @@ def _parameter(parameter: inspect.Parameter) -> str:
 def _members(value: type[Any]) -> Iterator[tuple[str, str]]:
     """Yield the public methods and properties of a class that are documented in it."""
     for member, what in vars(value).items():
-        documented = isinstance(what, property) or inspect.isfunction(what) or isinstance(what, enum.Enum)
+        documented = isinstance(what, property) or inspect.isfunction(what)
         if documented and not member.startswith("_") and what.__doc__:
             yield member, what.__doc__
 

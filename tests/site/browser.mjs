@@ -3,12 +3,12 @@
 // Audited pages are opened twice, and axe-core is run on them; others are opened at the smaller width only.
 
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 const [base, executablePath, profile] = process.argv.slice(2);
 const { audited, opened } = JSON.parse(readFileSync(0, "utf8"));
-const axe = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const args = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
