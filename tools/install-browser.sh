@@ -12,7 +12,7 @@ missing() {
 }
 
 is_there() {
-  [ -z "$(missing)" ] && node -e 'process.exit(parseInt(process.versions.node) < 20)' \
+  [ -z "$(missing)" ] && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' \
     && cmp -s package-lock.json node_modules/.installed-lock
 }
 
