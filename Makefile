@@ -5,6 +5,8 @@
 # make bench   the benchmarks, as ratios to a bare interpreter
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
 # make docs    write the generated documentation again
+# make site    build the documentation site into out/site/html
+# make answers what commands print in the tutorial, the FAQ and the guides, written again
 # make mutants  deliberate faults in five packages, which their own tests must notice (slow)
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
 # make laws    the laws between commands, for ten minutes on fabrics that are drawn again
@@ -16,7 +18,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check prose bench corpus mutants mutations laws fuzz docs lock clean
+.PHONY: demo test check prose bench corpus mutants mutations laws fuzz docs answers site lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -67,14 +69,20 @@ SECONDS ?= 600
 fuzz: $(VENV)/dev.stamp profiles/compiled.json
 	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --keep
 
-docs: $(VENV)/dev.stamp
+docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/rule_pages.py docs/rules
 	$(BIN)/python tools/incident_page.py
 	$(BIN)/python tools/headroom_guide.py
-	$(BIN)/python tools/planning_guides.py
 	$(BIN)/python tools/intent_reference.py
 	$(BIN)/python tools/architecture.py
 	$(BIN)/python tools/compile_profiles.py
+
+answers: $(VENV)/dev.stamp
+	$(BIN)/python tools/answers.py
+	$(BIN)/python tools/planning_guides.py
+
+site: $(VENV)/docs.stamp
+	$(BIN)/python tools/build_site.py
 
 profiles/compiled.json: $(VENV)/dev.stamp $(wildcard profiles/nics/*.toml profiles/switches/*.toml)
 	$(BIN)/python tools/compile_profiles.py
@@ -98,6 +106,11 @@ $(VENV)/dev.stamp: $(VENV)/python.stamp requirements/dev.txt pyproject.toml
 	$(BIN)/python -m compileall -q lossless
 	@touch $@
 
+$(VENV)/docs.stamp: $(VENV)/python.stamp requirements/docs.txt pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
 lock: $(VENV)/python.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/lock.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
@@ -108,6 +121,8 @@ lock: $(VENV)/python.stamp
 	  pyproject.toml requirements/build.in -c requirements/run.txt -o requirements/base.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	  pyproject.toml requirements/build.in --extra dev -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	  pyproject.toml requirements/build.in --extra sim --extra docs -c requirements/dev.txt -o requirements/docs.txt
 
 clean:
 	rm -rf $(VENV) out build dist

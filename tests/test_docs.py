@@ -16,7 +16,7 @@ from lossless.interfaces.cli import main, options
 from tests.checks.rules.snippets import merge
 from tests.fuzz.test_fuzz import EXAMPLES, ROUNDS
 from tests.interfaces.cli.repositories import repository, write
-from tools import headroom_guide, intent_reference, planning_guides
+from tools import answers, headroom_guide, intent_reference, planning_guides
 from tools.rule_pages import pages
 
 ROOT = Path(__file__).parent.parent
@@ -29,21 +29,18 @@ ANSWERED = {
     "ci.md": 2,
     "diff.md": 2,
     "editors.md": 1,
-    "headroom.md": 2,
     "host-facts.md": 1,
     "hosts.md": 4,
     "import.md": 2,
     "infiniband.md": 4,
     "jobs.md": 1,
     "lint.md": 5,
-    "simulate.md": 3,
     "suppress.md": 4,
     "sweep.md": 1,
-    "trace.md": 2,
 }
 """By guide: commands that are shown with what they print, each run by a test here or beside what it is about.
 
-``tools/planning_guides.py`` runs all of its guides.
+``tools/planning_guides.py`` and ``tools/answers.py`` run all of their guides.
 """
 
 
@@ -73,46 +70,9 @@ def test_no_answer_is_shown_that_no_test_asks_for() -> None:
     shown = {
         path.name: len(re.findall(r"^```\n\$ ", path.read_text(), re.MULTILINE))
         for path in GUIDES.glob("*.md")
-        if path.name not in planning_guides.PICTURES
+        if path.name not in planning_guides.PICTURES and f"guides/{path.name}" not in answers.PAGES
     }
     assert {name: answers for name, answers in shown.items() if answers} == ANSWERED
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_guide_shows_what_trace_prints(
-    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(ROOT)
-    command, _, shown = blocks(GUIDES / "trace.md")[number].partition("\n")
-    assert main(command.split()[2:]) == number
-    printed = capsys.readouterr().out
-    for part in filter(None, shown.split("...\n")):
-        assert part in printed
-
-
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_the_guide_shows_what_simulate_prints(
-    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    answers = [block for block in blocks(GUIDES / "simulate.md") if block.startswith("$ ")]
-    command, _, shown = answers[number].partition("\n")
-    (intent,) = blocks(GUIDES / "simulate.md", "yaml")
-    (tmp_path / "fabric.yaml").write_text(intent)
-    monkeypatch.chdir(tmp_path if "fabric.yaml" in command else ROOT)
-    assert main(command.split()[2:]) == 0
-    printed = capsys.readouterr().out
-    for part in filter(None, shown.split("...\n")):
-        assert part in printed
-
-
-@pytest.mark.parametrize("number", [0, 1])
-def test_the_guide_shows_what_headroom_prints(
-    number: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(ROOT)
-    command, _, shown = blocks(GUIDES / "headroom.md")[number].partition("\n")
-    assert main(command.split()[2:]) == 0
-    assert shown == capsys.readouterr().out
 
 
 def test_the_comparison_of_headroom_methods_is_what_the_program_says() -> None:

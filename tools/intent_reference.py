@@ -46,7 +46,7 @@ def _chapter(root: Schema) -> Iterator[str]:
         if paths[0]:
             ids = "".join(f'<a id="{_id(kind, path)}"></a>' for path in paths)
             names = ", ".join(f"`{'.'.join(path)}`" for path in paths)
-            yield f"### {ids}{names}\n"
+            yield f"{ids}\n\n### {names}\n"
             yield from [f"{_flat(section)}\n"] if _flat(section) else []
         yield _table(kind, paths[0], section) + "\n"
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,29 @@ from lossless.checks.rules.registry import RULES
 from lossless.output.report.columns import markdown_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+FAMILIES = {
+    "BUF": "headroom, pools and priority groups",
+    "CFG": "configuration files",
+    "CLS": "DSCPs, classes and priorities",
+    "ECN": "ECN marking",
+    "HST": "hosts and jobs",
+    "IB": "InfiniBand subnets",
+    "ISO": "isolation of networks",
+    "LNK": "links and cables",
+    "MGD": "fabrics that a cloud runs",
+    "NIC": "network adapters and congestion control",
+    "PFC": "priority-based flow control",
+    "SCH": "schedulers",
+    "SCM": "SONiC's YANG models",
+    "SIM": "results of simulation",
+    "SUP": "suppressions and baselines",
+    "SWS": "values that SONiC does not apply as written",
+    "TEL": "telemetry",
+    "TOP": "topology, capacity and routing",
+    "WD": "PFC watchdog",
+}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -31,13 +54,18 @@ def _page(rule: Rule) -> str:
 
 
 def _index(rules: Sequence[Rule]) -> str:
-    rows = [(f"[{r.code}]({r.code}.md)", r.name, r.severity, r.summary) for r in rules]
+    families = groupby(rules, lambda rule: rule.code.rstrip("0123456789"))
     return (
         f"# Rules\n\n{len(rules)} rules, each with a page generated from it: its Bad and Good examples run as tests.\n"
         "`lossless rule CODE` prints the same.\n\n"
-        + markdown_table(("code", "name", "severity", "what it says"), rows)
-        + "\n"
+        + "\n".join(_family(family, members) for family, members in families)
     )
+
+
+def _family(family: str, rules: Iterable[Rule]) -> str:
+    rows = [(f"[{r.code}]({r.code}.md)", r.name, r.severity, r.summary) for r in rules]
+    table = markdown_table(("code", "name", "severity", "what it says"), rows)
+    return f"## {family}: {FAMILIES[family]}\n\n{table}\n"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -37,10 +37,11 @@ def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
     from lossless import api
 
     hardware = api.hardware(name, profile_dirs)
-    out("\n".join(_overview(hardware) if name is None else _details(hardware)))
+    out("\n".join(overview(hardware) if name is None else details(hardware)))
 
 
-def _overview(hardware: Hardware) -> Iterator[str]:
+def overview(hardware: Hardware) -> Iterator[str]:
+    """Yield one line for each product, by kind."""
     yield "switches"
     yield columns(
         [(s.name, f"{s.vendor} {s.product}", s.asic.name, _hwskus(s)) for s in hardware.switches], "  "
@@ -54,7 +55,8 @@ def _overview(hardware: Hardware) -> Iterator[str]:
     yield from infiniband_overview(hardware)
 
 
-def _details(hardware: Hardware) -> Iterator[str]:
+def details(hardware: Hardware) -> Iterator[str]:
+    """Yield what is known of each product, with sources."""
     for switch in hardware.switches:
         yield from _switch(switch)
     for nic in hardware.nics:

@@ -31,8 +31,8 @@ def torus_routes(
 ) -> tuple[SubnetRoutes, Lanes] | str:
     """Return routes and lanes of a whole torus; where the fabric is none, the reason in words.
 
-    Without ``halfway``: none of the paths that are as short in both directions round a ring, which opensm divides between
-    the two directions.
+    Without ``halfway``: none of the paths that are as short in both directions round a ring, which opensm divides
+    between the two.
     """
     if isinstance(subnet.shape, Unknown) or subnet.shape.kind != "torus":
         return "torus-2QoS routes a torus, and the intent declares none"
