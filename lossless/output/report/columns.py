@@ -6,7 +6,7 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.text_style import NARROWEST, PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ROWS = 12
 """Rows of a table that are shown without -v."""
 _GLUED = re.compile(
-    r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)|(?<=\d) (?=%)| (?=::|##)"
+    r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)|(?<=\d) (?=%)| +(?=::|##)"
 )
 """Spaces at which nothing is wrapped: between a number and its unit, and before what a CI runner obeys in a line."""
 _GLUE = "\N{NO-BREAK SPACE}"
@@ -58,7 +58,7 @@ def more_rows(more: int, indent: str = "") -> list[str]:
 
 def _laid_out(heads: Sequence[Row], body: Sequence[Row], style: TextStyle, indent: str) -> str:
     """Return heads, one or none, and rows; as records below each other where not even wrapped cells fit."""
-    rows = [[_GLUED.sub(_GLUE, cell) for cell in row] for row in (*heads, *body)]
+    rows = [[_glued(cell) for cell in row] for row in (*heads, *body)]
     room = style.columns - len(indent) - 2 * (len(rows[0]) - 1)
     widths = _widths(rows, len(heads), room)
     if sum(widths) > room and heads:
@@ -79,9 +79,18 @@ def _widths(rows: Sequence[Row], heads: int, room: int) -> list[int]:
     while sum(widths) > room:
         narrower = [number for number, width in enumerate(widths) if width > least[number]]
         if not narrower:
-            break
+            return widths if heads else _overflowing(widths, room)
         widths[max(narrower, key=lambda number: (widths[number] > below[number], widths[number]))] -= 1
     return widths
+
+
+def _overflowing(widths: list[int], room: int) -> list[int]:
+    """Return widths in which the widest column has what room the others leave: only single words are longer."""
+    widest = widths.index(max(widths))
+    least = min(widths[widest], NARROWEST)
+    return [
+        max(room - sum(widths) + width, least) if at == widest else width for at, width in enumerate(widths)
+    ]
 
 
 def _are_figures(cells: Row) -> bool:
@@ -123,7 +132,7 @@ def _records(rows: Sequence[Row], style: TextStyle, indent: str) -> list[str]:
 
 def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
     glued = wrap(
-        _GLUED.sub(_GLUE, text),
+        _glued(text),
         width,
         initial_indent=first,
         subsequent_indent=rest,
@@ -131,6 +140,11 @@ def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str
         break_on_hyphens=False,
     )
     return [line.replace(_GLUE, " ") for line in glued]
+
+
+def _glued(text: str) -> str:
+    """Return text in which nothing is wrapped where it must not be; of the same length."""
+    return _GLUED.sub(lambda blanks: _GLUE * len(blanks[0]), text)
 
 
 def markdown_table(heads: Row, rows: Sequence[Row]) -> str:
