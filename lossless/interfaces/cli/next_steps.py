@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,8 @@ def then(command: str, *words: str, quiet: bool = False, because: str = "") -> N
 
 def is_intent(path: str) -> bool:
     """Return whether a path names an intent: a YAML file, or a folder that holds one."""
-    return path.endswith(_INTENTS) or Path(path, "fabric.yaml").is_file()
+    # pathlib costs a tenth of an interpreter's start.
+    return path.endswith(_INTENTS) or os.path.isfile(os.path.join(path, "fabric.yaml"))  # noqa: PTH113, PTH118
 
 
 def after_lint(report: Report, paths: Sequence[str]) -> None:

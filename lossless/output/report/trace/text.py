@@ -150,14 +150,14 @@ def _key(finding: Data) -> tuple[object, ...]:
 def _hop_row(hop: Data) -> tuple[str, ...]:
     """Return a hop in short: its ports, the class, group and queue of the packet, and what breaks it there."""
     stages = hop["stages"]
-    found = (stages[name]["lookup"]["target"] for name in ("classification", "priority_group", "queue"))
+    targets = (stages[name]["lookup"]["target"] for name in ("classification", "priority_group", "queue"))
     errors = [mark["finding"]["code"] for mark in hop["marks"] if mark["finding"]["severity"] == "error"]
     breaks = [*dict.fromkeys(errors), *(loss["why"] for loss in hop["losses"])]
     ports = (hop["ingress"]["port"], hop["egress"]["port"])
     return (
         hop["switch"],
         *ports,
-        *(UNKNOWN if one is None else str(one) for one in found),
+        *(UNKNOWN if one is None else str(one) for one in targets),
         ", ".join(breaks) or "none",
     )
 
