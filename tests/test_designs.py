@@ -125,7 +125,7 @@ def test_hpn_is_safe_on_a_switch_with_rows_for_both_speeds_and_its_planes_run(
     intent = changed(designs / "hpn-dual-plane.yaml", ("arista-7060x6-64pe", "dell-z9864f"))
     assert (cli("lint", intent).code, cli("lint", intent).out) == (0, "")
     quick = ("--workload", "permutation", "--nics", "16", "--size", "64 KiB", "--seeds", "2")
-    run = cli("simulate", intent, *quick)
+    run = cli("simulate", intent, "-v", *quick)
     assert run.out.startswith("verdict: safe\n")
     assert "2 planes that no link joins: each NIC port sends within its own" in run.out
 

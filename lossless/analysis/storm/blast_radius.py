@@ -21,7 +21,7 @@ from lossless.analysis.storm.shares import NOTHING, EgressShares, sharing
 from lossless.analysis.storm.tiers import LeafReachability, TierShares
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S, format_rate
 from lossless.model.fabric.qos import DEFAULT_POLL_MS
@@ -351,10 +351,7 @@ def _end(graph: ChannelGraph, view: View, end: str) -> tuple[str, list[int]]:
     """Return a host and the channels into the port that is named, or into all of its ports."""
     host, colon, port = end.partition(":")
     if host not in view.host_by_name:
-        close = nearest(host, list(view.host_by_name))
-        raise ScenarioError(
-            f"no host {host!r} in this fabric" + (f"; did you mean {close}?" if close else "")
-        )
+        raise ScenarioError(f"no host {host!r} in this fabric{suggestion(host, list(view.host_by_name))}")
     channels = [at for at in graph.into[host] if not colon or graph.channels[at].target_port == port]
     if not channels:
         ports = ", ".join(graph.channels[at].target_port for at in graph.into[host][:8]) or "no link"

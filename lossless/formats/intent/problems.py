@@ -11,7 +11,7 @@ from lossless.formats.intent.base import shown
 from lossless.formats.intent.classes import CLASS_NAME, EcnIntent
 from lossless.formats.intent.document import Intent
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import nearest, suggestion as nearest_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -76,10 +76,7 @@ def in_file_order(problems: Sequence[Problem]) -> list[Problem]:
 
 def suggestion(name: str, candidates: Sequence[str]) -> str:
     """Return the nearest name as half a sentence, all of them where none is near; empty for none."""
-    close = nearest(name, candidates)
-    if close:
-        return f"; did you mean {close}?"
-    return f"; there are {', '.join(candidates)}" if candidates else ""
+    return nearest_of(name, candidates, None) if candidates else ""
 
 
 def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator[Problem]:

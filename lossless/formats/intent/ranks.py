@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 from pydantic import AfterValidator, WithJsonSchema
 
 from lossless.formats.intent.base import refused, shown
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import parse_rate
 from lossless.model.fabric.tier import SWITCH_ROLES
@@ -130,9 +130,8 @@ def tier_name(name: str) -> str:
         PydanticCustomError: it is none.
     """
     if name not in SWITCH_ROLES:
-        near = nearest(name, SWITCH_ROLES)
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(SWITCH_ROLES)}"
-        raise refused(f"{shown(name)} is no role of a switch; {hint}", at_key=True)
+        hint = suggestion(name, [*SWITCH_ROLES], most=None)
+        raise refused(f"{shown(name)} is no role of a switch{hint}", at_key=True)
     return name
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 _NAMED = 5
 """Names that a message lists; there may be thousands."""
+_SOME_LIKENESS = 0.3
+"""Part of two names that is the same at least where one resembles the other."""
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
@@ -28,9 +30,26 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     return close[0] if close else None
 
 
-def suggestion(name: str, names: Sequence[str]) -> str:
-    """Return what to say behind an unknown name: ``; did you mean leaf1?``, or which names there are."""
+def ranked(name: str, candidates: Iterable[str]) -> list[str]:
+    """Return candidates by how much they resemble ``name``, the nearest first; equals stay in their order."""
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(b=name.casefold(), autojunk=False)
+
+    def likeness(candidate: str) -> float:
+        matcher.set_seq1(candidate.casefold())
+        ratio = matcher.ratio()
+        return ratio if ratio >= _SOME_LIKENESS else 0.0
+
+    return sorted(dict.fromkeys(candidates), key=likeness, reverse=True)
+
+
+def suggestion(name: str, names: Sequence[str], most: int | None = _NAMED) -> str:
+    """Return what to say behind an unknown name: ``; did you mean leaf1?``, or which names there are.
+
+    The nearest come first; no more than ``most`` are named, all without it.
+    """
     near = nearest(name, names)
     if near is not None:
         return f"; did you mean {near}?"
-    return f"; there are {listed(names, _NAMED)}" if names else "; there are none"
+    return f"; there are {listed(ranked(name, names), most or len(names))}" if names else "; there are none"

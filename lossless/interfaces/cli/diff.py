@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from lossless.ground.basics.foreign_text import visible
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
-from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.reports import report_text
-from lossless.interfaces.cli.terminal import out, problem
+from lossless.interfaces.cli.terminal import next_step, notice, out, problem, problem_lines, style_for
 
 if TYPE_CHECKING:
     from lossless.api import Drift
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 @click.option("--device", metavar="NAME", help="The switch of the intent (default: the file's own hostname).")
 @click.option("--patch", "patch_file", metavar="FILE", help="Write an RFC 6902 patch for config apply-patch.")
 @written_as("the drift is", ("text", "json", "patch"), more="; patch prints the patch alone")
+@how_much("every cause of a long drift")
 @profiles
 def command(
     config_db: str,
@@ -28,6 +32,8 @@ def command(
     device: str | None,
     patch_file: str | None,
     output_format: str,
+    verbose: bool,
+    quiet: bool,
     profile_dirs: tuple[str, ...],
 ) -> int:
     """Say how a running switch has drifted from its intent.
@@ -43,7 +49,11 @@ def command(
         report_text(drift.report, {})
         problem("refused: a fabric with errors is not rendered, so there is nothing to compare with")
         return FAILED
-    _print(drift, output_format)
+    wants_patch = patch_file is not None or output_format == "patch"
+    tells = not drift.problems and (output_format != "json" or wants_patch)
+    if tells:
+        _print_count(drift)
+    _print(drift, output_format, verbose=verbose)
     for line in drift.problems:
         problem(line)
     if drift.problems:
@@ -52,15 +62,28 @@ def command(
         from lossless.ground.documents.atomic import write_all
 
         write_all({patch_file: drift.patch_text})
-    wants_patch = patch_file is not None or output_format == "patch"
-    if output_format != "json" or wants_patch:
+    if tells:
         _print_update(drift)
+    if output_format == "text":
+        _go_on(drift, config_db, intent, patch_file, quiet=quiet)
     if wants_patch and drift.patch is None:
         return FAILED
     return FINDINGS if drift.rows else OK
 
 
-def _print(drift: Drift, output_format: str) -> None:
+def _go_on(drift: Drift, config_db: str, intent: str, patch_file: str | None, *, quiet: bool) -> None:
+    if drift.rows and drift.patch is None:
+        then("render", intent, "-o", "out", quiet=quiet, because="writes what the intent declares")
+    elif drift.rows and patch_file is not None:
+        next_step(f"the patch is in {patch_file}: config apply-patch applies it on the switch", quiet=quiet)
+    elif drift.rows:
+        words = (config_db, intent, "--device", drift.device, "--patch", "patch.json")
+        then("diff", *words, quiet=quiet, because="writes the patch")
+    else:
+        then("lint", config_db, quiet=quiet, because="checks what runs there")
+
+
+def _print(drift: Drift, output_format: str, *, verbose: bool) -> None:
     from lossless.output.report.diff_text import drift_json, drift_lines
 
     if output_format == "json":
@@ -74,34 +97,40 @@ def _print(drift: Drift, output_format: str) -> None:
         if drift.patch_text is not None:
             out(drift.patch_text.removesuffix("\n"), "json")
     else:
-        for line in drift_lines(drift.rows):
+        for line in drift_lines(drift.rows, style_for(sys.stdout, verbose=verbose)):
             out(line)
 
 
-def _print_update(drift: Drift) -> None:
-    """Say in one line how the device differs, and in the next how it can be brought in line."""
+def _print_count(drift: Drift) -> None:
+    """Say how the device differs."""
     count = len(drift.rows)
     if not count:
         form = (
             f"; {drift.respelled} rows or values are only spelled in an old form" if drift.respelled else ""
         )
-        problem(f"{drift.device} is configured as {drift.intent} declares{form}")
+        notice(f"{drift.device} is configured as {drift.intent} declares{form}")
     else:
         rows = f"{count} row{'' if count == 1 else 's'}"
-        problem(f"{drift.device} differs from {drift.intent} in {rows}")
+        notice(f"{drift.device} differs from {drift.intent} in {rows}")
+
+
+def _print_update(drift: Drift) -> None:
+    """Say how the device can be brought in line."""
     update = drift.change
     if update is None or update.how == "nothing":
         return
     if update.how == "reload":
-        problem("no patch: the change needs a reload")
+        notice("no patch: the change needs a reload")
+        from lossless.output.report.columns import wrapped
+
         for why in update.why:
-            problem(f"  {why}")
+            problem_lines(wrapped(visible(why), style_for(sys.stderr), "  "))
     elif update.ports_down:
         ports = len(update.ports_down)
-        problem(
+        notice(
             f"a patch brings it there; the updater takes {ports} port{'' if ports == 1 else 's'} down on the way"
         )
     else:
-        problem("a patch brings it there, and no port goes down")
+        notice("a patch brings it there, and no port goes down")
     if update.harms:
-        problem(f"but lossless traffic is harmed: {'; '.join(update.harms)}")
+        notice(f"but lossless traffic is harmed: {'; '.join(update.harms)}")

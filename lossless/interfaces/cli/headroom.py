@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
-from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import (
     CABLE,
     DELAY,
@@ -16,7 +18,7 @@ from lossless.interfaces.cli.options.quantities import (
     PORT_MTU,
     RATE,
 )
-from lossless.interfaces.cli.terminal import out, out_json, problem
+from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,12 +56,15 @@ _OF_A_LINK = {
 @click.option("--peer-response", "peer_response_ns", type=DELAY, help="How long the peer takes to obey.")
 @profiles
 @written_as("it is")
+@how_much("the sources of the methods, and every kind of port")
 def command(
     path: str | None,
     ports: tuple[str, ...],
     profile: str | None,
     profile_dirs: tuple[str, ...],
     output_format: str,
+    verbose: bool,
+    quiet: bool,
     **given: Any,
 ) -> int:
     """Show the headroom calculation beside what is configured.
@@ -73,8 +78,23 @@ def command(
         headrooms = _of_ports(path or "", ports, profile_dirs, given)
     else:
         headrooms = _of_link(profile, profile_dirs, given)
-    _print(headrooms, output_format, given, sums=profile is not None or bool(ports))
+    sums = profile is not None or bool(ports)
+    _print(headrooms, output_format, given, verbose=verbose, sums=sums)
+    if output_format == "text":
+        _go_on(path, profile, headrooms.to_data(), sums=sums, quiet=quiet)
     return OK
+
+
+def _go_on(
+    path: str | None, profile: str | None, data: Mapping[str, Any], *, sums: bool, quiet: bool
+) -> None:
+    if path is None:
+        then("profiles", profile or "", quiet=quiet, because="shows all that is known of the switch")
+    elif data["kinds"] and not sums:
+        port = data["kinds"][0]["elements"][0]
+        then("headroom", path, "--port", port, quiet=quiet, because="shows the calculation")
+    elif data["kinds"]:
+        then("simulate", path, quiet=quiet, because="runs traffic through the buffers")
 
 
 def _check_question(
@@ -132,7 +152,7 @@ def _say_unused(data: Mapping[str, Any], given: dict[str, Any]) -> None:
     asked = {given_input["name"] for kind in data["kinds"] for given_input in kind["inputs"]}
     unused = [option for name, option, of in _OF_THE_FORMULA if given[name] is not None and of not in asked]
     if unused:
-        problem(f"{', '.join(unused)}: not used here, by any method")
+        notice(f"{', '.join(unused)}: not used here, by any method")
 
 
 _OF_THE_FORMULA = (
@@ -145,7 +165,9 @@ _OF_THE_FORMULA = (
 """Options that count in the formula alone, and what its inputs call them."""
 
 
-def _print(headrooms: Headrooms, output_format: str, given: dict[str, Any], *, sums: bool) -> None:
+def _print(
+    headrooms: Headrooms, output_format: str, given: dict[str, Any], *, verbose: bool, sums: bool
+) -> None:
     data = headrooms.to_data()
     _say_unused(data, given)
     if output_format == "json":
@@ -153,4 +175,4 @@ def _print(headrooms: Headrooms, output_format: str, given: dict[str, Any], *, s
     else:
         from lossless.output.report.headroom_text import headroom_text
 
-        out(headroom_text(data, sums=sums))
+        out(headroom_text(data, style_for(sys.stdout, verbose=verbose), sums=sums))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
-from lossless.interfaces.cli.options import api_options, profiles
-from lossless.interfaces.cli.terminal import out, problem, problem_lines
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import api_options, how_much, profiles
+from lossless.interfaces.cli.terminal import next_step, notice, out, problem, problem_lines, style_for
 
 if TYPE_CHECKING:
     from lossless.api import ImportResult
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 )
 @click.option("--nic", metavar="PROFILE", help="The NIC of the hosts; no switch configuration states it.")
 @click.option("--name", metavar="NAME", default="imported", help="Name of the fabric (default: imported).")
+@how_much("every kind of difference")
 @profiles
 def command(
     paths: tuple[str, ...],
@@ -46,6 +49,8 @@ def command(
     base_dir: str | None,
     nic: str | None,
     name: str,
+    verbose: bool,
+    quiet: bool,
     profile_dirs: tuple[str, ...],
 ) -> int:
     """Write the intent that deployed configurations amount to.
@@ -61,11 +66,15 @@ def command(
     api.write_import(result, output, base_dir)
     if output is None:
         out(result.text.rstrip("\n"), "json")
-    _say(result, output)
+    _say(result, output, verbose=verbose)
+    if output is None:
+        next_step("the same with -o fabric.yaml writes the intent to a file", quiet=quiet)
+    else:
+        then("lint", output, quiet=quiet, because="checks the intent")
     return FINDINGS if result.refused else OK
 
 
-def _say(result: ImportResult, output: str | None) -> None:
+def _say(result: ImportResult, output: str | None, *, verbose: bool) -> None:
     from lossless.output.report.import_text import differences_text, figures_text
 
     devices = f"{len(result.devices)} device{'' if len(result.devices) == 1 else 's'}"
@@ -73,7 +82,9 @@ def _say(result: ImportResult, output: str | None) -> None:
     for entry in result.refused:
         problem(f"render refuses this intent: {entry._replace(file=output) if output else entry}")
     if result.cells:
-        problem(figures_text(result.figures))
+        notice(figures_text(result.figures))
     if result.differences:
         problem("what differs:")
-        problem_lines(differences_text(result.differences, result.reasons))
+        problem_lines(
+            differences_text(result.differences, result.reasons, style_for(sys.stderr, verbose=verbose))
+        )

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
-from lossless.output.report.columns import columns
+from lossless.interfaces.cli.terminal import style_for
+from lossless.output.report.columns import facts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.interfaces.api.profiles import Hardware, HcaProfile, InfinibandSwitchProfile
 
 _UNKNOWN = "unknown"
+
+
+def laid_out(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of facts, as wide as what a person reads them on."""
+    return facts(rows, style_for(sys.stdout), "  ")
 
 
 def infiniband_overview(hardware: Hardware) -> Iterator[str]:
@@ -19,23 +26,22 @@ def infiniband_overview(hardware: Hardware) -> Iterator[str]:
     switches = hardware.infiniband_switches
     yield ""
     yield "InfiniBand switches"
-    yield columns([(s.name, f"{s.vendor} {s.product}", _ports(s), _managed(s)) for s in switches], "  ")
+    yield laid_out([(s.name, f"{s.vendor} {s.product}", _ports(s), _managed(s)) for s in switches])
     yield ""
     yield "InfiniBand adapters"
-    yield columns([(hca.name, hca.product, f"up to {hca.rates[-1]}") for hca in hardware.hcas], "  ")
+    yield laid_out([(hca.name, hca.product, f"up to {hca.rates[-1]}") for hca in hardware.hcas])
 
 
 def infiniband_switch_lines(switch: InfinibandSwitchProfile) -> Iterator[str]:
     """Yield what is known of an InfiniBand switch."""
     yield f"{switch.name}: {switch.vendor} {switch.product}"
-    yield columns(
+    yield laid_out(
         [
             ("ports", _ports(switch)),
             ("subnet manager", _managed(switch)),
             ("SHARP", f"generation {switch.sharp}"),
             ("data VLs", str(switch.vls or _UNKNOWN)),
-        ],
-        "  ",
+        ]
     )
     yield from _sources(switch.sources)
 
@@ -43,13 +49,12 @@ def infiniband_switch_lines(switch: InfinibandSwitchProfile) -> Iterator[str]:
 def hca_lines(hca: HcaProfile) -> Iterator[str]:
     """Yield what is known of an InfiniBand adapter."""
     yield f"{hca.name}: {hca.product}"
-    yield columns(
+    yield laid_out(
         [
             ("InfiniBand", ", ".join(hca.rates)),
             ("ports", f"up to {hca.ports}" if hca.ports else _UNKNOWN),
             ("PCI id", hca.pci_id or _UNKNOWN),
-        ],
-        "  ",
+        ]
     )
     yield from _sources(hca.sources)
 
@@ -65,4 +70,4 @@ def _managed(switch: InfinibandSwitchProfile) -> str:
 def _sources(sources: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "sources"
-    yield columns(list(sources.items()), "  ")
+    yield laid_out(list(sources.items()))

@@ -91,6 +91,8 @@ def command(
     def tell(report: Report, texts: Mapping[str, str]) -> int:
         severity = fail_on or report.fail_on or SEVERITIES[0]
         written = write_report(report, texts, reporting, failing(severity))
+        if reporting.form == "text" and not reporting.quiet and not scope.watch:
+            _go_on(report, paths)
         return exit_code(report, "never" if exit_zero else severity) if written else FAILED
 
     if scope.watch:
@@ -101,7 +103,13 @@ def command(
         from lossless.interfaces.cli.fixing import fixed
 
         return tell(fixed(paths, options, unsafe=unsafe_fixes), {})
-    return tell(*_check(paths, stdin_filename, options, scope.since))
+    return tell(*_check(paths, stdin_filename, options, scope.since, quiet=reporting.quiet))
+
+
+def _go_on(report: Report, paths: tuple[str, ...]) -> None:
+    from lossless.interfaces.cli.next_steps import after_lint
+
+    after_lint(report, paths)
 
 
 def _announce() -> None:
@@ -130,7 +138,7 @@ def failing(fail_on: str) -> tuple[Severity, ...]:
 
 
 def _check(
-    paths: tuple[str, ...], stdin_filename: str | None, options: Options, since: str | None
+    paths: tuple[str, ...], stdin_filename: str | None, options: Options, since: str | None, *, quiet: bool
 ) -> tuple[Report, dict[str, str]]:
     """Return the report, and the text of what came from standard input."""
     from lossless import api
@@ -138,7 +146,7 @@ def _check(
     if "-" not in paths:
         if stdin_filename is not None:
             raise click.UsageError("--stdin-filename names what - stands for, but there is no - to read")
-        return _with_empty_folders(_check_files(paths, options, since), paths), {}
+        return _with_empty_folders(_check_files(paths, options, since, quiet=quiet), paths), {}
     if paths != ("-",):
         raise click.UsageError("- cannot be mixed with other paths")
     if stdin_filename is None:
@@ -159,14 +167,14 @@ def _standard_input() -> bytes:
         raise LosslessError(f"cannot read standard input: {error.strerror}") from error
 
 
-def _check_files(paths: tuple[str, ...], options: Options, since: str | None) -> Report:
+def _check_files(paths: tuple[str, ...], options: Options, since: str | None, *, quiet: bool) -> Report:
     """Check what is on disk; a person who waits for long sees how far it is."""
     from lossless import api
 
     def check(options: Options) -> Report:
         return api.lint(paths, options) if since is None else api.lint_since(since, paths, options)
 
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         return check(options)
     from lossless.interfaces.cli.progress import LongRun
 

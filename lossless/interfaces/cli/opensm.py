@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
+from lossless.interfaces.cli.next_steps import is_intent, then
 from lossless.interfaces.cli.options import api_options, profiles, written_as
-from lossless.interfaces.cli.terminal import out, out_json
+from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -16,7 +19,8 @@ _VERSION = 1
 @click.argument("path", metavar="PATH")
 @profiles
 @written_as("it is")
-def command(path: str, profile_dirs: tuple[str, ...], output_format: str) -> int:
+@click.option("-q", "--quiet", is_flag=True, help="No hint at what to run next.")
+def command(path: str, profile_dirs: tuple[str, ...], output_format: str, quiet: bool) -> int:
     """Let a real opensm check an InfiniBand subnet.
 
     PATH is the intent of a subnet, or a folder that holds fabric.yaml. The files that render would write are read by
@@ -36,5 +40,9 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str) -> int
     else:
         from lossless.output.report.opensm_text import opensm_text
 
-        out(opensm_text(result.to_data()))
+        out(opensm_text(result.to_data(), style_for(sys.stdout)))
+        if is_intent(path) and not result.verdict.complaints:
+            then("render", path, "-o", "out", quiet=quiet, because="writes the files")
+        else:
+            then("lint", path, quiet=quiet, because="checks the subnet by rules")
     return FINDINGS if result.verdict.complaints else OK

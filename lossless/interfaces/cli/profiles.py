@@ -11,10 +11,10 @@ from lossless.interfaces.cli.infiniband_profiles import (
     hca_lines,
     infiniband_overview,
     infiniband_switch_lines,
+    laid_out,
 )
 from lossless.interfaces.cli.options import profiles
-from lossless.interfaces.cli.terminal import out
-from lossless.output.report.columns import columns
+from lossless.interfaces.cli.terminal import next_step, out
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -38,19 +38,18 @@ def command(name: str | None, profile_dirs: tuple[str, ...]) -> None:
 
     hardware = api.hardware(name, profile_dirs)
     out("\n".join(overview(hardware) if name is None else details(hardware)))
+    if name is None:
+        next_step("lossless profiles NAME  # shows all that is known of one")
 
 
 def overview(hardware: Hardware) -> Iterator[str]:
     """Yield one line for each product, by kind."""
     yield "switches"
-    yield columns(
-        [(s.name, f"{s.vendor} {s.product}", s.asic.name, _hwskus(s)) for s in hardware.switches], "  "
-    )
+    yield laid_out([(s.name, f"{s.vendor} {s.product}", s.asic.name, _hwskus(s)) for s in hardware.switches])
     yield ""
     yield "network adapters"
-    yield columns(
-        [(n.name, f"{n.vendor} {n.product}", f"up to {_rates(n.rates_bps[-1:])}") for n in hardware.nics],
-        "  ",
+    yield laid_out(
+        [(n.name, f"{n.vendor} {n.product}", f"up to {_rates(n.rates_bps[-1:])}") for n in hardware.nics]
     )
     yield from infiniband_overview(hardware)
 
@@ -74,7 +73,7 @@ def _hwskus(switch: SwitchProfile) -> str:
 def _switch(switch: SwitchProfile) -> Iterator[str]:
     asic = switch.asic
     yield f"{switch.name}: {switch.vendor} {switch.product}"
-    yield columns(
+    yield laid_out(
         [
             ("platform", switch.platform),
             ("ASIC", asic.name),
@@ -85,8 +84,7 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
             ("queues", _known(switch.queues)),
             ("priority groups", _known(switch.priority_groups)),
             ("largest MTU", _bytes(switch.max_mtu)),
-        ],
-        "  ",
+        ]
     )
     for hwsku in switch.hwskus:
         yield from _hwsku(hwsku, is_default=hwsku.name == switch.default_hwsku)
@@ -102,21 +100,20 @@ def _hwsku(hwsku: Hwsku, *, is_default: bool) -> Iterator[str]:
     places = ", ".join(defaults.template for defaults in hwsku.buffers)
     yield ""
     yield f"HWSKU {hwsku.name}{' (default)' if is_default else ''}"
-    yield columns(
+    yield laid_out(
         [
             ("ports", ports),
             ("headroom rows", headroom if hwsku.headroom else "none"),
             ("buffer defaults", places or "none"),
             ("source", hwsku.source or _UNKNOWN),
-        ],
-        "  ",
+        ]
     )
 
 
 def _nic(nic: NicProfile) -> Iterator[str]:
     stall = nic.stall_prevention
     yield f"{nic.name}: {nic.vendor} {nic.product}"
-    yield columns(
+    yield laid_out(
         [
             ("driver", nic.driver),
             ("rates", _rates(nic.rates_bps)),
@@ -125,22 +122,21 @@ def _nic(nic: NicProfile) -> Iterator[str]:
             ("PCI id", _known(nic.pci_id)),
             ("CNP", f"DSCP {_known(nic.cnp_dscp)}, priority {_known(nic.cnp_priority)}"),
             ("stall prevention", f"{stall.tunable}, {stall.default_ms} ms" if stall else _UNKNOWN),
-        ],
-        "  ",
+        ]
     )
     if nic.dcqcn:
         rows = [("parameter", "default", "unit", "source")]
         rows += [(key, str(p.default), p.unit, p.source) for key, p in nic.dcqcn.items()]
         yield ""
         yield "DCQCN defaults of the firmware"
-        yield columns(rows, "  ")
+        yield laid_out(rows)
     yield from _sources(dict(nic.sources) | ({"stall prevention": stall.source} if stall else {}))
 
 
 def _sources(sources: Mapping[str, str]) -> Iterator[str]:
     yield ""
     yield "sources"
-    yield columns([(key, source) for key, source in sources.items() if source], "  ")
+    yield laid_out([(key, source) for key, source in sources.items() if source])
 
 
 def _rates(rates_bps: Iterable[int]) -> str:

@@ -61,17 +61,18 @@ def compiling() -> None:
 
 
 class ProgressBar:
-    """A progress bar on a terminal, nothing elsewhere."""
+    """A progress bar on a terminal, nothing elsewhere or where it shall be quiet."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, *, quiet: bool = False) -> None:
         self._what = what
+        self._quiet = quiet
         self._bar: Progress | None = None
         self._task: Any = None
 
     def __call__(self, done: int, of: int) -> None:
         """Show how many are done."""
         if self._bar is None:
-            if not sys.stderr.isatty():
+            if self._quiet or not sys.stderr.isatty():
                 return
             self._start(of)
         if self._bar is not None:

@@ -9,9 +9,10 @@ import click
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
+from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, profiles
 from lossless.interfaces.cli.reports import report_text
-from lossless.interfaces.cli.terminal import out, problem
+from lossless.interfaces.cli.terminal import notice, out, problem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 )
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change, exit 1 if any.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change, exit 1 if anything.")
+@click.option("-q", "--quiet", is_flag=True, help="No hint at what to run next.")
 @profiles
 def command(
     intent: str,
@@ -54,6 +56,7 @@ def command(
     overwrite_base: bool,
     check: bool,
     diff: bool,
+    quiet: bool,
     profile_dirs: tuple[str, ...],
 ) -> int:
     """Write the configuration of every switch and host of an intent.
@@ -87,10 +90,12 @@ def command(
         problem("refused: a fabric with errors is not rendered; nothing was written")
         return FAILED
     for note in (*result.notes, *_plans(result)):
-        problem(note)
+        notice(note)
     if check or diff:
         return _checked(result, diff=diff)
-    return _written(result, output_dir, complete=base_dir is not None)
+    code = _written(result, output_dir, complete=base_dir is not None)
+    then("lint", output_dir, quiet=quiet, because="checks what was written; manifest.json says where it goes")
+    return code
 
 
 def _plans(result: RenderResult) -> list[str]:
@@ -123,7 +128,7 @@ def _written(result: RenderResult, output_dir: str, *, complete: bool) -> int:
     differ = "differs" if len(result.changed) == 1 else "differ"
     problem(f"wrote {files} below {output_dir}; {len(result.changed)} {differ} from before")
     if not complete and any(path.endswith("/qos.json") for path in result.files):
-        problem(
+        notice(
             "each qos.json holds only the tables this tool owns; reloading a switch with it alone would take "
             "away its management, BGP and AAA: apply it on top, or render with --base"
         )

@@ -63,7 +63,7 @@ def report_text(
 
         for block in findings_text(report, style_for(sys.stdout).showing(source=source, brief=brief)):
             out(block + blank)
-    for block in () if brief else _changed(report, style_for(sys.stdout)):
+    for block in () if brief else _changed(report, style_for(sys.stdout, verbose=verbose)):
         out(f"{block}\n")
     if report.errors:
         from lossless.output.report.lint.text import problems_text
@@ -80,7 +80,7 @@ def report_statistics(report: Report, texts: Mapping[str, str], *, verbose: bool
     from lossless.output.report.lint.statistics import statistics_text
     from lossless.output.report.lint.text import problems_text
 
-    table = statistics_text(report)
+    table = statistics_text(report, style_for(sys.stdout, verbose=verbose))
     if table:
         out(table)
     style = style_for(sys.stderr).showing(source=not brief, brief=brief)
@@ -180,7 +180,7 @@ def _plain_text(report: Report, texts: Mapping[str, str], reporting: ReportOptio
     from lossless.output.report.lint.text import findings_text, problems_text
     from lossless.output.report.text_style import TextStyle
 
-    style = TextStyle(source=reporting.source, brief=reporting.quiet)
+    style = TextStyle(source=reporting.source, brief=reporting.quiet, verbose=reporting.verbose)
     blocks = [*findings_text(report, style), *(() if reporting.quiet else _changed(report, style))]
     blocks += problems_text(report.errors, _line_text(report, texts), style)
     if reporting.quiet:
@@ -205,7 +205,7 @@ def _counts(report: Report, style: TextStyle, *, verbose: bool) -> Iterator[str]
     from lossless.output.report.lint.summary import not_checked_text, summary_text
 
     if verbose:
-        yield from not_checked_text(report.not_checked)
+        yield from not_checked_text(report.not_checked, style)
     yield summary_text(report, style)
     if report.change is not None:
         from lossless.output.report.lint.change_text import counts_text

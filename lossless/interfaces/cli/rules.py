@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from lossless.interfaces.cli.app import COMMANDS
 from lossless.interfaces.cli.options import written_as
-from lossless.interfaces.cli.terminal import out, out_json
-from lossless.output.report.columns import columns, markdown_table
+from lossless.interfaces.cli.terminal import next_step, out, out_json, style_for
+from lossless.output.report.columns import facts, markdown_table
 
 
 @click.command("rules", short_help=COMMANDS["rules"])
@@ -28,4 +30,5 @@ def command(output_format: str) -> None:
         rows = [(r.code, r.name, r.severity, ", ".join(r.subjects), r.summary) for r in rules]
         out(markdown_table(heads, rows))
         return
-    out(columns([(rule.code, rule.name, rule.severity, rule.summary) for rule in rules]))
+    out(facts([(rule.code, rule.name, rule.severity, rule.summary) for rule in rules], style_for(sys.stdout)))
+    next_step("lossless rule CODE  # explains one")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
-from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.next_steps import after_verdict
+from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.progress import ProgressBar
-from lossless.interfaces.cli.terminal import out, out_json, problem
+from lossless.interfaces.cli.terminal import out, out_json, problem, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +30,7 @@ _VERSION = 1
 @written_as("the verdict is")
 @click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
 @click.option("--plots", metavar="DIR", help="Draw the first seed into this folder, as PNG and SVG.")
+@how_much("every kind of port, every pool, XOFF against ECN, and what is assumed")
 @scenario_options
 def command(
     path: str,
@@ -36,6 +39,8 @@ def command(
     output_format: str,
     closed_form: bool,
     plots: str | None,
+    verbose: bool,
+    quiet: bool,
     **given: Any,
 ) -> int:
     """Say whether the buffers of a fabric are safe, and why.
@@ -48,7 +53,7 @@ def command(
 
     if plots is not None:
         _require_pictures(closed_form)
-    bar = ProgressBar("seeds")
+    bar = ProgressBar("seeds", quiet=quiet)
     try:
         ask = None if closed_form else ask_of(*question_of(given, profile_dirs), bar)
         if ask is not None:
@@ -60,12 +65,20 @@ def command(
     if output_format == "json":
         out_json({"version": _VERSION, "verdicts": data})
     else:
-        from lossless.output.report.simulation.verdict_text import verdict_text
-
-        out("\n\n".join(map(verdict_text, data)))
+        _show(data, verbose=verbose)
     if plots is not None:
         _draw(results, plots)
-    return exit_code([result.overall for result in results])
+    overall = [result.overall for result in results]
+    if output_format != "json":
+        after_verdict(path, overall, quiet=quiet)
+    return exit_code(overall)
+
+
+def _show(data: Sequence[dict[str, Any]], *, verbose: bool) -> None:
+    from lossless.output.report.simulation.verdict_text import verdict_text
+
+    style = style_for(sys.stdout, verbose=verbose)
+    out("\n\n".join(verdict_text(verdict, style) for verdict in data))
 
 
 def _require_pictures(closed_form: bool) -> None:
@@ -86,7 +99,7 @@ def _draw(results: Sequence[SimulationResult], folder: str) -> None:
             problem(f"wrote {name}")
 
 
-def exit_code(overall: list[str]) -> int:
+def exit_code(overall: Sequence[str]) -> int:
     """Return 1 where a fabric is unsafe, 2 where one has no verdict, else 0."""
     if "unsafe" in overall:
         return FINDINGS

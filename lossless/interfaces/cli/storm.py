@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
-from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import RATE
 from lossless.interfaces.cli.reports import draw
-from lossless.interfaces.cli.terminal import out, out_json
+from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 _VERSION = 1
 """Of the names in the JSON object."""
@@ -45,6 +47,7 @@ _TRAFFIC = ("all-to-all", "incast")
 @click.option("--svg", metavar="FILE", help="Also draw it.")
 @profiles
 @written_as("the blast radius is")
+@how_much("the rows that a long table leaves out")
 def command(
     path: str,
     end: str,
@@ -54,6 +57,8 @@ def command(
     svg: str | None,
     profile_dirs: tuple[str, ...],
     output_format: str,
+    verbose: bool,
+    quiet: bool,
 ) -> int:
     """Show the blast radius of a PFC storm from one dead or slow host.
 
@@ -73,7 +78,9 @@ def command(
     else:
         from lossless.output.report.storm_text import storm_text
 
-        out(storm_text(blast_radius.to_data()))
+        out(storm_text(blast_radius.to_data(), style_for(sys.stdout, verbose=verbose)))
     if svg is not None:
         draw(svg, blast_radius.picture())
+    elif output_format == "text":
+        then("storm", path, "--from", end, "--svg", "storm.svg", quiet=quiet, because="draws it")
     return OK

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lossless.ground.basics.units import parse_duration
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
-from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.quantities import Quantity
 from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.progress import ProgressBar
-from lossless.interfaces.cli.terminal import out, out_json, problem
+from lossless.interfaces.cli.terminal import next_step, out, out_json, problem, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,9 +62,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     "--limit",
     type=click.IntRange(1),
     metavar="N",
-    default=20,
-    show_default=True,
-    help="How many of the best settings the text shows.",
+    help="How many of the best settings the text shows (default: 12, or all with -v).",
 )
 @click.option(
     "--write",
@@ -73,6 +73,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     metavar="[PLACE]",
     help="Write a setting of the table into the intent, by its number; without a number the best.",
 )
+@how_much("all settings, their goodput and peak queue depth, and what is assumed")
 @scenario_options
 def command(
     path: str,
@@ -81,8 +82,10 @@ def command(
     profile_dirs: tuple[str, ...],
     horizon_ns: int,
     output_format: str,
-    limit: int,
+    limit: int | None,
     place: int | None,
+    verbose: bool,
+    quiet: bool,
     **given: Any,
 ) -> int:
     """Try many thresholds, and say which are safe, silent and best.
@@ -95,7 +98,7 @@ def command(
     """
     from lossless import api
 
-    bar = _SettingsBar("settings")
+    bar = _SettingsBar("settings", quiet=quiet)
     try:
         ask = ask_of(*question_of(given, profile_dirs), bar)
         options = api_options(rdma_dscps, profile_dirs)
@@ -107,10 +110,20 @@ def command(
         raise
     finally:
         bar.stop()
-    _show([_with_intent(sweep, path, options) for sweep in sweeps], output_format, limit)
+    shown = [_with_intent(sweep, path, options) for sweep in sweeps]
+    _show(shown, output_format, limit, verbose=verbose)
     if place is not None:
         _write(sweeps, place, path, options)
+    if output_format == "text":
+        _go_on(path, can_write=bool(shown[0]["intent"]), written=place is not None, quiet=quiet)
     return OK if all(any(row.verdict != "unsafe" for row in sweep.rows) for sweep in sweeps) else FINDINGS
+
+
+def _go_on(path: str, *, can_write: bool, written: bool, quiet: bool) -> None:
+    if can_write and not written:
+        next_step(f"the same with --write states place 1 in {path}", quiet=quiet)
+    else:
+        then("lint", path, "--simulate", quiet=quiet, because="checks the thresholds that are set")
 
 
 def _with_intent(sweep: Sweep, path: str, options: Options) -> dict[str, Json]:
@@ -152,7 +165,7 @@ class _SettingsBar(ProgressBar):
         super().__call__(done, of)
 
 
-def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int) -> None:
+def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int | None, *, verbose: bool) -> None:
     if output_format == "json":
         out_json({"version": _VERSION, "sweeps": sweeps})
     elif output_format == "csv":
@@ -162,4 +175,5 @@ def _show(sweeps: Sequence[dict[str, Json]], output_format: str, limit: int) -> 
     else:
         from lossless.output.report.simulation.sweep_text import sweep_text
 
-        out("\n\n".join(sweep_text(sweep, limit) for sweep in sweeps))
+        style = style_for(sys.stdout, verbose=verbose)
+        out("\n\n".join(sweep_text(sweep, limit, style) for sweep in sweeps))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.foreign_text import Form
     from lossless.output.report.text_style import TextStyle
 
-_COLUMNS_WITHOUT_TERMINAL = 120
 _CLEAR = "\x1b[2J\x1b[3J\x1b[H"
 
 
@@ -234,6 +233,19 @@ def problem_lines(text: str) -> None:
     _put(sys.stderr, gated(text))
 
 
+def notice(text: str) -> None:
+    """Write what belongs to a report and is no result, in as many lines as it needs. Raises as :func:`out`."""
+    from lossless.output.report.columns import wrapped
+
+    problem_lines(wrapped(visible(text), style_for(sys.stderr)))
+
+
+def next_step(text: str, *, quiet: bool = False) -> None:
+    """Write the last line of a command: what to run next; nothing with ``quiet``. Raises as :func:`out`."""
+    if not quiet:
+        problem(f"next: {text}")
+
+
 def last_words(text: str) -> None:
     """Write one line to standard error whatever has failed, if that takes it."""
     try:
@@ -260,26 +272,33 @@ def finish() -> None:
     sys.stderr.flush()
 
 
-def style_for(stream: TextIO) -> TextStyle:
-    """Return colors and width for a stream: NO_COLOR and FORCE_COLOR are obeyed, in this order."""
+def style_for(stream: TextIO, *, verbose: bool = False) -> TextStyle:
+    """Return colors and width for a stream: NO_COLOR, FORCE_COLOR and COLUMNS are obeyed, the first before the second.
+
+    Where nobody says how wide it is, it has 100 columns.
+    """
     from lossless.output.report.text_style import TextStyle
 
     is_terminal = stream.isatty()
-    columns = _columns(stream) if is_terminal else _COLUMNS_WITHOUT_TERMINAL
-    if os.environ.get("NO_COLOR"):
-        return TextStyle(columns=columns)
     wanted = bool(os.environ.get("FORCE_COLOR")) or (is_terminal and os.environ.get("TERM") != "dumb")
-    return TextStyle(colour=wanted, columns=columns)
+    return TextStyle(
+        colour=wanted and not os.environ.get("NO_COLOR"),
+        columns=_columns(stream),
+        verbose=verbose,
+        whole_heads=not is_terminal,
+    )
 
 
 def _columns(stream: TextIO) -> int:
+    from lossless.output.report.text_style import COLUMNS
+
     columns = os.environ.get("COLUMNS", "")
     if columns.isascii() and columns.isdecimal() and int(columns):
         return int(columns)
     try:
-        return os.get_terminal_size(stream.fileno()).columns or _COLUMNS_WITHOUT_TERMINAL
+        return os.get_terminal_size(stream.fileno()).columns or COLUMNS if stream.isatty() else COLUMNS
     except OSError:
-        return _COLUMNS_WITHOUT_TERMINAL
+        return COLUMNS
 
 
 def _put(stream: GatedStream | TextIO, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -9,9 +10,10 @@ import click
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.units import parse_length, parse_rate
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
-from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.reports import draw
-from lossless.interfaces.cli.terminal import out, out_json, problem
+from lossless.interfaces.cli.terminal import next_step, notice, out, out_json, problem, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -107,6 +109,7 @@ def _by_tier(parse: Callable[[str], int], what: str) -> Callable[..., dict[str, 
     "--exclude", metavar="PATTERN", multiple=True, help="With --from: devices to leave out, by their names."
 )
 @click.option("-o", "--output", metavar="FILE", help="With --from: file to write (default: it is printed).")
+@how_much("the rows that long tables leave out")
 @profiles
 def command(
     path: str | None,
@@ -120,6 +123,8 @@ def command(
     cables: dict[str, int],
     exclude: tuple[str, ...],
     output: str | None,
+    verbose: bool,
+    quiet: bool,
     profile_dirs: tuple[str, ...],
 ) -> int:
     """Show the devices, links and capacity of a fabric, and draw it.
@@ -130,15 +135,10 @@ def command(
     nothing is written. Exit codes: 0 done, or no difference; 1 the cabling differs from the intent, or the intent
     changes devices or cables of the one given by --against; 2 something cannot be read.
     """
-    if path is None and not files:
-        raise click.UsageError("name an intent, or files with --from, or both to compare them")
-    if pin and against is None:
-        raise click.UsageError("--pin is for --against")
     alone = None if files else exclude
     stated = {"--role": roles, "--speed": speeds, "--cable": cables, "--exclude": alone, "-o": output}
     given = [name for name, value in stated.items() if value]
-    if path is not None and given:
-        raise click.UsageError(f"{given[0]} is for --from" + (" without an intent" if files else ""))
+    _check_question(path, files, given, pins_alone=pin and against is None)
     if path is not None and files:
         if svg is not None or against is not None:
             raise click.UsageError("--svg and --against are for an intent alone; leave --from out")
@@ -146,16 +146,36 @@ def command(
     if path is None:
         if svg is not None or against is not None or output_format == "json":
             raise click.UsageError("--svg, --against and --format are for an intent")
-        return _cabled(files, roles, speeds, cables, exclude, output)
+        return _cabled(files, roles, speeds, cables, exclude, output, quiet=quiet)
     if against is not None:
         if svg is not None:
             raise click.UsageError("--svg draws one fabric; it does not go with --against")
-        do = _pins if pin else _compared
-        return do(path, against, output_format, profile_dirs)
-    return _described(path, svg, output_format, profile_dirs)
+        if pin:
+            return _pins(path, against, output_format, profile_dirs)
+        return _compared(path, against, output_format, profile_dirs, verbose=verbose, quiet=quiet)
+    return _described(path, svg, output_format, profile_dirs, verbose=verbose, quiet=quiet)
 
 
-def _compared(path: str, against: str, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+def _check_question(
+    path: str | None, files: Sequence[str], given: Sequence[str], *, pins_alone: bool
+) -> None:
+    if path is None and not files:
+        raise click.UsageError("name an intent, or files with --from, or both to compare them")
+    if pins_alone:
+        raise click.UsageError("--pin is for --against")
+    if path is not None and given:
+        raise click.UsageError(f"{given[0]} is for --from" + (" without an intent" if files else ""))
+
+
+def _compared(
+    path: str,
+    against: str,
+    output_format: str,
+    profile_dirs: tuple[str, ...],
+    *,
+    verbose: bool,
+    quiet: bool,
+) -> int:
     from lossless import api
 
     moves = api.moves(path, against, api_options((), profile_dirs))
@@ -164,7 +184,12 @@ def _compared(path: str, against: str, output_format: str, profile_dirs: tuple[s
     else:
         from lossless.output.report.topology.recabling_text import recabling_text
 
-        out(recabling_text(moves.to_data(), path, against))
+        out(recabling_text(moves.to_data(), path, against, style_for(sys.stdout, verbose=verbose)))
+        if moves.stays:
+            then("render", path, "-o", "out", quiet=quiet, because="writes the configurations")
+        else:
+            pin = (path, "--against", against, "--pin")
+            then("topology", *pin, quiet=quiet, because="prints what to state so that nothing moves")
     return OK if moves.stays else FINDINGS
 
 
@@ -178,13 +203,21 @@ def _pins(path: str, against: str, output_format: str, profile_dirs: tuple[str, 
         from lossless.output.report.topology.recabling_text import pins_yaml
 
         out(pins_yaml(pins.names, pins.ports), "json")
-        problem(f"stated beside the shape of {path}, this keeps all devices and cables of {against}")
+        notice(f"stated beside the shape of {path}, this keeps all devices and cables of {against}")
     else:
         problem("nothing to state: no device is renamed, and no cable moves")
     return OK
 
 
-def _described(path: str, svg: str | None, output_format: str, profile_dirs: tuple[str, ...]) -> int:
+def _described(
+    path: str,
+    svg: str | None,
+    output_format: str,
+    profile_dirs: tuple[str, ...],
+    *,
+    verbose: bool,
+    quiet: bool,
+) -> int:
     from lossless import api
     from lossless.ground.documents.atomic import require_writable
 
@@ -197,9 +230,13 @@ def _described(path: str, svg: str | None, output_format: str, profile_dirs: tup
         from lossless.output.report.topology.capacity_text import capacity_text
         from lossless.output.report.topology.text import topology_text
 
-        out("\n\n".join(filter(None, (topology_text(topology.data), capacity_text(topology.capacity)))))
+        style = style_for(sys.stdout, verbose=verbose)
+        texts = topology_text(topology.data, style), capacity_text(topology.capacity, style)
+        out("\n\n".join(filter(None, texts)))
     if svg is not None:
         draw(svg, topology.picture)
+    elif output_format == "text":
+        then("topology", path, "--svg", "fabric.svg", quiet=quiet, because="draws it")
     return OK
 
 
@@ -226,6 +263,8 @@ def _cabled(
     cables: dict[str, int],
     exclude: tuple[str, ...],
     output: str | None,
+    *,
+    quiet: bool,
 ) -> int:
     from lossless import api
     from lossless.ground.documents.atomic import require_writable, write_all
@@ -240,4 +279,5 @@ def _cabled(
     devices = f"{cabling.devices:,} device{'' if cabling.devices == 1 else 's'}"
     links = f"{cabling.links:,} link{'' if cabling.links == 1 else 's'}"
     problem(f"{devices} and {links}" + (f" in {output}" if output else ""))
+    next_step(f"state it in an intent{f', from {output}' if output else ''}, then lossless lint", quiet=quiet)
     return OK

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from lossless.ground.basics.wording import listed
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
-from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp, written_as
-from lossless.interfaces.cli.terminal import out, problem, style_for
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.terminal import notice, out, style_for
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 
 @click.command("trace", short_help=COMMANDS["trace"])
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 @rdma_dscp
 @profiles
 @written_as("the trace is")
+@how_much("every stage of each hop, and what the hosts send")
 def command(
     path: str,
     source: str,
@@ -35,6 +37,8 @@ def command(
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
     output_format: str,
+    verbose: bool,
+    quiet: bool,
 ) -> int:
     """Follow a packet hop by hop, and say where the chain breaks.
 
@@ -50,14 +54,24 @@ def command(
     result = api.trace(path, source, target, dscp, via=via, options=options)
     data = trace_data(result.trace, result.documents)
     if result.configurations_beside:
-        problem(_not_followed(path, result.configurations_beside))
+        notice(_not_followed(path, result.configurations_beside))
     if output_format == "json":
         out(json_text(data), "json")
     else:
         from lossless.output.report.trace.text import trace_text
 
-        out(trace_text(data, style_for(sys.stdout)))
+        out(trace_text(data, style_for(sys.stdout, verbose=verbose)))
+        _go_on(path, data, quiet=quiet)
     return FINDINGS if result.trace.broken else OK
+
+
+def _go_on(path: str, data: Mapping[str, Any], *, quiet: bool) -> None:
+    places = (data["sender"], *data["hops"], data["receiver"])
+    codes = [mark["finding"]["code"] for place in places if place for mark in place["marks"]]
+    if codes:
+        then("rule", codes[0], quiet=quiet, because="explains the first finding")
+    else:
+        then("lint", path, quiet=quiet, because="checks all traffic and all devices")
 
 
 def _not_followed(path: str, configurations: Sequence[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from shlex import split
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,12 +12,13 @@ from lossless.ground.basics.units import parse_duration, parse_percent, parse_si
 from lossless.interfaces.api.simulate import SEEDS, Limits, Question
 from lossless.interfaces.api.workload import ALGORITHMS, COLLECTIVES
 from lossless.interfaces.cli.app import COMMANDS, OK
-from lossless.interfaces.cli.options import api_options, profiles, written_as
+from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import Quantity
 from lossless.interfaces.cli.options.scenario import ask_of
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.simulate import exit_code
-from lossless.interfaces.cli.terminal import out, out_json
+from lossless.interfaces.cli.terminal import out, out_json, style_for
 
 if TYPE_CHECKING:
     from lossless.api import Options, Workload
@@ -77,29 +80,44 @@ _DURATION = Quantity("TIME", parse_duration)
 @click.option("--step-latency", type=_DURATION, default="0ns", help="What each step takes besides its bytes.")
 @profiles
 @written_as("the estimate is")
-def command(path: str, profile_dirs: tuple[str, ...], output_format: str, **given: Any) -> int:
+@how_much("every kind of port, with --simulate")
+def command(
+    path: str, profile_dirs: tuple[str, ...], output_format: str, verbose: bool, quiet: bool, **given: Any
+) -> int:
     """Estimate the traffic and the time of a collective.
 
     INTENT is a file, or a folder that holds fabric.yaml. Every assumption is printed. Exit codes: 0 estimated, 1
     buffers are unsafe by --simulate, 2 not read, not possible, or not checked.
     """
-    data, verdict = _estimated(path, given, api_options((), profile_dirs))
+    data, verdict = _estimated(path, given, api_options((), profile_dirs), quiet=quiet)
     if output_format == "json":
         out_json({"version": _VERSION, **data})
     else:
         from lossless.output.report.workload_text import workload_text
 
-        out(workload_text(data, path))
+        out(workload_text(data, style_for(sys.stdout, verbose=verbose)))
+        _go_on(path, data, quiet=quiet)
     return OK if verdict is None else exit_code([verdict])
 
 
-def _estimated(path: str, given: dict[str, Any], options: Options) -> tuple[dict[str, Any], str | None]:
+def _go_on(path: str, data: dict[str, Any], *, quiet: bool) -> None:
+    if "buffers" in data:
+        then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
+    elif data["incast"]:
+        then("simulate", path, *split(data["incast"]), quiet=quiet, because="checks the buffers")
+    else:
+        then("topology", path, quiet=quiet, because="shows the capacity of each tier")
+
+
+def _estimated(
+    path: str, given: dict[str, Any], options: Options, *, quiet: bool
+) -> tuple[dict[str, Any], str | None]:
     """Return the estimate as plain data, and the verdict where one is asked for."""
     from lossless import api
 
     if not given["simulate"]:
         return dict(api.workload(path, _asked(given), options).to_data()), None
-    bar = ProgressBar("seeds")
+    bar = ProgressBar("seeds", quiet=quiet)
     try:
         ask = ask_of(Question(), Limits(seeds=given["seeds"]), bar)
         estimate, checked = api.evaluate_workload(path, _asked(given), ask, options)

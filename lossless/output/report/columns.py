@@ -1,4 +1,4 @@
-"""Rows of text under each other."""
+"""Text of a report laid out in the columns there are: paragraphs, facts and tables. All reports use these."""
 
 from __future__ import annotations
 
@@ -6,78 +6,148 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from lossless.output.report.text_style import NARROWEST, PLAIN, TextStyle
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COLUMNS = 100
-"""The width of reports, whatever the terminal has: they are meant for tickets too."""
+    Row = Sequence[str]
 
-
-_GLUED = re.compile(r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)")
-"""Spaces at which no cell is wrapped: between a number and its unit."""
+ROWS = 12
+"""Rows of a table that are shown without -v."""
+_GLUED = re.compile(
+    r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)|(?<=\d) (?=%)| +(?=::|##)"
+)
+"""Spaces at which nothing is wrapped: between a number and its unit, and before what a CI runner obeys in a line."""
 _GLUE = "\N{NO-BREAK SPACE}"
+_FIGURE = re.compile(r"[-+]?\d[\d,.]*(?: ?%|:1)?")
+_NO_FIGURE = re.compile(r"\D*")
 
 
-def columns(rows: Sequence[Sequence[str]], indent: str = "") -> str:
-    """Return rows with every column as wide as its widest cell, two spaces apart."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = (
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
-    return "\n".join(indent + line for line in lines)
+def wrapped(text: str, style: TextStyle = PLAIN, indent: str = "", hanging: str = "  ") -> str:
+    """Return text in lines within the style's columns, those after the first indented further."""
+    return "\n".join(_wrapped(text, style.columns, indent, indent + hanging) or [indent])
 
 
-def fitted_columns(rows: Sequence[Sequence[str]], indent: str = "", limit: int = COLUMNS) -> str:
-    """Return rows as :func:`columns`, with cells wrapped at spaces where a line would exceed ``limit``.
+def facts(rows: Sequence[Row], style: TextStyle = PLAIN, indent: str = "") -> str:
+    """Return rows without a head, the columns under each other; cells wrap where a line would be too long."""
+    return _laid_out([], rows, style, indent)
 
-    Heads, which are the first row, wrap first, then the widest column. A line stays longer only where single words are.
+
+def table(rows: Sequence[Row], style: TextStyle = PLAIN, indent: str = "", *, whole: bool = False) -> str:
+    """Return rows below their heads, which are the first row, figures to the right.
+
+    Without -v more than :data:`ROWS` are cut, unless the ``whole`` table is what was asked for.
     """
-    rows = [[_GLUED.sub(_GLUE, cell) for cell in row] for row in rows]
-    head, *body = ([cell.split(" ") for cell in row] for row in rows)
+    head, *body = rows
+    shown = body if style.verbose or whole else body[:ROWS]
+    laid_out = _laid_out([head], shown, style, indent)
+    return "\n".join([laid_out, *more_rows(len(body) - len(shown), indent)])
+
+
+def cut(lines: Sequence[str], style: TextStyle, indent: str = "") -> list[str]:
+    """Return entries of a list, without -v no more than a table has rows."""
+    shown = [*lines] if style.verbose else [*lines[:ROWS]]
+    return [*shown, *more_rows(len(lines) - len(shown), indent)]
+
+
+def more_rows(more: int, indent: str = "") -> list[str]:
+    """Return the line that says what is not shown; none where all is."""
+    return [f"{indent}... {more:,} more, -v shows all"] if more > 0 else []
+
+
+def _laid_out(heads: Sequence[Row], body: Sequence[Row], style: TextStyle, indent: str) -> str:
+    """Return heads, one or none, and rows; as records below each other where not even wrapped cells fit."""
+    rows = [[_glued(cell) for cell in row] for row in (*heads, *body)]
+    room = style.columns - len(indent) - 2 * (len(rows[0]) - 1)
+    widths = _widths(rows, len(heads), room)
+    if sum(widths) > room and heads:
+        lines = _records(rows, style, indent)
+    else:
+        right = [_are_figures(column[len(heads) :]) for column in zip(*rows, strict=True)]
+        lines = [indent + line for row in rows for line in _wrapped_row(row, widths, right)]
+    return "\n".join(line.rstrip() for line in lines).replace(_GLUE, " ")
+
+
+def _widths(rows: Sequence[Row], heads: int, room: int) -> list[int]:
+    """Return widths of columns within the room where words allow it: heads wrap first, then the widest column."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    least = [max(len(word) for cell in column for word in cell) for column in zip(head, *body, strict=True)]
-    below = [max(map(len, column)) for column in zip(*(rows[1:] or rows), strict=True)]
-    room = limit - len(indent) - 2 * (len(widths) - 1)
+    least = [
+        max(len(word) for cell in column for word in cell.split(" ")) for column in zip(*rows, strict=True)
+    ]
+    below = [max(map(len, column)) for column in zip(*(rows[heads:] or rows), strict=True)]
     while sum(widths) > room:
         narrower = [number for number, width in enumerate(widths) if width > least[number]]
         if not narrower:
-            break
+            return widths if heads else _overflowing(widths, room)
         widths[max(narrower, key=lambda number: (widths[number] > below[number], widths[number]))] -= 1
-    lines = (line for row in rows for line in _wrapped_row(row, widths))
-    return "\n".join((indent + line).rstrip() for line in lines).replace(_GLUE, " ")
+    return widths
 
 
-def _wrapped_row(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+def _overflowing(widths: list[int], room: int) -> list[int]:
+    """Return widths in which the widest column has what room the others leave: only single words are longer."""
+    widest = widths.index(max(widths))
+    least = min(widths[widest], NARROWEST)
+    return [
+        max(room - sum(widths) + width, least) if at == widest else width for at, width in enumerate(widths)
+    ]
+
+
+def _are_figures(cells: Row) -> bool:
+    """Return whether a column is set to the right: figures, and words where there is none."""
+    figures = [cell for cell in cells if _FIGURE.fullmatch(cell)]
+    return bool(figures) and all(cell in figures or _NO_FIGURE.fullmatch(cell) for cell in cells)
+
+
+def _wrapped_row(row: Row, widths: Sequence[int], right: Sequence[bool]) -> list[str]:
     """Return the lines of one row, each cell within its width."""
     cells = [
-        [cell] if len(cell) <= width else wrap(cell, width, break_long_words=False, break_on_hyphens=False)
+        [cell] if len(cell) <= width else _wrapped(cell, width)
         for cell, width in zip(row, widths, strict=True)
     ]
     return [
         "  ".join(
-            (cell[at] if at < len(cell) else "").ljust(width)
-            for cell, width in zip(cells, widths, strict=True)
+            _set(cell[at] if at < len(cell) else "", width, right=to_right)
+            for cell, width, to_right in zip(cells, widths, right, strict=True)
         )
         for at in range(max(map(len, cells)))
     ]
 
 
-def wrapped(text: str, indent: str = "", hanging: str = "  ") -> str:
-    """Return text in lines of at most :data:`COLUMNS`, those after the first indented further."""
-    return "\n".join(
-        wrap(
-            text,
-            COLUMNS,
-            initial_indent=indent,
-            subsequent_indent=indent + hanging,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        or [indent]
+def _set(text: str, width: int, *, right: bool) -> str:
+    return text.rjust(width) if right else text.ljust(width)
+
+
+def _records(rows: Sequence[Row], style: TextStyle, indent: str) -> list[str]:
+    """Return each row as lines below each other, every cell after its head."""
+    head, *body = rows
+    lines = []
+    for first, *rest in body:
+        title = f"{head[0]}: {first}" if head[0] else first
+        lines += _wrapped(title, style.columns, indent, f"{indent}  ")
+        for name, cell in zip(head[1:], rest, strict=True):
+            lines += _wrapped(f"{name}: {cell}", style.columns, f"{indent}  ", f"{indent}    ")
+    return lines
+
+
+def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    glued = wrap(
+        _glued(text),
+        width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
     )
+    return [line.replace(_GLUE, " ") for line in glued]
 
 
-def markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _glued(text: str) -> str:
+    """Return text in which nothing is wrapped where it must not be; of the same length."""
+    return _GLUED.sub(lambda blanks: _GLUE * len(blanks[0]), text)
+
+
+def markdown_table(heads: Row, rows: Sequence[Row]) -> str:
     """Return rows as a Markdown table; a bar in a cell is escaped."""
     cells = [heads, ["---"] * len(heads), *rows]
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells)

@@ -8,6 +8,8 @@ from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.ground.basics.wording import listed
+from lossless.output.report.columns import cut, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -75,10 +77,11 @@ def _triples(row: DriftRow) -> Iterable[tuple[str | None, str | None, str | None
     return [(None, "" if row.kind == "removed" else None, "" if row.kind == "added" else None)]
 
 
-def drift_lines(rows: Iterable[DriftRow]) -> list[str]:
-    """Return one line a cause: rows of one table with the same difference share it."""
+def drift_lines(rows: Iterable[DriftRow], style: TextStyle = PLAIN) -> list[str]:
+    """Return one entry a cause, as many as fit a screen: rows of one table with the same difference share it."""
     keys_of = grouped(((row.table, change), row.key) for row in rows for change in _changes(row))
-    return [visible(f"{table}|{listed(keys)}: {change}") for (table, change), keys in keys_of.items()]
+    causes = (visible(f"{table}|{listed(keys)}: {change}") for (table, change), keys in keys_of.items())
+    return cut([wrapped(cause, style) for cause in causes], style)
 
 
 def _changes(row: DriftRow) -> Iterator[str]:

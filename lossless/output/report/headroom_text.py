@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes, format_rate
-from lossless.output.report.columns import columns
+from lossless.ground.basics.wording import joined
+from lossless.output.report.columns import cut, facts, table, wrapped
+from lossless.output.report.quantities import headed
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     Data = Mapping[str, Any]
     """Comparisons as plain data, by the names of :mod:`lossless.analysis.buffers.headroom.data`."""
 
-COLUMNS = 100
-"""What is shown fits these, whatever the terminal has: it is meant for tickets too."""
 _UNKNOWN = "unknown"
 _WHAT = {
     "row": "what the vendor ships for this HWSKU",
@@ -24,37 +24,67 @@ _WHAT = {
     "floor": "what is enough for full-size frames with any peer",
 }
 _SUM = "headroom (xoff)"
+_HEADS = (headed("headroom_bytes", "B"), headed("margin_bytes", "B"), "why")
 _LEGEND = (
-    "The margin is what is configured less what the method asks for; the methods are never mixed.\n"
-    "Below the floor it depends on the peer: less headroom is enough if it sends shorter frames, or\n"
-    "obeys PFC sooner than IEEE 802.3 requires."
+    "The margin is what is configured less what the method asks for; the methods are never mixed. Below the floor it "
+    "depends on the peer: less headroom is enough if it sends shorter frames, or obeys PFC sooner than IEEE 802.3 "
+    "requires."
 )
 
 
-def headroom_text(data: Data, *, sums: bool) -> str:
-    """Return all kinds of link, with every sum term by term where ``sums`` asks for it."""
-    return "\n\n".join(_blocks(spelled_out(data["kinds"]), sums=sums))
+def headroom_text(data: Data, style: TextStyle = PLAIN, *, sums: bool) -> str:
+    """Return all kinds of link, with every sum term by term where ``sums`` asks for it; sources if verbose."""
+    return "\n\n".join(_blocks(spelled_out(data["kinds"]), style, sums=sums))
 
 
-def _blocks(kinds: Sequence[Data], *, sums: bool) -> Iterator[str]:
-    for kind in kinds:
-        yield f"{_head(kind)}\n{_table(kind)}"
-        if sums:
-            yield from (_sum(kind, key) for key in _WHAT)
+def _blocks(kinds: Sequence[Data], style: TextStyle, *, sums: bool) -> Iterator[str]:
+    configured = [kind for kind in kinds if kind["configured"]]
+    if configured:
+        yield wrapped(_result(configured), style)
     if not kinds:
         yield "no port in service has PFC on: nothing is lossless here"
+    yield from cut([_kind(kind, style, sums=sums) for kind in kinds], style)
+    if configured and (style.verbose or any(_short(kind) for kind in configured)):
+        yield wrapped(_LEGEND, style, hanging="")
     order = [] if sums else _sources(kinds)
-    if order:
-        yield "sources\n" + _laid_out(order, "  ", figures=())
-    if any(kind["configured"] for kind in kinds):
-        yield _LEGEND
+    if order and style.verbose:
+        yield "sources\n" + facts(order, style, "  ")
+    elif order:
+        yield "-v shows the sources of the methods"
 
 
-def _head(kind: Data) -> str:
+def _result(kinds: Sequence[Data]) -> str:
+    """Return for how many kinds of port less is configured than a method asks for, and than which."""
+    short = [kind for kind in kinds if _short(kind)]
+    many = f"{len(kinds)} kind{'s' if len(kinds) > 1 else ''} of lossless port"
+    if not short:
+        return f"configured headroom meets every method that gives a figure, on {many}"
+    names = dict.fromkeys(name for kind in short for name in _short(kind))
+    asked = f"{joined(f'the {name}' for name in names)} {'ask' if len(names) > 1 else 'asks'} for"
+    return f"configured headroom is less than {asked}, on {len(short)} of {many}"
+
+
+def _short(kind: Data) -> list[str]:
+    """Return the methods that ask for more than is configured."""
+    methods = kind["methods"].values()
+    return [
+        method["name"]
+        for method in methods
+        if method["margin_bytes"] is not None and method["margin_bytes"] < 0
+    ]
+
+
+def _kind(kind: Data, style: TextStyle, *, sums: bool) -> str:
+    parts = [f"{_head(kind, style)}\n{_table(kind, style)}"]
+    return "\n\n".join([*parts, *(_sum(kind, key, style) for key in _WHAT)] if sums else parts)
+
+
+def _head(kind: Data, style: TextStyle) -> str:
     where = _where(kind)
     hardware = (kind["profile"], kind["asic"], kind["hwsku"] and f"HWSKU {kind['hwsku']}")
     named = ", ".join(filter(None, hardware))
-    return f"{where}{': ' if where else ''}{_link(kind)}" + (f"\n  {named}" if named else "")
+    head = wrapped(f"{where}{': ' if where else ''}{_link(kind)}", style)
+    return head + (f"\n{wrapped(named, style, '  ')}" if named else "")
 
 
 def _where(kind: Data) -> str:
@@ -77,45 +107,20 @@ def _link(kind: Data) -> str:
     return f"{speed} over {length}{differs}"
 
 
-def _table(kind: Data) -> str:
-    rows = []
+def _table(kind: Data, style: TextStyle) -> str:
+    rows: list[tuple[str, ...]] = []
     if kind["switch"] is not None:
         rows.append(("configured", *_configured(kind)))
     rows += [_method(kind, kind["methods"][key]) for key in _WHAT]
-    return _laid_out(rows, "  ", figures=(1, 2))
+    if not any(margin for _, _, margin, _ in rows):
+        return table([("", *_HEADS[:1], *_HEADS[2:]), *((*row[:2], row[3]) for row in rows)], style, "  ")
+    return table([("", *_HEADS), *rows], style, "  ")
 
 
-def _laid_out(rows: Sequence[tuple[str, ...]], indent: str, figures: Sequence[int] = (1,)) -> str:
-    """Return rows with figures to the right; the text in the last column wraps below itself."""
-    aligned = _aligned(rows, figures)
-    leads = columns([row[:-1] for row in aligned], indent).splitlines()
-    width = max(map(len, leads)) + 2
-    lines: list[str] = []
-    for lead, row in zip(leads, aligned, strict=True):
-        lines += _wrapped(row[-1], lead.ljust(width)) or [lead]
-    return "\n".join(lines)
-
-
-def _aligned(rows: Sequence[tuple[str, ...]], figures: Sequence[int]) -> list[list[str]]:
-    """Return rows without columns that are empty throughout; the last one stays."""
-    across = list(zip(*rows, strict=True))
-    widths = [max(map(len, column)) for column in across]
-    return [
-        [cell.rjust(widths[n]) if n in figures else cell for n, cell in enumerate(row[:-1]) if widths[n]]
-        + [row[-1]]
-        for row in rows
-    ]
-
-
-def _wrapped(text: str, lead: str) -> list[str]:
-    return wrap(
-        text,
-        COLUMNS,
-        initial_indent=lead,
-        subsequent_indent=" " * len(lead),
-        break_on_hyphens=False,
-        break_long_words=False,
-    )
+def _laid_out(rows: Sequence[tuple[str, str, str]], style: TextStyle, indent: str) -> str:
+    """Return terms with their figures to the right, and how each is computed."""
+    width = max(len(figure) for _, figure, _ in rows)
+    return facts([(name, figure.rjust(width), why) for name, figure, why in rows], style, indent)
 
 
 def _configured(kind: Data) -> tuple[str, str, str]:
@@ -126,15 +131,15 @@ def _configured(kind: Data) -> tuple[str, str, str]:
     name = "computed by the switch" if configured["by"] == "switch" else configured["name"]
     hollow = configured["headroom_bytes"] < configured["xoff_bytes"]
     backed = f"; its xoff of {format_bytes(configured['xoff_bytes'])} is not backed by size" if hollow else ""
-    return format_bytes(configured["headroom_bytes"]), "", f"{name}{backed}"
+    return f"{configured['headroom_bytes']:,}", "", f"{name}{backed}"
 
 
 def _method(kind: Data, method: Data) -> tuple[str, str, str, str]:
     if method["headroom_bytes"] is None:
         return method["name"], _UNKNOWN, "", method["unknown"]
     margin = method["margin_bytes"]
-    signed = "" if margin is None else f"{margin:+,} B"
-    return method["name"], format_bytes(method["headroom_bytes"]), signed, _remark(kind, method)
+    signed = "" if margin is None else f"{margin:+,}"
+    return method["name"], f"{method['headroom_bytes']:,}", signed, _remark(kind, method)
 
 
 def _remark(kind: Data, method: Data) -> str:
@@ -154,21 +159,24 @@ def _too_little(kind: Data) -> str:
     return f"configured is less than the cable and one frame hold, {format_bytes(least_bytes)}"
 
 
-def _sum(kind: Data, key: str) -> str:
+def _sum(kind: Data, key: str, style: TextStyle) -> str:
     method = kind["methods"][key]
     lines = [f"{method['name']}: {_WHAT[key]}"]
     if method["headroom_bytes"] is None:
-        lines += _wrapped(method["unknown"], f"  {_UNKNOWN}: ")
+        lines.append(_labelled(_UNKNOWN, method["unknown"], style))
     else:
-        lines.append(_laid_out([*_terms(key, method), *_rest(method)], "  "))
+        lines.append(_laid_out([*_terms(key, method), *_rest(method)], style, "  "))
     if key == "formula" and method["headroom_bytes"] is not None:
         lines.append("  with")
-        lines.append(_laid_out([_input(given) for given in kind["inputs"]], "    "))
-    for note in method["notes"]:
-        lines += _wrapped(note, "  note: ")
+        lines.append(_laid_out([_input(given) for given in kind["inputs"]], style, "    "))
+    lines += (_labelled("note", note, style) for note in method["notes"])
     if method["source"]:
-        lines += _wrapped(method["source"], "  source: ")
+        lines.append(_labelled("source", method["source"], style))
     return "\n".join(lines)
+
+
+def _labelled(label: str, text: str, style: TextStyle) -> str:
+    return wrapped(f"{label}: {text}", style, "  ", " " * (len(label) + 2))
 
 
 def _terms(key: str, method: Data) -> Iterator[tuple[str, str, str]]:

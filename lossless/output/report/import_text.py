@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import ROWS, table, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -54,9 +55,6 @@ if TYPE_CHECKING:
         def cell(self) -> _Cell: ...
 
 
-_INDENT = " " * 10
-
-
 def figures_text(figures: _Figures) -> str:
     """Return the figures in one sentence."""
     share = f"{100 * figures.fields_same / figures.fields:.1f} %" if figures.fields else "none"
@@ -67,17 +65,21 @@ def figures_text(figures: _Figures) -> str:
     )
 
 
-def differences_text(differences: Sequence[_Difference], reasons: Mapping[str, str]) -> str:
-    """Return a table of differences: how many fields on how many devices, the reason, and one of them below."""
+def differences_text(
+    differences: Sequence[_Difference], reasons: Mapping[str, str], style: TextStyle = PLAIN
+) -> str:
+    """Return a table of differences: how many fields on how many devices, and the reason; then one of each kind."""
     kinds = grouped((difference.kind, difference) for difference in differences)
     ranked = sorted(kinds.items(), key=lambda item: (-len(item[1]), item[0]))
     rows = [("fields", "devices", "kind", "why")]
     rows += [
         (f"{len(of_kind):,}", _devices(of_kind), kind, reasons.get(kind, "")) for kind, of_kind in ranked
     ]
-    heads, *lines = columns(rows, "  ").split("\n")
-    examples = [f"{_INDENT}{visible(_shown(of_kind[0].cell))}" for _, of_kind in ranked]
-    return "\n".join([heads, *(line for pair in zip(lines, examples, strict=True) for line in pair)])
+    shown = ranked if style.verbose else ranked[:ROWS]
+    examples = [
+        wrapped(f"{kind}: {visible(_shown(of_kind[0].cell))}", style, "  ") for kind, of_kind in shown
+    ]
+    return "\n".join([table(rows, style, "  "), "one of each kind:", *examples])
 
 
 def _devices(differences: Sequence[_Difference]) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
+from lossless.output.report.columns import facts, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -12,29 +14,29 @@ if TYPE_CHECKING:
 _STATES = {"free": "none", "loop": "found", "unproven": "unproven"}
 
 
-def opensm_text(data: Mapping[str, Any]) -> str:
+def opensm_text(data: Mapping[str, Any], style: TextStyle = PLAIN) -> str:
     """Return what opensm made of one subnet: its configuration, the sweep, credit loops, and what is wrong."""
     data = spelled_out(data)
     head = data["file"] if data["subnet"] == data["file"] else f"{data['file']}: subnet {data['subnet']}"
-    return "\n".join([head, *_facts(data), *_verdict(data)])
+    return "\n".join([wrapped(head, style), *_verdict(data, style), facts([*_facts(data)], style, "  ")])
 
 
-def _facts(data: Mapping[str, Any]) -> Iterator[str]:
+def _facts(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     keys, simulated, loops = data["configuration"], data["simulated"], data["credit_loops"]
-    yield _line("configuration", f"{keys['read']} keys read, {keys['changed']} read with another value")
+    yield ("configuration", f"{keys['read']} keys read, {keys['changed']} read with another value")
     if keys["left_out"]:
-        yield _line("", f"left out (only NVIDIA's opensm knows them): {', '.join(keys['left_out'])}")
+        yield ("", f"left out (only NVIDIA's opensm knows them): {', '.join(keys['left_out'])}")
     if simulated is not None:
         nodes = f"{simulated['switches']} switches, {simulated['hcas']} HCAs"
         state = f"up in {simulated['seconds']:.2f} s" if simulated["up"] else "not up"
-        yield _line("simulated subnet", f"{nodes}: {state}")
-        yield _line("routing engine", _engine(data["intended_engine"], simulated["engine"], keys["left_out"]))
-        yield _line("partitions", simulated["partitions"])
+        yield "simulated subnet", f"{nodes}: {state}"
+        yield "routing engine", _engine(data["intended_engine"], simulated["engine"], keys["left_out"])
+        yield "partitions", simulated["partitions"]
         for note in simulated["notes"]:
-            yield _line("", note)
-    yield _line("credit loops", f"{_STATES[loops['state']]}: {loops['why']}")
+            yield "", note
+    yield "credit loops", f"{_STATES[loops['state']]}: {loops['why']}"
     for hop in loops["loop"]:
-        yield _line("", hop)
+        yield "", hop
 
 
 def _engine(intended: str, engine: str | None, left_out: Sequence[str]) -> str:
@@ -47,15 +49,11 @@ def _engine(intended: str, engine: str | None, left_out: Sequence[str]) -> str:
     )
 
 
-def _line(head: str, text: str) -> str:
-    return f"  {head:<18}{text}"
-
-
-def _verdict(data: Mapping[str, Any]) -> Iterator[str]:
+def _verdict(data: Mapping[str, Any], style: TextStyle) -> Iterator[str]:
     if data["complaints"]:
         yield "  not as intended:"
         for complaint in data["complaints"]:
-            yield f"    {complaint}"
+            yield wrapped(complaint, style, "    ")
     elif data["configuration"]["left_out"]:
         yield "  upstream opensm accepts every key that it knows"
     elif data["credit_loops"]["state"] == "unproven":

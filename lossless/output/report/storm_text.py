@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
-from lossless.output.report.columns import fitted_columns, wrapped
+from lossless.output.report.columns import table, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
 from lossless.output.report.workload_text import format_time
 
 if TYPE_CHECKING:
@@ -21,27 +22,29 @@ _COUNTED = ("hosts", "stopped")
 """What is counted here, and never named: in a large fabric there are too many names to spell out for nothing."""
 
 
-def storm_text(data: Data) -> str:
+def storm_text(data: Data, style: TextStyle = PLAIN) -> str:
     """Return the blast radius of a PFC storm from one host."""
     named = spelled_out({key: value for key, value in data.items() if key not in _COUNTED})
-    return "\n\n".join(_blocks({**data, **named}))
+    return "\n\n".join(_blocks({**data, **named}, style))
 
 
-def _blocks(data: Data) -> Iterator[str]:
+def _blocks(data: Data, style: TextStyle) -> Iterator[str]:
     slow = data["drains_bps"]
     what = f"takes in no more than {format_rate(slow)} a port" if slow else "pauses permanently"
     head = f"{data['from']} {what}: class {data['class']}, priority {data['priority']}"
-    yield "\n".join([wrapped(head), *map(wrapped, _who(data)), *map(wrapped, _end(data))])
+    yield "\n".join(wrapped(line, style) for line in (head, *_who(data), *_end(data)))
     if data["cycle"]:
-        yield _cycle(data)
+        yield _cycle(data, style)
     if data["loses"]:
         losing = listed(data["loses"], _FEW)
-        yield wrapped(f"no PFC there, so packets are dropped: {losing}")
+        yield wrapped(f"no PFC there, so packets are dropped: {losing}", style)
     reached = [stage for stage in data["stages"] if stage["stopped"]]
     verb = "slowed" if slow else "stopped"
     if reached:
-        yield fitted_columns([("links", verb, "of", "first after", "last after"), *map(_stage, reached)])
-    yield "\n".join(["assumed:", *(wrapped(text, "  ") for text in data["assumed"])])
+        yield table(
+            [("links", verb, "of", "first after (us)", "last after (us)"), *map(_stage, reached)], style
+        )
+    yield "\n".join(["assumed:", *(wrapped(text, style, "  ") for text in data["assumed"])])
 
 
 def _stage(stage: Data) -> tuple[str, ...]:
@@ -50,7 +53,7 @@ def _stage(stage: Data) -> tuple[str, ...]:
 
 
 def _after(at_ns: float) -> str:
-    return "at once" if not at_ns else format_time(at_ns)
+    return "at once" if not at_ns else f"{at_ns / 1000:,.1f}"
 
 
 def _who(data: Data) -> Iterator[str]:
@@ -65,11 +68,13 @@ def _who(data: Data) -> Iterator[str]:
     yield f"{hosts:,} of {every:,} other hosts {verb}{gpus_text}; the last after {format_time(last)}"
 
 
-def _cycle(data: Data) -> str:
+def _cycle(data: Data, style: TextStyle) -> str:
     ports = data["cycle"]
-    cycle = wrapped(f"PFC deadlock possible, cyclic buffer dependency: {' -> '.join([*ports, ports[0]])}")
+    cycle = wrapped(
+        f"PFC deadlock possible, cyclic buffer dependency: {' -> '.join([*ports, ports[0]])}", style
+    )
     lasts = "once traffic fills every buffer of the cycle, these ports stay paused permanently"
-    return "\n".join([cycle, wrapped(f"{lasts}, even if {data['from']} recovers")])
+    return "\n".join([cycle, wrapped(f"{lasts}, even if {data['from']} recovers", style)])
 
 
 def _end(data: Data) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Colors and width of a text report."""
+"""Colors and width of a text report, and how much of it is shown."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _CODES = {
     "gutter": "34",
     "label": "1",
 }
+COLUMNS = 100
+"""Columns of a report where the terminal's are unknown."""
 NARROWEST = 40
 """Columns that an excerpt needs to be of use."""
 
@@ -20,22 +22,40 @@ NARROWEST = 40
 class TextStyle:
     """How text is shown: with color or without, how many columns a line may have, and how much of it.
 
-    ``source`` shows the line that is meant; ``brief`` leaves one line of every finding.
+    ``source`` shows the line that is meant; ``brief`` leaves one line of every finding; ``verbose`` shows what a
+    report leaves out by default. ``whole_heads`` keeps the first line of a finding on one line, for programs that
+    look for it.
     """
 
-    __slots__ = ("_colour", "brief", "columns", "source")
+    __slots__ = ("_colour", "brief", "columns", "source", "verbose", "whole_heads")
 
     def __init__(
-        self, *, colour: bool = False, columns: int = 120, source: bool = True, brief: bool = False
+        self,
+        *,
+        colour: bool = False,
+        columns: int = COLUMNS,
+        source: bool = True,
+        brief: bool = False,
+        verbose: bool = False,
+        whole_heads: bool = True,
     ) -> None:
         self._colour = colour
         self.columns = max(columns, NARROWEST)
         self.source = source and not brief
         self.brief = brief
+        self.verbose = verbose
+        self.whole_heads = whole_heads or brief
 
-    def showing(self, *, source: bool, brief: bool) -> TextStyle:
+    def showing(self, *, source: bool = True, brief: bool = False, verbose: bool = False) -> TextStyle:
         """Return the same colors and width, with more or less to see."""
-        return TextStyle(colour=self._colour, columns=self.columns, source=source, brief=brief)
+        return TextStyle(
+            colour=self._colour,
+            columns=self.columns,
+            source=source,
+            brief=brief,
+            verbose=verbose,
+            whole_heads=self.whole_heads,
+        )
 
     def paint(self, text: str, role: str) -> str:
         """Return text in the color of its role; as it is where there are no colors."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.ground.basics.foreign_text import spelled_out, visible
-from lossless.ground.basics.units import format_bytes, format_capacity
-from lossless.output.report.columns import fitted_columns, wrapped
+from lossless.ground.basics.foreign_text import spelled_out
+from lossless.ground.basics.units import format_capacity
+from lossless.output.report.columns import facts, table, wrapped
+from lossless.output.report.quantities import LABELS, headed
 from lossless.output.report.simulation.run_text import measured
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -22,43 +24,68 @@ _NAMES = {
     "pod": "uplinks of a pod",
     "half": "links to the other half",
 }
-_SHOWN = ("drops", "PFC", "ECN", "headroom", "longest pause", "watchdog")
+_SIZES = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1.0}
+_TIMES = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
+_PORTS = ("ports", "how many", "fed by ports", headed("peak_queue_depth_bytes", "B"), "paused")
+_SHOWN = tuple(
+    LABELS[name] for name in ("drops", "pfc", "marks", "headroom_bytes", "longest_pause_us", "watchdog")
+)
 """The measures of a run that are shown, of those that ``lossless simulate`` shows."""
 
 
-def workload_text(data: Data, path: str) -> str:
-    """Return the estimate; ``path`` is the intent that the command line named."""
-    return "\n\n".join(_blocks(spelled_out(data), visible(path)))
+def workload_text(data: Data, style: TextStyle = PLAIN) -> str:
+    """Return the estimate."""
+    return "\n\n".join(_blocks(spelled_out(data), style))
 
 
-def _blocks(data: Data, path: str) -> Iterator[str]:
+def _blocks(data: Data, style: TextStyle) -> Iterator[str]:
+    yield "\n".join(wrapped(line, style) for line in _head(data))
+    yield "\n".join(_times(data))
+    yield "\n".join(_fan_in(data))
+    checked = data.get("buffers")
+    if checked is not None:
+        yield "\n".join(_checked(checked, style))
+    if data["parts"]:
+        yield _parts(data["parts"], style)
+    yield "\n".join(
+        ["assumed:", *(wrapped(text, style, "  ") for text in _assumed(data["assumed"], checked))]
+    )
+
+
+def _head(data: Data) -> Iterator[str]:
+    """Yield what is run, and what each GPU sends."""
     per_gpu = data["per_gpu"]
     algorithm = "" if data["algorithm"] == "direct" else f" ({data['algorithm']})"
     domain = f", in domains of {data['domain_gpus']}" if data["domain_gpus"] > 1 else ""
-    yield (
-        f"{data['collective']}{algorithm} of {format_size(data['size_bytes'])} "
-        f"on {data['gpus']:,} GPUs, {data['gpus_per_host']} a host{domain}\n"
-        f"each GPU sends {format_size(per_gpu['fabric_bytes'])} over the fabric"
-        + (
-            f" and {format_size(per_gpu['inside_bytes'])} inside its domain"
-            if per_gpu["inside_bytes"]
-            else ""
-        )
-        + f", in {data['steps']:,} {'step' if data['steps'] == 1 else 'steps'}"
+    whole = f"{data['collective']}{algorithm} of {format_size(data['size_bytes'])}"
+    yield f"{whole} on {data['gpus']:,} GPUs, {data['gpus_per_host']} a host{domain}"
+    inside = (
+        f" and {format_size(per_gpu['inside_bytes'])} inside its domain" if per_gpu["inside_bytes"] else ""
     )
-    yield "\n".join(_times(data))
-    yield "\n".join(_fan_in(data, path))
-    checked = data.get("buffers")
-    if checked is not None:
-        yield "\n".join(_checked(checked))
-    if data["parts"]:
-        yield fitted_columns([("the busiest of", "bytes", "rate", "time alone"), *map(_part, data["parts"])])
-    yield "\n".join(["assumed:", *(wrapped(text, "  ") for text in _assumed(data["assumed"], checked))])
+    steps = f"{data['steps']:,} {'step' if data['steps'] == 1 else 'steps'}"
+    yield f"each GPU sends {format_size(per_gpu['fabric_bytes'])} over the fabric{inside}, in {steps}"
 
 
-def _part(part: Data) -> tuple[str, ...]:
-    rate = format_capacity(round(part["rate_bps"]))
-    return _NAMES[part["name"]], format_size(part["size_bytes"]), rate, format_time(part["time_ns"])
+def _parts(parts: Sequence[Data], style: TextStyle) -> str:
+    """Return a table of the busiest parts, bytes in one unit and times in one."""
+    sizes = _figures([part["size_bytes"] for part in parts], _SIZES)
+    times = _figures([part["time_ns"] for part in parts], _TIMES)
+    names = (f"{_NAMES[part['name']]}, {format_capacity(round(part['rate_bps']))}" for part in parts)
+    heads = ("the busiest of", f"on the wire ({sizes[0]})", f"time alone ({times[0]})")
+    return table([heads, *zip(names, sizes[1:], times[1:], strict=True)], style)
+
+
+def _figures(values: Sequence[float], units: Mapping[str, float]) -> list[str]:
+    """Return the largest unit in which the least value is a tenth or more, and the values in it."""
+    finite = [value for value in values if value not in (0, float("inf"))]
+    unit = next((unit for unit, scale in units.items() if finite and min(finite) >= scale / 10), [*units][-1])
+    scaled = [value / units[unit] for value in values]
+    most = max((value for value in scaled if value != float("inf")), default=0)
+    return [unit, *("never" if value == float("inf") else _digits(value, most) for value in scaled)]
+
+
+def _digits(value: float, most: float) -> str:
+    return f"{value:,.3f}" if most < 100 else f"{value:,.1f}"
 
 
 def _times(data: Data) -> Iterator[str]:
@@ -73,7 +100,7 @@ def _times(data: Data) -> Iterator[str]:
         yield f"step: {format_time(data['step_time_ns'])} with the computation"
 
 
-def _fan_in(data: Data, path: str) -> Iterator[str]:
+def _fan_in(data: Data) -> Iterator[str]:
     senders = data["fan_in"]
     if not senders:
         yield "fan-in: none"
@@ -82,35 +109,35 @@ def _fan_in(data: Data, path: str) -> Iterator[str]:
     whom = "server" if data["collective"] == "storage-write" else "GPU"
     many = "1 sender sends" if senders == 1 else f"up to {senders:,} senders send"
     yield f"fan-in: {many} {each} to one {whom} at once"
-    if data["incast"] and "buffers" not in data:
-        yield f"  check buffers with: lossless simulate {path} {data['incast']}"
 
 
-def _checked(checked: Data) -> Iterator[str]:
+def _checked(checked: Data, style: TextStyle) -> Iterator[str]:
     yield f"buffers: {checked['overall']}"
     closed = checked["closed_forms"]
     if closed is not None:
         yield f"  closed forms, for any traffic: {closed['overall']}"
-        yield from (wrapped(f"why: {reason}", "    ") for reason in closed["reasons"])
+        yield from (wrapped(f"why: {reason}", style, "    ") for reason in closed["reasons"])
     for run in checked["runs"]:
-        yield wrapped(f"{run['scenario']}: {run['verdict']}", "  ")
-        yield from (wrapped(f"why: {reason}", "    ") for reason in run["reasons"])
-        yield from (wrapped(f"change: {change}", "    ") for change in run["changes"])
-        if run["ports"]:
-            heads = ("ports", "how many", "fed by", "peak queue depth", "paused")
-            yield fitted_columns([heads, *map(_port_row, run["ports"])], indent="    ")
-        yield from (wrapped(f"{name}: {text}", "    ") for name, text in measured(run) if name in _SHOWN)
+        yield wrapped(f"{run['scenario']}: {run['verdict']}", style, "  ")
+        yield from (wrapped(f"why: {reason}", style, "    ") for reason in run["reasons"])
+        yield from (wrapped(f"change: {change}", style, "    ") for change in run["changes"])
+        if run["ports"] and style.verbose:
+            yield table([_PORTS, *map(_port_row, run["ports"])], style, "    ")
+        yield facts([pair for pair in measured(run) if pair[0] in _SHOWN], style, "    ")
     for load in checked["pfc_load"]:
         above = load.get("above") or [load.get("reason", "")]
-        yield wrapped(f"PFC load: {': '.join(filter(None, [load['verdict'], ', '.join(above)]))}", "  ")
-    yield from (wrapped(f"not run: {reason}", "  ") for reason in checked["not_run"])
+        told = ": ".join(filter(None, [load["verdict"], ", ".join(above)]))
+        yield wrapped(f"{LABELS['pfc_load']}: {told}", style, "  ")
+    if not style.verbose and any(run["ports"] for run in checked["runs"]):
+        yield f"  -v shows the {LABELS['peak_queue_depth_bytes']} and pauses of every kind of port"
+    yield from (wrapped(f"not run: {reason}", style, "  ") for reason in checked["not_run"])
 
 
 def _port_row(ports: Data) -> tuple[str, ...]:
     fed, peak = "-", "-"
     if ports["sender"] != "host":
-        fed = f"{ports['fan_in']} {'port' if ports['fan_in'] == 1 else 'ports'}"
-        peak = format_bytes(ports["peak_queue_depth_bytes"])
+        fed = str(ports["fan_in"])
+        peak = f"{ports['peak_queue_depth_bytes']:,}"
     many = f"{ports['paused']} of {ports['ports']}" if ports["paused"] else "none"
     kind = f"{ports['sender']} to {ports['receiver']}"
     return kind, str(ports["ports"]), fed, peak, many

@@ -70,14 +70,14 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "buffers": (
         [("networks:", "buffers: {headroom: 2}\nnetworks:")],
         [
-            "21:11: unknown key 'headroom'; there are headroom_oversubscription, pool_sizes, model, "
-            "lossless_mtu, small_packets, pools, unused_ports, by_tier, by_device"
+            "21:11: unknown key 'headroom'; there are headroom_oversubscription, pools, unused_ports, "
+            "pool_sizes, model, lossless_mtu, small_packets, by_tier, by_device"
         ],
     ),
     "nothing-like-it": (
         [("fabric: base", "fabric: base\nrubbish: {a: [1]}")],
         [
-            "3:1: unknown key 'rubbish'; there are lossless, fabric, transport, preset, classes, pfc, "
+            "3:1: unknown key 'rubbish'; there are fabric, preset, lossless, transport, classes, pfc, "
             "congestion_control, hardware, topology, hosts, buffers, sonic, mtu, networks, telemetry, cluster, failures"
         ],
     ),

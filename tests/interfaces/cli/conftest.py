@@ -13,15 +13,28 @@ import pytest
 from lossless.interfaces.cli import main
 
 
-class Outcome(NamedTuple):
-    """What a command left behind."""
+class Streams(NamedTuple):
+    """The exit code, and both streams without the last line that says what to run next."""
 
     code: int
     out: str
     err: str
 
 
+class Outcome(Streams):
+    """What a command left behind; compared without ``hint``, the last line, which has tests of its own."""
+
+    hint: str = ""
+
+
 Cli = Callable[..., Outcome]
+
+
+@pytest.fixture
+def wide(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Run ``lossless`` where every line has room: for tests of words, not of their layout."""
+    monkeypatch.setenv("COLUMNS", "1000")
+    return cli
 
 
 @pytest.fixture
@@ -38,6 +51,10 @@ def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
             patch.setattr(sys, "stderr", err)
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
             code = main(args)
-        return Outcome(code, out.getvalue(), err.getvalue())
+        told, next_line, hint = err.getvalue().rpartition("next: ")
+        is_last = next_line and told[-1:] in ("", "\n") and hint.count("\n") == 1
+        outcome = Outcome(code, out.getvalue(), told if is_last else err.getvalue())
+        outcome.hint = hint.strip() if is_last else ""
+        return outcome
 
     return run

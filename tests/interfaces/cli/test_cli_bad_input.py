@@ -165,6 +165,11 @@ PAIRS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _wide(wide: Cli) -> None:
+    """Compare whole lines."""
+
+
 @pytest.mark.parametrize("case", PAIRS)
 def test_bad_input_and_what_is_said_of_it(case: str, cli: Cli) -> None:
     name, content, message = PAIRS[case]

@@ -134,8 +134,8 @@ def test_what_is_fixed_is_stale_and_pruned(known: Cli) -> None:
     assert out == snapshot("""\
 lossless-baseline.json:3:1: SUP003 baseline-stale: 1 finding of this baseline is not found any more [warning]
   |
-3 | {"file": "fabric.yaml", "object": "topology.leaf_spine.uplinks", "code": "TOP001", "value": {"down_bps": 32000000...
-  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+3 | {"file": "fabric.yaml", "object": "topology.leaf_spine.uplinks", "code": "TOP001", "value": {...
+  | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
   = on: fabric.yaml topology.leaf_spine.uplinks TOP001
   = help: lossless baseline --prune removes what is fixed
 

@@ -277,7 +277,7 @@ lossless.toml:9:1: no rule 'WD999'; did you mean WD009?
 
 lossless.toml:11:1: reason is missing: why these findings are accepted, for whoever reads this later.
 
-lossless.toml:13:1: no key 'pfad'; expected rules, reason, path, object, until
+lossless.toml:13:1: no key 'pfad'; there are path, rules, reason, object, until
 
 lossless.toml:16:9: rules: [] is no list of rules; expected one such as ["WD001", "ECN"]
 
@@ -289,7 +289,8 @@ lossless.toml:19:11: object: '' is no text; expected one that says something, in
 
 lossless.toml:19:15: object: 3 is no text; expected one that says something, in quotes
 
-1 error, 0 warnings, 0 infos in 2 files (0 suppressed, 0 baselined, 2 not checked); 15 problems in the input
+1 error, 0 warnings, 0 infos in 2 files (0 suppressed, 0 baselined, 2 not checked); 15 problems in
+  the input
 """)
 
 

@@ -77,10 +77,10 @@ def test_an_unknown_rule_draws_the_nearest(word: str, message: str, cli: Cli) ->
     assert cli("rule", word) == (2, "", f"{message}\n")
 
 
-def test_the_list_of_rules_is_whole(cli: Cli) -> None:
-    text = cli("rules")
+def test_the_list_of_rules_is_whole(wide: Cli) -> None:
+    text = wide("rules")
     assert [line.split()[0] for line in text.out.splitlines()] == sorted(RULES)
-    entries = json.loads(cli("rules", "--format", "json").out)
+    entries = json.loads(wide("rules", "--format", "json").out)
     assert [entry["code"] for entry in entries] == sorted(RULES)
     for entry, line in zip(entries, text.out.splitlines(), strict=True):
         assert line.split(maxsplit=3) == [
@@ -90,20 +90,20 @@ def test_the_list_of_rules_is_whole(cli: Cli) -> None:
             entry["summary"],
         ]
         assert entry["sources"]
-    heads, _, *rows = cli("rules", "--format", "md").out.splitlines()
+    heads, _, *rows = wide("rules", "--format", "md").out.splitlines()
     assert heads == "| code | name | severity | checks | what it says |"
     assert [row.split(" | ")[0].removeprefix("| ") for row in rows] == sorted(RULES)
 
 
-def test_all_hardware_is_listed(cli: Cli) -> None:
-    outcome = cli("profiles")
+def test_all_hardware_is_listed(wide: Cli) -> None:
+    outcome = wide("profiles")
     names = [line.split()[0] for line in outcome.out.splitlines() if line.startswith("  ")]
     assert names == [*switch_names(), *nic_names(), *infiniband_switch_names(), *hca_names()]
     assert (outcome.code, outcome.err) == (0, "")
 
 
-def test_a_switch_is_shown_with_sources(cli: Cli) -> None:
-    out = cli("profiles", "nvidia-sn5600").out.splitlines()
+def test_a_switch_is_shown_with_sources(wide: Cli) -> None:
+    out = wide("profiles", "nvidia-sn5600").out.splitlines()
     assert out[0] == "nvidia-sn5600: NVIDIA SN5600"
     assert "  packet buffer    158,229,504 B" in out
     start = out.index("HWSKU ACS-SN5600 (default)")

@@ -29,6 +29,11 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> Data:
     return found
 
 
+@pytest.fixture(autouse=True)
+def _wide(wide: Cli) -> None:
+    """Compare whole lines."""
+
+
 @pytest.fixture
 def running(rendered: Data) -> Data:
     return copy.deepcopy(rendered)

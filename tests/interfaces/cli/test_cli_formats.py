@@ -42,7 +42,10 @@ def site(cli: Cli) -> Cli:
     return cli
 
 
-COUNTS = "2 errors, 1 warning, 0 infos in 2 files (0 suppressed, 0 baselined, 2 not checked); 1 problem in the input\n"
+COUNTS = (
+    "2 errors, 1 warning, 0 infos in 2 files (0 suppressed, 0 baselined, 2 not checked); 1 problem in the\n"
+    "  input\n"
+)
 
 
 def test_what_a_person_sees(site: Cli) -> None:

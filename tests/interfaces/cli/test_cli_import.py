@@ -27,7 +27,8 @@ def test_a_deployed_fabric_is_imported_and_rendered_back_to_the_byte(deployed: C
     assert (outcome.code, outcome.out) == (0, "")
     assert outcome.err == snapshot("""\
 imported 4 devices to fabric.yaml
-rendered again: 3,390 of 3,390 fields the same (100.0 %), 1,750 of 1,750 rows, 68 of 68 tables; 0 fields are added
+rendered again: 3,390 of 3,390 fields the same (100.0 %), 1,750 of 1,750 rows, 68 of 68 tables; 0
+  fields are added
 """)
     assert deployed("lint", "fabric.yaml").code == 0
     assert deployed("render", "fabric.yaml", "-o", "again", "--base", "base").code == 0
@@ -53,11 +54,13 @@ def test_what_differs_is_listed_with_its_reason(cli: Cli) -> None:
         0,
         snapshot("""\
 imported 1 device to fabric.yaml
-rendered again: 232 of 233 fields the same (99.6 %), 83 of 84 rows, 16 of 17 tables; 0 fields are added
+rendered again: 232 of 233 fields the same (99.6 %), 83 of 84 rows, 16 of 17 tables; 0 fields are
+  added
 what differs:
   fields  devices  kind      why
-  1       1        watchdog  one watchdog is declared for all ports with PFC
-          PFC_WD|Ethernet0|detection_time: 600, rendered 800
+       1        1  watchdog  one watchdog is declared for all ports with PFC
+one of each kind:
+  watchdog: PFC_WD|Ethernet0|detection_time: 600, rendered 800
 """),
     )
 

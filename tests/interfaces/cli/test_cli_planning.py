@@ -34,13 +34,12 @@ time: 4.7 ms at best, by the host links of a GPU
 step: 54.7 ms with the computation
 
 fan-in: up to 56 senders send 1.049 MB to one GPU at once
-  check buffers with: lossless simulate . --workload incast --nics 15 --size '16777216 B'
 
-the busiest of           bytes     rate      time alone
-links inside a domain    7.34 MB   3.6 Tb/s  16.3 us
-host links of a GPU      58.72 MB  100 Gb/s  4.7 ms
-uplinks of a leaf        1.074 GB  3.2 Tb/s  2.68 ms
-links to the other half  1.074 GB  3.2 Tb/s  2.68 ms
+the busiest of                     on the wire (MB)  time alone (us)
+links inside a domain, 3.6 Tb/s                 7.3             16.3
+host links of a GPU, 100 Gb/s                  58.7          4,697.6
+uplinks of a leaf, 3.2 Tb/s                 1,073.7          2,684.4
+links to the other half, 3.2 Tb/s           1,073.7          2,684.4
 
 assumed:
   every link carries its line rate; packet headers, acknowledgments and pauses take nothing
@@ -68,11 +67,11 @@ time: 18.8 ms at best, by the host links of a GPU
 
 fan-in: 1 sender sends 16.78 MB to one GPU at once
 
-the busiest of           bytes     rate      time alone
-links inside a domain    1.879 GB  3.6 Tb/s  4.18 ms
-host links of a GPU      234.9 MB  100 Gb/s  18.8 ms
-uplinks of a leaf        1.879 GB  3.2 Tb/s  4.7 ms
-links to the other half  1.879 GB  3.2 Tb/s  4.7 ms
+the busiest of                     on the wire (GB)  time alone (ms)
+links inside a domain, 3.6 Tb/s               1.879            4.176
+host links of a GPU, 100 Gb/s                 0.235           18.790
+uplinks of a leaf, 3.2 Tb/s                   1.879            4.698
+links to the other half, 3.2 Tb/s             1.879            4.698
 
 assumed:
   every link carries its line rate; packet headers, acknowledgments and pauses take nothing
@@ -101,30 +100,30 @@ def buffers(text: str) -> str:
 
 def test_what_buffers_make_of_a_workload_as_a_person_sees_it(cli: Cli) -> None:
     """At 4:1 the uplinks fill and are marked, where the same all-to-all at 1:1 fills nothing."""
-    asked = ("workload", ".", "--collective", "all-to-all", "--size", "64 MiB", *ORACLE)
+    asked = ("workload", ".", "--collective", "all-to-all", "--size", "64 MiB", *ORACLE, "-v")
     assert buffers(cli(*asked).out) == snapshot("""\
 buffers: safe
   closed forms, for any traffic: safe
   all-to-all among 16 NICs, up to 8 MiB each, class rdma: safe
-    ports          how many  fed by    peak queue depth  paused
-    host to leaf   16        -         -                 none
-    leaf to spine  8         8 ports   25,344 B          none
-    spine to leaf  8         2 ports   25,344 B          none
-    leaf to host   16        10 ports  35,328 B          none
-    drops: none
-    PFC: never
-    ECN: marks nothing
-    headroom: not used
+    ports          how many  fed by ports  peak queue depth (B)  paused
+    host to leaf         16             -                     -  none
+    leaf to spine         8             8                25,344  none
+    spine to leaf         8             2                25,344  none
+    leaf to host         16            10                35,328  none
+    drops     none
+    PFC       never
+    ECN       marks nothing
+    headroom  not used
   incast of 14 NICs into host1:port1, 8 MiB each, class rdma: safe
-    ports          how many  fed by    peak queue depth  paused
-    host to leaf   14        -         -                 none
-    leaf to spine  3         4 ports   1,174,272 B       none
-    spine to leaf  3         2 ports   8,448 B           none
-    leaf to host   1         10 ports  23,451,648 B      none
-    drops: none
-    PFC: never
-    ECN: marks in 2 of 2 seeds, first after 3.36 us
-    headroom: not used
+    ports          how many  fed by ports  peak queue depth (B)  paused
+    host to leaf         14             -                     -  none
+    leaf to spine         3             4             1,174,272  none
+    spine to leaf         3             2                 8,448  none
+    leaf to host          1            10            23,451,648  none
+    drops     none
+    PFC       never
+    ECN       marks in 2 of 2 seeds, first after 3.36 us
+    headroom  not used
   PFC load: within limits\
 """)
     Path("fabric.yaml").write_text(OVERSUBSCRIBED)
@@ -134,25 +133,25 @@ buffers: safe
 buffers: safe
   closed forms, for any traffic: safe
   all-to-all among 16 NICs, up to 8 MiB each, class rdma: safe
-    ports          how many  fed by   peak queue depth  paused
-    host to leaf   16        -        -                 none
-    leaf to spine  4         8 ports  11,237,568 B      none
-    spine to leaf  4         1 port   9,216 B           none
-    leaf to host   16        8 ports  413,376 B         none
-    drops: none
-    PFC: never
-    ECN: marks in 2 of 2 seeds, first after 10.93 us
-    headroom: not used
+    ports          how many  fed by ports  peak queue depth (B)  paused
+    host to leaf         16             -                     -  none
+    leaf to spine         4             8            11,237,568  none
+    spine to leaf         4             1                 9,216  none
+    leaf to host         16             8               413,376  none
+    drops     none
+    PFC       never
+    ECN       marks in 2 of 2 seeds, first after 10.93 us
+    headroom  not used
   incast of 14 NICs into host1:port1, 8 MiB each, class rdma: safe
-    ports          how many  fed by   peak queue depth  paused
-    host to leaf   14        -        -                 none
-    leaf to spine  2         5 ports  19,692,288 B      none
-    spine to leaf  2         1 port   4,224 B           none
-    leaf to host   1         9 ports  26,476,032 B      none
-    drops: none
-    PFC: never
-    ECN: marks in 2 of 2 seeds, first after 3.78 us
-    headroom: not used
+    ports          how many  fed by ports  peak queue depth (B)  paused
+    host to leaf         14             -                     -  none
+    leaf to spine         2             5            19,692,288  none
+    spine to leaf         2             1                 4,224  none
+    leaf to host          1             9            26,476,032  none
+    drops     none
+    PFC       never
+    ECN       marks in 2 of 2 seeds, first after 3.78 us
+    headroom  not used
   PFC load: within limits\
 """)
     assert "  buffers: every peer takes as long to obey PFC as IEEE 802.3 allows at its rate\n" in outcome.out
@@ -312,12 +311,12 @@ host3 pauses permanently: class rdma, priority 3
 7 of 7 other hosts stall, 64 of 64 GPUs with its own; the last after 1.4 ms
 the watchdog of leaf1:Ethernet20 triggers after 1.8 s
 
-links                   stopped  of  first after  last after
-its leaf to host3       2        2   at once      at once
-spines to its leaf      4        4   660 us       660 us
-hosts to its leaf       6        6   755 us       755 us
-other leaves to spines  4        4   1.11 ms      1.11 ms
-hosts to other leaves   8        8   1.4 ms       1.4 ms
+links                   stopped  of  first after (us)  last after (us)
+its leaf to host3             2   2           at once          at once
+spines to its leaf            4   4             660.2            660.2
+hosts to its leaf             6   6             754.9            754.9
+other leaves to spines        4   4           1,107.3          1,107.3
+hosts to other leaves         8   8           1,401.6          1,401.6
 
 assumed:
   every host sends at line rate, evenly to all other hosts
@@ -338,12 +337,12 @@ host3:port1 takes in no more than 40G a port: class rdma, priority 3
 7 of 7 other hosts are held back; the last after 523 us
 no watchdog ends this: packets still move
 
-links                    slowed  of  first after  last after
-its leaf to host3:port1  1       1   at once      at once
-spines to its leaf       4       4   95.6 us      95.6 us
-hosts to its leaf        6       6   110 us       110 us
-other leaves to spines   4       4   353 us       353 us
-hosts to other leaves    8       8   523 us       523 us
+links                    slowed  of  first after (us)  last after (us)
+its leaf to host3:port1       1   1           at once          at once
+spines to its leaf            4   4              95.6             95.6
+hosts to its leaf             6   6             109.6            109.6
+other leaves to spines        4   4             353.2            353.2
+hosts to other leaves         8   8             523.1            523.1
 
 assumed:
   every host sends at line rate, all of it to host3

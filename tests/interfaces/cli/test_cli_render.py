@@ -25,6 +25,7 @@ def fabric(cli: Cli) -> Cli:
     return cli
 
 
+@pytest.mark.usefixtures("wide")
 def test_without_a_base_it_says_what_the_files_are_not(fabric: Cli) -> None:
     outcome = fabric("render", ".", "-o", "out")
     written = tree("out")
@@ -130,9 +131,9 @@ def test_diff_shows_the_files_that_would_go(fabric: Cli) -> None:
     assert not Path("out/gone").exists()
 
 
-def test_also_makes_what_a_change_window_needs(cli: Cli) -> None:
+def test_also_makes_what_a_change_window_needs(wide: Cli) -> None:
     arguments = ("render", str(EXAMPLE), "-o", "out", "--base", str(EXAMPLE / "base"))
-    outcome = cli(*arguments, "--also", "patch", "--also", "rollback")
+    outcome = wide(*arguments, "--also", "patch", "--also", "rollback")
     assert outcome.code == 0
     assert {path.name for path in Path("out/leaf1").iterdir()} == {"config_db.json", "rollback.json"}
     assert outcome.err.splitlines()[-2] == (
@@ -143,7 +144,7 @@ def test_also_makes_what_a_change_window_needs(cli: Cli) -> None:
         Path(f"now/{switch}").mkdir(parents=True)
         text = Path(f"out/{switch}/config_db.json").read_text()
         Path(f"now/{switch}/config_db.json").write_text(text.replace('"819200"', '"800000"'))
-    outcome = cli("render", str(EXAMPLE), "-o", "out", "--base", "now", "--also", "patch")
+    outcome = wide("render", str(EXAMPLE), "-o", "out", "--base", "now", "--also", "patch")
     assert {path.name for path in Path("out/leaf1").iterdir()} == {"config_db.json"}
     assert "WRED_PROFILE|AZURE_LOSSLESS|red_min_threshold" in outcome.err.splitlines()[-2]
 

@@ -33,6 +33,7 @@ def test_a_sound_switch_is_safe(cli: Cli) -> None:
     assert outcome.out.startswith(
         "verdict: safe\n"
         "  closed forms find nothing unsafe, nor does the packet-level model in 1 seed\n"
+        "limiting port: leaf1, priority 3, 400G, 5 m: headroom 231,424 B, needed 231,424 B (vendor row)\n"
         "PFC load: not evaluated\n\npacket-level model: safe\n"
     )
     assert (outcome.code, outcome.err) == (0, "")
@@ -81,7 +82,7 @@ def test_exit_codes(overall: list[str], code: int) -> None:
 def test_text_of_one_switch(cli: Cli) -> None:
     """One switch without a NIC that reacts to marks: no figure depends on the seed."""
     Path("config_db.json").write_text(TWELVE_PORTS)
-    assert packet_level(cli("simulate", "config_db.json")) == snapshot("""\
+    assert packet_level(cli("simulate", "config_db.json", "-v")) == snapshot("""\
 packet-level model: safe
   incast of 11 NICs into NIC at leaf1:Ethernet0, 8 MiB each, class priority 3
   drops              none
@@ -102,7 +103,7 @@ packet-level model: safe
 
 def test_text_of_drops(cli: Cli) -> None:
     Path("config_db.json").write_text(switch_with("WRED_PROFILE", "AZURE_LOSSLESS", ecn="ecn_none"))
-    outcome = cli("simulate", "config_db.json", "--size", "1 MiB")
+    outcome = cli("simulate", "config_db.json", "--size", "1 MiB", "-v")
     assert outcome.out.startswith("verdict: unsafe\n")
     assert outcome.code == 1
     assert packet_level(outcome) == snapshot("""\
@@ -125,7 +126,7 @@ packet-level model: unsafe
 
 def test_text_of_a_dead_nic(cli: Cli) -> None:
     Path("config_db.json").write_text(TWELVE_PORTS)
-    outcome = cli("simulate", "config_db.json", "--dead-nic")
+    outcome = cli("simulate", "config_db.json", "--dead-nic", "-v")
     assert outcome.code == 0
     verdict, scenario, rest, *measures = packet_level(outcome).splitlines()
     assert verdict == "packet-level model: safe"

@@ -58,7 +58,7 @@ sys.exit(main(sys.argv[1:]))
 
 def test_without_numba_nothing_that_needs_it_is_imported(tmp_path: Path) -> None:
     (tmp_path / "config_db.json").write_text(LEAF)
-    command = [sys.executable, "-c", HIDDEN, "simulate", str(tmp_path)]
+    command = [sys.executable, "-c", HIDDEN, "simulate", "-q", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert (done.returncode, done.stderr) == (0, "")
     assert PIP in done.stdout
@@ -74,7 +74,7 @@ def start(cache: Path, *arguments: str) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     environment |= {"XDG_CACHE_HOME": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
     program = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, "simulate", *arguments]
+    command = [sys.executable, "-c", program, "simulate", "-q", *arguments]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT, env=environment)
 

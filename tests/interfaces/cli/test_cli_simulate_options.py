@@ -66,7 +66,7 @@ def test_storage_is_in_the_scenario_where_it_shares_the_fabric(cli: Cli) -> None
 
 def test_a_nic_may_be_assumed_at_a_deployed_switch(cli: Cli) -> None:
     Path("config_db.json").write_text(TWELVE_PORTS)
-    without, with_nic = (cli("simulate", ".", *SMALL, *more) for more in ((), ("--nic", "connectx-7")))
+    without, with_nic = (cli("simulate", ".", "-v", *SMALL, *more) for more in ((), ("--nic", "connectx-7")))
     assert "no NIC is known" in without.out
     assert "no NIC is known" not in with_nic.out
     assert "1 seed," in without.out

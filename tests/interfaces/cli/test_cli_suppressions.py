@@ -176,15 +176,16 @@ def test_an_expired_suppression_and_what_it_kept_back(site: Cli) -> None:
     assert out == snapshot("""\
 fabric.yaml:19:5: TOP001 oversubscription-undeclared: leaf uplinks carry 1.6 Tb/s for 3.2 Tb/s of hosts, 2:1
    |
-19 |     uplinks: 1 x 800G  # lossless: ignore[TOP001] -- agreed with the storage team until=2026-06-14
+19 |     uplinks: 1 x 800G  # lossless: ignore[TOP001] -- agreed with the storage team until=2026...
    |     ^^^^^^^
    = on: leaf1, leaf2
-   = note: 4 hosts x 2 x 400G = 3.2 Tb/s down, 2 spines x 1 x 800G = 1.6 Tb/s up, each counted one way
+   = note: 4 hosts x 2 x 400G = 3.2 Tb/s down, 2 spines x 1 x 800G = 1.6 Tb/s up, each counted one
+           way
    = help: add uplinks until they carry 3.2 Tb/s; to accept it, state oversubscription: 2
 
 fabric.yaml:19:5: SUP002 suppression-expired: the suppression of TOP001 ended on 2026-06-14 [warning]
    |
-19 |     uplinks: 1 x 800G  # lossless: ignore[TOP001] -- agreed with the storage team until=2026-06-14
+19 |     uplinks: 1 x 800G  # lossless: ignore[TOP001] -- agreed with the storage team until=2026...
    |     ^^^^^^^
    = note: its reason: agreed with the storage team
    = help: fix what it hid (1 finding), or agree on a later date

@@ -77,8 +77,9 @@ def test_csv_has_a_line_a_setting_the_best_first(swept: Cli) -> None:
     assert rows == [row | {"scenario": sweep["scenario"]} for row in as_text]
 
 
+@pytest.mark.usefixtures("wide")
 def test_the_text_says_where_settings_are_safe_and_silent(swept: Cli) -> None:
-    lines = swept(*TWO).out.splitlines()
+    lines = swept(*TWO, "-v").out.splitlines()
     assert lines[:5] == [
         "sweep: 4 settings of dynamic_th, headroom, 0.1 ms",
         "  incast of 15 NICs into host1:port1, 1 MiB each, class rdma",
@@ -89,7 +90,7 @@ def test_the_text_says_where_settings_are_safe_and_silent(swept: Cli) -> None:
     now = next(number for number, line in enumerate(lines) if line.startswith("now "))
     heads = [number for number, line in enumerate(lines) if line.split()[:1] == ["dynamic_th"]]
     assert heads[0] < now
-    assert lines[heads[0]].split()[:5] == ["dynamic_th", "headroom", "verdict", "drops", "pauses"]
+    assert lines[heads[0]].split()[:5] == ["dynamic_th", "headroom", "(B)", "verdict", "drops"]
     assert [line.split()[0] for line in lines[now : now + 5]] == ["now", "1", "2", "3", "4"]
     assert "  every switch port on the paths has the same setting" in lines
 
@@ -103,18 +104,21 @@ def test_values_next_to_each_other_are_told_as_a_range(swept: Cli) -> None:
 
 def test_the_text_shows_no_more_than_its_limit(swept: Cli) -> None:
     found = swept("--vary", "dynamic_th=-8..2", "--limit", "3").out
-    assert re.findall(r"^(\w+) +-?\d", found, re.MULTILINE) == ["1", "2", "3"]
-    assert "\n(8 more: --limit 11 shows all)\n" in found
-    assert "more: --limit" not in swept("--vary", "dynamic_th=-8..2", "--limit", "11").out
+    assert re.findall(r"^ *(\d+) +-?\d", found, re.MULTILINE) == ["1", "2", "3"]
+    assert "\n... 8 more, -v shows all\n" in found
+    assert "... " not in swept("--vary", "dynamic_th=-8..2", "--limit", "11").out
 
 
 def test_more_seeds_say_in_how_many_pfc_fires(swept: Cli) -> None:
-    found = swept("--vary", "dynamic_th=-8,0", "--seeds", "2").out
+    found = swept("--vary", "dynamic_th=-8,0", "--seeds", "2", "-v").out
     assert found.startswith("sweep: 2 settings of dynamic_th, 0.1 ms, 2 seeds each\n")
     assert "  0 of 2  " in found
     assert "  2 of 2  " in found
     assert "one random seed: whether PFC fires may depend on the seed" not in found
-    assert "one random seed: whether PFC fires may depend on the seed" in swept("--vary", "dynamic_th=0").out
+    assert (
+        "one random seed: whether PFC fires may depend on the seed"
+        in swept("--vary", "dynamic_th=0", "-v").out
+    )
 
 
 def test_settings_with_kmin_above_kmax_are_told(swept: Cli) -> None:

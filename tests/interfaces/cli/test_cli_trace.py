@@ -25,7 +25,7 @@ def test_a_sound_intent_is_unbroken(cli: Cli) -> None:
 
 def test_headroom_that_a_switch_computes_is_known(cli: Cli) -> None:
     Path("fabric.yaml").write_text(f"{INTENT}buffers: {{model: dynamic}}\n")
-    outcome = cli("trace", ".", *HOSTS, "--dscp", "26")
+    outcome = cli("trace", ".", *HOSTS, "--dscp", "26", "-v")
     assert "headroom  227,328 B, needed 227,328 B (mellanox formula)" in outcome.out
     assert outcome.out.splitlines()[1] == "unbroken: no error on this path concerns this DSCP"
 
@@ -138,17 +138,17 @@ def test_both_ends_and_the_dscp_must_be_named(missing: str, cli: Cli) -> None:
     assert (outcome.code, outcome.out) == (2, "")
 
 
-def test_an_intent_beside_configurations_is_followed_and_that_is_said(cli: Cli) -> None:
+def test_an_intent_beside_configurations_is_followed_and_that_is_said(wide: Cli) -> None:
     Path("fabric.yaml").write_text(INTENT)
-    assert cli("trace", ".", *HOSTS, "--dscp", "26").err == ""
+    assert wide("trace", ".", *HOSTS, "--dscp", "26").err == ""
     Path("configs").mkdir()
     Path("configs/leaf1.json").write_text(LEAF)
-    assert cli("trace", ".", *HOSTS, "--dscp", "26").err == (
+    assert wide("trace", ".", *HOSTS, "--dscp", "26").err == (
         "follows the intent fabric.yaml, not the deployed configurations beside it (./configs/leaf1.json); "
         "name their folder to follow them\n"
     )
-    assert cli("trace", "fabric.yaml", *HOSTS, "--dscp", "26").err == ""
-    assert cli("trace", "configs", *OF_LEAF, "--dscp", "26").err == ""
+    assert wide("trace", "fabric.yaml", *HOSTS, "--dscp", "26").err == ""
+    assert wide("trace", "configs", *OF_LEAF, "--dscp", "26").err == ""
 
 
 def test_a_hop_with_a_lossy_group_breaks_a_path_of_lossless_traffic(cli: Cli) -> None:

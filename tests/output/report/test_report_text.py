@@ -28,9 +28,11 @@ def test_a_finding_on_an_intent_reads_as_designed() -> None:
         "26 |     uplinks: 1 x 800G\n"
         "   |     ^^^^^^^\n"
         "   = note: 16 hosts x 2 x 400G = 12.8 Tb/s down, "
-        "2 spines x 1 x 800G = 1.6 Tb/s up, each counted one way\n"
+        "2 spines x 1 x 800G = 1.6 Tb/s up, each counted one\n"
+        "           way\n"
         "   = help: 8 x 800G to each spine make it 1:1; "
-        "to accept it, state `oversubscription: 8` under `leaf_spine`"
+        "to accept it, state `oversubscription: 8` under\n"
+        "           `leaf_spine`"
     )
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from inline_snapshot import snapshot
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from lossless.ground.basics.foreign_text import gated
-from lossless.output.report.text_style import TextStyle
+from lossless.output.report.text_style import PLAIN, TextStyle
 from lossless.output.report.trace.data import json_text, trace_data
 from lossless.output.report.trace.text import trace_text
 from tests.checks.trace.tracing import device, intent, traced
@@ -21,6 +22,7 @@ HERE = Path(__file__).parent
 SCHEMA = json.loads((HERE / "trace-report.schema.json").read_text())
 LINT = Resource.from_contents(json.loads((HERE / "lint-report.schema.json").read_text()))
 Patch = dict[str, Any]
+VERBOSE = TextStyle(verbose=True)
 
 
 def data_of(*documents: Any, source: str, target: str, dscp: int = 26, via: str | None = None) -> Any:
@@ -34,9 +36,9 @@ def data_of(*documents: Any, source: str, target: str, dscp: int = 26, via: str 
     return data
 
 
-def shown(patch: Patch, dscp: int = 26, **options: Any) -> str:
+def shown(patch: Patch, dscp: int = 26, style: TextStyle = VERBOSE) -> str:
     data = data_of(device(patch), source="Ethernet0", target="Ethernet8", dscp=dscp)
-    return trace_text(data, **options)
+    return trace_text(data, style)
 
 
 BROKEN: Patch = {
@@ -70,6 +72,26 @@ def test_one_switch() -> None:
     ]
 
 
+def test_by_default_a_hop_is_one_row_unless_something_breaks_there() -> None:
+    assert shown({}, style=PLAIN) == snapshot("""\
+DSCP 26 from leaf1:Ethernet0 to leaf1:Ethernet8: lossless
+unbroken: no error on this path concerns this DSCP
+path: leaf1
+the only path of its length
+
+hop    in         out        TC  PG  queue  broken by
+leaf1  Ethernet0  Ethernet8   3   3      3  none
+
+-v shows every stage of each hop, and what the hosts send\
+""")
+    broken = intent({"classes": {"rdma": {"ecn": None}}})
+    text = trace_text(data_of(broken, source="host1", target="host5"))
+    rows, *hops, more = text.split("\n\n")[1:]
+    assert [row.split()[-1] for row in rows.splitlines()] == ["by", "ECN001", "ECN001", "ECN001"]
+    assert [hop.splitlines()[0] for hop in hops] == ["leaf1"]
+    assert more == "-v shows every stage of each hop, and what the hosts send"
+
+
 def test_a_break_stands_below_its_stage_with_code_place_and_help() -> None:
     lines = shown(BROKEN).splitlines()
     watchdog = lines.index("  watchdog  missing")
@@ -87,7 +109,7 @@ def test_a_break_stands_below_its_stage_with_code_place_and_help() -> None:
 
 def test_a_finding_is_explained_once() -> None:
     broken = intent({"classes": {"rdma": {"ecn": None}}})
-    text = trace_text(data_of(broken, source="host1", target="host5"))
+    text = trace_text(data_of(broken, source="host1", target="host5"), VERBOSE)
     assert text.count("lossless-queue-without-ecn") == 1
     assert text.count("X ECN001 as at leaf1") == 2
     assert text.splitlines()[1] == "broken: leaf1 (ECN001); spine1 (ECN001); leaf2 (ECN001)"
@@ -175,7 +197,7 @@ def test_facts_in_words(patch: Patch, dscp: int, line: str) -> None:
 
 
 def test_hosts_say_what_they_put_on_packets() -> None:
-    text = trace_text(data_of(intent({}), source="host1", target="host5", dscp=0))
+    text = trace_text(data_of(intent({}), source="host1", target="host5", dscp=0), VERBOSE)
     sender, receiver = (block for block in text.split("\n\n") if block.startswith("host"))
     assert sender.splitlines() == [
         "host1 port1 sends, connectx-7",
@@ -193,7 +215,7 @@ def test_hosts_say_what_they_put_on_packets() -> None:
 def test_a_nic_that_goes_by_pcp_does_not_say_where_a_dscp_goes() -> None:
     data = data_of(intent({}), source="host1", target="host5")
     data["receiver"] |= {"trust": "pcp", "priority": None, "pfc": None}
-    assert "  priority  unknown: the NIC goes by PCP, not by DSCP" in trace_text(data).splitlines()
+    assert "  priority  unknown: the NIC goes by PCP, not by DSCP" in trace_text(data, VERBOSE).splitlines()
 
 
 def test_paths_are_counted_and_a_detour_is_said() -> None:
@@ -238,12 +260,13 @@ def test_lines_fit_a_hundred_columns() -> None:
         },
         "BUFFER_PG": {"Ethernet0|3": {"profile": long}},
     }
-    texts = [shown(patch), shown(BROKEN), trace_text(data_of(intent({}), source="host1", target="host5"))]
+    of_hosts = trace_text(data_of(intent({}), source="host1", target="host5"), VERBOSE)
+    texts = [shown(patch), shown(BROKEN), of_hosts]
     assert max(len(line) for text in texts for line in text.splitlines() if long not in line) <= 100
 
 
 def test_colour_is_only_that_of_the_style() -> None:
-    plain, coloured = shown(BROKEN), gated(shown(BROKEN, style=TextStyle(colour=True)))
+    plain, coloured = shown(BROKEN), gated(shown(BROKEN, style=TextStyle(colour=True, verbose=True)))
     assert "\x1b[1;31mX WD001\x1b[0m" in coloured
     assert coloured.replace("\x1b[0m", "").replace("\x1b[1;31m", "").replace("\x1b[1m", "") == plain
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from inline_snapshot import snapshot
+
 from lossless.output.report.simulation.verdict_text import verdict_text
+from lossless.output.report.text_style import TextStyle
+
+VERBOSE = TextStyle(verbose=True)
 
 
 def fan_in(senders: int, egress: int, kmin_margin: int, kmax_margin: int) -> dict[str, int]:
@@ -55,22 +60,45 @@ def verdict(overall: str, **fields: Any) -> dict[str, Any]:
 
 
 def test_a_safe_fabric() -> None:
-    assert verdict_text(verdict("safe", lines=[line()], pools=[pool()])).splitlines() == [
-        "verdict: safe",
-        "  closed forms find nothing unsafe",
-        "",
-        "verdict  switch                ports  prio  link       headroom   needed                  watchdog",
-        "safe     leaf1 (+1 identical)  64     3     400G, 5 m  231,424 B  231,424 B (vendor row)  running",
-        "",
-        "verdict  switch  pool                   headroom of all groups  shared headroom  ratio",
-        "safe     leaf1   ingress_lossless_pool  825,344 B in 3 groups   none             -",
-        "",
-        "XOFF against ECN           XOFF at       Kmin reached              Kmax reached",
-        "leaf1 (+1 identical), priority 3, 400G, 5 m",
-        "  2 into 1   egress queue  46,659,242 B  45,840,042 B before XOFF  43,382,442 B before XOFF",
-        "  1 into 47  ingress PG    34,994,432 B  3,507,968 B after XOFF    119,015,168 B after XOFF",
-        "(marking before XOFF does not prevent PFC: these margins do not change the verdict)",
-    ]
+    safe = verdict("safe", lines=[line()], pools=[pool()])
+    assert verdict_text(safe) == snapshot("""\
+verdict: safe
+  closed forms find nothing unsafe
+limiting port: leaf1 (+1 identical), priority 3, 400G, 5 m: headroom 231,424 B, needed 231,424 B
+  (vendor row)
+
+lossless ports: 64 safe; buffer pools: 1 safe
+-v shows every kind of port, every pool, XOFF against ECN\
+""")
+    assert verdict_text(safe, VERBOSE) == snapshot("""\
+verdict: safe
+  closed forms find nothing unsafe
+limiting port: leaf1 (+1 identical), priority 3, 400G, 5 m: headroom 231,424 B, needed 231,424 B
+  (vendor row)
+
+verdict  kind of port                                 ports  headroom   needed  method      watchdog
+                                                                  (B)      (B)
+safe     leaf1 (+1 identical), priority 3, 400G, 5 m     64   231,424  231,424  vendor row  running
+
+verdict  switch  pool                   groups    headroom of all groups  shared headroom (B)  ratio
+                                                                     (B)
+safe     leaf1   ingress_lossless_pool       3                   825,344  none                 -
+
+XOFF against ECN                             pattern    XOFF at (B)     Kmin before      Kmax before
+                                                                           XOFF (B)         XOFF (B)
+leaf1 (+1 identical), priority 3, 400G, 5 m  2 into 1    46,659,242      45,840,042       43,382,442
+                                             1 into 47   34,994,432      -3,507,968     -119,015,168
+(N into 1 fills an egress queue, 1 into N an ingress PG; below zero: reached after XOFF. Marking
+before XOFF does not prevent PFC: these margins do not change the verdict)\
+""")
+
+
+def test_the_limiting_port_has_the_least_headroom_left() -> None:
+    scarce = {"given_bytes": 231_423, "need_bytes": 231_424, "method": "vendor row"}
+    text = verdict_text(verdict("unsafe", lines=[line(), line(switch="leaf9", headroom=scarce)]))
+    assert text.splitlines()[1] == (
+        "limiting port: leaf9 (+1 identical), priority 3, 400G, 5 m: headroom 231,423 B, needed 231,424 B"
+    )
 
 
 def test_what_is_wrong_and_what_is_unknown_is_said_below() -> None:
@@ -84,14 +112,16 @@ def test_what_is_wrong_and_what_is_unknown_is_said_below() -> None:
             pools=[pool(shared_headroom_bytes=400_000, ratio=2.063, accepted_ratio=1.5)],
             reasons=["nothing ends a pause storm: watchdog missing"],
             not_checked=["headroom: no speed is known"],
-        )
+        ),
+        VERBOSE,
     )
     why, ports, pools, unknown = text.split("\n\n")[1:]
-    assert ports.splitlines()[1].endswith("  missing")
+    (missing,) = (row for row in ports.splitlines() if row.startswith("unsafe"))
+    assert missing.endswith("  missing")
     assert "x\\x1b[2J" in ports
     assert "(+1 identical)" in ports
-    assert "unknown, cable  " in ports
-    assert pools.splitlines()[-1].endswith("400,000 B        2.063 (1.5 accepted)")
+    assert ports.splitlines()[-1].strip() == "unknown, cable unknown"
+    assert pools.splitlines()[-1].endswith("  400,000  2.063 (1.5 accepted)")
     assert why == "why:\n  nothing ends a pause storm: watchdog missing"
     assert unknown == "not checked:\n  headroom: no speed is known"
 

@@ -14,7 +14,7 @@ from lossless.checks.lint.configuration.values import iso_date, texts
 from lossless.checks.rules.selectors import RuleChoice, codes_of, unknown
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import nearest, suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import read_text
 from lossless.ground.documents.toml_document import load_toml
@@ -180,8 +180,7 @@ class _ConfigurationReader:
         return tuple(selector for selector in texts(value or []) if codes_of(selector))
 
     def _unknown_key(self, name: str, keys: tuple[str, ...]) -> str:
-        near = nearest(name, keys)
-        return f"no key {name!r}" + (f"; did you mean {near}?" if near else f"; expected {', '.join(keys)}")
+        return f"no key {name!r}{suggestion(name, keys, most=None)}"
 
     def _note(self, path: Path, mark: Any, message: str) -> None:
         span = self._document.locate((*self._base, *path), mark)

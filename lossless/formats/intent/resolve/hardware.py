@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.intent.problems import in_file_order
 from lossless.formats.intent.resolve.breakouts import CageReader
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.load import load_nic, load_switch
 
@@ -112,9 +112,8 @@ class _Finder:
             cages = CageReader(self._loaded, profile, hwsku, path).settings(choice, self.problems)
             return SwitchHardware(profile, hwsku, origin, cages)
         known = [h.name for h in profile.hwskus]
-        close = nearest(name, known)
-        hint = f"did you mean {close}?" if close else f"there are {', '.join(known)}"
-        message = f"{dotted}: {profile.name} has no HWSKU {name!r}; {hint}"
+        hint = suggestion(name, known, most=None)
+        message = f"{dotted}: {profile.name} has no HWSKU {name!r}{hint}"
         self._refuse(self._below(path, "hwsku"), message)
         return None
 

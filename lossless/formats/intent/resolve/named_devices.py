@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.intent.problems import in_file_order
 from lossless.formats.intent.ranks import CLASS_SECTIONS
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -24,8 +24,7 @@ def check_devices(loaded: LoadedIntent, switches: Collection[str]) -> None:
     problems = []
     for path, names in _stated(loaded):
         for name in sorted(set(names) - set(switches)):
-            near = nearest(name, switches)
-            hint = f"; did you mean {near}?" if near else ""
+            hint = suggestion(name, sorted(switches))
             message = f"{'.'.join(path)}: no switch is called {name}{hint}"
             problems.append(loaded.problem(loaded.origin(*path, name).key(), message))
     if problems:

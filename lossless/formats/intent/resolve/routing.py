@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.problems import in_file_order
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.routing import Bridging, FabricElement, Routing
 from lossless.model.fabric.tier import tier_of_role
@@ -98,9 +98,7 @@ class _Check:
         return own is not None and any(tier > own for tier in others if tier is not None)
 
     def _no_switch(self, name: str) -> str:
-        close = nearest(name, list(self._tiers))
-        known = ", ".join(list(self._tiers)[:5]) + (" and more" if len(self._tiers) > 5 else "")
-        return f"no switch {name!r}; " + (f"did you mean {close}?" if close else f"there are {known}")
+        return f"no switch {name!r}{suggestion(name, list(self._tiers))}"
 
     def _problem(self, origin: Origin, message: str) -> Problem:
         return self._loaded.problem(origin, f"{'.'.join(map(str, origin.path))}: {message}")

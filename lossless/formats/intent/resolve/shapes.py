@@ -27,7 +27,7 @@ from lossless.formats.intent.shapes import (
     TorusIntent,
 )
 from lossless.ground.basics.errors import InputError
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.tier import LinkTier
 
 if TYPE_CHECKING:
@@ -177,8 +177,7 @@ class _Overrides:
         for old, new in self._names.items():
             at = self._loaded.origin("topology", "names", old)
             if old not in derived:
-                near = nearest(old, sorted(derived))
-                hint = f"; did you mean {near}?" if near else ""
+                hint = suggestion(old, sorted(derived))
                 self._refuse(at.key(), f"topology.names: the shape has no device {old!r}{hint}")
             elif new in kept or new in given:
                 self._refuse(at, f"topology.names.{old}: another device is called {new} already")
@@ -209,8 +208,7 @@ class _Overrides:
             at = self._loaded.origin("topology", "ports", ends)
             if ends not in known:
                 own = sorted(end for end in known if end.partition(":")[0] == ends.partition(":")[0])
-                near = nearest(ends, own or sorted(known))
-                hint = f"; did you mean {near}?" if near else ""
+                hint = suggestion(ends, own or sorted(known))
                 message = f"topology.ports: no links lead as {ends!r} says, DEVICE:NEIGHBOR{hint}"
                 self._refuse(at.key(), message)
                 continue

@@ -9,9 +9,8 @@ from lossless.analysis.topology.shapes import LinkBundle, PlanNode, WiringPlan
 from lossless.formats.intent.problems import in_file_order
 from lossless.formats.intent.resolve.shapes import shape_plan
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.units import format_rate
-from lossless.ground.basics.wording import listed
 from lossless.model.fabric.tier import ROLES, link_tier
 
 if TYPE_CHECKING:
@@ -170,7 +169,4 @@ def _end(text: str) -> tuple[str, str | None]:
 
 
 def _no_device(name: str, known: list[str]) -> str:
-    close = nearest(name, known)
-    if close is None and not known:
-        return f"no device {name!r}; none is declared"
-    return f"no device {name!r}; " + (f"did you mean {close}?" if close else f"there are {listed(known, 5)}")
+    return f"no device {name!r}{suggestion(name, known) if known else '; none is declared'}"

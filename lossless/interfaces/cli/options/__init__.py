@@ -64,6 +64,16 @@ profiles = click.option(
 )
 
 
+def how_much(what: str) -> Callable[[Command], Command]:
+    """Return the options ``--verbose`` and ``--quiet``, given to a command under these names.
+
+    ``what`` is what ``-v`` adds to the report.
+    """
+    verbose = click.option("-v", "--verbose", is_flag=True, help=f"Also show {what}.")
+    quiet = click.option("-q", "--quiet", is_flag=True, help="No progress, and no hint at what to run next.")
+    return lambda command: verbose(quiet(command))
+
+
 def written_as(
     what: str, forms: Sequence[str] = ("text", "json"), more: str = ""
 ) -> Callable[[Command], Command]:

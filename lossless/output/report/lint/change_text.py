@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import table
 from lossless.output.report.lint.locations import shown_file
 from lossless.output.report.lint.text import findings_text
+from lossless.output.report.quantities import LABELS
 from lossless.output.report.text_style import TextStyle
 
 if TYPE_CHECKING:
@@ -95,7 +96,14 @@ class ChangeReport(Protocol):
         """What runs show before and after."""
 
 
-MARGINS = ("fabric", "verdict", "seeds with drops", "least headroom left", "longest pause", "traffic")
+MARGINS = (
+    "fabric",
+    LABELS["verdict"],
+    "seeds with drops",
+    LABELS["headroom_margin_bytes"],
+    LABELS["longest_pause_us"],
+    "traffic",
+)
 """What is said of runs, in this order."""
 
 
@@ -107,7 +115,7 @@ def change_text(change: ChangeReport, style: TextStyle) -> Iterator[str]:
     if change.left:
         yield "\n".join(["left:", *(f"  {line}" for line in left_by_rule(change.left))])
     if change.margins:
-        yield columns([MARGINS, *map(margin_row, change.margins)])
+        yield table([MARGINS, *map(margin_row, change.margins)], style)
     for file in change.unread:
         yield unread_note(change, file)
 

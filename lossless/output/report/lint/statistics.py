@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import SEVERITIES, by_cause
 from lossless.ground.basics.grouping import grouped
-from lossless.output.report.columns import columns
+from lossless.output.report.columns import table
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from lossless.output.report.lint.report import LintReport
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 _HEADS = ("findings", "places", "severity", "rule")
 
 
-def statistics_text(report: LintReport) -> str:
+def statistics_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     """Return one row for each rule and severity, the most frequent first; empty where nothing was found."""
     causes = ((same[0], sum(finding.places for finding in same)) for same in by_cause(report.findings))
     places = grouped(((first.severity, first.code, first.name), total) for first, total in causes)
@@ -22,6 +23,4 @@ def statistics_text(report: LintReport) -> str:
         return ""
     keys = sorted(places, key=lambda key: (-len(places[key]), SEVERITIES.index(key[0]), key[1]))
     rows = [(str(len(places[key])), str(sum(places[key])), key[0], f"{key[1]} {key[2]}") for key in keys]
-    return columns(
-        [_HEADS, *([a.rjust(len(_HEADS[0])), b.rjust(len(_HEADS[1])), c, d] for a, b, c, d in rows)]
-    )
+    return table([_HEADS, *rows], style)

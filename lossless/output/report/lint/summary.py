@@ -58,12 +58,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def not_checked_text(unchecked: Iterable[UncheckedRule]) -> Iterator[str]:
+def not_checked_text(unchecked: Iterable[UncheckedRule], style: TextStyle = PLAIN) -> Iterator[str]:
     """Yield a line for everything that was not checked, and why."""
     for each in sorted(unchecked):
         times = f" ({each.times} times)" if each.times > 1 else ""
         rule = f"{each.code}: " if each.code else ""
-        yield f"not checked: {rule}{visible(each.reason)}{times}"
+        yield fitted(f"not checked: {rule}{visible(each.reason)}{times}", style)
 
 
 def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
@@ -77,4 +77,20 @@ def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     repeated = len(report.findings) - counts.causes
     kept += f"; {repeated} more of the same in other files" if repeated else ""
     problems = f"; {counted(len(report.errors), 'problem')} in the input" if report.errors else ""
-    return f"{severities} in {counted(counts.files, 'file')} ({kept}){problems}"
+    text = f"{severities} in {counted(counts.files, 'file')} ({kept}){problems}"
+    return text if style is PLAIN else _fitting_summary(report, text, style)
+
+
+def _fitting_summary(report: LintReport, text: str, style: TextStyle) -> str:
+    """Return a summary on one line where it fits one; on several without colours, which would be cut apart."""
+    plain = summary_text(report)
+    return text if len(plain) <= style.columns else fitted(plain, style)
+
+
+def fitted(text: str, style: TextStyle) -> str:
+    """Return text in as many lines as its columns need."""
+    if len(text) <= style.columns:
+        return text
+    from lossless.output.report.columns import wrapped
+
+    return wrapped(text, style)

@@ -41,7 +41,8 @@ def problems_text(
     """Yield every problem as a block of lines; ``line_text`` gives the line it is about."""
     for problem in sort_problems(problems):
         place = _place(problem.file, problem.line, problem.column)
-        lines = [f"{style.paint(place, 'place')}: {visible(problem.message)}"]
+        first, *rest = _folded(f"{place}: {visible(problem.message)}", style)
+        lines = [first.replace(place, style.paint(place, "place"), 1), *rest]
         if style.source and problem.line is not None and problem.column is not None:
             lines += _word(problem.line, problem.column - 1, line_text(problem.file, problem.line), style)
         yield "\n".join(lines)
@@ -51,7 +52,7 @@ def _finding(same: Sequence[Finding], locations: Locations, style: TextStyle) ->
     """Return the block of the findings of one cause: the first in full, with what all of them show on."""
     finding = together(same)
     span = locations.span(finding.origin)
-    lines = [_first_line(finding, span, style)]
+    lines = _first_lines(finding, span, style)
     margin = 0
     if span is not None and style.source:
         line = locations.line_text(finding.origin.file, span.line)
@@ -64,18 +65,42 @@ def _finding(same: Sequence[Finding], locations: Locations, style: TextStyle) ->
     return "\n".join(lines)
 
 
-def _first_line(finding: Finding, span: Span | None, style: TextStyle) -> str:
-    place = style.paint(_place_of(finding.origin, span), "place")
-    name = f"{style.paint(finding.code, finding.severity)} {finding.name}"
+def _first_lines(finding: Finding, span: Span | None, style: TextStyle) -> list[str]:
+    """Return the first line of a finding; on a terminal that is narrower as several."""
     doubt = "" if finding.confidence == "high" else f", {finding.confidence} confidence"
     is_plain = finding.severity == "error" and not doubt
-    return f"{place}: {name}: {headline(finding)}" + ("" if is_plain else f" [{finding.severity}{doubt}]")
+    name = f"{finding.code} {finding.name}"
+    text = f"{_place_of(finding.origin, span)}: {name}: {headline(finding)}"
+    lines = _folded(text + ("" if is_plain else f" [{finding.severity}{doubt}]"), style)
+    place = style.paint(_place_of(finding.origin, span), "place")
+    code = f": {finding.code} "
+    painted = lines[0].replace(code, f": {style.paint(finding.code, finding.severity)} ", 1)
+    return [painted.replace(_place_of(finding.origin, span), place, 1), *lines[1:]]
+
+
+def _folded(text: str, style: TextStyle) -> list[str]:
+    """Return the first line of a finding or problem; programs look for it whole."""
+    if style.whole_heads or len(text) <= style.columns:
+        return [text]
+    from lossless.output.report.columns import wrapped
+
+    return wrapped(text, style, hanging="    ").split("\n")
 
 
 def _remark(label: str, text: str, margin: int, style: TextStyle) -> list[str]:
     head = f"{' ' * margin} {style.paint('=', 'gutter')} {style.paint(f'{label}:', 'label')} "
     indent = " " * (margin + len(label) + 5)
-    return [(indent if i else head) + visible(line) for i, line in enumerate(text.split("\n"))]
+    lines = [part for line in text.split("\n") for part in _fitting(visible(line), len(indent), style)]
+    return [(indent if i else head) + line for i, line in enumerate(lines)]
+
+
+def _fitting(line: str, indent: int, style: TextStyle) -> list[str]:
+    """Return a line of a remark in as many as its columns need."""
+    if indent + len(line) <= style.columns:
+        return [line]
+    from lossless.output.report.columns import wrapped
+
+    return [part[indent:] for part in wrapped(line, style, " " * indent, "").split("\n")]
 
 
 def _excerpt(line: str, number: int, start: int, end: int, role: str, style: TextStyle) -> list[str]:

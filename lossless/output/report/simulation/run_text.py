@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
-from lossless.output.report.columns import fitted_columns, wrapped
+from lossless.output.report.columns import facts, wrapped
+from lossless.output.report.quantities import LABELS
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -15,33 +17,33 @@ if TYPE_CHECKING:
     """A verdict from runs as plain data, by the names of :mod:`lossless.analysis.simulation.study.verdict`."""
 
 
-def run_text(run: Data) -> str:
+def run_text(run: Data, style: TextStyle = PLAIN) -> str:
     """Return what the runs of one scenario showed; :mod:`verdict_text` puts its reasons and changes first."""
-    return "\n".join(_lines(spelled_out(run)))
+    return "\n".join(_lines(spelled_out(run), style))
 
 
-def _lines(run: Data) -> Iterator[str]:
+def _lines(run: Data, style: TextStyle) -> Iterator[str]:
     yield f"packet-level model: {run['verdict']}"
-    yield wrapped(run["scenario"], "  ")
-    yield fitted_columns([*measured(run)], indent="  ")
-    if run["assumed"]:
-        yield "\n".join(["  assumed:", *(wrapped(entry, "    ") for entry in run["assumed"])])
+    yield wrapped(run["scenario"], style, "  ")
+    yield facts([*measured(run)], style, "  ")
+    if run["assumed"] and style.verbose:
+        yield "\n".join(["  assumed:", *(wrapped(entry, style, "    ") for entry in run["assumed"])])
 
 
-def load_text(load: Data) -> str:
+def load_text(load: Data, style: TextStyle = PLAIN) -> str:
     """Return what PFC carries, each measure with its limit."""
     load = spelled_out(load)
+    title = f"{LABELS['pfc_load']}: {load['verdict']}"
     if "reason" in load:
-        return f"PFC load: {load['verdict']}\n{wrapped(load['reason'], '  ')}"
+        return f"{title}\n{wrapped(load['reason'], style, '  ')}"
     many = load["seeds"]
     rows = [
-        ("NICs paused", _share(load["nics_paused"])),
-        ("longest pause", _limited(load["longest_pause_us"], _us, _us)),
-        ("time in pause", f"{_share(load['time_in_pause'])}, of the worst NIC"),
+        (LABELS["nics_paused"], _share(load["nics_paused"])),
+        (LABELS["longest_pause_us"], _limited(load["longest_pause_us"], _us, _us)),
+        (LABELS["time_in_pause"], f"{_share(load['time_in_pause'])}, of the worst NIC"),
     ]
-    title = f"PFC load: {load['verdict']}"
-    where = wrapped(f"{load['scenario']}, {many} seed{'s' if many > 1 else ''}", "  ")
-    return "\n".join([title, where, fitted_columns(rows, indent="  ")])
+    where = wrapped(f"{load['scenario']}, {many} seed{'s' if many > 1 else ''}", style, "  ")
+    return "\n".join([title, where, facts(rows, style, "  ")])
 
 
 def _share(measure: Data) -> str:
@@ -55,19 +57,19 @@ def _limited(measure: Data, value: Callable[[float], str], limit: Callable[[floa
 
 def measured(run: Data) -> Iterator[tuple[str, str]]:
     """Yield the name of each measure of a run, and what it showed."""
-    yield "drops", _drops(run)
-    yield "PFC", _happens(run["pfc"], "fires")
-    yield "ECN", _marks(run)
+    yield LABELS["drops"], _drops(run)
+    yield LABELS["pfc"], _happens(run["pfc"], "fires")
+    yield LABELS["marks"], _marks(run)
     yield (
-        "peak queue depth",
+        LABELS["egress_bytes"],
         f"{_range(run, 'egress_bytes')}{_at(run['egress_at'])}, {_us(run['drain_us'])} to drain",
     )
-    yield "peak PG occupancy", _range(run, "group_bytes")
+    yield LABELS["group_bytes"], _range(run, "group_bytes")
     yield from _headroom(run)
     yield from _pauses(run)
     if run["watchdog"]["seeds"]:
-        yield "watchdog", _watchdog(run)
-    yield "goodput", f"{_rate(run['goodput_bps'])}, {run['of_line_rate']:.0%} of line rate"
+        yield LABELS["watchdog"], _watchdog(run)
+    yield LABELS["goodput_bps"], f"{_rate(run['goodput_bps'])}, {run['of_line_rate']:.0%} of line rate"
     many = run["seeds"]
     yield (
         "ran",
@@ -101,17 +103,17 @@ def _marks(run: Data) -> str:
 
 def _headroom(run: Data) -> Iterator[tuple[str, str]]:
     if run["headroom_bytes"] is None:
-        yield "headroom", "not used"
+        yield LABELS["headroom_bytes"], "not used"
         return
     rest = "ran out" if run["headroom_ran_out"] else f"{format_bytes(run['headroom_margin_bytes'])} left"
-    yield "headroom", f"{_range(run, 'headroom_bytes')} used, {rest}{_at(run['headroom_at'])}"
+    yield LABELS["headroom_bytes"], f"{_range(run, 'headroom_bytes')} used, {rest}{_at(run['headroom_at'])}"
 
 
 def _pauses(run: Data) -> Iterator[tuple[str, str]]:
     if not run["longest_pause_us"]:
         return
     more = ">= " if run["pause_goes_on"] else ""
-    yield "longest pause", f"{more}{_us(run['longest_pause_us'])}{_at(run['longest_pause_at'])}"
+    yield LABELS["longest_pause_us"], f"{more}{_us(run['longest_pause_us'])}{_at(run['longest_pause_at'])}"
     links = run["spread_links"]
     hops = f"{links} hop{'s' if links > 1 else ''}"
     yield "pause propagation", f"{hops}, {run['spread_ports']} switch ports and {run['spread_nics']} NICs"

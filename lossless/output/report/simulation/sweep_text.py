@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_bytes
-from lossless.output.report.columns import fitted_columns, wrapped
+from lossless.output.report.columns import ROWS, facts, more_rows, table, wrapped
+from lossless.output.report.quantities import LABELS, headed
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,19 +17,25 @@ if TYPE_CHECKING:
     """A sweep, or a row of one, as plain data, by the names of :mod:`lossless.analysis.simulation.study.sweep`."""
 
 _THRESHOLDS: dict[str, tuple[str, Callable[[int], str]]] = {
-    "dynamic_th": ("dynamic_th", str),
-    "kmin_bytes": ("Kmin", format_bytes),
-    "kmax_bytes": ("Kmax", format_bytes),
-    "pmax_percent": ("Pmax", "{}%".format),
-    "headroom_bytes": ("headroom", format_bytes),
+    name: (LABELS[name], write)
+    for name, write in (
+        ("dynamic_th", str),
+        ("kmin_bytes", format_bytes),
+        ("kmax_bytes", format_bytes),
+        ("pmax_percent", "{}%".format),
+        ("headroom_bytes", format_bytes),
+    )
 }
 """What people call a threshold, and how its values are written."""
 _NOW = "now"
 
 
-def sweep_text(sweep: Data, limit: int) -> str:
-    """Return a sweep: where settings are safe and silent, and the first ``limit`` of them beside what is configured."""
-    return "\n\n".join(_blocks(spelled_out(sweep), limit))
+def sweep_text(sweep: Data, limit: int | None = None, style: TextStyle = PLAIN) -> str:
+    """Return a sweep: where settings are safe and silent, and the first ``limit`` of them beside what is configured.
+
+    Without a limit as many as fit a screen, all with a verbose style, which also shows goodput and queues.
+    """
+    return "\n\n".join(_blocks(spelled_out(sweep), limit, style))
 
 
 def sweep_csv(sweeps: Sequence[Data]) -> str:
@@ -43,20 +51,27 @@ def sweep_csv(sweeps: Sequence[Data]) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _blocks(sweep: Data, limit: int) -> Iterator[str]:
-    yield "\n".join(_head(sweep))
+def _blocks(sweep: Data, limit: int | None, style: TextStyle) -> Iterator[str]:
+    yield "\n".join(_head(sweep, style))
     if sweep.get("intent"):
-        yield f"in the intent, place 1 (--write puts it there):\n  {sweep['intent']}"
-    yield "\n".join(_table(sweep, limit))
-    yield "\n".join(["assumed:", *(wrapped(entry, "  ") for entry in sweep["assumed"])])
+        yield f"in the intent, place 1 (--write puts it there):\n{wrapped(sweep['intent'], style, '  ')}"
+    shown = limit or (len(sweep["rows"]) if style.verbose else ROWS)
+    yield "\n".join(_table(sweep, shown, style))
+    if style.verbose:
+        yield table([_RATES, *(_rates(place, row) for place, row in _ranked(sweep, shown))], style)
+        yield "\n".join(["assumed:", *(wrapped(entry, style, "  ") for entry in sweep["assumed"])])
+    else:
+        yield "-v shows all settings, their goodput and peak queue depth, and what is assumed"
 
 
-def _head(sweep: Data) -> Iterator[str]:
+def _head(sweep: Data, style: TextStyle) -> Iterator[str]:
     names = ", ".join(_THRESHOLDS[name][0] for name in sweep["varied"])
     seeds = f", {sweep['seeds']} seeds each" if sweep["seeds"] > 1 else ""
-    yield f"sweep: {_many(sweep['settings'])} of {names}, {sweep['horizon_us'] / 1000:,g} ms{seeds}"
-    yield wrapped(sweep["scenario"], "  ")
-    yield fitted_columns([*_shares(sweep), *_less(sweep)], indent="  ")
+    yield wrapped(
+        f"sweep: {_many(sweep['settings'])} of {names}, {sweep['horizon_us'] / 1000:,g} ms{seeds}", style
+    )
+    yield wrapped(sweep["scenario"], style, "  ")
+    yield facts([*_shares(sweep), *_less(sweep)], style, "  ")
 
 
 def _many(settings: int) -> str:
@@ -121,34 +136,41 @@ def _runs(values: Sequence[tuple[int, bool]], write: Callable[[int], str]) -> It
             run = []
 
 
-def _table(sweep: Data, limit: int) -> Iterator[str]:
-    names, rows = sweep["varied"], sweep["rows"]
-    seeds = sweep["seeds"]
-    heads = ("", *(_THRESHOLDS[name][0] for name in names), *_heads(seeds))
-    shown = [_cells(str(place), row, names, seeds) for place, row in enumerate(rows[:limit], 1)]
-    yield fitted_columns([heads, _cells(_NOW, sweep["configured"], names, seeds), *shown])
-    if len(rows) > limit:
-        yield f"({len(rows) - limit:,} more: --limit {len(rows)} shows all)"
-    yield wrapped(f"best first: {sweep['order']}")
-    yield from _fastest(rows, names)
+_RATES = ("", headed("goodput_bps", "Gb/s"), headed("egress_bytes", "B"))
+
+
+def _ranked(sweep: Data, shown: int) -> Iterator[tuple[str, Data]]:
+    """Yield what is configured, then as many settings as are shown, each with its place."""
+    yield _NOW, sweep["configured"]
+    yield from ((str(place), row) for place, row in enumerate(sweep["rows"][:shown], 1))
+
+
+def _rates(place: str, row: Data) -> tuple[str, ...]:
+    return place, f"{row['goodput_bps'] / 1e9:,.1f}", f"{row['egress_bytes']:,}"
+
+
+def _table(sweep: Data, shown: int, style: TextStyle) -> Iterator[str]:
+    names, rows, seeds = sweep["varied"], sweep["rows"], sweep["seeds"]
+    heads = ("", *map(_column, names), *_heads(seeds))
+    cells = [_cells(place, row, names, seeds) for place, row in _ranked(sweep, shown)]
+    yield table([heads, *cells], style, whole=True)
+    yield from more_rows(len(rows) - shown)
+    yield wrapped(f"best first: {sweep['order']}", style)
+    yield from _fastest(rows, names, style)
+
+
+def _column(name: str) -> str:
+    return headed(name, "%" if name == "pmax_percent" else "B") if name != "dynamic_th" else LABELS[name]
 
 
 def _heads(seeds: int) -> tuple[str, ...]:
-    pfc = ("seeds with PFC",) if seeds > 1 else ()
-    return (
-        "verdict",
-        "drops",
-        "pauses",
-        *pfc,
-        "longest pause",
-        "goodput (Gb/s)",
-        "peak queue depth (B)",
-        "headroom left",
-    )
+    pfc = (LABELS["pfc_seeds"],) if seeds > 1 else ()
+    figures = (headed("longest_pause_us", "us"), headed("headroom_left_bytes", "B"))
+    return (LABELS["verdict"], LABELS["drops"], LABELS["pauses"], *pfc, *figures)
 
 
 def _cells(place: str, row: Data, names: Sequence[str], seeds: int) -> tuple[str, ...]:
-    given = (_THRESHOLDS[name][1](row[name]) if name in row else "-" for name in names)
+    given = (f"{row[name]:,}" if name in row else "-" for name in names)
     pfc = (f"{row['pfc_seeds']} of {seeds}",) if seeds > 1 else ()
     left = row["headroom_left_bytes"]
     return (
@@ -158,14 +180,12 @@ def _cells(place: str, row: Data, names: Sequence[str], seeds: int) -> tuple[str
         f"{row['drops']:,}",
         f"{row['pauses']:,}",
         *pfc,
-        f"{row['longest_pause_us']:,.2f} us" if row["pauses"] else "-",
-        f"{row['goodput_bps'] / 1e9:,.1f}",
-        f"{row['egress_bytes']:,}",
-        "not used" if left is None else "ran out" if row["drops"] else format_bytes(left),
+        f"{row['longest_pause_us']:,.2f}" if row["pauses"] else "-",
+        "not used" if left is None else "ran out" if row["drops"] else f"{left:,}",
     )
 
 
-def _fastest(rows: Sequence[Data], names: Sequence[str]) -> Iterator[str]:
+def _fastest(rows: Sequence[Data], names: Sequence[str], style: TextStyle) -> Iterator[str]:
     """Say which of the safe settings delivers most, where that is not the best one."""
     safe = [(place, row) for place, row in enumerate(rows, 1) if row["verdict"] == "safe"]
     place, row = max(safe, key=lambda ranked: (ranked[1]["goodput_bps"], -ranked[0]), default=(1, rows[0]))
@@ -173,5 +193,6 @@ def _fastest(rows: Sequence[Data], names: Sequence[str]) -> Iterator[str]:
         given = ", ".join(f"{_THRESHOLDS[name][0]} {_THRESHOLDS[name][1](row[name])}" for name in names)
         yield wrapped(
             f"most goodput of all safe settings: place {place:,}, {given}: {row['goodput_bps'] / 1e9:,.1f} Gb/s"
-            f" with {row['pauses']:,} pauses"
+            f" with {row['pauses']:,} pauses",
+            style,
         )

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes, format_rate
-from lossless.output.report.columns import columns, fitted_columns, wrapped
+from lossless.output.report.columns import cut, table, wrapped
+from lossless.output.report.quantities import LABELS, headed
 from lossless.output.report.simulation.run_text import load_text, run_text
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,65 +18,148 @@ if TYPE_CHECKING:
     Data = Mapping[str, Any]
     """A verdict as plain data, by the names of :mod:`lossless.analysis.buffers.verdict`."""
 
-_PORTS = ("verdict", "switch", "ports", "prio", "link", "headroom", "needed", "watchdog")
-_TRAFFIC = ("XOFF against ECN", "XOFF at", "Kmin reached", "Kmax reached")
-_POOLS = ("verdict", "switch", "pool", "headroom of all groups", "shared headroom", "ratio")
+_PORTS = (
+    LABELS["verdict"],
+    "kind of port",
+    "ports",
+    headed("headroom_bytes", "B"),
+    headed("need_bytes", "B"),
+    "method",
+    LABELS["watchdog"],
+)
+_TRAFFIC = (
+    "XOFF against ECN",
+    "pattern",
+    "XOFF at (B)",
+    headed("kmin_margin_bytes", "B"),
+    headed("kmax_margin_bytes", "B"),
+)
+_POOLS = (
+    LABELS["verdict"],
+    "switch",
+    "pool",
+    "groups",
+    "headroom of all groups (B)",
+    headed("shared_headroom_bytes", "B"),
+    "ratio",
+)
 _UNKNOWN = "unknown"
-_NO_VERDICT = "(marking before XOFF does not prevent PFC: these margins do not change the verdict)"
+_NO_VERDICT = (
+    "(N into 1 fills an egress queue, 1 into N an ingress PG; below zero: reached after XOFF. Marking before XOFF "
+    "does not prevent PFC: these margins do not change the verdict)"
+)
 
 
-def verdict_text(verdict: Data) -> str:
-    """Return the whole verdict of one fabric: ports, pools, where XOFF sits against marking, and why."""
-    return "\n\n".join(_blocks(spelled_out(verdict)))
+def verdict_text(verdict: Data, style: TextStyle = PLAIN) -> str:
+    """Return the verdict of one fabric: why, what to change, what runs showed; a verbose style adds every port."""
+    return "\n\n".join(_blocks(spelled_out(verdict), style))
 
 
-def _blocks(verdict: Data) -> Iterator[str]:
+def _blocks(verdict: Data, style: TextStyle) -> Iterator[str]:
     packet_level = verdict.get("packet_level") or {"runs": [], "not_run": None, "pfc_load": []}
     loads, runs = packet_level["pfc_load"], packet_level["runs"]
-    head = [f"verdict: {verdict['overall']}", *_in_short(verdict, runs)]
-    yield "\n".join([*head, *(f"PFC load: {load['verdict']}" for load in loads[:1])])
-    yield from _listed("why", [*verdict["reasons"], *(reason for run in runs for reason in run["reasons"])])
-    yield from _listed("change", [change for run in runs for change in run["changes"]])
-    yield from map(run_text, runs)
-    yield from map(load_text, loads)
+    yield "\n".join(_head(verdict, runs, loads, style))
+    yield from _listed(
+        "why", [*verdict["reasons"], *(reason for run in runs for reason in run["reasons"])], style
+    )
+    yield from _listed("change", [change for run in runs for change in run["changes"]], style)
+    yield from (run_text(run, style) for run in runs)
+    yield from (load_text(load, style) for load in loads)
     if packet_level["not_run"]:
-        yield f"packet-level model: not run\n{wrapped(packet_level['not_run'], '  ')}"
-    if verdict["lines"]:
-        yield fitted_columns([_PORTS, *map(_port_row, verdict["lines"])])
-    if verdict["pools"]:
-        yield fitted_columns([_POOLS, *map(_pool_row, verdict["pools"])])
-    traffic = [(_port_kind(line), row) for line in verdict["lines"] for row in _traffic_rows(line)]
-    if traffic:
-        yield _traffic_table(traffic)
+        yield f"packet-level model: not run\n{wrapped(packet_level['not_run'], style, '  ')}"
+    yield from _evidence(verdict, style) if style.verbose else _in_numbers(verdict, runs, style)
     unknown = [reason for reason in verdict["not_checked"] if reason != packet_level["not_run"]]
-    yield from _listed("not checked", unknown)
+    yield from _listed("not checked", unknown, style)
 
 
-def _in_short(verdict: Data, runs: Sequence[Data]) -> Iterator[str]:
-    """Yield why a fabric is safe, in one line; anything else has reasons of its own."""
+def _head(verdict: Data, runs: Sequence[Data], loads: Sequence[Data], style: TextStyle) -> Iterator[str]:
+    """Yield the verdict, in one line why a fabric is safe, the port with the least headroom left, and the PFC load."""
+    yield f"{LABELS['verdict']}: {verdict['overall']}"
     if verdict["overall"] == "safe":
         seeds = sum(run["seeds"] for run in runs)
         model = f", nor does the packet-level model in {seeds} seed{'s' if seeds > 1 else ''}" if runs else ""
         yield f"  closed forms find nothing unsafe{model}"
+    limiting = _limiting_run(runs) or _limiting_kind(verdict["lines"])
+    if limiting:
+        yield wrapped(f"limiting port: {limiting}", style)
+    yield from (f"{LABELS['pfc_load']}: {load['verdict']}" for load in loads[:1])
 
 
-def _listed(title: str, entries: Iterable[str]) -> Iterator[str]:
+def _limiting_run(runs: Sequence[Data]) -> str | None:
+    """Return the port of all runs that has the least headroom left, None where none was used."""
+    used = [run for run in runs if run["headroom_at"]]
+    if not used:
+        return None
+    run = min(used, key=lambda run: (not run["headroom_ran_out"], run["headroom_margin_bytes"]))
+    left = (
+        "headroom ran out"
+        if run["headroom_ran_out"]
+        else f"{format_bytes(run['headroom_margin_bytes'])} of headroom left"
+    )
+    return f"{run['headroom_at']}, {left}"
+
+
+def _limiting_kind(lines: Sequence[Data]) -> str | None:
+    """Return the kind of port whose headroom exceeds what it needs by least, None where no headroom is known."""
+    known = [line for line in lines if line["headroom"] and line["headroom"]["given_bytes"] is not None]
+    if not known:
+        return None
+    line = min(known, key=lambda line: line["headroom"]["given_bytes"] - line["headroom"]["need_bytes"])
+    headroom = line["headroom"]
+    return (
+        f"{_port_kind(line)}: headroom {format_bytes(headroom['given_bytes'])}, "
+        f"needed {format_bytes(headroom['need_bytes'])} ({headroom['method']})"
+    )
+
+
+def _in_numbers(verdict: Data, runs: Sequence[Data], style: TextStyle) -> Iterator[str]:
+    """Yield how many ports and pools have which verdict, and what -v adds."""
+    ports = _counted((line["verdict"], line["ports"]) for line in verdict["lines"])
+    pools = _counted((pool["verdict"], pool["switches"]) for pool in verdict["pools"])
+    counts = [
+        f"{what}: {count}" for what, count in (("lossless ports", ports), ("buffer pools", pools)) if count
+    ]
+    assumed = any(run["assumed"] for run in runs)
+    more = ["every kind of port"] * bool(ports) + ["every pool"] * bool(pools)
+    more += ["XOFF against ECN"] * bool(ports) + ["what is assumed"] * assumed
+    if more:
+        yield "\n".join(
+            wrapped(text, style) for text in filter(None, ["; ".join(counts), f"-v shows {', '.join(more)}"])
+        )
+
+
+def _counted(counts: Iterable[tuple[str, int]]) -> str:
+    """Return how many have which verdict: ``64 unsafe, 32 safe``."""
+    return ", ".join(f"{sum(numbers):,} {verdict}" for verdict, numbers in grouped(counts).items())
+
+
+def _evidence(verdict: Data, style: TextStyle) -> Iterator[str]:
+    """Yield every kind of port, every pool, and where XOFF sits against marking."""
+    if verdict["lines"]:
+        yield table([_PORTS, *map(_port_row, verdict["lines"])], style)
+    if verdict["pools"]:
+        yield table([_POOLS, *map(_pool_row, verdict["pools"])], style)
+    traffic = [row for line in verdict["lines"] for row in _traffic_rows(line)]
+    if traffic:
+        yield "\n".join([table([_TRAFFIC, *traffic], style), wrapped(_NO_VERDICT, style, hanging="")])
+
+
+def _listed(title: str, entries: Iterable[str], style: TextStyle) -> Iterator[str]:
     """Yield a block of entries, each once; none where there are none."""
-    once = dict.fromkeys(entries)
+    once = [*dict.fromkeys(entries)]
     if once:
-        yield "\n".join([f"{title}:", *(wrapped(entry, "  ") for entry in once)])
+        yield "\n".join([f"{title}:", *cut([wrapped(entry, style, "  ") for entry in once], style, "  ")])
 
 
 def _port_row(line: Data) -> tuple[str, ...]:
     headroom = line["headroom"]
     return (
         line["verdict"],
-        _switches(line),
-        str(line["ports"]),
-        str(line["priority"]),
-        _link(line["speed_bps"], line["cable_m"]),
-        _bytes(headroom["given_bytes"] if headroom else None),
-        f"{format_bytes(headroom['need_bytes'])} ({headroom['method']})" if headroom else _UNKNOWN,
+        _port_kind(line),
+        f"{line['ports']:,}",
+        _number(headroom["given_bytes"] if headroom else None),
+        _number(headroom["need_bytes"] if headroom else None),
+        headroom["method"] if headroom else "-",
         line["watchdog"],
     )
 
@@ -82,31 +168,18 @@ def _port_kind(line: Data) -> str:
     return f"{_switches(line)}, priority {line['priority']}, {_link(line['speed_bps'], line['cable_m'])}"
 
 
-def _traffic_table(traffic: Sequence[tuple[str, tuple[str, ...]]]) -> str:
-    """Return the rows of all kinds of port in one table, the kind of port above its rows."""
-    head, *lines = columns([_TRAFFIC, *(row for _, row in traffic)]).split("\n")
-    shown = [head]
-    for number, ((kind, _), line) in enumerate(zip(traffic, lines, strict=True)):
-        if number == 0 or kind != traffic[number - 1][0]:
-            shown.append(wrapped(kind))
-        shown.append(line)
-    return "\n".join([*shown, _NO_VERDICT])
-
-
 def _traffic_rows(line: Data) -> Iterator[tuple[str, ...]]:
-    """Yield a row per pattern: N ports into one egress queue, and one port into N congested ones."""
-    rows = [(f"{one['senders']} into 1", "egress queue", one["egress_bytes"], one) for one in line["fan_in"]]
+    """Yield a row per pattern, the first with the kind of port: N ports into one egress queue, one port into N."""
+    rows = [(f"{one['senders']} into 1", one["egress_bytes"], one) for one in line["fan_in"]]
     rows += [
-        (f"1 into {one['egresses']}", "ingress PG", one["group_bytes"], one)
+        (f"1 into {one['egresses']}", one["group_bytes"], one)
         for one in line["fan_out"]
         if one["egresses"] > 1
     ]
-    for pattern, where, held_bytes, margins in rows:
-        yield f"  {pattern:<11}{where}", format_bytes(held_bytes), *_margins(margins)
-
-
-def _margins(pattern: Data) -> tuple[str, str]:
-    return _before(pattern["kmin_margin_bytes"]), _before(pattern["kmax_margin_bytes"])
+    for place, (pattern, held_bytes, margins) in enumerate(rows):
+        kind = "" if place else _port_kind(line)
+        before = (margins["kmin_margin_bytes"], margins["kmax_margin_bytes"])
+        yield kind, pattern, *map(_number, (held_bytes, *before))
 
 
 def _pool_row(pool: Data) -> tuple[str, ...]:
@@ -117,8 +190,9 @@ def _pool_row(pool: Data) -> tuple[str, ...]:
         pool["verdict"],
         _switches(pool),
         pool["pool"],
-        f"{format_bytes(pool['headroom_bytes'])} in {pool['groups']} groups",
-        "none" if shared is None else format_bytes(shared),
+        f"{pool['groups']:,}",
+        _number(pool["headroom_bytes"]),
+        "none" if shared is None else _number(shared),
         "-" if ratio is None else f"{ratio:g}{stated}",
     )
 
@@ -133,9 +207,5 @@ def _link(speed_bps: int | None, cable_m: int | None) -> str:
     return f"{speed}, {'cable unknown' if cable_m is None else f'{cable_m} m'}"
 
 
-def _bytes(size_bytes: int | None) -> str:
-    return _UNKNOWN if size_bytes is None else format_bytes(size_bytes)
-
-
-def _before(margin_bytes: int) -> str:
-    return f"{format_bytes(abs(margin_bytes))} {'after' if margin_bytes < 0 else 'before'} XOFF"
+def _number(size_bytes: int | None) -> str:
+    return _UNKNOWN if size_bytes is None else f"{size_bytes:,}"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_capacity
-from lossless.output.report.columns import fitted_columns
+from lossless.output.report.columns import facts, table, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -15,16 +16,15 @@ if TYPE_CHECKING:
     """A capacity as plain data, by the names of :mod:`lossless.analysis.topology.capacity`."""
 
 
-def capacity_text(data: Data) -> str:
+def capacity_text(data: Data, style: TextStyle = PLAIN) -> str:
     """Return what a fabric can carry; every figure is for one direction."""
-    return "\n\n".join(_blocks(spelled_out(data)))
+    return "\n\n".join(_blocks(spelled_out(data), style))
 
 
-def _blocks(data: Data) -> Iterator[str]:
+def _blocks(data: Data, style: TextStyle) -> Iterator[str]:
     if data["tiers"]:
-        heads = ("tier", "below", "above", "ratio", *_heads(data["failed"]))
-        yield fitted_columns([heads, *(_tier(tier) for tier in data["tiers"])])
-    lines = [*_across(data["bisection"]), *_per_gpu(data["per_gpu"])]
+        yield _tiers(data["tiers"], data["failed"], style)
+    lines = [*_across(data["bisection"], style), *_per_gpu(data["per_gpu"], style)]
     if lines:
         yield "\n".join(lines)
     if data["tiers"]:
@@ -32,24 +32,31 @@ def _blocks(data: Data) -> Iterator[str]:
     elif lines:
         yield "every figure is for one direction"
     if gone := data["failed"]["out_of_service"]:
-        yield f"failures come on top of what is out of service: {', '.join(gone)}"
+        yield wrapped(f"failures come on top of what is out of service: {', '.join(gone)}", style)
 
 
-def _heads(failed: Data) -> tuple[str, str]:
+def _tiers(tiers: Sequence[Data], failed: Data, style: TextStyle) -> str:
+    """Return the rates below and above each tier in one unit, and what failures leave above."""
+    unit, scale = ("Tb/s", 1e12) if max(tier["down_bps"] for tier in tiers) >= 1e12 else ("Gb/s", 1e9)
     links, switches = failed["links"], failed["switches"]
-    return (
-        f"without {links} {'link' if links == 1 else 'links'}",
-        f"without {switches} {'switch' if switches == 1 else 'switches'} above",
+    heads = (
+        "tier",
+        f"below ({unit})",
+        f"above ({unit})",
+        "ratio",
+        f"without {links} {'link' if links == 1 else 'links'} ({unit})",
+        "ratio",
+        f"without {switches} {'switch' if switches == 1 else 'switches'} above ({unit})",
+        "ratio",
     )
+    return table([heads, *(_tier(tier, scale) for tier in tiers)], style)
 
 
-def _tier(tier: Data) -> tuple[str, ...]:
-    left = (
-        f"{format_capacity(failure['up_bps'])}, {_ratio(failure['ratio'])}"
-        for failure in tier["after"].values()
-    )
-    below, above = (format_capacity(tier[key]) for key in ("down_bps", "up_bps"))
-    return (_switches(tier["role"], tier["switches"]), below, above, _ratio(tier["ratio"]), *left)
+def _tier(tier: Data, scale: float) -> tuple[str, ...]:
+    left = ((f"{after['up_bps'] / scale:,g}", _ratio(after["ratio"])) for after in tier["after"].values())
+    below, above = (f"{tier[key] / scale:,g}" for key in ("down_bps", "up_bps"))
+    figures = (below, above, _ratio(tier["ratio"]), *(cell for pair in left for cell in pair))
+    return (_switches(tier["role"], tier["switches"]), *figures)
 
 
 def _switches(role: str, names: Sequence[str]) -> str:
@@ -63,28 +70,28 @@ def _ratio(ratio: float | None) -> str:
     return "nothing left" if ratio is None else f"{ratio:.4g}:1"
 
 
-def _across(across: Data | None) -> Iterator[str]:
+def _across(across: Data | None, style: TextStyle) -> Iterator[str]:
     if across is None:
         return
     bps, hosts = across["one_way_bps"], across["host_bps"]
     part = f"{100 * bps / hosts:.3g} % of what the hosts of one half send" if hosts else "no host sends"
-    yield f"bisection: {format_capacity(bps)} in one direction, {part}"
+    yield wrapped(f"bisection: {format_capacity(bps)} in one direction, {part}", style)
     least = "no other bisection has less" if across["least"] else "other bisections were not tried"
-    yield f"  from {_some(across['a'])} to {_some(across['b'])}; {least}"
+    yield wrapped(f"from {_some(across['a'])} to {_some(across['b'])}; {least}", style, "  ")
 
 
 def _some(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]} ({len(names):,})"
 
 
-def _per_gpu(gpu_share: Data | None) -> Iterator[str]:
+def _per_gpu(gpu_share: Data | None, style: TextStyle) -> Iterator[str]:
     if gpu_share is None:
         return
     yield f"each of {gpu_share['gpus']:,} GPUs, all at once:"
     rows = (
-        (f"  inside its domain of {gpu_share['domain_gpus']}", gpu_share["inside_bps"]),
-        ("  onto the fabric", gpu_share["host_bps"]),
-        ("  beyond its leaf", gpu_share["leaf_bps"]),
-        ("  to the other half", gpu_share["half_bps"]),
+        (f"inside its domain of {gpu_share['domain_gpus']}", gpu_share["inside_bps"]),
+        ("onto the fabric", gpu_share["host_bps"]),
+        ("beyond its leaf", gpu_share["leaf_bps"]),
+        ("to the other half", gpu_share["half_bps"]),
     )
-    yield fitted_columns([(what, format_capacity(bps)) for what, bps in rows if bps is not None])
+    yield facts([(what, format_capacity(bps)) for what, bps in rows if bps is not None], style, "  ")

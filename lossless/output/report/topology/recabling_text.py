@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out, visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.documents.yaml.scalars import text_scalar
-from lossless.output.report.columns import fitted_columns
+from lossless.output.report.columns import table, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
 from lossless.output.report.topology.text import first_to_last, many
 
 if TYPE_CHECKING:
@@ -20,15 +20,12 @@ if TYPE_CHECKING:
 
     Row = tuple[str, ...]
 
-_SHOWN = 20
-"""How many rows of cables are shown; a program reads them all."""
-
 _FEW = 4
 
 
-def recabling_text(data: Data, path: str, against: str) -> str:
+def recabling_text(data: Data, path: str, against: str, style: TextStyle = PLAIN) -> str:
     """Return what an intent changes of the current one."""
-    return "\n\n".join(_blocks(spelled_out(data), visible(path), visible(against)))
+    return "\n\n".join(_blocks(spelled_out(data), visible(path), visible(against), style))
 
 
 def pins_yaml(names: Mapping[str, str], ports: Mapping[str, Sequence[str]]) -> str:
@@ -48,16 +45,17 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def _blocks(data: Data, path: str, against: str) -> Iterator[str]:
-    yield f"{path} against {against}: {_in_short(data)}"
+def _blocks(data: Data, path: str, against: str, style: TextStyle) -> Iterator[str]:
+    yield wrapped(f"{path} against {against}: {_in_short(data)}", style)
     devices = list(_devices(data["devices"]))
     if devices:
-        yield fitted_columns([("devices", "how many", "which"), *devices])
+        yield table([("devices", "how many", "which"), *devices], style)
     links = list(_links(data["links"]))
     if links:
-        yield fitted_columns([("links", "how many", "which"), *links])
+        yield table([("links", "how many", "which"), *links], style)
     if data["links"]["moved"]:
-        yield _moved(data["links"]["moved"])
+        heads = ("cables that move", "how many", "at", "from", "to")
+        yield table([heads, *_ends(data["links"]["moved"])], style)
 
 
 def _in_short(data: Data) -> str:
@@ -113,15 +111,6 @@ def _wire(wire: Data) -> str:
 def _end(wire: Data, end: str) -> str:
     port = wire[f"{end}_port"]
     return str(wire[end]) if port is None else f"{wire[end]}:{port}"
-
-
-def _moved(pairs: Sequence[Data]) -> str:
-    rows = list(islice(_ends(pairs), _SHOWN))
-    shown = sum(int(row[1]) for row in rows)
-    table = fitted_columns([("cables that move", "how many", "at", "from", "to"), *rows])
-    ends = sum(pair["was"][port] != pair["is"][port] for pair in pairs for port in ("a_port", "b_port"))
-    left = ends - shown
-    return table + (f"\nand {many(left, 'end')} more; --format json has all" if left else "")
 
 
 def _ends(pairs: Iterable[Data]) -> Iterator[Row]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.units import format_rate
-from lossless.output.report.columns import fitted_columns
+from lossless.output.report.columns import table, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -17,22 +18,27 @@ if TYPE_CHECKING:
 _PLURALS = {"leaf": "leaves", "switch": "switches"}
 
 
-def topology_text(data: Data) -> str:
+def topology_text(data: Data, style: TextStyle = PLAIN) -> str:
     """Return a fabric in numbers."""
-    return "\n\n".join(_blocks(spelled_out(data)))
+    return "\n\n".join(_blocks(spelled_out(data), style))
 
 
-def _blocks(data: Data) -> Iterator[str]:
-    yield "\n".join([f"fabric {data['fabric']}", *_hosts(data), *_outside(data["outside"])])
+def _blocks(data: Data, style: TextStyle) -> Iterator[str]:
+    head = (f"fabric {data['fabric']}", *_hosts(data), *_outside(data["outside"]))
+    yield "\n".join(wrapped(line, style) for line in head)
     heads = ("switches", "product", "ports used by each", "free", *_missing_head(data))
     rows = [_switches(group, len(heads)) for group in data["switches"]]
     if rows:
-        yield fitted_columns([heads, *rows])
+        yield table([heads, *rows], style)
     links = [_links(group) for group in data["links"]]
-    yield fitted_columns([("links", "between", "how many", "rate", "cable"), *links]) if links else "no links"
+    yield (
+        table([("links", "between", "how many", "rate", "cable (m)"), *links], style) if links else "no links"
+    )
     accepted = data["accepted_oversubscription"]
     if accepted is not None:
-        yield f"oversubscription accepted by the intent: {_accepted(data['accepted_by_tier'])}"
+        yield wrapped(
+            f"oversubscription accepted by the intent: {_accepted(data['accepted_by_tier'])}", style
+        )
 
 
 def _accepted(ratios: Mapping[str, float]) -> str:
@@ -69,7 +75,7 @@ def _ports(counts: Sequence[Data]) -> str:
 
 def _links(group: Data) -> tuple[str, ...]:
     rate = format_rate(group["speed_bps"])
-    cable = "not stated" if group["cable_m"] is None else f"{group['cable_m']:,} m"
+    cable = "not stated" if group["cable_m"] is None else f"{group['cable_m']:,}"
     return (group["tier"], " - ".join(group["between"]), f"{group['links']:,}", rate, cable)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
-from lossless.output.report.columns import columns
-from lossless.output.report.text_style import TextStyle
-from lossless.output.report.trace.stages import end_text, stage_lines
+from lossless.output.report.columns import facts, table, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
+from lossless.output.report.trace.stages import UNKNOWN, end_text, stage_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +17,10 @@ if TYPE_CHECKING:
     Data = Mapping[str, Any]
     """A trace as plain data, by the names of :mod:`lossless.output.report.trace.data`."""
 
-PLAIN = TextStyle()
-COLUMNS = 100
-"""A trace fits these, whatever the terminal has: it is meant for tickets too."""
 _SHOWN_DIFFERENCES = 4
 _INDENT = "  "
+_LABEL = 10
+_HOPS = ("hop", "in", "out", "TC", "PG", "queue", "broken by")
 _STAGE_WORDS = {
     "classification": "class",
     "priority_group": "group",
@@ -35,7 +33,7 @@ _STAGE_WORDS = {
 
 
 def trace_text(trace: Data, style: TextStyle = PLAIN) -> str:
-    """Return the whole trace: whether the chain is unbroken, the path, both hosts and every hop."""
+    """Return a trace: whether the chain is unbroken, the path, its hops; a verbose style shows every stage of each."""
     return "\n\n".join(_TraceWriter(spelled_out(trace), style).blocks())
 
 
@@ -48,37 +46,49 @@ class _TraceWriter:
         self._told: dict[tuple[object, ...], str] = {}
 
     def blocks(self) -> Iterator[str]:
-        trace = self._trace
+        trace, verbose = self._trace, self._style.verbose
         yield "\n".join(self._head())
-        if trace["sender"]:
+        if not verbose:
+            yield table([_HOPS, *map(_hop_row, trace["hops"])], self._style)
+        if trace["sender"] and (verbose or self._news(trace["sender"])):
             yield self._host(trace["sender"], "sends")
         for hop in trace["hops"]:
-            yield self._hop(hop)
-        if trace["receiver"]:
+            if verbose or self._news(hop):
+                yield self._hop(hop)
+        if trace["receiver"] and (verbose or self._news(trace["receiver"])):
             yield self._host(trace["receiver"], "receives")
+        if not verbose:
+            yield "-v shows every stage of each hop, and what the hosts send"
+
+    def _news(self, place: Data) -> bool:
+        """Return whether something is found here that was not explained at an earlier hop."""
+        return bool(place.get("losses")) or any(
+            _key(mark["finding"]) not in self._told for mark in place["marks"]
+        )
 
     def _head(self) -> Iterator[str]:
         trace = self._trace
         name = f"class {trace['class_name']}, " if trace["class_name"] else ""
         kind = "lossless" if trace["lossless"] else "lossy"
         ends = f"{trace['source']} to {trace['target']}"
-        for line in _wrapped(f"{ends}: {name}{kind}", f"DSCP {trace['dscp']} from "):
+        for line in wrapped(f"DSCP {trace['dscp']} from {ends}: {name}{kind}", self._style).split("\n"):
             yield self._style.paint(line, "place")
         yield from self._verdict()
-        yield from _wrapped(" - ".join(_devices(trace)), "path: ")
-        yield from _choice(trace["choice"], {hop["switch"] for hop in trace["hops"]})
+        yield wrapped(f"path: {' - '.join(_devices(trace))}", self._style)
+        choice = _choice(trace["choice"], {hop["switch"] for hop in trace["hops"]})
+        yield from (wrapped(line, self._style) for line in choice)
 
     def _hop(self, hop: Data) -> str:
         lines = [
             f"{self._style.paint(hop['switch'], 'place')}",
-            f"{_INDENT}in   {end_text(hop['ingress'], 'from')}",
-            f"{_INDENT}out  {end_text(hop['egress'], 'to')}",
+            wrapped(f"in   {end_text(hop['ingress'], 'from')}", self._style, _INDENT),
+            wrapped(f"out  {end_text(hop['egress'], 'to')}", self._style, _INDENT),
             *self._findings(hop["switch"], hop["marks"], "ports"),
         ]
         stages = list(stage_lines(hop["stages"]))
         width = max((len(line.what) for line in stages if line.by), default=0)
         for line in stages:
-            lines += _row(line, width)
+            lines += _row(line, width, self._style)
             losses = (loss["why"] for loss in hop["losses"] if loss["stage"] == line.stage)
             lines += (f"{_INDENT * 2}{self._style.paint('X', 'error')} {why}" for why in losses)
             lines += self._findings(hop["switch"], hop["marks"], line.stage)
@@ -90,42 +100,38 @@ class _TraceWriter:
         if host["nic"] is None:
             return f"{head}; nothing else is known of it"
         rows = [*_host_rows(host, self._trace["dscp"] if verb == "sends" else None)]
-        lines = [f"{head}, {host['nic']}", columns(rows, _INDENT)]
+        lines = [f"{head}, {host['nic']}", facts(rows, self._style, _INDENT)]
         return "\n".join([*lines, *self._findings(host["host"], host["marks"], "host")])
 
     def _findings(self, where: str, marks: Sequence[Data], stage: str) -> Iterator[str]:
         for finding in (mark["finding"] for mark in marks if mark["stage"] == stage):
-            key = (finding["code"], finding["file"], *finding["path"], finding["message"])
             sign = "X" if finding["severity"] == "error" else "!"
             code = self._style.paint(f"{sign} {finding['code']}", finding["severity"])
-            if key in self._told:
-                yield f"{_INDENT * 2}{code} as at {self._told[key]}"
+            if _key(finding) in self._told:
+                yield f"{_INDENT * 2}{code} as at {self._told[_key(finding)]}"
                 continue
-            self._told[key] = where
+            self._told[_key(finding)] = where
             yield from self._explained(finding, code)
 
     def _explained(self, finding: Data, code: str) -> Iterator[str]:
         doubt = "" if finding["severity"] == "error" else f" [{finding['severity']}]"
-        text = f"{finding['name']}: {finding['message']}{doubt}"
         indent = _INDENT * 2
         # Colors take no columns, so the code is set before a text that was wrapped without it.
-        lead = " " * (len(indent) + 2 + len(finding["code"]) + 1)
-        first, *rest = wrap(text, COLUMNS, initial_indent=lead, subsequent_indent=indent + _INDENT)
-        yield f"{indent}{code} {first.strip()}"
-        yield from rest
+        plain = f"{finding['severity'][:1]} {finding['code']}"
+        text = wrapped(f"{plain} {finding['name']}: {finding['message']}{doubt}", self._style, indent)
+        yield f"{indent}{code}{text[len(indent) + len(plain) :]}"
         place = ":".join(str(part) for part in (finding["file"], finding["line"], finding["column"]) if part)
         yield f"{indent}{_INDENT}{place}"
         if finding["help"]:
-            yield from _wrapped(finding["help"], f"{indent}{_INDENT}help: ")
+            yield wrapped(f"help: {finding['help']}", self._style, f"{indent}{_INDENT}", " " * len("help: "))
 
     def _verdict(self) -> Iterator[str]:
         broken = list(_broken(self._trace))
         if broken:
-            first, *rest = _wrapped("; ".join(broken), "broken: ")
-            yield self._style.paint("broken", "error") + first.removeprefix("broken")
-            yield from rest
+            text = wrapped(f"broken: {'; '.join(broken)}", self._style)
+            yield self._style.paint("broken", "error") + text.removeprefix("broken")
         else:
-            yield _unbroken(self._trace)
+            yield wrapped(_unbroken(self._trace), self._style)
             if any(
                 difference["breaks"] or difference["losses"]
                 for difference in self._trace["choice"]["differences"]
@@ -135,6 +141,25 @@ class _TraceWriter:
         if elsewhere:
             noun = "error concerns" if elsewhere == 1 else "errors concern"
             yield f"{elsewhere} {noun} other traffic or other devices; lossless lint shows all"
+
+
+def _key(finding: Data) -> tuple[object, ...]:
+    return finding["code"], finding["file"], *finding["path"], finding["message"]
+
+
+def _hop_row(hop: Data) -> tuple[str, ...]:
+    """Return a hop in short: its ports, the class, group and queue of the packet, and what breaks it there."""
+    stages = hop["stages"]
+    targets = (stages[name]["lookup"]["target"] for name in ("classification", "priority_group", "queue"))
+    errors = [mark["finding"]["code"] for mark in hop["marks"] if mark["finding"]["severity"] == "error"]
+    breaks = [*dict.fromkeys(errors), *(loss["why"] for loss in hop["losses"])]
+    ports = (hop["ingress"]["port"], hop["egress"]["port"])
+    return (
+        hop["switch"],
+        *ports,
+        *(UNKNOWN if one is None else str(one) for one in targets),
+        ", ".join(breaks) or "none",
+    )
 
 
 def _devices(trace: Data) -> Iterator[str]:
@@ -156,7 +181,7 @@ def _choice(choice: Data, met: set[str]) -> Iterator[str]:
     identical = "" if choice["differences"] else ", all identical"
     yield f"one of {choice['equal']:,} paths of its length, each link counted{identical}"
     for difference in choice["differences"][:_SHOWN_DIFFERENCES]:
-        yield from _wrapped(_unlike(difference, met), "differs: ")
+        yield f"differs: {_unlike(difference, met)}"
     more = len(choice["differences"]) - _SHOWN_DIFFERENCES
     if more > 0:
         yield f"differs: {more} more"
@@ -209,16 +234,14 @@ def _unbroken(trace: Data) -> str:
     return "unbroken: no error on this path concerns this DSCP"
 
 
-def _row(line: StageLine, width: int) -> list[str]:
+def _row(line: StageLine, width: int, style: TextStyle) -> list[str]:
     """Return a line of a hop; what decides it comes beside it, or below where there is no room."""
     label, what, by = line.label, line.what, line.by
-    lead = f"{_INDENT}{label.ljust(10)}"
+    lead = f"{_INDENT}{label.ljust(_LABEL)}"
     beside = f"{lead}{what.ljust(width)}  {by}".rstrip()
-    if len(beside) <= COLUMNS:
+    if len(beside) <= style.columns:
         return [beside]
-    return [*_wrapped(what, lead), *(_wrapped(by, " " * len(lead)) if by else ())]
-
-
-def _wrapped(text: str, lead: str) -> list[str]:
-    indent = " " * len(lead) if lead.isspace() or lead.startswith(_INDENT) else _INDENT
-    return wrap(text, COLUMNS, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False)
+    blank = " " * len(lead)
+    # The label is set before a text that was wrapped without it: it would be split from it.
+    first = lead + wrapped(what, style, blank, "")[len(lead) :]
+    return [first, *([wrapped(by, style, blank, "")] if by else [])]

@@ -252,7 +252,7 @@ class TestTheTraditionalModelHasOneProfile:
         ),
         (
             "{by_device: {host1: {dynamic_th: 1}}}",
-            "5:86: classes.rdma.buffer.by_device: no switch is called host1",
+            "5:86: classes.rdma.buffer.by_device: no switch is called host1; there are spine1, leaf1, leaf2, spine2",
         ),
         (
             "{by_tier: {leaf: {by_speed: {400G: {dynamic_th: 1}, 400 Gb/s: {dynamic_th: 1}}}}}",

@@ -187,7 +187,7 @@ def test_lossy_classes_may_differ_in_their_groups_anywhere() -> None:
         ("{by_tier: {leef: 4}}", "6:47: 'leef' is no role of a switch; did you mean leaf?"),
         (
             "{by_tier: {host: 4}}",
-            "6:47: 'host' is no role of a switch; there are leaf, spine, super-spine, switch",
+            "6:47: 'host' is no role of a switch; there are switch, leaf, spine, super-spine",
         ),
         (
             "{by_device: {leaf9: 4}}",

@@ -76,7 +76,7 @@ def test_bridging_floods_unless_it_says_otherwise() -> None:
             {"bounce": ["leef1", "host1", "spine1"]},
             [
                 "topology.routing.bounce.0: no switch 'leef1'; did you mean leaf1?",
-                "topology.routing.bounce.1: no switch 'host1'; there are leaf1, leaf2, spine1, spine2",
+                "topology.routing.bounce.1: no switch 'host1'; there are spine1, leaf1, leaf2, spine2",
                 "topology.routing.bounce.2: spine1 has no uplinks, so it cannot bounce packets",
             ],
         ),

@@ -1,0 +1,49 @@
+"""The last line of a command: where its files are, and what to run next."""
+
+from __future__ import annotations
+
+import os
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from lossless.interfaces.cli.terminal import next_step
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.api import Report
+
+_INTENTS = (".yaml", ".yml")
+
+
+def then(command: str, *words: str, quiet: bool = False, because: str = "") -> None:
+    """Say which command comes next, its words quoted for a shell, and what it does, as a comment."""
+    what = f"  # {because}" if because else ""
+    next_step(" ".join(["lossless", command, *map(quote, words)]) + what, quiet=quiet)
+
+
+def is_intent(path: str) -> bool:
+    """Return whether a path names an intent: a YAML file, or a folder that holds one."""
+    # pathlib costs a tenth of an interpreter's start.
+    return path.endswith(_INTENTS) or os.path.isfile(os.path.join(path, "fabric.yaml"))  # noqa: PTH113, PTH118
+
+
+def after_lint(report: Report, paths: Sequence[str]) -> None:
+    """Explain the first finding; where there is none, go on with the intent or the deployed switches."""
+    if report.findings:
+        then("rule", report.findings[0].code, because="explains the first finding")
+    elif len(paths) == 1 and not report.errors and paths[0] != "-":
+        if is_intent(paths[0]):
+            then("render", paths[0], "-o", "out", because="writes the configurations")
+        elif any(file.endswith("config_db.json") for file in report.documents):
+            then("simulate", paths[0], because="runs traffic through the buffers")
+
+
+def after_verdict(path: str, overall: Sequence[str], *, quiet: bool) -> None:
+    """Point at the places of what is unsafe; a safe intent can be rendered."""
+    if any(verdict != "safe" for verdict in overall):
+        then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
+    elif is_intent(path):
+        then("render", path, "-o", "out", quiet=quiet, because="writes the configurations")
+    else:
+        then("lint", path, quiet=quiet, because="checks the rest of the configuration")

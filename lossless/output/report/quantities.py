@@ -1,0 +1,42 @@
+"""What quantities are called, by their names in JSON: reports, pictures' tables and guides take their words from here.
+
+A quantity that several commands report has one name everywhere.
+"""
+
+from __future__ import annotations
+
+LABELS = {
+    "drops": "drops",
+    "pfc": "PFC",
+    "marks": "ECN",
+    "watchdog": "watchdog",
+    "egress_bytes": "peak queue depth",
+    "peak_queue_depth_bytes": "peak queue depth",
+    "group_bytes": "peak PG occupancy",
+    "headroom_bytes": "headroom",
+    "headroom_margin_bytes": "headroom left",
+    "headroom_left_bytes": "headroom left",
+    "longest_pause_us": "longest pause",
+    "pauses": "pauses",
+    "nics_paused": "NICs paused",
+    "time_in_pause": "time in pause",
+    "goodput_bps": "goodput",
+    "pfc_load": "PFC load",
+    "pfc_seeds": "seeds with PFC",
+    "verdict": "verdict",
+    "dynamic_th": "dynamic_th",
+    "kmin_bytes": "Kmin",
+    "kmax_bytes": "Kmax",
+    "pmax_percent": "Pmax",
+    "margin_bytes": "margin",
+    "need_bytes": "needed",
+    "shared_headroom_bytes": "shared headroom",
+    "kmin_margin_bytes": "Kmin before XOFF",
+    "kmax_margin_bytes": "Kmax before XOFF",
+}
+"""Names in JSON, which stay once shipped, and what text calls the same."""
+
+
+def headed(name: str, unit: str) -> str:
+    """Return the head of a column of figures: what they are, and their unit."""
+    return f"{LABELS[name]} ({unit})"

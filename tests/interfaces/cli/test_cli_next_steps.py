@@ -1,0 +1,102 @@
+"""The last line of a command says what to run next; progress is shown to people alone."""
+
+from __future__ import annotations
+
+import io
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from lossless.interfaces.cli.app import COMMANDS
+from lossless.interfaces.cli.progress import ProgressBar
+from tests.interfaces.cli.conftest import Cli
+from tests.interfaces.cli.inputs import INTENT, LEAF, leaf_with
+
+PACKET = ("--from", "host1", "--to", "host5", "--dscp", "26")
+HINTS = {
+    ("lint", "fabric.yaml"): "lossless render fabric.yaml -o out  # writes the configurations",
+    ("lint", "config_db.json"): "lossless simulate config_db.json  # runs traffic through the buffers",
+    ("lint", "broken.json"): "lossless rule WD001  # explains the first finding",
+    ("render", "fabric.yaml", "-o", "out"): (
+        "lossless lint out  # checks what was written; manifest.json says where it goes"
+    ),
+    ("simulate", "fabric.yaml", "--closed-form"): (
+        "lossless render fabric.yaml -o out  # writes the configurations"
+    ),
+    ("simulate", "broken.json", "--closed-form"): (
+        "lossless lint broken.json --simulate  # shows where the values are set"
+    ),
+    ("topology", "fabric.yaml"): "lossless topology fabric.yaml --svg fabric.svg  # draws it",
+    ("storm", "fabric.yaml", "--from", "host1"): (
+        "lossless storm fabric.yaml --from host1 --svg storm.svg  # draws it"
+    ),
+    ("trace", "fabric.yaml", *PACKET): "lossless lint fabric.yaml  # checks all traffic and all devices",
+    ("headroom", "config_db.json"): (
+        "lossless headroom config_db.json --port leaf1:Ethernet0  # shows the calculation"
+    ),
+    ("import", "config_db.json", "-o", "imported.yaml"): "lossless lint imported.yaml  # checks the intent",
+    ("rules",): "lossless rule CODE  # explains one",
+    ("profiles",): "lossless profiles NAME  # shows all that is known of one",
+}
+"""What commands are followed by."""
+
+
+@pytest.fixture
+def here(cli: Cli) -> Cli:
+    Path("fabric.yaml").write_text(INTENT)
+    Path("config_db.json").write_text(LEAF)
+    Path("broken.json").write_text(leaf_with("PFC_WD", "Ethernet8", action=None))
+    return cli
+
+
+@pytest.mark.parametrize("command", HINTS, ids=" ".join)
+def test_the_last_line_is_what_to_run_next(command: tuple[str, ...], here: Cli) -> None:
+    assert here(*command).hint == HINTS[command]
+
+
+@pytest.mark.parametrize("command", [command for command in HINTS if len(command) > 1], ids=" ".join)
+def test_quiet_leaves_it_out(command: tuple[str, ...], here: Cli) -> None:
+    outcome = here(*command, "-q")
+    assert (outcome.hint, "next:" in outcome.err + outcome.out) == ("", False)
+
+
+def test_what_is_to_be_run_next_can_be_run(here: Cli) -> None:
+    here("render", "fabric.yaml", "-o", "out")
+    here("import", "config_db.json", "-o", "imported.yaml")
+    for hint in (hint for command, hint in HINTS.items() if len(command) > 1 and command[0] != "render"):
+        name, *arguments = shlex.split(hint, comments=True)[1:]
+        assert name in COMMANDS
+        if "--simulate" not in arguments and name != "simulate":
+            outcome = here(name, *arguments)
+            assert outcome.code in (0, 1), outcome.err
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_program_is_not_told(form: str, here: Cli) -> None:
+    options = ("--vary", "dynamic_th=0", "--horizon", "50us", "--size", "64KiB")
+    assert here("sweep", "fabric.yaml", *options, "--format", form).hint == ""
+
+
+def test_progress_is_shown_on_a_terminal_alone_and_not_where_it_shall_be_quiet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Screen(io.StringIO):
+        terminal = True
+
+        def isatty(self) -> bool:
+            return self.terminal
+
+    def shown(*, quiet: bool, terminal: bool) -> str:
+        screen = Screen()
+        screen.terminal = terminal
+        monkeypatch.setattr(sys, "stderr", screen)
+        monkeypatch.setenv("TERM", "xterm")
+        bar = ProgressBar("seeds", quiet=quiet)
+        bar(1, 3)
+        bar.stop()
+        return screen.getvalue()
+
+    assert "seeds" in shown(quiet=False, terminal=True)
+    assert shown(quiet=True, terminal=True) == shown(quiet=False, terminal=False) == ""
