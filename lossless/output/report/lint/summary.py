@@ -82,7 +82,7 @@ def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
 
 
 def _fitting_summary(report: LintReport, text: str, style: TextStyle) -> str:
-    """Return a summary on one line where it fits one; on several without colours, which would be cut apart."""
+    """Return a summary on one line where it fits one; on several without colors, which would be cut apart."""
     plain = summary_text(report)
     return text if len(plain) <= style.columns else fitted(plain, style)
 
