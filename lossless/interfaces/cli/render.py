@@ -125,8 +125,7 @@ def _checked(result: RenderResult, *, diff: bool) -> int:
 
 def _written(result: RenderResult, output_dir: str, *, complete: bool) -> int:
     files = f"{len(result.files)} file{'' if len(result.files) == 1 else 's'}"
-    differ = "differs" if len(result.changed) == 1 else "differ"
-    problem(f"wrote {files} below {output_dir}; {len(result.changed)} {differ} from before")
+    problem(f"wrote {files} below {output_dir}; {len(result.changed)} new or changed")
     if not complete and any(path.endswith("/qos.json") for path in result.files):
         notice(
             "each qos.json holds only the tables this tool owns; reloading a switch with it alone would take "

@@ -326,7 +326,7 @@ class TestNeighbors:
     def test_a_port_nobody_named_is_worth_knowing(self) -> None:
         found = only("CFG009", patched("wired-leaf.json", {"DEVICE_NEIGHBOR": {"Ethernet4": None}}))
         assert found.severity == "info"
-        assert found.message == "Ethernet4 is up with PFC, and none of the 2 neighbors"
+        assert found.message == "Ethernet4 is up with PFC, and no row of DEVICE_NEIGHBOR names it"
         assert found.elements == ("leaf1:Ethernet4",)
 
     @pytest.mark.parametrize("role", ["Int", "Dpc"])

@@ -124,6 +124,11 @@ def _stated(profile: BufferProfile, keys: Path) -> str:
     return _dotted(profile.origin.path if profile.origin.path[-1:] == keys[-1:] else keys)
 
 
+def _ecn_key(path: Path, name: str) -> str:
+    """Return the path of a curve in an intent: where it is stated, else where it overrides the preset's."""
+    return _dotted(path if path[:1] == ("classes",) else ("classes", name, "ecn"))
+
+
 def _dotted(keys: Path) -> str:
     return ".".join(map(str, keys))
 
@@ -189,7 +194,9 @@ def _quieter(view: View, results: Study) -> Iterator[str]:
     queue = port.qos.queues[number] if port and port.qos and number is not None else None
     wred = queue.wred if queue is not None else None
     # An exception by speed, tier or device overrides what the class states for all.
-    ecn = _dotted(wred.origin.path) if wred and view.fabric.declared else ""
+    ecn = (
+        _ecn_key(wred.origin.path, results.scenario.classes[0].name) if wred and view.fabric.declared else ""
+    )
     if wred is None:
         yield "turn ECN on for the class: nothing slows senders down before PFC does"
     elif late:

@@ -1,4 +1,4 @@
-"""Headroom must cover the whole budget of the link, as the vendor of the switch works it out.
+"""Headroom must cover the whole budget of the link, as the vendor of the switch computes it.
 
 Severity: warning
 

@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation, merged
 from lossless.checks.rules.pfc.priorities import in_service, used_classes
 from lossless.ground.basics.units import format_bytes
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
@@ -87,7 +88,8 @@ def _violation(
     counted = sorted(tc for tc in used_classes(qos) if tc in PRIORITIES and qos.group_of(tc) == number)
     nowhere = not any(other.qos.pfc.priorities for other in device.view.port_sets)
     severity: Severity = "warning" if counted else "info"
-    use = f"TC {', '.join(map(str, counted))} fills it" if counted else "no DSCP uses it"
+    fill = "fills" if len(counted) == 1 else "fill"
+    use = f"TC {joined(map(str, counted))} {fill} it" if counted else "no DSCP uses it"
     return Violation(
         origin=qos.pfc.origin if nowhere else group.origin.at("profile"),
         message=f"PG {number} has {profile.name} with {format_bytes(profile.xoff_bytes)} of headroom, {use}, "

@@ -63,7 +63,7 @@ def check(device: Device) -> Results:
         if port.neighbor is None and port.admin_up is True and not _inside(device, port.name)
     ]
     if missing:
-        yield _violation(device, missing, len(neighbors))
+        yield _violation(device, missing)
 
 
 def _inside(device: Device, name: str) -> bool:
@@ -71,11 +71,11 @@ def _inside(device: Device, name: str) -> bool:
     return row is not None and row.fields.get("role") in _INSIDE
 
 
-def _violation(device: Device, missing: list[str], neighbors: int) -> Violation:
-    are = "is" if len(missing) == 1 else "are"
+def _violation(device: Device, missing: list[str]) -> Violation:
+    are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
     return Violation(
         origin=device.tables.origin("DEVICE_NEIGHBOR").key(),
-        message=f"{listed(missing)} {are} up with PFC, and none of the {neighbors} neighbors",
+        message=f"{listed(missing)} {are} up with PFC, and no row of DEVICE_NEIGHBOR names {them}",
         note="config qos reload writes no QoS for such ports, pfcwd start_default no watchdog",
         help="add the neighbor, or take PFC off where nothing is connected",
         elements=tuple(element(device, name) for name in missing),

@@ -128,7 +128,7 @@ def _without_table(device: Device, target: str, problems: tuple[SchemaViolation,
     return RefusalCause(
         f"{tables}: {rows} of {target} {'are' if count > 1 else 'is'} named, and the file has no table {target}",
         problems,
-        help=f"add {target}, or take these rows away",
+        help=f"add {target}, or remove these rows",
         severity="info" if device.conformity.context.fragment else None,
         who=_ELSEWHERE if device.conformity.context.fragment else "",
     )
