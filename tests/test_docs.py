@@ -63,7 +63,9 @@ def test_the_readme_shows_what_is_printed(
     monkeypatch.chdir(ROOT)
     arguments, shown = shown_by(ROOT / "README.md", f"lossless {command}")
     assert main(arguments) == code
-    assert shown.removesuffix("...\n") in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    for part in filter(None, shown.split("...\n")):
+        assert part in printed
 
 
 def test_no_answer_is_shown_that_no_test_asks_for() -> None:

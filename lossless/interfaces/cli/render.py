@@ -125,7 +125,9 @@ def _checked(result: RenderResult, *, diff: bool) -> int:
 
 def _written(result: RenderResult, output_dir: str, *, complete: bool) -> int:
     files = f"{len(result.files)} file{'' if len(result.files) == 1 else 's'}"
-    problem(f"wrote {files} below {output_dir}; {len(result.changed)} new or changed")
+    removed = sum(path not in result.files for path in result.changed)
+    gone = f", removed {removed} of an earlier render" if removed else ""
+    problem(f"wrote {files} below {output_dir}, {len(result.changed) - removed} of them new or changed{gone}")
     if not complete and any(path.endswith("/qos.json") for path in result.files):
         notice(
             "each qos.json holds only the tables this tool owns; reloading a switch with it alone would take "

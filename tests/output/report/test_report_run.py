@@ -111,7 +111,7 @@ def test_where_pfc_fires_it_is_said_how_far_and_what_would_keep_it_silent() -> N
     shown = run(
         **PAUSED,
         egress_bytes=spread(58_527_744, 63_062_208, 68_859_648),
-        changes=["to keep PFC silent, raise dynamic_th of pg_lossless_400000_5m_profile (now 0)"],
+        changes=["to pause less, raise dynamic_th of pg_lossless_400000_5m_profile (now 0)"],
         assumed=["every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"],
     )
     assert "assumed" not in run_text(shown)

@@ -129,7 +129,7 @@ def test_a_warning_does_not_break() -> None:
 def test_errors_elsewhere_are_counted_below_the_verdict() -> None:
     data = data_of(device(BROKEN), source="Ethernet8", target="Ethernet0", dscp=0)
     assert trace_text(data).splitlines()[1:3] == [
-        "unbroken: no error on this path concerns this DSCP",
+        "lossy: no hop protects this DSCP from drops; no error on this path concerns it",
         "2 errors concern other traffic or other devices; lossless lint shows all",
     ]
 

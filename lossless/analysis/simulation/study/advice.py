@@ -203,11 +203,16 @@ def _quieter(view: View, results: Study) -> Iterator[str]:
         stated = ecn and f"; in the intent: {ecn}.min"
         seeds = f"{len(late)} of {len(results.seeds)} seeds"
         yield f"lower Kmin of {wred.name}: PFC comes before the first mark in {seeds}{stated}"
-    elif profile is not None and profile.dynamic_th is not None:
+    elif (
+        # An incast of many NICs pauses them in any fabric, whatever the thresholds: nothing to change.
+        results.scenario.question.pattern != "incast"
+        and profile is not None
+        and profile.dynamic_th is not None
+    ):
         now = f"{profile.name} (now {profile.dynamic_th})"
         keys = ("classes", results.scenario.classes[0].name, "buffer", "dynamic_th")
         stated = ecn and f"; in the intent: {_stated(profile, keys)}, {ecn}.max"
-        yield f"to keep PFC silent, raise dynamic_th of {now} or lower Kmax of {wred.name}{stated}"
+        yield f"to pause less, raise dynamic_th of {now} or lower Kmax of {wred.name}{stated}"
 
 
 def _port(view: View, place: NamedLinkEnd | None) -> Port | None:

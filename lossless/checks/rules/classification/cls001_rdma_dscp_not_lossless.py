@@ -186,12 +186,17 @@ def _violation(ports: PortSet, cls: TrafficClass, dscp: int, wanted: tuple[int, 
     assert dscp_map is not None
     mapped, tc = dscp_map.targets[dscp], ports.qos.traffic_class(dscp)
     goes = f"maps to TC {tc}" if mapped is not None else "is not mapped and goes to TC 0"
+    state = "lossless, for another class" if tc in ports.qos.pfc.priorities else "lossy"
+    entries = " or ".join(f'"{dscp}": "{other}"' for other in wanted)
     lossless = " or ".join(f"TC {other}" for other in wanted)
+    note = f"lossless is {lossless}, by the priorities that PFC pauses"
+    if cls.priority is not None:
+        note = f"class {cls.name} is declared with TC {cls.priority}"
     return Violation(
         origin=dscp_map.entry_origin(dscp),
-        message=f"DSCP {dscp} of class {cls.name} {goes}, which is lossy",
-        note=f"lossless is {lossless}, by the priorities that PFC pauses",
-        help=f'map it to a lossless class: "{dscp}": "{wanted[0]}"',
+        message=f"DSCP {dscp} of class {cls.name} {goes}, which is {state}",
+        note=note,
+        help=f"map it to {'a lossless class' if cls.priority is None else f'class {cls.name}'}: {entries}",
         data={"dscp": dscp, "traffic_class": tc, "lossless": list(wanted)},
         related=beside(dscp_map.origin, (ports.qos.pfc.origin, "the priorities that PFC pauses")),
     ).on_ports(ports)

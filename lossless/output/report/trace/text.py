@@ -231,6 +231,8 @@ def _unbroken(trace: Data) -> str:
     untold = [switch for switch, lossless in groups.items() if lossless is None]
     if trace["lossless"] and untold:
         return f"no break found, but it is unknown whether the group is lossless at {', '.join(untold)}"
+    if not trace["lossless"]:
+        return "lossy: no hop protects this DSCP from drops; no error on this path concerns it"
     return "unbroken: no error on this path concerns this DSCP"
 
 
