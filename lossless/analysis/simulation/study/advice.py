@@ -125,7 +125,7 @@ def _stated(profile: BufferProfile, keys: Path) -> str:
 
 
 def _ecn_key(path: Path, name: str) -> str:
-    """Return the path of a curve in an intent: where it is stated, else where it overrides the preset's."""
+    """Return the path of a curve in an intent: where it is stated, else where it overrides that of the preset."""
     return _dotted(path if path[:1] == ("classes",) else ("classes", name, "ecn"))
 
 
