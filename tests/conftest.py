@@ -25,6 +25,9 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
+# Reports are as wide as COLUMNS says, and workers of pytest-xdist are told 80.
+os.environ.pop("COLUMNS", None)
+
 # A shell that starts a run in its background ignores Ctrl-C for it, and every program that a test starts would, too.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

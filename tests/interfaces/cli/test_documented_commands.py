@@ -16,7 +16,7 @@ DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-CALL = re.compile(r"(?:^ {4,}|^\$ |`|\$\(|run: |(?<=.)[;&|] )lossless ([a-z][^`)\n]*)", re.MULTILINE)
+CALL = re.compile(r"(?:^ {4,}|^\$ |`|\$\(|run: |(?<=.)[;&|] )lossless (?!is )([a-z][^`)\n]*)", re.MULTILINE)
 ENDS = {"|", "||", "&&", ";", ">", ">>", "2>", "<"}
 
 
