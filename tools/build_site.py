@@ -99,14 +99,14 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def build() -> int:
-    """Build the site; return the exit code of the generator."""
-    shutil.rmtree(SITE, ignore_errors=True)
-    assemble(SITE / "pages")
-    shutil.copy(DOCS / "site" / "zensical.toml", SITE)
-    command = [str(ZENSICAL), "build", "--strict", "--config-file", str(SITE / "zensical.toml")]
+def build(site: Path = SITE) -> int:
+    """Build the site in a folder, which is emptied first; return the exit code of the generator."""
+    shutil.rmtree(site, ignore_errors=True)
+    assemble(site / "pages")
+    shutil.copy(DOCS / "site" / "zensical.toml", site)
+    command = [str(ZENSICAL), "build", "--strict", "--config-file", str(site / "zensical.toml")]
     return subprocess.run(
-        command, check=False, cwd=SITE, env={"PATH": "/usr/bin:/bin", "NO_COLOR": "1"}
+        command, check=False, cwd=site, env={"PATH": "/usr/bin:/bin", "NO_COLOR": "1"}
     ).returncode
 
 

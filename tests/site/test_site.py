@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
-HTML = build_site.SITE / "html"
+# Two processes must not build in one folder.
+SITE = build_site.SITE.with_name(f"site-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")
+HTML = SITE / "html"
 REQUIRED = os.environ.get("LOSSLESS_REQUIRE_TOOLS")
 KINDS = [
     "index.html",
@@ -77,7 +79,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def pages() -> dict[str, Page]:
     """Build the site; return its pages by path."""
-    assert build_site.build() == 0
+    assert build_site.build(SITE) == 0
     return {
         path.relative_to(HTML).as_posix(): Page(path.read_text("utf-8"))
         for path in sorted(HTML.rglob("*.html"))

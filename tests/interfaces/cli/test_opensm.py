@@ -40,12 +40,13 @@ def test_a_subnet_that_is_accepted(tmp_path: Path, capsys: pytest.CaptureFixture
     assert code == 0
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
+  opensm accepts it as intended
   configuration     12 keys read, 0 read with another value
   simulated subnet  4 switches, 11 HCAs: up in _ s
   routing engine    ftree
   partitions        3 from the file
-  credit loops      none: the tables that opensm's ftree wrote, 110 paths; no credit loop even on one VL
-  opensm accepts it as intended
+  credit loops      none: the tables that opensm's ftree wrote, 110 paths; no credit loop even on
+                    one VL
 """)
 
 
@@ -55,15 +56,16 @@ def test_an_engine_that_is_skipped(tmp_path: Path, capsys: pytest.CaptureFixture
     assert code == 1
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
-  configuration     12 keys read, 0 read with another value
-  simulated subnet  4 switches, 11 HCAs: up in _ s
-  routing engine    minhop, a fallback; fatfree is intended
-  partitions        3 from the file
-  credit loops      none: the tables that opensm's minhop wrote, 110 paths; no credit loop even on one VL
   not as intended:
     the routing engine is minhop; fatfree is meant
     opensm: setup_routing_engine: cannot find or setup routing engine 'fatfree'
     opensm: setup_routing_engines: Failed to setup routing engine 'fatfree'
+  configuration     12 keys read, 0 read with another value
+  simulated subnet  4 switches, 11 HCAs: up in _ s
+  routing engine    minhop, a fallback; fatfree is intended
+  partitions        3 from the file
+  credit loops      none: the tables that opensm's minhop wrote, 110 paths; no credit loop even on
+                    one VL
 """)
 
 
@@ -74,6 +76,8 @@ def test_a_credit_loop_is_shown_hop_by_hop(tmp_path: Path, capsys: pytest.Captur
     assert code == 1
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
+  not as intended:
+    credit loop of 5 hops
   configuration     3 keys read, 0 read with another value
   simulated subnet  25 switches, 25 HCAs: up in _ s
   routing engine    dor
@@ -84,8 +88,6 @@ fabric.yaml: subnet subnet
                     sw-2-0 port 1 -> sw-3-0
                     sw-3-0 port 1 -> sw-4-0
                     sw-4-0 port 1 -> sw-0-0
-  not as intended:
-    credit loop of 5 hops
 """)
 
 
@@ -134,14 +136,15 @@ def test_a_deployed_configuration_is_read_with_no_fabric_and_its_keys_stay_secre
     assert main(["opensm", str(path)]) == 1
     assert capsys.readouterr().out.replace(str(path), "opensm.conf") == snapshot("""\
 opensm.conf
-  configuration     5 keys read, 3 read with another value
-  credit loops      unproven: the configuration of a subnet manager does not say how the fabric is cabled
   not as intended:
     opensm does not know the key sm_prioritee
     opensm complains of the value of sa_key
     opensm takes qos as FALSE, written is yes
     opensm takes m_key otherwise than written
     opensm takes sa_key otherwise than written
+  configuration  5 keys read, 3 read with another value
+  credit loops   unproven: the configuration of a subnet manager does not say how the fabric is
+                 cabled
 """)
 
 
@@ -154,11 +157,12 @@ def test_an_adaptive_engine_of_nvidias_is_left_out_and_reported_and_decided_by_a
     assert code == 0
     assert printed == snapshot("""\
 fabric.yaml: subnet subnet
+  upstream opensm accepts every key that it knows
   configuration     11 keys read, 0 read with another value
-                    left out (only NVIDIA's opensm knows them): routing_engine ar_updn, sharp_enabled
+                    left out (only NVIDIA's opensm knows them): routing_engine ar_updn,
+                    sharp_enabled
   simulated subnet  4 switches, 11 HCAs: up in _ s
   routing engine    minhop here; ar_updn is intended
   partitions        3 from the file
   credit loops      none: no cycle among all paths that go up and then down
-  upstream opensm accepts every key that it knows
 """)
