@@ -133,10 +133,21 @@ def test_the_lines_that_are_advised_are_those_that_count_at_the_port(
     rdma: Patch, buffer: str, ecn: str
 ) -> None:
     """A line for all switches changes nothing where a tier, a speed or a device has one of its own."""
-    changes = checked(declared({"classes": {"rdma": rdma}}), 4).changes
+    changes = checked(declared({"classes": {"rdma": rdma}}), 4, pattern="tree").changes
     assert [change.partition("in the intent: ")[2] for change in changes] == [
         f"classes.rdma.{buffer}.dynamic_th, classes.rdma.{ecn}.max"
     ]
+
+
+def test_a_curve_of_the_preset_is_advised_as_the_key_that_overrides_it() -> None:
+    view = declared({"preset": "nvidia", "classes": {"rdma": {"buffer": {"dynamic_th": -7}, "ecn": None}}})
+    (change,) = checked(view, 4, pattern="tree", size_bytes=64 << 20).changes
+    assert change.endswith("in the intent: classes.rdma.buffer.dynamic_th, classes.rdma.ecn.max")
+
+
+def test_an_incast_advises_no_thresholds_as_it_pauses_whatever_they_are() -> None:
+    verdict = checked(declared({"classes": {"rdma": {"buffer": LOW}}}), 4)
+    assert (verdict.pfc.seeds, verdict.changes) == (4, ())
 
 
 # --- figures ---

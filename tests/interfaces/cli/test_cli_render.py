@@ -31,9 +31,23 @@ def test_without_a_base_it_says_what_the_files_are_not(fabric: Cli) -> None:
     written = tree("out")
     assert {f"out/{name}/qos.json" for name in ("leaf1", "leaf2", "spine1", "spine2")} <= written.keys()
     wrote, warned = outcome.err.splitlines()[-2:]
-    assert wrote.startswith(f"wrote {len(written)} files below out; ")
+    # The manifest itself is written each time.
+    assert wrote == f"wrote {len(written)} files below out, {len(written) - 1} of them new or changed"
     assert warned.startswith("each qos.json holds only the tables this tool owns; reloading a switch with it")
     assert (outcome.code, outcome.out) == (0, "")
+
+
+def test_what_an_earlier_render_wrote_and_this_one_does_not_is_counted_as_removed(fabric: Cli) -> None:
+    fabric("render", ".", "-o", "out")
+    before = tree("out").keys()
+    intent = Path("fabric.yaml")
+    smaller = intent.read_text().replace("hosts_per_leaf: ", "hosts_per_leaf: 1 # ")
+    assert smaller != intent.read_text()
+    intent.write_text(smaller)
+    wrote = next(line for line in fabric("render", ".", "-o", "out").err.splitlines() if "wrote" in line)
+    gone = len(before - tree("out").keys())
+    assert gone > 0
+    assert wrote.endswith(f", removed {gone} of an earlier render")
 
 
 def test_with_a_base_the_result_is_complete(cli: Cli) -> None:
