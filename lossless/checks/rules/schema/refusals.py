@@ -128,7 +128,7 @@ def _without_table(device: Device, target: str, problems: tuple[SchemaViolation,
     return RefusalCause(
         f"{tables}: {rows} of {target} {'are' if count > 1 else 'is'} named, and the file has no table {target}",
         problems,
-        help="this file is a part: nothing to do, or check the complete file (render --base writes one)"
+        help="nothing to fix in a partial file; check the complete one, which render --base writes"
         if device.conformity.context.fragment
         else f"add {target}, or remove these rows",
         severity="info" if device.conformity.context.fragment else None,
