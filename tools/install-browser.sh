@@ -3,6 +3,7 @@
 # tests/site/package-lock.json. Where this machine does not allow it, that is said, and tests that need them skip. With
 # --required that is a failure.
 set -u
+. "$(dirname "$0")/apt.sh"
 cd "$(dirname "$0")/../tests/site" || exit 1
 
 missing() {
@@ -16,30 +17,8 @@ is_there() {
     && cmp -s package-lock.json node_modules/.installed-lock
 }
 
-as_root() {
-  if [ "$(id -u)" = 0 ]; then
-    "$@"
-  elif command -v sudo >/dev/null; then
-    sudo -n "$@"
-  else
-    return 1
-  fi
-}
-
-install() {
-  # shellcheck disable=SC2046 # a list of words
-  as_root env DEBIAN_FRONTEND=noninteractive timeout 300 \
-    apt-get install -y -q --no-install-recommends $(missing) </dev/null >/dev/null 2>&1
-}
-
-refresh() {
-  as_root timeout 120 apt-get update -q </dev/null >/dev/null 2>&1
-}
-
-if [ -n "$(missing)" ] && command -v apt-get >/dev/null && as_root true 2>/dev/null; then
-  echo "installing $(missing | tr '\n' ' ')"
-  install || { refresh && install; }
-fi
+# shellcheck disable=SC2046 # a list of words
+[ -z "$(missing)" ] || with_apt $(missing)
 if [ -z "$(missing)" ] && ! is_there; then
   npm ci --ignore-scripts --no-audit --no-fund --silent && cp package-lock.json node_modules/.installed-lock
 fi

