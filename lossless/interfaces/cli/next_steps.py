@@ -6,6 +6,7 @@ import os
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.findings import SEVERITIES
 from lossless.interfaces.cli.terminal import next_step
 
 if TYPE_CHECKING:
@@ -29,9 +30,10 @@ def is_intent(path: str) -> bool:
 
 
 def after_lint(report: Report, paths: Sequence[str]) -> None:
-    """Explain the first finding; where there is none, go on with the intent or the deployed switches."""
+    """Explain the first of the gravest findings; without any, go on with the intent or the deployed switches."""
     if report.findings:
-        then("rule", report.findings[0].code, because="explains the first finding")
+        first = min(report.findings, key=lambda finding: SEVERITIES.index(finding.severity))
+        then("rule", first.code, because=f"explains the first {first.severity}")
     elif len(paths) == 1 and not report.errors and paths[0] != "-":
         if is_intent(paths[0]):
             then("render", paths[0], "-o", "out", because="writes the configurations")

@@ -18,7 +18,9 @@ PACKET = ("--from", "host1", "--to", "host5", "--dscp", "26")
 HINTS = {
     ("lint", "fabric.yaml"): "lossless render fabric.yaml -o out  # writes the configurations",
     ("lint", "config_db.json"): "lossless simulate config_db.json  # runs traffic through the buffers",
-    ("lint", "broken.json"): "lossless rule WD001  # explains the first finding",
+    ("lint", "broken.json"): "lossless rule WD001  # explains the first error",
+    # The warning of parts/a.json comes first, the error of parts/b.json counts more.
+    ("lint", "parts"): "lossless rule WD001  # explains the first error",
     ("render", "fabric.yaml", "-o", "out"): (
         "lossless lint out  # checks what was written; manifest.json says where it goes"
     ),
@@ -48,6 +50,9 @@ def here(cli: Cli) -> Cli:
     Path("fabric.yaml").write_text(INTENT)
     Path("config_db.json").write_text(LEAF)
     Path("broken.json").write_text(leaf_with("PFC_WD", "Ethernet8", action=None))
+    Path("parts").mkdir()
+    Path("parts/a.json").write_text('{"PORT_QOS_MAP": {"Ethernet0": {"pfc_enable": "3"}}}')
+    Path("parts/b.json").write_text(Path("broken.json").read_text())
     return cli
 
 
