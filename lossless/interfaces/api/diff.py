@@ -88,7 +88,8 @@ def _require_one_file(config_db: str | PathLike[str]) -> None:
     folder = Path(config_db)
     if not folder.is_dir():
         return
-    below = next(iter(sorted((*folder.glob("config_db*.json"), *folder.glob("*/config_db.json")))), None)
+    named = [*sorted(folder.glob("*/config_db.json")), *sorted(folder.glob("*.json"))]
+    below = next((file for file in named if file.name != "manifest.json"), None)
     example = below or folder / "leaf1" / "config_db.json"
     message = f"a folder; diff compares one switch at a time: name its config_db.json, such as {example}"
     raise InputError([Problem(str(config_db), None, None, message)])

@@ -328,9 +328,11 @@ def test_a_patch_that_cannot_be_written_is_said(cli: Cli, running: Data) -> None
     )
 
 
-def test_a_folder_is_answered_with_the_file_that_is_expected(cli: Cli, running: Data) -> None:
-    Path("configs/leaf1").mkdir(parents=True)
-    Path("configs/leaf1/config_db.json").write_text(json.dumps(running))
+@pytest.mark.parametrize("file", ["leaf1/config_db.json", "manifest.json"])
+def test_a_folder_is_answered_with_the_file_that_is_expected(file: str, cli: Cli, running: Data) -> None:
+    """The manifest of a rendered tree is no configuration: then an example is named."""
+    Path("configs", file).parent.mkdir(parents=True)
+    Path("configs", file).write_text(json.dumps(running))
     outcome = cli("diff", "configs", INTENT)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.err == (
