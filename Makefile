@@ -1,7 +1,7 @@
 # make demo    install, then lint, render and simulate the example fabric
 # make test    install what tests need and run them all
-# make check   the static checks: formatting, lint, types, retired phrases
-# make prose   spelling and grammar, by Harper (needs npm)
+# make check   all static checks: formatting, lint, generated files, retired phrases, prose, types
+# make prose   spelling and grammar alone, by Harper (needs npm)
 # make bench   the benchmarks, as ratios to a bare interpreter
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
 # make docs    write the generated documentation again
@@ -18,7 +18,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check prose bench corpus mutants mutations laws fuzz docs answers site lock clean
+.PHONY: demo test check format lint generated phrases prose types bench corpus mutants mutations laws fuzz docs answers site lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -28,11 +28,25 @@ test: $(VENV)/dev.stamp profiles/compiled.json
 	@sh tools/install-harper.sh
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
-check: $(VENV)/dev.stamp
+check: format lint generated phrases prose types
+
+format: $(VENV)/dev.stamp
 	$(BIN)/ruff format --check .
+
+lint: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+
+generated: $(VENV)/dev.stamp
+	$(BIN)/python tools/rule_pages.py --check docs/rules
+	$(BIN)/python tools/incident_page.py --check
+	$(BIN)/python tools/compile_profiles.py --check
+	$(BIN)/python tools/architecture.py --check
+
+phrases: $(VENV)/dev.stamp
 	$(BIN)/python tools/phrases.py
+
+types: $(VENV)/dev.stamp
+	$(BIN)/mypy
 
 prose: $(VENV)/dev.stamp
 	@sh tools/install-harper.sh --required

@@ -21,6 +21,8 @@ WINGS = ("interfaces", "output", "checks", "formats", "analysis", "model", "grou
 """From top to bottom: each imports only itself and those below it."""
 
 CELL, LEFT, TOP = 22, 190, 95
+SIZES = ((1, "one import", 3.5), (9, "up to nine imports", 5.5), (sys.maxsize, "ten imports or more", 8.0))
+"""Most modules, words, radius: three sizes only, so that the picture changes where the structure does."""
 COLOURS = dict(
     zip(WINGS, ("#4e79a7", "#59a14f", "#e15759", "#f28e2b", "#b07aa1", "#9c755f", "#767676"), strict=True)
 )
@@ -114,7 +116,7 @@ def picture() -> str:
 
 def _caption(side: int, number: int) -> list[str]:
     lines = (
-        "A dot: the package of the row imports that of the column; the larger, the more modules do.",
+        "A dot: the package of the row imports that of the column. By size: one import, up to nine, or more.",
         f"{number} dots, none below the diagonal: imports lead down only.",
     )
     return [
@@ -152,8 +154,8 @@ def _labels(names: list[str]) -> list[str]:
 
 def _dot(names: list[str], pair: tuple[str, str], number: int) -> str:
     row, column = (CELL * names.index(name) + CELL / 2 for name in pair)
-    radius = min(9, 3 + number**0.5 / 2)
-    title = f"<title>{pair[0]} imports {pair[1]}: {number} modules</title>"
+    words, radius = next((words, radius) for most, words, radius in SIZES if number <= most)
+    title = f"<title>{pair[0]} imports {pair[1]}: {words}</title>"
     return f'<circle cx="{LEFT + column}" cy="{TOP + row}" r="{radius:.1f}" fill="#333">{title}</circle>'
 
 
