@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.ecn_marking import chip_bytes
 from lossless.analysis.buffers.headroom.port import (
     computed_headroom,
-    computing_speed,
+    fastest_speed,
     is_nvidia,
     shares_headroom,
 )
@@ -259,9 +259,7 @@ def _name(switch: Switch, port: Port) -> str:
 
     Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (getDynamicProfileName).
     """
-    speed_bps = (
-        computing_speed(single_port(switch, port, port.qos)) if port.qos is not None else port.speed_bps
-    )
+    speed_bps = fastest_speed(single_port(switch, port, port.qos)) if port.qos is not None else port.speed_bps
     mtu = (
         f"_mtu{port.mtu_bytes}" if isinstance(port.mtu_bytes, int) and port.mtu_bytes != _DEFAULT_MTU else ""
     )

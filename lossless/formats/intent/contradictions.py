@@ -70,10 +70,15 @@ def _dscp_path(document: Document, name: str, index: int) -> Path:
 
 
 def _bandwidth(document: Document, intent: Intent) -> Iterator[Problem]:
-    share = sum(cls.bandwidth or 0 for cls in intent.classes.values())
-    if share > 100:
-        message = f"bandwidth adds up to {share}%; all classes share 100%"
+    shares = {name: cls.bandwidth for name, cls in intent.classes.items() if cls.bandwidth}
+    if sum(shares.values()) > 100:
+        each = ", ".join(f"{name} {share}%{_from_preset(document, name)}" for name, share in shares.items())
+        message = f"bandwidth adds up to {sum(shares.values())}%, and all classes share 100%: {each}"
         yield located(document, ("classes",), message, at_key=True)
+
+
+def _from_preset(document: Document, name: str) -> str:
+    return "" if document.exists(("classes", name, "bandwidth")) else " (preset)"
 
 
 def _rest(document: Document, intent: Intent) -> Iterator[Problem]:

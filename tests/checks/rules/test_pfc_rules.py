@@ -29,10 +29,7 @@ def qos(port: str, **fields: str | None) -> Patch:
 class TestPrioritiesMismatch:
     def test_one_port_without_pfc_among_others(self) -> None:
         finding = only("PFC001", patched(LEAF, qos("Ethernet4", pfc_enable="")))
-        assert finding.message == (
-            "PFC is off for priority 3, which other ports of the switch pause "
-            "and this port has lossless buffers for"
-        )
+        assert finding.data == {"pfc": [], "missing": [3]}
         assert finding.origin.path == ("PORT_QOS_MAP", "Ethernet4", "pfc_enable")
         assert (finding.severity, finding.elements) == ("warning", ("leaf1:Ethernet4",))
 
@@ -75,9 +72,7 @@ class TestPrioritiesMismatch:
 
     def test_a_priority_too_many_is_one_finding_a_switch(self) -> None:
         finding = only("PFC001", patched(AZURE, {}), rdma_dscps=(3,))
-        assert (
-            finding.message == "PFC is on for priority 4, which no lossless class uses; they use priority 3"
-        )
+        assert finding.data == {"pfc": [3, 4], "lossless": [3], "extra": [4]}
         assert finding.origin.path == ("PORT_QOS_MAP", "Ethernet0", "pfc_enable")
         assert (finding.severity, finding.places) == ("warning", 3)
 

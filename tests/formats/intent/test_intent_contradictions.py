@@ -37,7 +37,7 @@ TOGETHER: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "bandwidth-beyond-100": (
         [("bandwidth: 50%", "bandwidth: 60%")],
-        ["4:1: bandwidth adds up to 110%; all classes share 100%"],
+        ["4:1: bandwidth adds up to 110%, and all classes share 100%: rdma 60%, default 50%"],
     ),
     "bandwidth-0": (
         [("bandwidth: 50%", "bandwidth: 0%")],
@@ -149,7 +149,7 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "contradictions": (
         [("priority: 6", "priority: 3"), ("dscp: 48", "dscp: 26"), ("bandwidth: 50%", "bandwidth: 60%")],
         [
-            "4:1: bandwidth adds up to 110%; all classes share 100%",
+            "4:1: bandwidth adds up to 110%, and all classes share 100%: rdma 60%, default 50%",
             "6:15: classes.cnp.dscp: DSCP 26 already belongs to class rdma",
             "6:29: classes.cnp.priority: 3 is already the priority of class rdma",
         ],
@@ -415,7 +415,7 @@ PRESETS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "bandwidth": (
         [("fabric: base", "fabric: base\nclasses: {rdma: {bandwidth: 60%}}")],
-        ["4:1: bandwidth adds up to 110%; all classes share 100%"],
+        ["4:1: bandwidth adds up to 110%, and all classes share 100%: rdma 60%, default 50% (preset)"],
     ),
     "ecn-number": (
         [("fabric: base", "fabric: base\nclasses: {rdma: {ecn: 3}}")],

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.methods import HeadroomCase, SourcedValue
 from lossless.analysis.buffers.headroom.port import (
     computes_as_before,
-    computing_speed,
+    fastest_speed,
     link_of,
     row_pattern,
     shares_headroom,
@@ -90,7 +90,7 @@ def port_case(ports: PortSet, stated: HeadroomInputs, assumed: SourcedTraffic) -
         shared_headroom=SourcedValue(int(shares_headroom(switch)), "the buffer pools of the switch"),
         gearbox_ns=_or(stated.gearbox_ns, _gearbox(switch.profile)),
         older_formula=computes_as_before(switch),
-        computing_bps=computing_speed(ports) if switch.qos.buffer_model == "dynamic" else None,
+        computing_bps=fastest_speed(ports) if switch.qos.buffer_model == "dynamic" else None,
     )
 
 

@@ -63,11 +63,12 @@ only where it gives every row of its own.
 class LinkNeed(NamedTuple):
     """What the headroom of one lossless group must hold on a link.
 
-    ``cable_bytes`` is the cable alone, ``frame_bytes`` the cable and one frame of the port MTU as configured;
-    ``floor`` is None at a rate without pause quanta. ``need`` is the best known need, None where even the
-    floor is not known.
+    ``speed_bps`` is the fastest that the link can run at; ``cable_bytes`` is the cable alone, ``frame_bytes`` the
+    cable and one frame of the port MTU as configured; ``floor`` is None at a rate without pause quanta. ``need`` is
+    the best known need, None where even the floor is not known.
     """
 
+    speed_bps: int
     cable_m: int
     mtu_bytes: int
     cable_bytes: int
@@ -77,15 +78,15 @@ class LinkNeed(NamedTuple):
 
 
 def link_of(ports: PortSet) -> tuple[int, int, int] | MissingInput:
-    """Return the speed in b/s, the real length in meters and the MTU in bytes of a link."""
-    cable_m, mtu_bytes = ports.cable.known_m, port_mtu(ports)
-    if ports.speed_bps is None:
+    """Return the fastest speed in b/s, the real length in meters and the MTU in bytes of a link."""
+    speed_bps, cable_m, mtu_bytes = fastest_speed(ports), ports.cable.known_m, port_mtu(ports)
+    if speed_bps is None:
         return MissingInput("the speed of the port is unknown")
     if not cable_m:
         return MissingInput("the length of the cable is unknown")
     if mtu_bytes is None:
         return MissingInput("the MTU of the port is unknown")
-    return ports.speed_bps, cable_m, mtu_bytes
+    return speed_bps, cable_m, mtu_bytes
 
 
 def link_need(ports: PortSet) -> LinkNeed | MissingInput:
@@ -96,6 +97,7 @@ def link_need(ports: PortSet) -> LinkNeed | MissingInput:
     speed_bps, cable_m, mtu_bytes = link
     floor = _floor(speed_bps, cable_m, mtu_bytes)
     return LinkNeed(
+        speed_bps=speed_bps,
         cable_m=cable_m,
         mtu_bytes=mtu_bytes,
         cable_bytes=cable_floor_bytes(speed_bps, cable_m),
@@ -208,7 +210,7 @@ def dynamic_headroom(
     Source: sonic-swss cfgmgr/buffer_headroom_mellanox.lua and buffer_headroom_barefoot.lua @e6b0c5b.
     """
     profile, cable_m, mtu_bytes = ports.switch.profile, ports.cable.configured_m, port_mtu(ports)
-    inputs, speed_bps = asic_inputs(profile.asic) if profile else None, computing_speed(ports)
+    inputs, speed_bps = asic_inputs(profile.asic) if profile else None, fastest_speed(ports)
     if profile is None or inputs is None or not cable_m or mtu_bytes is None or speed_bps is None:
         return None
     lanes = max((port.lanes or 1 for port in ports.ports), default=1)
@@ -217,10 +219,11 @@ def dynamic_headroom(
     return evaluate(profile.asic, inputs, link, shared_headroom=shared_headroom, older=older)
 
 
-def computing_speed(ports: PortSet) -> int | None:
-    """Return the speed that the dynamic buffer model computes with: the fastest on offer where a port negotiates.
+def fastest_speed(ports: PortSet) -> int | None:
+    """Return the fastest speed that ports can run at: the fastest on offer where a port negotiates.
 
-    Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b (needRefreshPortDueToEffectiveSpeed).
+    The dynamic buffer model computes with it. Source: sonic-swss cfgmgr/buffermgrdyn.cpp @e6b0c5b
+    (needRefreshPortDueToEffectiveSpeed).
     """
     offered = [port.offered_bps for port in ports.ports if port.offered_bps is not None]
     return max(offered, default=ports.speed_bps)
@@ -268,7 +271,7 @@ def _computed_at(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
 
 
 def _row(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
-    row = ports.switch.hwsku.row_covering(ports.speed_bps, cable_m) if ports.switch.hwsku else None
+    row = ports.switch.hwsku.row_covering(fastest_speed(ports), cable_m) if ports.switch.hwsku else None
     if row is None:
         return None
     name = f"{format_rate(row.speed_bps)} {row.cable_m}m"
@@ -276,16 +279,16 @@ def _row(ports: PortSet, cable_m: int) -> HeadroomNeed | None:
 
 
 def _formula(ports: PortSet, cable_m: int, mtu_bytes: int) -> HeadroomNeed | None:
-    switch = ports.switch
+    switch, speed_bps = ports.switch, fastest_speed(ports)
     inputs = asic_inputs(switch.profile.asic) if switch.profile else None
-    if switch.profile is None or switch.hwsku is None or inputs is None or ports.speed_bps is None:
+    if switch.profile is None or switch.hwsku is None or inputs is None or speed_bps is None:
         return None
     pattern = row_pattern(switch.profile.asic, switch.hwsku)
     if pattern is None:
         return None
     lanes = max((port.lanes or 1 for port in ports.ports), default=1)
     grown = pattern._replace(port_mtu_bytes=max(mtu_bytes, pattern.port_mtu_bytes))
-    link = LinkInputs(ports.speed_bps, cable_m, lanes, *grown)
+    link = LinkInputs(speed_bps, cable_m, lanes, *grown)
     return evaluate(switch.profile.asic, inputs, link, shared_headroom=switch.hwsku.uses_shared_headroom)
 
 

@@ -120,7 +120,7 @@ def _does_not_fit(demand: HeadroomSum, declared: bool) -> Violation:
         return _pool_too_large(demand, demand.shared_bytes, chip)
     return Violation(
         origin=demand.pool.origin if declared else demand.pool.origin.at("size"),
-        message=f"headroom of {format_bytes(demand.headroom_bytes)} for {demand.groups} lossless groups leaves "
+        message=f"headroom of {format_bytes(demand.headroom_bytes)} for {_groups(demand)} leaves "
         f"nothing of {chip} to share",
         note="each group holds its headroom before anything is shared",
         help=f"use shorter cables, fewer lossless classes or fewer ports{stated}",
@@ -133,7 +133,7 @@ def _pool_too_large(demand: HeadroomSum, shared_bytes: int, chip: str) -> Violat
         origin=demand.pool.origin.at("xoff"),
         message=f"{demand.pool.name} sets {format_bytes(shared_bytes)} aside as headroom, which leaves nothing of "
         f"{chip} to share",
-        note=f"{demand.groups} lossless groups can claim {format_bytes(demand.claimed_bytes)} of it",
+        note=f"{_groups(demand)} can claim {format_bytes(demand.claimed_bytes)} of it",
         help=f"set xoff to {demand.claimed_bytes} and size to what the chip has left"
         if demand.chip_bytes is not None and demand.claimed_bytes < demand.chip_bytes
         else "use shorter cables, fewer lossless classes or fewer ports",
@@ -147,13 +147,17 @@ def _oversubscribed(demand: HeadroomSum, ratio: float, from_intent: bool) -> Vio
     origin, told = demand.pool.origin, _told_ratio(demand, ratio)
     return Violation(
         origin=told or (origin.at("xoff") if origin.path[:1] == ("BUFFER_POOL",) else origin),
-        message=f"{demand.groups} lossless groups can claim {format_bytes(demand.claimed_bytes)} of headroom, "
+        message=f"{_groups(demand)} can claim {format_bytes(demand.claimed_bytes)} of headroom, "
         f"{demand.pool.name} holds {format_bytes(demand.shared_bytes or 0)}, {ratio:.2f}:1{declared}",
         note="the sum of xoff over every lossless group of every port with PFC that is not down",
-        help=f"{_remedy(demand, told)}, or accept the ratio: "
-        f"buffers.headroom_oversubscription: {math.ceil(ratio * 10) / 10:g} in an intent",
+        help=f"{_remedy(demand, told)}; where the ratio is meant, state it in the intent: "
+        f"buffers.headroom_oversubscription: {math.ceil(ratio * 10) / 10:g}",
         severity=severity,
     )
+
+
+def _groups(demand: HeadroomSum) -> str:
+    return f"{demand.groups} lossless group{'' if demand.groups == 1 else 's'}"
 
 
 def _told_ratio(demand: HeadroomSum, ratio: float) -> Origin | None:

@@ -32,7 +32,8 @@ pause spends headroom again.
 ```
 
 ## Fix
-Set `xon` (on NVIDIA chips) or `xon_offset` as the vendor's row for this speed and length has it.
+Set `xon` (on NVIDIA chips) or `xon_offset` as the vendor's row for this speed and length has it. Where the group
+pauses below even that `xon`, raise its `dynamic_th` or enlarge the pool.
 
 ## Sources
 - opencomputeproject/SAI inc/saibuffer.h @0826205 (XON_TH and XON_OFFSET_TH, both 0 where they are not set)
@@ -82,7 +83,7 @@ def _violation(device: Device, use: ProfileUse, problem: str, threshold: int | N
         origin=profile.origin.at("xon") if written else profile.origin.key(),
         message=f"{profile.name} {problem}",
         note="xon is in bytes of the group, xon_offset in bytes below its threshold",
-        help=_help(use),
+        help=_help(use, threshold),
         data={
             "xon_bytes": profile.xon_bytes,
             "xon_offset_bytes": profile.xon_offset_bytes,
@@ -91,10 +92,12 @@ def _violation(device: Device, use: ProfileUse, problem: str, threshold: int | N
     ).on_ports(*use.sets)
 
 
-def _help(use: ProfileUse) -> str:
+def _help(use: ProfileUse, threshold: int | None) -> str:
     ports = use.sets[0]
     hwsku = ports.switch.hwsku
     row = hwsku.row_covering(ports.speed_bps, ports.cable.configured_m or 0) if hwsku else None
+    if row is not None and threshold is not None and row.xon_bytes >= threshold:
+        return f"raise dynamic_th, or enlarge the pool: the vendor's xon for this speed and length is {row.xon_bytes}"
     if row is None:
         return "set xon or xon_offset as the vendor's row for this speed and length has it"
     both = f"xon to {row.xon_bytes}"

@@ -9,7 +9,7 @@ from lossless.checks.rules.base import MissingInput, Violation
 from lossless.checks.rules.locations import beside, row_of
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_bytes
+from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.model.hardware.buffer_names import is_pg_profile_name, pg_profile_name
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class ProfileHeadroom(NamedTuple):
         ports, profile, link = self.ports, self.profile, self.link
         row = None if is_computed(ports, profile) else row_of(profile)
         origin, cable = headroom_origin(ports, profile), ports.cable
-        where = f"{ports.rate} over {link.cable_m} m"
+        where = f"{format_rate(link.speed_bps)} over {link.cable_m} m"
         xoff = f"xoff of {profile.name}, {format_bytes(profile.xoff_bytes)}"
         length = f"the length it is for, {cable.configured_m} m"
         return Violation(
@@ -44,7 +44,7 @@ class ProfileHeadroom(NamedTuple):
             help=help_text,
             data={
                 "headroom_bytes": self.given_bytes,
-                "speed_bps": ports.speed_bps,
+                "speed_bps": link.speed_bps,
                 "cable_m": link.cable_m,
                 "mtu_bytes": link.mtu_bytes,
                 "cable_bytes": link.cable_bytes,

@@ -11,7 +11,7 @@ not say what its senders listen to, it is a warning. A profile that is enabled a
 error: it drops. A priority whose traffic has no headroom is not checked; there PFC itself is the mistake.
 
 ## Why it breaks a lossless fabric
-Marks slow senders down before PFC stops them. Without marks PFC is the only control: every congestion pauses
+Marks slow senders down before PFC stops them. Without marks PFC is the only control: any congestion pauses
 whole links, and the pause propagates to victim flows. A curve without marking is
 worse: it drops RDMA packets between its thresholds, on the very queue that PFC keeps from dropping.
 
@@ -113,7 +113,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 _MOST = 4
-_WHY = "without marks PFC is the only control, and every congestion pauses whole links"
+_WHY = "without marks PFC is the only control, and any congestion pauses whole links"
 
 
 def check(view: View) -> Results:
@@ -222,10 +222,20 @@ def _class_violation(
         origin=origin,
         message=message,
         note=note,
-        help="give it min, max and probability; where senders ignore marks, "
-        "state congestion_control: pfc-only",
+        help=f"state min, max and probability {_key(name, origin)}; where senders ignore marks, "
+        "congestion_control: pfc-only",
         data={"speeds": [*map(format_rate, sorted(speeds_bps))]},
     ).on_ports(*distinct(queue.ports for queue in queues))
+
+
+def _key(name: str, origin: Origin) -> str:
+    """Return where a curve is to be stated: at the key that turns it off, else at that of the class."""
+    path = (
+        origin.path
+        if origin.path[:1] == ("classes",) and origin.mark == "value"
+        else ("classes", name, "ecn")
+    )
+    return f"as {'.'.join(map(str, path))}"
 
 
 def _apart(queues: Sequence[LosslessQueue], marked: Sequence[LosslessQueue]) -> tuple[str, str]:

@@ -10,7 +10,8 @@ m), B the shared pool without headroom, as it is written or as the switch comput
 - several ports to one egress: the egress holds N x T(N) at the first XOFF, least with two senders. Kmin above
   that of the most senders the switch has is an error, Kmin above that of two a warning;
 - one port to several congested egresses: the group may hold n x Kmin while nothing is marked. Kmin above half
-  of T(1), which two egresses reach, is a warning.
+  of T(1), which two egresses reach, is a warning;
+- on a switch with two ports that pause, one to the other: Kmin at T(1) or above is a warning.
 
 Kmin below all of these is necessary for a quiet fabric and not sufficient, so the rule never calls one safe.
 
@@ -92,6 +93,8 @@ def check(view: View) -> Results:
                 ranked.append(((1, reach), _incast(view, ports, marking)))
         elif marking.fan_out >= 2 and 2 * marking.kmin_bytes > reach:
             ranked.append(((2, reach), _fan_out(view, ports, marking)))
+        elif marking.kmin_bytes >= reach:
+            ranked.append(((3, reach), _alone(view, ports, marking)))
     yield from tightest(ranked)
 
 
@@ -116,6 +119,16 @@ def _fan_out(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
         ports,
         marking,
         f"a port that feeds two congested egresses pauses at {format_bytes(reach)}, before the first mark",
+    )
+
+
+def _alone(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
+    reach = int(marking.trigger.threshold_bytes(1))
+    return _violation(
+        view,
+        ports,
+        marking,
+        f"a port that has the pool to itself pauses at {format_bytes(reach)}, before the first mark",
     )
 
 

@@ -76,7 +76,8 @@ def _violation(subnet: Subnet, engine: str, near: str | None, available: tuple[s
     harmless = routed_by in subnet.routing.engines or engine != subnet.routing.engine
     return Violation(
         origin=subnet.routing.origin,
-        message=f"{engine!r} is no routing engine: the subnet is routed by {routed_by}",
+        message=f"{engine!r} is no routing engine: "
+        + (f"the subnet is routed by {routed_by}" if routed_by else "opensm gives up, and nothing is routed"),
         help=f"did you mean {near}?" if near else f"there are {', '.join(available)}",
         data={"engine": engine},
         severity="warning" if harmless else None,
@@ -90,8 +91,9 @@ def _near(engine: str, available: tuple[str, ...]) -> str | None:
     return nearest(engine, available)
 
 
-def _instead(subnet: Subnet, engine: str, available: tuple[str, ...]) -> str:
+def _instead(subnet: Subnet, engine: str, available: tuple[str, ...]) -> str | None:
+    """Return the engine that opensm takes instead, None where it is told not to fall back."""
     others = [other for other in subnet.routing.engines if other != engine and other in available]
     if others:
         return others[0]
-    return "none" if subnet.routing.no_fallback else "minhop"
+    return None if subnet.routing.no_fallback else "minhop"

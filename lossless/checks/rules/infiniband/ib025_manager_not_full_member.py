@@ -53,11 +53,11 @@ def check(subnet: Subnet) -> Results:
         before = any(entry.word == "SELF" for entry in about[:-1])
         yield Violation(
             origin=about[-1].origin,
-            message="the subnet manager is a limited member of the default partition, as all hosts are"
+            message="the subnet manager is only a limited member of the default partition, as the hosts are"
             if not before
-            else "this makes the subnet manager a limited member again, after SELF was made a full one",
-            note="limited members cannot talk to each other: no host gets an answer",
-            help="write SELF=full as the last of its members",
+            else "this entry makes the subnet manager a limited member again, after SELF=full",
+            note="limited members cannot talk to each other: the hosts' path queries get no answer",
+            help="write SELF=full as the last entry of the partition",
         )
 
 

@@ -98,7 +98,7 @@ def _too_many(ports: PortSet) -> Iterator[Violation]:
     if extra and wanted.issubset(qos.pfc.priorities):
         yield Violation(
             origin=qos.pfc.origin,
-            message=f"PFC is on for {spell(extra)}, which no lossless class uses; they use {spell(wanted)}",
+            message=f"PFC is on for {spell(extra)}, which no lossless class uses: those use {spell(wanted)}",
             note="each lossless priority takes headroom of its own and is one more domain of pause propagation",
             help=f"take {', '.join(map(str, extra))} out of pfc_enable",
             data={"pfc": list(qos.pfc.priorities), "lossless": [*sorted(wanted)], "extra": [*extra]},
@@ -124,12 +124,11 @@ def _too_few(device: Sequence[PortSet], ports: PortSet) -> Iterator[Violation]:
         return
     qos = serving.qos
     wanted = sorted({*qos.pfc.priorities, *missing})
+    them = "it" if len(missing) == 1 else "them"
     yield Violation(
         origin=qos.pfc.origin,
-        message=(
-            f"PFC is off for {spell(missing)}, which other ports of the switch pause "
-            f"and this port has {_claim(serving)} for"
-        ),
+        message=f"PFC is off for {spell(missing)}: this port has {_claim(serving)} for {them}, "
+        f"and other ports of the switch pause {them}",
         note="traffic of a lossless class leaves and enters here without any pause to protect it",
         help=f'"pfc_enable": "{priority_list(wanted)}"',
         data={"pfc": list(qos.pfc.priorities), "missing": list(missing)},

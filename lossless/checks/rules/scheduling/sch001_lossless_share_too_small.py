@@ -63,7 +63,6 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
-from lossless.checks.rules.locations import below
 from lossless.checks.rules.scheduling.scheduler_use import (
     WEIGHTS,
     below_half_share,
@@ -111,11 +110,17 @@ def _violation(
     share, equal = 100 * weight / total, 100 * len(group) / len(shared)
     numbers = tuple(sorted(group))
     return Violation(
-        origin=below(scheduler.origin, "bandwidth" if view.fabric.declared else "weight"),
+        origin=scheduler.origin if view.fabric.declared else scheduler.origin.at("weight"),
         message=f"lossless {queue_names(numbers)} can count on {share:.1f} % of the link: "
         f"weight {weight} of {total}",
         note=f"equal weights on {len(shared)} queues would give {equal:.1f} %; "
         "what a lossless queue cannot send in time is paused upstream",
-        help="give RDMA the share it is to have when all queues are busy; vendors publish 50 %",
+        help=f"{_remedy(view, group)}; vendors publish 50 % for RDMA",
         data={"queues": list(numbers), "weight": weight, "total": total, "percent": round(share, 2)},
     ).on_ports(ports)
+
+
+def _remedy(view: View, numbers: tuple[int, ...]) -> str:
+    """Return what to raise: the class's share in an intent, else the weight of its scheduler."""
+    names = [cls.name for cls in view.fabric.classes.lossless if cls.priority in numbers]
+    return f"raise classes.{names[0]}.bandwidth" if view.fabric.declared and names else "raise its weight"

@@ -47,7 +47,7 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.scheduling.scheduler_use import scheduler_of, weights
 
 if TYPE_CHECKING:
-    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.qos import Scheduler
     from lossless.model.fabric.view import View
 
 _WHOLE = 100
@@ -61,18 +61,22 @@ def check(view: View) -> Results:
         shared = weights(ports.qos)
         total = sum(shared.values())
         for cls in view.fabric.classes.classes if total > _WHOLE else ():
-            number = -1 if cls.priority is None or cls.lossless else cls.priority
-            if shared.get(number) == _LEAST:
-                yield _violation(ports.qos, cls.name, number, total)
+            scheduler = scheduler_of(ports.qos, cls.priority or 0) if not cls.lossless else None
+            if scheduler is not None and scheduler.weight == _LEAST and _unstated(scheduler):
+                yield _violation(scheduler, cls.name, total)
 
 
-def _violation(qos: PortQos, name: str, number: int, total: int) -> Violation:
-    scheduler = scheduler_of(qos, number)
+def _unstated(scheduler: Scheduler) -> bool:
+    """Return whether nobody stated the share: then its origin is the nearest key above where it would stand."""
+    return scheduler.origin.mark == "key"
+
+
+def _violation(scheduler: Scheduler, name: str, total: int) -> Violation:
     return Violation(
-        origin=scheduler.origin if scheduler else qos.origin,
+        origin=scheduler.origin,
         message=f"class {name} can count on {_WHOLE * _LEAST / total:.1f} % of the link: "
         f"weight {_LEAST} of {total}",
         note=f"a class without bandwidth has what the others leave of {_WHOLE} %, at least weight {_LEAST}",
-        help=f"state bandwidth for class {name}, and less for the others",
+        help=f"state classes.{name}.bandwidth, and less for the others",
         data={"class": name, "weight": _LEAST, "total": total},
     )

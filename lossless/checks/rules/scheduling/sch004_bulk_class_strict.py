@@ -81,7 +81,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
 from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
-from lossless.checks.rules.locations import below, distinct
+from lossless.checks.rules.locations import distinct
 from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, scheduler_uses, unbounded
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -226,7 +226,7 @@ def _origin(view: View, queues: list[_StrictQueue]) -> Origin:
     """Return the scheduler's type where it serves nothing else, otherwise the row that chose the scheduler."""
     first = queues[0]
     if view.fabric.declared:
-        return below(first.scheduler.origin, "scheduling")
+        return first.scheduler.origin
     serves = next(use.numbers for use in scheduler_uses(view) if use.scheduler is first.scheduler)
     return (
         first.scheduler.origin.at("type")

@@ -1,4 +1,4 @@
-"""Every row that is named must exist.
+"""A row that another row refers to must exist.
 
 Severity: warning
 

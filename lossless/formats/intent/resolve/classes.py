@@ -163,7 +163,7 @@ def schedulers(loaded: LoadedIntent) -> dict[str, Scheduler]:
             name=f"scheduler.{name}",
             kind="STRICT" if strict else "DWRR",
             weight=None if strict else cls.bandwidth or share,
-            origin=loaded.origin("classes", name),
+            origin=loaded.origin("classes", name, "scheduling" if strict else "bandwidth"),
         )
     return by_class
 
