@@ -93,7 +93,6 @@ docs: $(VENV)/dev.stamp answers
 
 answers: $(VENV)/dev.stamp
 	$(BIN)/python tools/answers.py
-	$(BIN)/python tools/planning_guides.py
 
 site: $(VENV)/docs.stamp
 	$(BIN)/python tools/build_site.py

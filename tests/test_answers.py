@@ -7,8 +7,10 @@ import re
 import pytest
 
 from tests.paths import ROOT
-from tools import answers
+from tools import answers, headroom_guide
 
+NOT_DRAWN = {ROOT / "docs" / "guides" / "xoff-and-ecn.svg", headroom_guide.PICTURE}
+"""Pictures that no command draws: a sketch by hand, and the one that another tool writes."""
 TEN = "".join(f"line {number}\n" for number in range(10))
 
 
@@ -16,6 +18,9 @@ TEN = "".join(f"line {number}\n" for number in range(10))
 def test_a_page_shows_what_its_commands_print(name: str) -> None:
     found = answers.fresh([name])
     assert {path: path.read_text() for path in found} == found
+    page = ROOT / "docs" / name
+    shown = {page.parent / picture for picture in answers.pictures(page.read_text())}
+    assert shown - found.keys() <= NOT_DRAWN
 
 
 def test_every_answer_of_a_page_is_in_a_block_that_is_run() -> None:

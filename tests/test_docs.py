@@ -16,7 +16,7 @@ from lossless.interfaces.cli import main, options
 from tests.checks.rules.snippets import merge
 from tests.fuzz.test_fuzz import EXAMPLES, ROUNDS
 from tests.interfaces.cli.repositories import repository, write
-from tools import answers, headroom_guide, intent_reference, planning_guides
+from tools import answers, headroom_guide, intent_reference
 from tools.rule_pages import pages
 
 ROOT = Path(__file__).parent.parent
@@ -40,7 +40,7 @@ ANSWERED = {
 }
 """By guide: commands that are shown with what they print, each run by a test here or beside what it is about.
 
-``tools/planning_guides.py`` and ``tools/answers.py`` run all of their guides.
+``tools/answers.py`` runs all of its pages.
 """
 
 
@@ -72,7 +72,7 @@ def test_no_answer_is_shown_that_no_test_asks_for() -> None:
     shown = {
         path.name: len(re.findall(r"^```\n\$ ", path.read_text(), re.MULTILINE))
         for path in GUIDES.glob("*.md")
-        if path.name not in planning_guides.PICTURES and f"guides/{path.name}" not in answers.PAGES
+        if f"guides/{path.name}" not in answers.PAGES
     }
     assert {name: answers for name, answers in shown.items() if answers} == ANSWERED
 

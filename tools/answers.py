@@ -35,7 +35,10 @@ PAGES = (
     "dialects.md",
     "guides/headroom.md",
     "guides/simulate.md",
+    "guides/storm.md",
+    "guides/topology.md",
     "guides/trace.md",
+    "guides/workload.md",
 )
 """The pages that are run as they are; pictures that their commands draw are kept beside them, under the same name."""
 CUT = "...\n"
@@ -53,11 +56,14 @@ def fresh(names: Iterable[str] = PAGES) -> dict[Path, str]:
     for path in map(DOCS.__truediv__, names):
         with elsewhere():
             found[path] = run(path)
-            shown = re.findall(r"!\[[^]]*\]\(([\w.-]+\.svg)\)", found[path])
-            found |= {
-                path.with_name(svg): Path(svg).read_text("utf-8") for svg in shown if Path(svg).exists()
-            }
+            drawn = [svg for svg in pictures(found[path]) if Path(svg).exists()]
+            found |= {path.parent / svg: Path(svg).read_text("utf-8") for svg in drawn}
     return found
+
+
+def pictures(text: str) -> list[str]:
+    """Return the pictures that a page shows, as paths from its folder."""
+    return re.findall(r"!\[[^]]*\]\(([\w./-]+\.svg)\)", text)
 
 
 @contextlib.contextmanager
@@ -73,24 +79,19 @@ def elsewhere() -> Iterator[None]:
             os.chdir(here)
 
 
-def run(page: Path, files: Iterable[str] = ()) -> str:
-    """Do what a page says from its first block to its last, and return it with what was printed.
+def run(page: Path) -> str:
+    """Do what a page says from its first block to its last, and return it with what was printed."""
+    return _FENCE.sub(_done, page.read_text(encoding="utf-8"))
 
-    ``files`` names whole intents and sheets that have no title.
-    """
-    names = iter(files)
 
-    def shown(fence: re.Match[str]) -> str:
-        language, title, text = fence.groups()
-        if title or language == "csv" or (language == "yaml" and text.startswith("lossless:")):
-            name = Path(title or next(names, "fabric.yaml"))
-            name.parent.mkdir(parents=True, exist_ok=True)
-            name.write_text(text, encoding="utf-8")
-        elif text.startswith("$ "):
-            return f"```{language}\n{''.join(map(_again, _COMMAND.split(text)[1:]))}```"
-        return fence[0]
-
-    return _FENCE.sub(shown, page.read_text(encoding="utf-8"))
+def _done(fence: re.Match[str]) -> str:
+    language, title, text = fence.groups()
+    if title:
+        Path(title).parent.mkdir(parents=True, exist_ok=True)
+        Path(title).write_text(text, encoding="utf-8")
+    elif text.startswith("$ "):
+        return f"```{language}\n{''.join(map(_again, _COMMAND.split(text)[1:]))}```"
+    return fence[0]
 
 
 def _again(shown: str) -> str:

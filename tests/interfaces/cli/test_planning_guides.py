@@ -1,4 +1,4 @@
-"""The guides to topology, workload and storm show what their commands print and draw, and each part is an intent."""
+"""Each part of an intent in the guides to topology and workload is one."""
 
 from __future__ import annotations
 
@@ -10,23 +10,12 @@ import pytest
 from lossless.api import lint_documents
 from lossless.ground.documents import load_text
 from tests.paths import ROOT
-from tools import planning_guides
 
 GUIDES = ROOT / "docs" / "guides"
 
 
 def intents(guide: str = "topology.md") -> list[str]:
-    return re.findall(r"^```yaml\n(.*?)^```$", (GUIDES / guide).read_text(), re.MULTILINE | re.DOTALL)
-
-
-def test_the_guides_and_their_pictures_are_what_the_program_says() -> None:
-    fresh = planning_guides.fresh()
-    assert {path: path.read_text() for path in fresh} == fresh
-
-
-def test_every_picture_that_is_drawn_is_shown() -> None:
-    for guide, pictures in planning_guides.PICTURES.items():
-        assert re.findall(r"!\[[^]]+\]\(([^)]+)\)", (GUIDES / guide).read_text()) == [*pictures.values()]
+    return re.findall(r"^```yaml.*?\n(.*?)^```$", (GUIDES / guide).read_text(), re.MULTILINE | re.DOTALL)
 
 
 def test_the_fabric_of_the_guide_is_clean() -> None:
@@ -62,4 +51,4 @@ def test_the_cluster_of_the_guide_to_workloads_is_one_of_an_intent() -> None:
 
 
 def test_all_parts_were_tried() -> None:
-    assert [len(intents(guide)) for guide in planning_guides.PICTURES] == [11, 1, 0]
+    assert [len(intents(guide)) for guide in ("topology.md", "workload.md")] == [11, 1]
