@@ -6,7 +6,7 @@
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
 # make docs    write the generated documentation again
 # make site    build the documentation site into out/site/html
-# make answers what commands print in the tutorial, the FAQ and the guides, written again
+# make answers what commands print in the README, the tutorial, the FAQ and the guides, written again
 # make mutants  deliberate faults in five packages, which their own tests must notice (slow)
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
 # make laws    the laws between commands, for ten minutes on fabrics that are drawn again

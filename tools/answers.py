@@ -21,24 +21,37 @@ import tempfile
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
-from lossless.interfaces.cli import main as lossless
+from lossless.interfaces.cli import main as lossless, options
+from tests.interfaces.cli.repositories import environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCS = ROOT / "docs"
 PAGES = (
-    "tutorial.md",
-    "faq.md",
-    "dialects.md",
-    "guides/headroom.md",
-    "guides/simulate.md",
-    "guides/storm.md",
-    "guides/topology.md",
-    "guides/trace.md",
-    "guides/workload.md",
+    "README.md",
+    "docs/tutorial.md",
+    "docs/faq.md",
+    "docs/dialects.md",
+    "docs/guides/ci.md",
+    "docs/guides/diff.md",
+    "docs/guides/editors.md",
+    "docs/guides/headroom.md",
+    "docs/guides/host-facts.md",
+    "docs/guides/import.md",
+    "docs/guides/infiniband.md",
+    "docs/guides/jobs.md",
+    "docs/guides/lint.md",
+    "docs/guides/render.md",
+    "docs/guides/simulate.md",
+    "docs/guides/storm.md",
+    "docs/guides/suppress.md",
+    "docs/guides/sweep.md",
+    "docs/guides/topology.md",
+    "docs/guides/trace.md",
+    "docs/guides/workload.md",
 )
 """The pages that are run as they are; pictures that their commands draw are kept beside them, under the same name."""
 CUT = "...\n"
@@ -46,6 +59,8 @@ CUT = "...\n"
 _FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ ", re.MULTILINE)
 _SHELL = re.compile(r"[|<>&;*$`]")
+_TODAY = "2026-06-15"
+"""The day on which pages are run, for suppressions that end."""
 _SIMILAR = 0.5
 """Below this similarity of two lines, one did not become the other."""
 
@@ -53,7 +68,7 @@ _SIMILAR = 0.5
 def fresh(names: Iterable[str] = PAGES) -> dict[Path, str]:
     """Return pages with what their commands print now, and the pictures that they show and draw."""
     found: dict[Path, str] = {}
-    for path in map(DOCS.__truediv__, names):
+    for path in map(ROOT.__truediv__, names):
         with elsewhere():
             found[path] = run(path)
             drawn = [svg for svg in pictures(found[path]) if Path(svg).exists()]
@@ -104,7 +119,8 @@ def _answer(command: str) -> str:
     if words[0] != "lossless" or _SHELL.search(command):
         return _by_shell(command)
     out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    today = mock.patch.object(options, "today", return_value=_TODAY)
+    with today, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         lossless(words[1:])
     return out.getvalue() + err.getvalue()
 
@@ -117,7 +133,7 @@ def _by_shell(command: str) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        env={**os.environ, "PATH": path, "LC_ALL": "C.UTF-8"},
+        env={**environment(), "PATH": path, "LC_ALL": "C.UTF-8"},
     )
     return done.stdout
 

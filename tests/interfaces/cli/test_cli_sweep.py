@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 from lossless.analysis.simulation.engine.run import prepare
-from lossless.interfaces.cli import main
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import INTENT, LEAF
 from tests.paths import ROOT
@@ -282,20 +281,6 @@ def test_an_interrupt_ends_it_at_once_and_nothing_is_reported(
     assert process.returncode == 130
     assert set(out.splitlines()) <= {"some are done", "work is handed out"}
     assert re.fullmatch(rf"lossless: {said}; nothing is reported\n\n?", err)
-
-
-def test_the_guide_shows_what_is_printed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(ROOT)
-    guide = (ROOT / "docs" / "guides" / "sweep.md").read_text()
-    shown = re.findall(r"^```\n\$ lossless (sweep .*)\n((?:.*\n)*?)```$", guide, re.MULTILINE)
-    assert shown
-    for command, printed in shown:
-        assert main(command.split()) == 0
-        out = capsys.readouterr().out
-        for part in filter(None, printed.split("...\n")):
-            assert part in out
 
 
 def test_the_best_setting_is_put_into_the_intent_and_checked_as_it_was_swept(swept: Cli) -> None:

@@ -18,16 +18,6 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
 
 
-def test_the_guide_shows_what_the_schema_says_of_a_key(cli: Cli) -> None:
-    found = re.search(r"^\$ lossless schema \| jq '\.(\S+)'\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    steps, shown = re.findall(r"[^.\[\]]+", found[1]), found[2]
-    part = json.loads(cli("schema").out)
-    for step in steps:
-        part = part[int(step) if step.isdecimal() else step]
-    assert json.loads(shown) == part
-
-
 def test_settings_of_the_guide_can_be_read() -> None:
     settings = [json.loads(text) for text in blocks("json")]
     assert settings[0]["glspc.serverCommandArguments"] == ["lsp"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from tests.formats.hosts.read import printed
 from tests.interfaces.cli.conftest import Cli, cli
 from tests.interfaces.cli.inputs import BASES, INTENT
-from tests.paths import ROOT
 
 __all__ = ["cli"]
 FILE = "hosts/host1/snapshot.facts"
@@ -244,18 +242,6 @@ class TestFiles:
         found = {element for f in said["findings"] if f["code"] == "PFC003" for element in f["elements"]}
         assert found == {"leaf7:Ethernet0 - server7:eth2"}
         assert said["summary"]["files"] == 35
-
-
-def test_the_guide_shows_what_is_printed(cli: Cli, sound_snapshot: str) -> None:
-    put("fabric.yaml", INTENT)
-    off = changed(sound_snapshot, "enabled     0   0   0   1   0", "enabled     0   0   0   0   0")
-    put(FILE, changed(off, "pfc-prevention-tout: 100", "pfc-prevention-tout: 8000"))
-    guide = ROOT / "docs" / "guides" / "host-facts.md"
-    blocks = re.findall(r"^```\n(.*?)^```$", guide.read_text(), re.MULTILINE | re.DOTALL)
-    command, _, shown = next(block for block in blocks if block.startswith("$ lossless lint")).partition("\n")
-    outcome = cli(*command.split()[2:])
-    assert outcome.code == 1
-    assert outcome.out == shown
 
 
 def test_fixing_leaves_hosts_as_they_are_and_still_checks_them(cli: Cli, sound_snapshot: str) -> None:
