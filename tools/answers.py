@@ -42,6 +42,7 @@ PAGES = (
     "docs/guides/host-facts.md",
     "docs/guides/import.md",
     "docs/guides/infiniband.md",
+    "docs/guides/intent.md",
     "docs/guides/jobs.md",
     "docs/guides/lint.md",
     "docs/guides/render.md",

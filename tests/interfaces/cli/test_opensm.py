@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,22 @@ def shown(path: Path, change: dict[str, object], capsys: pytest.CaptureFixture[s
     """Return the exit code and what is printed of an intent, without the time that it took."""
     path.write_text(intent_with(change).text, encoding="utf-8")
     code = main(["opensm", str(path)])
-    printed = capsys.readouterr().out.replace(str(path), "fabric.yaml")
-    return code, re.sub(r"up in [\d.]+ s", "up in _ s", printed)
+    return code, timeless(capsys.readouterr().out.replace(str(path), "fabric.yaml"))
+
+
+def timeless(printed: str) -> str:
+    return re.sub(r"up in [\d.]+ s", "up in _ s", printed)
+
+
+@pytest.mark.usefixtures("installed")
+def test_the_guide_shows_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    guide = (ROOT / "docs" / "guides" / "infiniband.md").read_text(encoding="utf-8")
+    ((command, answer),) = re.findall(r"^    \$ lossless (.*)\n((?:    .*\n)+)", guide, re.MULTILINE)
+    monkeypatch.chdir(ROOT / "examples")
+    assert main(command.split()) == 0
+    assert timeless(textwrap.dedent(answer)) == timeless(capsys.readouterr().out)
 
 
 @pytest.mark.usefixtures("installed")
