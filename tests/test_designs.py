@@ -28,7 +28,7 @@ ERRORS: dict[str, set[str]] = {
 }
 """What makes each design unsafe as it stands: no HWSKU of the 7060X6 has rows for 200G and 400G, or for 300 m."""
 REFUSED = {
-    "tomahawk5-thor2": "unknown key 'load_balancing'; there are policy, bounce",
+    "tomahawk5-thor2": "unknown key 'load_balancing'; there is bounce",
     "uec": "transport: 'uec' is not one of rocev2, infiniband, efa, gcp or azure",
 }
 """What cannot be said in an intent yet, and the one message of it."""

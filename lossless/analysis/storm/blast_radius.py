@@ -342,8 +342,8 @@ def _class(view: View, wanted: str | None) -> TrafficClass:
         return lossless[0]
     match = next((cls for cls in lossless if cls.name == wanted), None)
     if match is None:
-        names = ", ".join(cls.name for cls in lossless)
-        raise ScenarioError(f"no lossless class {wanted!r}; there is {names}")
+        hint = suggestion(wanted, [cls.name for cls in lossless])
+        raise ScenarioError(f"no lossless class {wanted!r}{hint}")
     return match
 
 

@@ -133,9 +133,8 @@ def _fault(entry: Any) -> str:
         return "an entry needs a count of 1 or more, or a list of names in on"
     if entry["code"] not in RULES:
         from lossless.checks.rules.selectors import unknown
-        from lossless.ground.basics.nearest import nearest
 
-        return unknown(entry["code"], nearest)
+        return unknown(entry["code"])
     return ""
 
 

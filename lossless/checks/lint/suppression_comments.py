@@ -165,7 +165,7 @@ class _CommentReader:
             self._note(offset, f"this suppression names no rule; expected {_FORM}")
         for word in words:
             if not codes_of(word):
-                self._note(offset, f"{unknown(word, nearest)} (in a suppression)")
+                self._note(offset, f"in a suppression: {unknown(word)}")
         return tuple(word for word in words if codes_of(word))
 
     def _reason(self, offset: int, comment: str) -> tuple[str, str]:

@@ -13,9 +13,10 @@ from lossless.checks.rules.registry import RULES, Codes, code_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
 EVERY = "ALL"
+SEE_ALL = "lossless rules lists all"
 _DIGITS = "0123456789"
 _EXACT = 1_000
 """How precise the name of one rule is: a family with digits says less, as much as it has characters."""
@@ -48,13 +49,13 @@ def families() -> tuple[str, ...]:
     return tuple(dict.fromkeys(code.rstrip(_DIGITS) for code in RULES))
 
 
-def unknown(selector: str, nearest: Callable[[str, Iterable[str]], str | None]) -> str:
-    """Return the message for a selector that matches no rule; ``nearest`` finds the word that was meant."""
+def unknown(selector: str) -> str:
+    """Return the message for a selector that matches no rule."""
+    from lossless.ground.basics.nearest import nearest
+
     names = (row.name for row in RULES.values())
     near = nearest(selector, (*RULES, *names, *families(), EVERY))
-    if near is None:
-        return f"no rule {selector!r}; lossless rules lists all"
-    return f"no rule {selector!r}; did you mean {near}?"
+    return f"no rule {selector!r}; " + (f"did you mean {near}? ({SEE_ALL})" if near else SEE_ALL)
 
 
 def chosen(choice: RuleChoice) -> Codes:

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError, core_schema
 from lossless.formats.intent.base import RATE_PATTERN, identifier, rate, refused, shown, small_number
 from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema, tier_name
 from lossless.formats.intent.wiring import NAME
-from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.nearest import key_suggestion
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _mapping_of(value: object, keys: tuple[str, ...], within: Path) -> dict[str,
         raise refused(f"expected a whole number from 0 to 7 or a mapping, found {shown(value)}", *within)
     for key in value:
         if key not in keys:
-            hint = suggestion(str(key), keys, most=None)
+            hint = key_suggestion(str(key), keys, value)
             raise refused(f"unknown key {shown(key)}{hint}", *within, key, at_key=True)
     return value
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.environment import VARIABLE_KEYS
-from lossless.formats.intent.problems import located, suggestion
+from lossless.formats.intent.problems import located
 from lossless.formats.intent.ranks import mapping_keys, speed_mappings
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.units import format_rate, parse_rate
 
 if TYPE_CHECKING:

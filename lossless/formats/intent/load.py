@@ -18,12 +18,11 @@ from lossless.formats.intent.problems import (
     not_text,
     reaches,
     refusals,
-    suggestion,
 )
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import nearest, suggestion
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -130,7 +129,9 @@ def _preset(document: Document) -> dict[str, Any]:
     if name is None:
         return {}
     if name not in PRESETS:
-        message = f"preset: {shown(name)} is no preset{suggestion(shown(name), PRESETS)}"
+        message = (
+            f"preset: {shown(name)} is no preset{suggestion(name if isinstance(name, str) else '', PRESETS)}"
+        )
         raise InputError([located(document, ("preset",), message)])
     with open(os.path.join(data_dir("profiles"), "presets", f"{name}.toml"), "rb") as file:
         return tomllib.load(file)["intent"]  # type: ignore[no-any-return]

@@ -11,7 +11,7 @@ from lossless.formats.intent.base import shown
 from lossless.formats.intent.classes import CLASS_NAME, EcnIntent
 from lossless.formats.intent.document import Intent
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.nearest import nearest, suggestion as nearest_of
+from lossless.ground.basics.nearest import key_suggestion, nearest
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -74,11 +74,6 @@ def in_file_order(problems: Sequence[Problem]) -> list[Problem]:
     return sorted(set(problems), key=lambda p: (p.line or 0, p.column or 0, p.message))
 
 
-def suggestion(name: str, candidates: Sequence[str]) -> str:
-    """Return the nearest name as half a sentence, all of them where none is near; empty for none."""
-    return nearest_of(name, candidates, None) if candidates else ""
-
-
 def refusals(written: IntentSource, details: Sequence[ErrorDetails]) -> Iterator[Problem]:
     """Yield the problems behind pydantic's errors. A misspelled key is not also a missing one."""
     missing: dict[Path, list[str]] = {}
@@ -132,20 +127,14 @@ def _unknown_key(written: IntentSource, loc: Path, missing: list[str], unknown: 
     key = str(loc[-1])
     here = written.path(loc[:-1])
     keys = _keys_at(written.model, loc[:-1])
-    open_keys = [k for k in keys if not written.document.exists((*here, k))] or keys
-    meant = nearest(key, missing) or nearest(key, open_keys)
+    stated = {name for name in keys if written.document.exists((*here, name))}
+    meant = nearest(key, missing) or nearest(key, set(keys) - stated)
     if meant is None and unknown == len(missing) == 1:
         meant = missing[0]
     if meant in missing:
         missing.remove(meant)
-    hint = f"; did you mean {meant}?" if meant else _also_there(key, keys) or suggestion(key, keys)
+    hint = key_suggestion(key, keys, stated, meant=meant)
     return located(written.document, written.path(loc), f"unknown key {shown(key)}{hint}", at_key=True)
-
-
-def _also_there(key: str, keys: Sequence[str]) -> str:
-    """Return a hint at a key that the unknown one is near to and that is written as well."""
-    close = nearest(key, keys)
-    return f"; did you mean {close}, which is there already?" if close else ""
 
 
 def _refusal(written: IntentSource, detail: ErrorDetails) -> Problem:

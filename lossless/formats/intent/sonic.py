@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from lossless.formats.intent.base import Model, refused, shown
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.tier import SWITCH_ROLES
 
 RELEASES = ("202305", "202311", "202405", "202411", "master")
@@ -54,9 +54,8 @@ def _word(value: object, what: str, known: tuple[str, ...], *within: str) -> str
     text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
     if text in known:
         return str(text)
-    near = nearest(text, known) if isinstance(text, str) else None
-    hint = f"did you mean {near}?" if near else f"there are {_listed(known)}"
-    raise refused(f"{shown(value)} is no {what}; {hint}", *within)
+    hint = suggestion(text if isinstance(text, str) else "", known, most=None)
+    raise refused(f"{shown(value)} is no {what}{hint}", *within)
 
 
 def _listed(words: tuple[str, ...], joined: str = "and") -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable
 
 _NAMED = 5
 """Names that a message lists; there may be thousands."""
@@ -44,12 +44,36 @@ def ranked(name: str, candidates: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys(candidates), key=likeness, reverse=True)
 
 
-def suggestion(name: str, names: Sequence[str], most: int | None = _NAMED) -> str:
-    """Return what to say behind an unknown name: ``; did you mean leaf1?``, or which names there are.
+def suggestion(
+    name: str, names: Iterable[str], most: int | None = _NAMED, *, meant: str | None = None, see: str = ""
+) -> str:
+    """Return what to say behind an unknown name: ``; did you mean leaf1? (others: leaf2, leaf3)``.
 
-    The nearest come first; no more than ``most`` are named, all without it.
+    Where none is near: which names there are. The nearest come first; no more than ``most`` are listed, all without
+    it. ``meant`` is the name that is known to be meant, ``see`` the command that lists those that are left out.
     """
-    near = nearest(name, names)
-    if near is not None:
-        return f"; did you mean {near}?"
-    return f"; there are {listed(ranked(name, names), most or len(names))}" if names else "; there are none"
+    known = list(dict.fromkeys(names))
+    if not known:
+        return "; there are none"
+    near = meant or nearest(name, known)
+    others = [other for other in ranked(name, known) if other != near]
+    shown = listed(others, most or len(others))
+    if see and most and len(others) > most:
+        shown += f", see {see}"
+    if near is None:
+        return f"; there {'is' if len(others) == 1 else 'are'} {shown}"
+    return f"; did you mean {near}?" + (f" (others: {shown})" if others else "")
+
+
+def key_suggestion(
+    key: str, known: Iterable[str], stated: Container[str], *, meant: str | None = None
+) -> str:
+    """Return what to say behind an unknown key: every key that can still be stated beside it, the nearest first.
+
+    Nothing is said where no key is known. ``meant`` is as :func:`suggestion` has it.
+    """
+    known = list(known)
+    free = [name for name in known if name not in stated]
+    if free or not known:
+        return suggestion(key, free, most=None, meant=meant) if free else ""
+    return f"; every key that is known here is stated already: {', '.join(known)}"

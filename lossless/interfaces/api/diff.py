@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.wording import listed
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
 
@@ -101,23 +100,20 @@ def _switch(fabric: Fabric, running: Document, device: str | None) -> Switch:
     Raises:
         InputError: there is none; the message names those that there are.
     """
-    from lossless.ground.basics.nearest import nearest
+    from lossless.ground.basics.nearest import suggestion
     from lossless.output.render.drift import hostname_of
 
     switches = {switch.name: switch for switch in fabric.switches}
     name = device or hostname_of(running)
     if name in switches:
         return switches[name]
-    near = nearest(name, switches) if name else None
-    hint = f"did you mean {near}?" if near else f"it has {listed(list(switches), 5)}"
+    hint = suggestion(name or "", switches)
     if device:
-        message = f"the intent has no switch {device!r}; {hint}"
+        message = f"the intent has no switch {device!r}{hint}"
     elif name:
-        message = (
-            f"is the file of {name!r}, and the intent has no such switch; {hint}; name one with --device"
-        )
+        message = f"is the file of {name!r}, and the intent has no such switch{hint}; name one with --device"
     else:
         message = (
-            f"does not say whose it is (DEVICE_METADATA|localhost|hostname); {hint}; name one with --device"
+            f"does not say whose it is (DEVICE_METADATA|localhost|hostname){hint}; name one with --device"
         )
     raise InputError([Problem(running.file, None, None, message)])

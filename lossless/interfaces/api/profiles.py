@@ -70,8 +70,6 @@ def hardware(name: str | None = None, profile_dirs: Sequence[str | PathLike[str]
 
 
 def _unknown(name: str, names: Sequence[str]) -> str:
-    from lossless.ground.basics.nearest import nearest
+    from lossless.ground.basics.nearest import suggestion
 
-    near = nearest(name, names)
-    hint = f"did you mean {near!r}?" if near else "lossless profiles lists all"
-    return f"no profile is called {name!r}; {hint}"
+    return f"no profile is called {name!r}{suggestion(name.lower(), names, see='lossless profiles')}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lossless.checks.rules.documentation import Rule, rule_of
 from lossless.checks.rules.registry import RULES, code_of
-from lossless.checks.rules.selectors import codes_of, families, unknown
+from lossless.checks.rules.selectors import SEE_ALL, codes_of, families, unknown
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.nearest import nearest
 
@@ -28,8 +28,9 @@ def rule(word: str) -> Rule:
     codes = {word: code for code, name in rule_names().items() for word in (code, name)}
     near = nearest(word, codes)
     if near is None:
-        raise LosslessError(f"no rule {word!r}; lossless rules lists all")
-    raise LosslessError(f"no rule {word!r}; did you mean {codes[near]} ({RULES[codes[near]].name})?")
+        raise LosslessError(f"no rule {word!r}; {SEE_ALL}")
+    meant = f"{codes[near]} ({RULES[codes[near]].name})"
+    raise LosslessError(f"no rule {word!r}; did you mean {meant}? ({SEE_ALL})")
 
 
 def find_rule(word: str) -> Rule | None:
@@ -45,4 +46,4 @@ def rule_names() -> dict[str, str]:
 
 def unknown_selector(word: str) -> str | None:
     """Return why a word of ``select`` or ``ignore`` matches no rule, None where it matches one."""
-    return None if codes_of(word) else unknown(word, nearest)
+    return None if codes_of(word) else unknown(word)

@@ -85,10 +85,10 @@ class Commands(click.Group):
         """
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            from lossless.ground.basics.nearest import nearest
+            from lossless.ground.basics.nearest import suggestion
 
-            near = nearest(name, COMMANDS)
-            raise click.UsageError(f"no command {name!r}" + (f"; did you mean {near}?" if near else ""), ctx)
+            hint = suggestion(name, COMMANDS, see="lossless --help")
+            raise click.UsageError(f"no command {name!r}{hint}", ctx)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -155,11 +155,9 @@ def _find(kind: str, name: str, extra_dirs: Sequence[Folder]) -> str | None:
 
 def unknown_profile(what: str, name: str, known: list[str]) -> str:
     """Return the words for a profile that does not exist, with the nearest that does."""
-    from difflib import get_close_matches
+    from lossless.ground.basics.nearest import suggestion
 
-    near = get_close_matches(name.lower(), known, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-    return f"no {what} profile is called {name!r}; {hint}"
+    return f"no {what} profile is called {name!r}{suggestion(name.lower(), known, see='lossless profiles')}"
 
 
 @cache

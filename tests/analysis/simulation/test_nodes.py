@@ -293,7 +293,7 @@ def test_the_nic_behind_a_failed_port_is_gone() -> None:
 
 
 def test_a_port_that_is_not_there_cannot_fail() -> None:
-    with pytest.raises(ScenarioError, match="no port 'leaf1:Ethernet1' fails, because there is none"):
+    with pytest.raises(ScenarioError, match="no port is called 'leaf1:Ethernet1'; did you mean"):
         put(deployed(), failed=("leaf1:Ethernet1",))
 
 

@@ -117,7 +117,11 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("stuck", "message"),
         [
-            (StormSource("hots1"), "no host 'hots1' in this fabric; did you mean host1?"),
+            (
+                StormSource("hots1"),
+                "no host 'hots1' in this fabric; did you mean host1? "
+                "(others: host2, host3, host4, host5, host6 and 2 more)",
+            ),
             (StormSource("host1:port9"), "host1 has no port 'port9'; it has port1, port2"),
             (StormSource("host1", traffic_class="default"), "no lossless class 'default'; there is rdma"),
         ],

@@ -59,7 +59,7 @@ def messages(baseline: Baseline) -> list[str]:
         ({**SOUND, "on": ["Ethernet0"], "count": -1}, NEEDS_COUNT),
         *(({**SOUND, "on": names}, "on is a list of names") for names in ("Ethernet0", [4], [""])),
         ({**SOUND, "severity": "grave"}, "an entry needs a severity, one of error, warning, info"),
-        ({**SOUND, "code": "WD0"}, "no rule 'WD0'; did you mean WD?"),
+        ({**SOUND, "code": "WD0"}, "no rule 'WD0'; did you mean WD? (lossless rules lists all)"),
     ],
 )
 def test_a_wrong_entry_is_named_and_the_others_count(tmp_path: Path, entry: object, message: str) -> None:

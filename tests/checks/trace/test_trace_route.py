@@ -136,11 +136,20 @@ def test_neighbors_without_a_file_are_ends_by_name() -> None:
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        ("hots1", "host5", "no host or switch 'hots1'; did you mean host1?"),
+        (
+            "hots1",
+            "host5",
+            "no host or switch 'hots1'; did you mean host1? (others: host2, host3, host4, host5, host6 and 6 more)",
+        ),
         ("zzz", "host5", "no host or switch 'zzz'; there are host1, host2, host3, host4, host5 and 7 more"),
         ("leaf1", "host5", "leaf1 is a switch; name one of its ports, like leaf1:Ethernet0"),
-        ("leaf1:Ethernet3", "host5", "leaf1 has no port 'Ethernet3'; did you mean Ethernet32?"),
-        ("host1:port3", "host5", "host1 has no port 'port3'; did you mean port2?"),
+        (
+            "leaf1:Ethernet3",
+            "host5",
+            "leaf1 has no port 'Ethernet3'; did you mean Ethernet32? (others: Ethernet0, "
+            "Ethernet4, Ethernet8, Ethernet12, Ethernet16 and 6 more)",
+        ),
+        ("host1:port3", "host5", "host1 has no port 'port3'; did you mean port2? (others: port1)"),
         ("host1:port1", "host1:port1", "a packet needs two ends: both name the same port"),
     ],
 )
@@ -151,7 +160,9 @@ def test_ends_that_are_none(source: str, target: str, message: str) -> None:
 
 
 def test_a_switch_of_via_must_exist() -> None:
-    with pytest.raises(LosslessError, match=r"^no switch 'spine3'; did you mean spine2\?$"):
+    with pytest.raises(
+        LosslessError, match=r"^no switch 'spine3'; did you mean spine2\? \(others: spine1, leaf1, leaf2\)$"
+    ):
         traced([intent({})], "host1", "host5", via="spine3")
 
 

@@ -118,7 +118,7 @@ def test_partitions_of_one_name_are_told_apart() -> None:
     [
         (
             "qos-levels\n  qos-level\n    sll: 1\n  end-qos-level\nend-qos-levels\n",
-            (3, 5, "'sll' is no word of a qos-level, perhaps sl"),
+            (3, 5, "'sll' is no word of a qos-level; did you mean sl? (others: use, name, "),
         ),
         ("qos-ulps\n  default : 16\nend-qos-ulps\n", (2, 13, "'16' is no SL; expected 0 to 15")),
         ("qos-ulps\n  default : 0\n", (1, 1, "qos-ulps has no end-qos-ulps")),

@@ -29,7 +29,7 @@ OF_ONE_KEY: Cases = {
     ),
     "key": (
         ("engine: ftree", "engin: ftree"),
-        ["16:13: unknown key 'engin'; did you mean engine?"],
+        ["16:13: unknown key 'engin'; did you mean engine? (others: fallback, compute_nodes)"],
     ),
     "priority": (
         ("priority: 14", "priority: 16"),
@@ -100,7 +100,9 @@ OF_SEVERAL_KEYS: Cases = {
     ),
     "level": (
         ("level: storage, rate", "level: storag, rate"),
-        ["27:34: partitions.storage.level: there is no level storag; did you mean storage?"],
+        [
+            "27:34: partitions.storage.level: there is no level storag; did you mean storage? (others: compute)"
+        ],
     ),
     "rails": (
         ("rails: 2", "rails: 3"),
@@ -125,7 +127,10 @@ OF_SEVERAL_KEYS: Cases = {
     ),
     "host": (
         ("on: sm1", "on: sm2"),
-        ["14:16: subnet_manager.hosts.0.on: there is no host or switch sm2; did you mean sm1?"],
+        [
+            "14:16: subnet_manager.hosts.0.on: there is no host or switch sm2; did you mean sm1? (other"
+            "s: host2, spine2, host1, host3, host4 and 10 more)"
+        ],
     ),
     "manager-on-several-hosts": (
         ("on: sm1", 'on: "host[1-2]"'),
@@ -133,19 +138,30 @@ OF_SEVERAL_KEYS: Cases = {
     ),
     "manager-on-no-host": (
         ("{on: sm1, priority: 14}, {on: leaf1", '{on: "@storag", priority: 14}, {on: leaf1'),
-        ["14:16: subnet_manager.hosts.0.on: @storag is no role of hosts; did you mean storage?"],
+        [
+            "14:16: subnet_manager.hosts.0.on: @storag is no role of hosts; did you mean storage? (othe"
+            "rs: compute, management)"
+        ],
     ),
     "member": (
         ("host[1-4]", "host[1-40]"),
-        ["27:102: partitions.storage.members.limited: there is no host host9; did you mean host8?"],
+        [
+            "27:102: partitions.storage.members.limited: there is no host host9; did you mean host8? (o"
+            "thers: host1, host2, host3, host4, host5 and 4 more)"
+        ],
     ),
     "role": (
         ('exclude: "@storage"', 'exclude: "@strage"'),
-        ["28:42: sharp.exclude: @strage is no role of hosts; did you mean storage?"],
+        [
+            "28:42: sharp.exclude: @strage is no role of hosts; did you mean storage? (others: management, compute)"
+        ],
     ),
     "guid-of-nobody": (
         ("{spine1: 0x", "{spine3: 0x"),
-        ["11:17: there is no switch or HCA spine3; did you mean spine2?"],
+        [
+            "11:17: there is no switch or HCA spine3; did you mean spine2? (others: spine1, leaf3, leaf"
+            "1, leaf2, leaf4 and 19 more)"
+        ],
     ),
     "guid-of-two": (
         ("0002:c903:0000:0002", "0002:c903:0000:0001"),
@@ -153,7 +169,10 @@ OF_SEVERAL_KEYS: Cases = {
     ),
     "switch": (
         ("switch: nvidia-qm9700", "switch: nvidia-sn5600"),
-        ["5:20: no InfiniBand switch profile is called 'nvidia-sn5600'; did you mean 'nvidia-q3400'?"],
+        [
+            "5:20: no InfiniBand switch profile is called 'nvidia-sn5600'; did you mean "
+            "nvidia-q3400? (others: nvidia-qm8700, nvidia-qm9700, nvidia-qm8790, nvidia-qm9790)"
+        ],
     ),
     "no-switch": (
         ("switch: nvidia-qm9700", "leaf: nvidia-qm9700"),
@@ -161,7 +180,7 @@ OF_SEVERAL_KEYS: Cases = {
     ),
     "partition-of-jobs": (
         ("partition: storage", "partition: stor"),
-        ["29:35: jobs.partition: there is no partition stor; did you mean storage?"],
+        ["29:35: jobs.partition: there is no partition stor; did you mean storage? (others: Default)"],
     ),
     "gv-without-ufm": (
         ("  keys:", "  ufm: {Sharp: {x: 1}}\n  keys:"),
@@ -175,7 +194,7 @@ OF_SEVERAL_KEYS: Cases = {
 OF_LISTED: Cases = {
     "link-to-nothing": (
         ("{a: a, b: b", "{a: a, b: c"),
-        ["12:7: there is no switch c"],
+        ["12:7: there is no switch c; there are a, b"],
     ),
     "one-port-of-two-links": (
         ("{a: a, b: b", '{a: "a:3", b: b'),
@@ -195,7 +214,7 @@ OF_LISTED: Cases = {
     ),
     "host-at-nothing": (
         ("h2: {at: b", "h2: {at: c"),
-        ["15:14: there is no switch c"],
+        ["15:14: there is no switch c; there are a, b"],
     ),
 }
 

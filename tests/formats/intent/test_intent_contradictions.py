@@ -143,7 +143,7 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
                 "9:20: pfc.watchdog.poll: '600' has no unit; write it "
                 "like 200ms or 4us (units: ns, us, µs, ms, s)"
             ),
-            "15:5: unknown key 'leafs'; did you mean leaves?",
+            "15:5: unknown key 'leafs'; did you mean leaves? (others: lag, oversubscription, dual_tor, room)",
         ],
     ),
     "contradictions": (
@@ -163,8 +163,9 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         ],
         [
             (
-                "12:18: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean "
-                "'nvidia-sn5600'?"
+                "12:18: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn5"
+                "600? (others: nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 a"
+                "nd 12 more, see lossless profiles)"
             ),
             (
                 "12:72: hardware.spine: nvidia-sn5600 has no HWSKU 'V64'; there are ACS-SN5600, "
@@ -173,15 +174,15 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             ),
             (
                 "12:83: hardware.nic: no network adapter profile is called 'connectx-9'; did you "
-                "mean 'connectx-8'?"
+                "mean connectx-8? (others: connectx-7, connectx-6-dx, bluefield-3, broadcom-thor-2)"
             ),
         ],
     ),
     "keys-of-one-mapping": (
         [("poll: 600ms, detection: 1200ms", "pol: 600ms, detectio: 1200ms")],
         [
-            "9:14: unknown key 'pol'; did you mean poll?",
-            "9:26: unknown key 'detectio'; did you mean detection?",
+            "9:14: unknown key 'pol'; did you mean poll? (others: detection)",
+            "9:26: unknown key 'detectio'; did you mean detection? (others: poll)",
         ],
     ),
     "numbers-as-keys-and-a-value": (
@@ -203,7 +204,7 @@ def test_all_mistakes_are_reported_in_the_order_of_the_file(case: str) -> None:
 NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "unknown-device": (
         [("b: leaf2", "b: leaf3")],
-        ["20:21: topology.links.0.b: no device 'leaf3'; did you mean leaf2?"],
+        ["20:21: topology.links.0.b: no device 'leaf3'; did you mean leaf2? (others: leaf1, host1, host2)"],
     ),
     "unlike-any-device": (
         [("b: leaf2", "b: zzz")],
@@ -212,8 +213,8 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "two-unknown": (
         [("b: leaf2", "b: leaf3"), ("b: host1", "b: host3")],
         [
-            "20:21: topology.links.0.b: no device 'leaf3'; did you mean leaf2?",
-            "21:21: topology.links.1.b: no device 'host3'; did you mean host2?",
+            "20:21: topology.links.0.b: no device 'leaf3'; did you mean leaf2? (others: leaf1, host1, host2)",
+            "21:21: topology.links.1.b: no device 'host3'; did you mean host2? (others: host1, leaf1, leaf2)",
         ],
     ),
     "two-hosts": (
@@ -254,7 +255,10 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             )
         ],
     ),
-    "link-key": ([("cable: 30m", "cables: 30m")], ["20:45: unknown key 'cables'; did you mean cable?"]),
+    "link-key": (
+        [("cable: 30m", "cables: 30m")],
+        ["20:45: unknown key 'cables'; did you mean cable? (others: lag)"],
+    ),
     "link-that-is-a-word": (
         [("{a: leaf1, b: leaf2, links: 1 x 800G, cable: 30m}", "leaf1")],
         ["20:7: topology.links.0: expected a mapping, found 'leaf1'"],
@@ -293,7 +297,8 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "16:35: topology.devices.leaf2.hardware: no switch profile is called "
-                "'nvidia-sn56'; did you mean 'nvidia-sn5600'?"
+                "'nvidia-sn56'; did you mean nvidia-sn5600? (others: nvidia-sn4600c, nvidia-sn2410, "
+                "nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 and 12 more, see lossless profiles)"
             )
         ],
     ),
@@ -325,7 +330,8 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "18:30: topology.devices.host2.nic: no network adapter profile is called "
-                "'connectx-9'; did you mean 'connectx-8'?"
+                "'connectx-9'; did you mean connectx-8? (others: connectx-7, connectx-6-dx, "
+                "bluefield-3, broadcom-thor-2)"
             )
         ],
     ),
@@ -423,7 +429,10 @@ PRESETS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "ecn-key": (
         [("fabric: base", "fabric: base\nclasses: {rdma: {ecn: {mim: 5 MB}}}")],
-        ["4:24: unknown key 'mim'; did you mean min?"],
+        [
+            "4:24: unknown key 'mim'; did you mean min? (others: max, probability, yellow, red, by_spee"
+            "d, by_tier, by_device)"
+        ],
     ),
     "class-nothing": (
         [("fabric: base", "fabric: base\nclasses: {rdma: ~}")],
@@ -431,7 +440,10 @@ PRESETS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "class-key": (
         [("fabric: base", "fabric: base\nclasses: {rdma: {dcsp: 26}}")],
-        ["4:18: unknown key 'dcsp'; did you mean dscp?"],
+        [
+            "4:18: unknown key 'dcsp'; did you mean dscp? (others: pg, priority, lossless, "
+            "scheduling, bandwidth, ecn, buffer, queue)"
+        ],
     ),
     "classes-nothing": (
         [("fabric: base", "fabric: base\nclasses:")],

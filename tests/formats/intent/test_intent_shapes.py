@@ -183,8 +183,9 @@ WRONG: dict[str, tuple[str, Changes, list[str]]] = {
         [("{switch: nvidia-sn5600", "{switch: nvidia-sn5601")],
         [
             (
-                "12:20: hardware.switch: no switch profile is called 'nvidia-sn5601'; did you "
-                "mean 'nvidia-sn5600'?"
+                "12:20: hardware.switch: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-s"
+                "n5600? (others: nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700"
+                " and 12 more, see lossless profiles)"
             )
         ],
     ),
@@ -240,7 +241,10 @@ OWN: dict[str, tuple[str, list[str]]] = {
     "swapped-names": ("  names: {leaf1: leaf2, leaf2: leaf1}\n", []),
     "name-of-nothing": (
         "  names: {leaf3: tor}\n",
-        ["21:11: topology.names: the shape has no device 'leaf3'; did you mean leaf2?"],
+        [
+            "21:11: topology.names: the shape has no device 'leaf3'; did you mean leaf2? (others: leaf1"
+            ", host1, host2, host3, host4 and 6 more)"
+        ],
     ),
     "name-of-another": (
         "  names: {leaf1: leaf2}\n",
@@ -265,7 +269,8 @@ OWN: dict[str, tuple[str, list[str]]] = {
     "ports-to-nobody": (
         '  ports: {"leaf1:leaf2": [Ethernet448]}\n',
         [
-            "21:11: topology.ports: no links lead as 'leaf1:leaf2' says, DEVICE:NEIGHBOR; did you mean leaf1:spine2?"
+            "21:11: topology.ports: no links lead as 'leaf1:leaf2' says, DEVICE:NEIGHBOR; did you "
+            "mean leaf1:spine2? (others: leaf1:host2, leaf1:spine1, leaf1:host1, leaf1:host3, leaf1:host4)"
         ],
     ),
     "too-few-ports": (

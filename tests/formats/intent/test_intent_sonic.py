@@ -12,8 +12,10 @@ from lossless.ground.documents import load_text
 from tests.formats.intent.intent_texts import SHAPE, said_of
 
 WRONG = {
-    "buffers: {model: dynamc}": "23:18: buffers.model: 'dynamc' is no buffer model; did you mean dynamic?",
-    "buffers: {model: {leaf: dyn}}": "23:25: buffers.model.leaf: 'dyn' is no buffer model; did you mean dynamic?",
+    "buffers: {model: dynamc}": "23:18: buffers.model: 'dynamc' is no buffer model; did you mean dynamic? "
+    "(others: traditional)",
+    "buffers: {model: {leaf: dyn}}": "23:25: buffers.model.leaf: 'dyn' is no buffer model; did you mean dynamic? "
+    "(others: traditional)",
     "buffers: {model: {leaf: dynamic, spyne: traditional}}": (
         "23:34: 'spyne' is no role of a switch; there are leaf, spine, super-spine and switch"
     ),
@@ -21,13 +23,13 @@ WRONG = {
         "23:18: buffers.model: an empty mapping; write traditional or dynamic, or one of them for each role"
     ),
     "buffers: {model: [dynamic]}": (
-        "23:18: buffers.model: a list is no buffer model; there are traditional and dynamic"
+        "23:18: buffers.model: a list is no buffer model; there are traditional, dynamic"
     ),
     "buffers: {pools: both}": (
-        "23:18: buffers.pools: 'both' is no form of ingress pools; there are single and split"
+        "23:18: buffers.pools: 'both' is no form of ingress pools; there are single, split"
     ),
     "buffers: {unused_ports: yes}": (
-        "23:25: buffers.unused_ports: 'yes' is no policy for unused ports; there are reclaim and keep"
+        "23:25: buffers.unused_ports: 'yes' is no policy for unused ports; there are reclaim, keep"
     ),
     "buffers: {small_packets: 50%}": (
         "23:26: buffers.small_packets: counts in the dynamic buffer model alone; state model: dynamic, or leave it out"
@@ -38,18 +40,20 @@ WRONG = {
     "buffers: {model: dynamic, lossless_mtu: 12000}": (
         "23:41: buffers.lossless_mtu: 12000 is no lossless packet; SONiC takes 68 to 9,216 bytes"
     ),
-    "sonic: {release: 202412}": "23:18: sonic.release: 202412 is no release that is known; did you mean 202411?",
+    "sonic: {release: 202412}": "23:18: sonic.release: 202412 is no release that is known; did you mean 202411? "
+    "(others: 202311, 202405, 202305, master)",
     "sonic: {release: true}": (
-        "23:18: sonic.release: true is no release that is known; there are 202305, 202311, 202405, 202411 and master"
+        "23:18: sonic.release: true is no release that is known; there are 202305, 202311, 202405, "
+        "202411, master"
     ),
     "sonic: {devices: {leaf1: 3}}": (
-        "23:26: sonic.devices.leaf1: 3 is no release that is known; "
-        "there are 202305, 202311, 202405, 202411 and master"
+        "23:26: sonic.devices.leaf1: 3 is no release that is known; there are 202305, 202311, 20240"
+        "5, 202411, master"
     ),
     "sonic: {devices: leaf1}": (
         "23:18: sonic.devices: expected a mapping of devices to releases, found 'leaf1'"
     ),
-    "sonic: {relase: 202411}": "23:9: unknown key 'relase'; did you mean release?",
+    "sonic: {relase: 202411}": "23:9: unknown key 'relase'; did you mean release? (others: devices)",
 }
 
 

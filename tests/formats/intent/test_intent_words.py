@@ -189,7 +189,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "network-class": (
         [("on: separate", "on: fabric, class: rdm")],
-        ["22:32: networks.storage.class: no class 'rdm'; did you mean rdma?"],
+        ["22:32: networks.storage.class: no class 'rdm'; did you mean rdma? (others: cnp, default)"],
     ),
     "network-class-unlike": (
         [("on: separate", "on: fabric, class: zzz")],
@@ -199,25 +199,32 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("spine: nvidia-sn5600", "spine: nvidia-sn5601")],
         [
             (
-                "12:40: hardware.spine: no switch profile is called 'nvidia-sn5601'; did you "
-                "mean 'nvidia-sn5600'?"
+                "12:40: hardware.spine: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn"
+                "5600? (others: nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 "
+                "and 12 more, see lossless profiles)"
             )
         ],
     ),
     "hwsku": (
         [("leaf: nvidia-sn5600", "leaf: {profile: nvidia-sn5600, hwsku: ACS-SN560}")],
-        [("12:50: hardware.leaf: nvidia-sn5600 has no HWSKU 'ACS-SN560'; did you mean ACS-SN5600?")],
+        [
+            (
+                "12:50: hardware.leaf: nvidia-sn5600 has no HWSKU 'ACS-SN560'; did you mean "
+                "ACS-SN5600? (others: Mellanox-SN5600-O128, Mellanox-SN5600-V256, "
+                "Mellanox-SN5600-C224O8, Mellanox-SN5600-C256S1)"
+            )
+        ],
     ),
     "hwsku-of-another": (
         [("leaf: nvidia-sn5600", "leaf: {profile: nvidia-sn3700, hwsku: V64}")],
-        ["12:50: hardware.leaf: nvidia-sn3700 has no HWSKU 'V64'; there are ACS-MSN3700"],
+        ["12:50: hardware.leaf: nvidia-sn3700 has no HWSKU 'V64'; there is ACS-MSN3700"],
     ),
     "nic": (
         [("connectx-7", "connectx-9")],
         [
             (
-                "12:60: hardware.nic: no network adapter profile is called 'connectx-9'; did you "
-                "mean 'connectx-8'?"
+                "12:60: hardware.nic: no network adapter profile is called 'connectx-9'; did you mean conne"
+                "ctx-8? (others: connectx-7, connectx-6-dx, bluefield-3, broadcom-thor-2)"
             )
         ],
     ),
@@ -225,8 +232,9 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("leaf: nvidia-sn5600", "leaf: {profile: nvidia-sn5601}")],
         [
             (
-                "12:28: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean "
-                "'nvidia-sn5600'?"
+                "12:28: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn5"
+                "600? (others: nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 a"
+                "nd 12 more, see lossless profiles)"
             )
         ],
     ),
@@ -251,7 +259,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "preset": (
         [("transport", "preset: nvida\ntransport")],
-        ["3:9: preset: 'nvida' is no preset; did you mean nvidia?"],
+        ["3:9: preset: 'nvida' is no preset; did you mean nvidia? (others: azure, pfc-only)"],
     ),
     "preset-unlike": (
         [("transport", "preset: zzz\ntransport")],

@@ -90,7 +90,7 @@ class TestTheReleaseOfASwitch:
 
     def test_a_device_that_does_not_exist_is_an_error(self) -> None:
         assert said_of(f"{SHAPE}sonic: {{devices: {{leef1: 202405}}}}\n") == [
-            "23:19: sonic.devices: no switch is called leef1; did you mean leaf1?"
+            "23:19: sonic.devices: no switch is called leef1; did you mean leaf1? (others: leaf2, spine1, spine2)"
         ]
 
 

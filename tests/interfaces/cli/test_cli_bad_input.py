@@ -49,7 +49,8 @@ PAIRS = {
     "unknown-key": (
         "fabric.yaml",
         intent_with("networks:", "netwroks:").encode(),
-        "fabric.yaml:21:1: unknown key 'netwroks'; did you mean networks?\n"
+        "fabric.yaml:21:1: unknown key 'netwroks'; did you mean networks? (others: buffers, "
+        "telemetry, hosts, preset, sonic, mtu, cluster, failures)\n"
         "   |\n"
         "21 | netwroks:\n"
         "   | ^^^^^^^^",
@@ -91,7 +92,8 @@ PAIRS = {
         "fabric.yaml",
         intent_with("leaf: nvidia-sn5600", "leaf: nvidia-sn5610").encode(),
         "fabric.yaml:12:18: hardware.leaf: no switch profile is called 'nvidia-sn5610'; "
-        "did you mean 'nvidia-sn5600'?\n"
+        "did you mean nvidia-sn5600? (others: nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, nvidia-sn3700, "
+        "nvidia-sn4700 and 12 more, see lossless profiles)\n"
         "   |\n"
         "12 | hardware: {leaf: nvidia-sn5610, spine: nvidia-sn5600, nic: connectx-7}\n"
         "   |                  ^^^^^^^^^^^^^",
@@ -100,7 +102,7 @@ PAIRS = {
         "fabric.yaml",
         intent_with("nic: connectx-7", "nic: connectx7").encode(),
         "fabric.yaml:12:60: hardware.nic: no network adapter profile is called 'connectx7'; "
-        "did you mean 'connectx-7'?\n"
+        "did you mean connectx-7? (others: connectx-8, connectx-6-dx, bluefield-3, broadcom-thor-2)\n"
         "   |\n"
         "12 | hardware: {leaf: nvidia-sn5600, spine: nvidia-sn5600, nic: connectx7}\n"
         "   |                                                            ^^^^^^^^^",

@@ -236,7 +236,7 @@ def test_nothing_is_written_where_something_cannot_be_read(known: Cli) -> None:
         ),
         (
             '{"version": 2, "findings": [{"file": "a", "object": "b", "code": "WD0", "severity": "info", "count": 1}]}',
-            "lossless-baseline.json:1:29: no rule 'WD0'; did you mean WD?",
+            "lossless-baseline.json:1:29: no rule 'WD0'; did you mean WD? (lossless rules lists all)",
         ),
         ("<<<<<<< HEAD\n{}", "lossless-baseline.json:1:1: expected a value"),
     ],

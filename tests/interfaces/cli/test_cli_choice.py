@@ -67,7 +67,10 @@ def test_rules_are_chosen_by_code_name_and_family(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--select", "WDOG"), "Invalid value for '--select': no rule 'WDOG'; did you mean WD?"),
+        (
+            ("--select", "WDOG"),
+            "Invalid value for '--select': no rule 'WDOG'; did you mean WD? (lossless rules lists all)",
+        ),
         (("--ignore", "WD,"), "Invalid value for '--ignore': no rule ''; lossless rules lists all"),
         (("--config", "gone.toml"), "Invalid value for '--config': File 'gone.toml' does not exist."),
         (("--config", "fabric.yaml", "--no-config"), "--config and --no-config contradict each other"),
@@ -259,7 +262,7 @@ def test_every_mistake_in_a_configuration_is_named_where_it_stands(site: Cli) ->
     assert code == 2
     assert "WD001" in out
     assert err == snapshot("""\
-lossless.toml:1:17: select: no rule 'TPO'; did you mean TOP?
+lossless.toml:1:17: select: no rule 'TPO'; did you mean TOP? (lossless rules lists all)
 
 lossless.toml:1:24: select: 7 is no rule; expected a code, a name or a family, in quotes
 
@@ -267,17 +270,18 @@ lossless.toml:2:10: ignore: 'TOP' is no list of rules; expected one such as ["WD
 
 lossless.toml:3:11: fail-on: 'warn' is none of error, warning, info, never; did you mean warning?
 
-lossless.toml:4:1: no key 'sellect'; did you mean select?
+lossless.toml:4:1: no key 'sellect'; every key that is known here is stated already: select, ignore, \
+fail-on, baseline, severity, suppress
 
 lossless.toml:5:12: baseline: '' is no text; expected one that says something, in quotes
 
 lossless.toml:8:9: 'fatal' is none of error, warning, info
 
-lossless.toml:9:1: no rule 'WD999'; did you mean WD009?
+lossless.toml:9:1: no rule 'WD999'; did you mean WD009? (lossless rules lists all)
 
 lossless.toml:11:1: reason is missing: why these findings are accepted, for whoever reads this later.
 
-lossless.toml:13:1: no key 'pfad'; there are path, rules, reason, object, until
+lossless.toml:13:1: no key 'pfad'; there are path, reason, object, until
 
 lossless.toml:16:9: rules: [] is no list of rules; expected one such as ["WD001", "ECN"]
 
@@ -309,7 +313,7 @@ def test_half_an_entry_keeps_nothing_back(site: Cli) -> None:
     )
     code, out, err = site("lint", "-q", "configs")
     assert (code, "WD001" in out) == (2, True)
-    assert err == "lossless.toml:4:1: no key 'objct'; did you mean object?\n"
+    assert err == "lossless.toml:4:1: no key 'objct'; did you mean object? (others: path, until)\n"
 
 
 def test_a_broken_configuration_stops_nothing_else(site: Cli) -> None:

@@ -45,7 +45,17 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("lnit", "no command 'lnit'; did you mean lint?"), ("x", "no command 'x'")],
+    [
+        (
+            "lnit",
+            "no command 'lnit'; did you mean lint? (others: import, simulate, baseline, "
+            "collector, render and 14 more, see lossless --help)",
+        ),
+        (
+            "x",
+            "no command 'x'; there are lint, render, diff, import, headroom and 15 more, see lossless --help",
+        ),
+    ],
 )
 def test_an_unknown_command_draws_the_nearest(name: str, message: str, cli: Cli) -> None:
     outcome = cli(name)
@@ -68,8 +78,14 @@ def test_a_rule_is_explained_by_code_and_by_name(word: str, cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("WDD001", "lossless: no rule 'WDD001'; did you mean WD001 (watchdog-missing)?"),
-        ("watchdog-mising", "lossless: no rule 'watchdog-mising'; did you mean WD001 (watchdog-missing)?"),
+        (
+            "WDD001",
+            "lossless: no rule 'WDD001'; did you mean WD001 (watchdog-missing)? (lossless rules lists all)",
+        ),
+        (
+            "watchdog-mising",
+            "lossless: no rule 'watchdog-mising'; did you mean WD001 (watchdog-missing)? (lossless rules lists all)",
+        ),
         ("?", "lossless: no rule '?'; lossless rules lists all"),
     ],
 )
@@ -128,9 +144,12 @@ def test_every_profile_can_be_shown(name: str, cli: Cli) -> None:
 
 
 def test_an_unknown_profile_draws_the_nearest(cli: Cli) -> None:
-    message = "lossless: no profile is called 'connectx7'; did you mean 'connectx-7'?\n"
+    message = (
+        "lossless: no profile is called 'connectx7'; did you mean connectx-7? (others: connectx-8, connectx-6, "
+        "connectx-6-dx, accton-as9516, arista-7050cx3 and 23 more, see lossless profiles)\n"
+    )
     assert cli("profiles", "connectx7") == (2, "", message)
-    assert cli("profiles", "??").err == "lossless: no profile is called '??'; lossless profiles lists all\n"
+    assert cli("profiles", "??").err.endswith(" and 24 more, see lossless profiles\n")
 
 
 def test_the_schema_is_that_of_an_intent(cli: Cli) -> None:

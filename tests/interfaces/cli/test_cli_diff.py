@@ -243,12 +243,15 @@ def test_the_device_is_the_one_that_the_file_names_or_that_is_named(cli: Cli, ru
     outcome = cli("diff", write(running), INTENT)
     assert (outcome.code, outcome.err) == (
         2,
-        "config_db.json: is the file of 'sonic', and the intent has no such switch; it has leaf1, leaf2, spine1, "
-        "spine2; name one with --device\n",
+        "config_db.json: is the file of 'sonic', and the intent has no such switch; there are spine1, spine2, "
+        "leaf1, leaf2; name one with --device\n",
     )
     assert cli("diff", "config_db.json", INTENT, "--device", "leaf1").code == 0
     wrong = cli("diff", "config_db.json", INTENT, "--device", "leaf11")
-    assert wrong.err == "config_db.json: the intent has no switch 'leaf11'; did you mean leaf1?\n"
+    assert (
+        wrong.err
+        == "config_db.json: the intent has no switch 'leaf11'; did you mean leaf1? (others: leaf2, spine1, spine2)\n"
+    )
     del running["DEVICE_METADATA"]["localhost"]["hostname"]
     assert "does not say whose it is" in cli("diff", write(running), INTENT).err
 

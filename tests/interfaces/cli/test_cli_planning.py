@@ -227,7 +227,11 @@ buffers: not checked
     ("keys", "told"),
     [
         ("gpus_per_host: 0", ":19: cluster.gpus_per_host: 0 is not a number of GPUs in one host"),
-        ("gpus_per_hosts: 8", "unknown key 'gpus_per_hosts'; did you mean gpus_per_host?"),
+        (
+            "gpus_per_hosts: 8",
+            "unknown key 'gpus_per_hosts'; did you mean gpus_per_host? (others: nics_per_host, "
+            "gpus, bandwidth_per_gpu, rails, nvlink, ualink)",
+        ),
         ("gpus_per_host: 8, nvlink: {generation: 6, domain: 8}", "generation"),
         ("gpus_per_host: 8, nvlink: {generation: 5, domain: 0}", "domain"),
         (

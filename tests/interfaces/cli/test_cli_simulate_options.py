@@ -98,12 +98,16 @@ REFUSED = [
     ("--max-events", "0", "Invalid value for '--max-events': 0 is not in the range x>=1."),
     ("--max-events", "10", "allow more with --max-events"),
     ("--format", "yaml", "Invalid value for '--format': 'yaml' is not one of 'text', 'json'."),
-    ("--target", "nobody", "lossless: --target: no NIC port is called 'nobody'; there is host1:port1"),
-    ("--class", "gold", "lossless: --class: no lossless class is called 'gold'; there are: rdma"),
+    (
+        "--target",
+        "nobody",
+        "lossless: --target: no NIC port is called 'nobody'; there are host1:port1, host1:port2",
+    ),
+    ("--class", "gold", "lossless: --class: no lossless class is called 'gold'; there is rdma"),
     (
         "--link-down",
         "leaf1:Ethernet1",
-        "lossless: --link-down: no port 'leaf1:Ethernet1' fails, because there is none",
+        "lossless: --link-down: no port is called 'leaf1:Ethernet1'; did you mean leaf1:Ethernet16?",
     ),
     (
         "--slow-nic",
@@ -113,7 +117,8 @@ REFUSED = [
     (
         "--nic",
         "connectx-99",
-        "lossless: --nic: no network adapter profile is called 'connectx-99'; did you mean 'connectx-8'?",
+        "lossless: --nic: no network adapter profile is called 'connectx-99'; did you mean "
+        "connectx-8? (others: connectx-7, connectx-6-dx, bluefield-3, broadcom-thor-2)",
     ),
 ]
 

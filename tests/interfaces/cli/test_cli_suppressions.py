@@ -114,7 +114,10 @@ def test_what_only_looks_like_a_comment(site: Cli) -> None:
 @pytest.mark.parametrize(
     ("comment", "message"),
     [
-        ("ignore[TOP0001] -- x", "no rule 'TOP0001'; did you mean TOP001? (in a suppression)"),
+        (
+            "ignore[TOP0001] -- x",
+            "in a suppression: no rule 'TOP0001'; did you mean TOP001? (lossless rules lists all)",
+        ),
         ("ignore[TOP001]", "this suppression has no reason; expected # lossless: ignore[CODE] -- reason"),
         (
             "ignore[TOP001] -- until=2026-12-31",
@@ -166,7 +169,10 @@ def test_the_known_rules_of_a_suppression_hold(site: Cli) -> None:
     intent(f"# lossless: ignore[TOPP, TOP001] {WHY}")
     code, out, err = site("lint", "-q", "fabric.yaml")
     assert (code, out) == (2, "")
-    assert err == "fabric.yaml:19:24: no rule 'TOPP'; did you mean TOP? (in a suppression)\n"
+    assert (
+        err
+        == "fabric.yaml:19:24: in a suppression: no rule 'TOPP'; did you mean TOP? (lossless rules lists all)\n"
+    )
 
 
 def test_an_expired_suppression_and_what_it_kept_back(site: Cli) -> None:

@@ -203,7 +203,7 @@ def test_a_threshold_is_varied_once(swept: Cli) -> None:
         ),
         (
             ("--vary", "dynamic_th=0", "--class", "gold"),
-            "lossless: --class: no lossless class is called 'gold'; there are: rdma\n",
+            "lossless: --class: no lossless class is called 'gold'; there is rdma\n",
         ),
     ],
 )

@@ -15,6 +15,7 @@ from lossless.analysis.simulation.question.request import PATTERNS, Question
 from lossless.analysis.simulation.question.routes import EcmpRoutes
 from lossless.ground.basics.errors import NotHereError, ScenarioError
 from lossless.ground.basics.findings import MissingInput
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.hosts import Transport
 
@@ -155,9 +156,9 @@ def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
     for name in names:
         switch, _, port = name.partition(":")
         if view.port(switch, port) is None:
-            raise NotHereError(
-                f"--link-down: no port {name!r} fails, because there is none; name it like leaf1:Ethernet0"
-            )
+            there = view.switch_by_name.get(switch)
+            ports = (f"{switch}:{each.name}" for each in there.ports) if there else view.switch_by_name
+            raise NotHereError(f"--link-down: no port is called {name!r}{suggestion(name, ports)}")
         failed.add((switch, port))
     return frozenset(failed)
 
@@ -173,8 +174,8 @@ def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingIn
         if wanted is None or wanted in (sim_class.name, str(sim_class.priority))
     ]
     if not chosen:
-        names = ", ".join(sim_class.name for sim_class in known)
-        raise ScenarioError(f"--class: no lossless class is called {wanted!r}; there are: {names}")
+        hint = suggestion(str(wanted), [sim_class.name for sim_class in known])
+        raise ScenarioError(f"--class: no lossless class is called {wanted!r}{hint}")
     return (chosen[0], _storage_class(view, chosen[0])) if question.storage else (chosen[0],)
 
 
@@ -224,9 +225,8 @@ def _target(built: SimTopology, question: Question) -> int:
     switch = None if alone is None else built.names[alone]
     named = [nic for nic in built.nics if question.target in _called(built.names[nic], switch)]
     if not named:
-        raise NotHereError(
-            f"--target: no NIC port is called {question.target!r}; there is {built.names[built.nics[0]]}"
-        )
+        hint = suggestion(question.target, [built.names[nic] for nic in built.nics])
+        raise NotHereError(f"--target: no NIC port is called {question.target!r}{hint}")
     return named[0]
 
 

@@ -14,7 +14,7 @@ from lossless.checks.lint.configuration.values import iso_date, texts
 from lossless.checks.rules.selectors import RuleChoice, codes_of, unknown
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.nearest import nearest, suggestion
+from lossless.ground.basics.nearest import key_suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import read_text
 from lossless.ground.documents.toml_document import load_toml
@@ -123,7 +123,8 @@ class _ConfigurationReader:
             if name in beside:
                 continue
             if name not in keys:
-                self._note((*path, name), "key", self._unknown_key(name, (*keys, *beside)))
+                hint = key_suggestion(name, (*keys, *beside), data)
+                self._note((*path, name), "key", f"no key {name!r}{hint}")
                 continue
             faults = list(keys[name].kind.faults(value))
             for below, message in faults:
@@ -148,7 +149,7 @@ class _ConfigurationReader:
             for message in faults:
                 self._note(path, "value", message)
             if not codes_of(selector):
-                self._note(path, "key", unknown(selector, nearest))
+                self._note(path, "key", unknown(selector))
             elif not faults:
                 severities[selector] = severity
         return severities
@@ -178,9 +179,6 @@ class _ConfigurationReader:
 
     def _known(self, value: object) -> tuple[str, ...]:
         return tuple(selector for selector in texts(value or []) if codes_of(selector))
-
-    def _unknown_key(self, name: str, keys: tuple[str, ...]) -> str:
-        return f"no key {name!r}{suggestion(name, keys, most=None)}"
 
     def _note(self, path: Path, mark: Any, message: str) -> None:
         span = self._document.locate((*self._base, *path), mark)

@@ -100,7 +100,7 @@ def _selectors(value: object) -> Faults:
         if not isinstance(item, str):
             yield (number,), f"{shown(item)} is no rule; expected a code, a name or a family, in quotes"
         elif not codes_of(item):
-            yield (number,), unknown(item, nearest)
+            yield (number,), unknown(item)
 
 
 def _date(value: object) -> Faults:

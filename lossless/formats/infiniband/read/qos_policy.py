@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.documents.marked_document import Marks, carriage_return, lines_of, trimmed
 from lossless.model.fabric.infiniband.options import c_number
 from lossless.model.fabric.infiniband.qos_policy import (
@@ -89,8 +89,7 @@ class _PolicyReader:
         word_at = trimmed(self.text, start, end if colon < 0 else colon)
         word = self.text[slice(*word_at)]
         if colon < 0 or word not in KEYWORDS[section]:
-            near = nearest(word, KEYWORDS[section])
-            hint = f", perhaps {near}" if near else ""
+            hint = suggestion(word, KEYWORDS[section], most=None)
             self.marks.wrong(start, f"{word!r} is no word of a {section}{hint}: {_NONE}")
             return
         at = trimmed(self.text, colon + 1, end)

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, WithJsonSchema
 
 from lossless.formats.intent.base import MAX_BUNDLE, refused, shown, small_number
-from lossless.formats.intent.problems import suggestion
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.nearest import suggestion
 
 RATE_GBPS = {"HDR100": 100, "HDR": 200, "NDR200": 200, "NDR": 400, "XDR": 800}
 """Rates a link can be stated to have, slowest generation first, in Gb/s one way."""
@@ -38,9 +38,9 @@ def _meant(rate: str) -> str:
     try:
         rate_bps = units.parse_rate(f"{in_gbps[1]}G" if in_gbps else rate)
     except QuantityError:
-        return suggestion(rate, RATE_NAMES)
+        return suggestion(rate, RATE_NAMES, most=None)
     names = [name for name, gbps in RATE_GBPS.items() if gbps * 10**9 == rate_bps]
-    return f"; that of {rate} is {' or '.join(names)}" if names else suggestion("", RATE_NAMES)
+    return f"; that of {rate} is {' or '.join(names)}" if names else suggestion("", RATE_NAMES, most=None)
 
 
 RatedLinks = Annotated[

@@ -18,10 +18,10 @@ from lossless.formats.intent.problems import (
     located,
     not_text,
     refusals,
-    suggestion,
 )
 from lossless.ground.basics.errors import InputError
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.clouds import NETWORKS, PROVIDERS, machines_of
 

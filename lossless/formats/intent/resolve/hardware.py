@@ -112,7 +112,7 @@ class _Finder:
             cages = CageReader(self._loaded, profile, hwsku, path).settings(choice, self.problems)
             return SwitchHardware(profile, hwsku, origin, cages)
         known = [h.name for h in profile.hwskus]
-        hint = suggestion(name, known, most=None)
+        hint = suggestion(name, known, see=f"lossless profiles {profile.name}")
         message = f"{dotted}: {profile.name} has no HWSKU {name!r}{hint}"
         self._refuse(self._below(path, "hwsku"), message)
         return None

@@ -165,11 +165,9 @@ def _pair(value: str) -> tuple[str, str]:
     if not equals or not path:
         raise click.BadParameter(f"{value!r} is not FORMAT=FILE, as in sarif=lint.sarif")
     if form not in FORMATS:
-        from lossless.ground.basics.nearest import nearest
+        from lossless.ground.basics.nearest import suggestion
 
-        near = nearest(form, FORMATS)
-        meant = f"did you mean {near}?" if near else f"expected one of {', '.join(FORMATS)}"
-        raise click.BadParameter(f"no format {form!r}; {meant}")
+        raise click.BadParameter(f"no format {form!r}{suggestion(form, FORMATS, most=None)}")
     return form, path
 
 

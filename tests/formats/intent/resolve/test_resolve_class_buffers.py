@@ -244,11 +244,12 @@ class TestTheTraditionalModelHasOneProfile:
         ),
         (
             "{by_tier: {leef: {dynamic_th: 1}}}",
-            "5:84: 'leef' is no role of a switch; did you mean leaf?",
+            "5:84: 'leef' is no role of a switch; did you mean leaf? (others: spine, super-spine, switch)",
         ),
         (
             "{by_device: {leaf9: {dynamic_th: 1}}}",
-            "5:86: classes.rdma.buffer.by_device: no switch is called leaf9; did you mean leaf2?",
+            "5:86: classes.rdma.buffer.by_device: no switch is called leaf9; did you mean leaf2? "
+            "(others: leaf1, spine1, spine2)",
         ),
         (
             "{by_device: {host1: {dynamic_th: 1}}}",

@@ -34,10 +34,10 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "hosts: {nccl: {ib_tc: 106}}\n",
         [f"4:16: hosts.nccl.ib_tc: nothing to state with transport: efa: {SRD}"],
     ),
-    "key": ("host: {}\n", ["4:1: unknown key 'host'; did you mean hosts?"]),
+    "key": ("host: {}\n", ["4:1: unknown key 'host'; did you mean hosts? (others: machine)"]),
     "key-below": (
         "hosts: {enviroment: {X: 1}}\n",
-        ["4:9: unknown key 'enviroment'; did you mean environment?"],
+        ["4:9: unknown key 'enviroment'; did you mean environment? (others: nccl)"],
     ),
     "machine": (
         "machine: p5.48xlarge\n",
@@ -67,8 +67,9 @@ def test_what_has_no_meaning_on_efa_is_refused_at_its_place(case: str) -> None:
 def test_a_machine_of_which_nothing_is_known_is_not_guessed() -> None:
     azure = HEAD.replace("efa", "azure")
     assert said_of(f"{azure}machine: Standard_ND96isr_H100_v6\n") == [
-        "4:10: machine: it is not known what the network of 'Standard_ND96isr_H100_v6' wants; did you mean "
-        "Standard_ND96isr_H100_v5?; leave it out for another one"
+        "4:10: machine: it is not known what the network of 'Standard_ND96isr_H100_v6' wants; did y"
+        "ou mean Standard_ND96isr_H100_v5? (others: Standard_ND96isr_H200_v5, Standard_ND96amsr_A10"
+        "0_v4, Standard_ND96asr_v4); leave it out for another one"
     ]
 
 

@@ -204,7 +204,7 @@ class TestTheDynamicModel:
         ),
         (
             with_buffers("{by_device: {leaf9: {headroom_oversubscription: 2}}}"),
-            "buffers.by_device: no switch is called leaf9; did you mean leaf2?",
+            "buffers.by_device: no switch is called leaf9; did you mean leaf2? (others: leaf1, spine1, spine2)",
         ),
     ],
 )

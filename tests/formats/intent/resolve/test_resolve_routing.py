@@ -75,7 +75,7 @@ def test_bridging_floods_unless_it_says_otherwise() -> None:
         (
             {"bounce": ["leef1", "host1", "spine1"]},
             [
-                "topology.routing.bounce.0: no switch 'leef1'; did you mean leaf1?",
+                "topology.routing.bounce.0: no switch 'leef1'; did you mean leaf1? (others: leaf2, spine1, spine2)",
                 "topology.routing.bounce.1: no switch 'host1'; there are spine1, leaf1, leaf2, spine2",
                 "topology.routing.bounce.2: spine1 has no uplinks, so it cannot bounce packets",
             ],
@@ -94,9 +94,9 @@ def test_what_is_not_there_is_refused_at_its_place(routing: dict[str, Any], mess
         (
             ["spine9", ["leaf1", "leaf2"], ["leaf1", "spine8"]],
             [
-                "failures.out_of_service.0: no switch 'spine9'; did you mean spine2?",
+                "failures.out_of_service.0: no switch 'spine9'; did you mean spine2? (others: spine1, leaf1, leaf2)",
                 "failures.out_of_service.1: no link joins leaf1 and leaf2",
-                "failures.out_of_service.2.1: no switch 'spine8'; did you mean spine2?",
+                "failures.out_of_service.2.1: no switch 'spine8'; did you mean spine2? (others: spine1, leaf1, leaf2)",
             ],
         ),
         (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pydantic_core import PydanticCustomError
 
 from lossless.formats.intent.infiniband.base import number_64
-from lossless.formats.intent.resolve.infiniband.names import near
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.documents.text import read_text
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def guids_of(loaded: LoadedSubnet, known: Mapping[str, object]) -> dict[str, int
     owners: dict[int, str] = {}
     for name, guid, problem_of in (*_of_file(loaded, problems), *_of_intent(loaded)):
         if name not in known:
-            problems.append(problem_of(f"there is no switch or HCA {name}{near(name, tuple(known))}"))
+            problems.append(problem_of(f"there is no switch or HCA {name}{suggestion(name, known)}"))
         elif guid is not None and owners.setdefault(guid, name) != name:
             problems.append(problem_of(f"{guid:#018x} is already the GUID of {owners[guid]}"))
         elif guid is not None:

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.base import refused
-from lossless.formats.intent.problems import suggestion
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from lossless.model.fabric.infiniband.subnet import SubnetHost
 
@@ -43,7 +43,7 @@ class HostNames(NamedTuple):
 
     def _host(self, name: str) -> SubnetHost:
         if name not in self.hosts:
-            raise refused(f"there is no host {name}{near(name, self.hosts)}")
+            raise refused(f"there is no host {name}{suggestion(name, self.hosts)}")
         return self.hosts[name]
 
     def _of_role(self, role: str) -> list[SubnetHost]:
@@ -51,12 +51,6 @@ class HostNames(NamedTuple):
         if role not in roles:
             raise refused(f"@{role} is no role of hosts{suggestion(role, roles)}")
         return [host for host in self.hosts.values() if host.role == role]
-
-
-def near(name: str, known: Mapping[str, object] | Sequence[str]) -> str:
-    """Return a hint at the nearest of many names, empty where none is near."""
-    hint = suggestion(name, tuple(known))
-    return hint if hint.startswith("; did you mean") else ""
 
 
 def expanded(entry: str) -> Iterator[str]:

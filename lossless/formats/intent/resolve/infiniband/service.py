@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from pydantic_core import PydanticCustomError
 
-from lossless.formats.intent.problems import suggestion
-from lossless.formats.intent.resolve.infiniband.names import HostNames, near
+from lossless.formats.intent.resolve.infiniband.names import HostNames
 from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.infiniband.rates import RATES
 from lossless.model.fabric.infiniband.subnet import (
     Job,
@@ -141,7 +141,11 @@ class Services:
             # A plain name may be that of a switch as well; of anything else what is wrong with it is said.
             is_plain = not {"@", ":", "["} & set(named)
             known = (*self._names.hosts, *self._switches)
-            says = f"there is no host or switch {named}{near(named, known)}" if is_plain else error.message()
+            says = (
+                f"there is no host or switch {named}{suggestion(named, known)}"
+                if is_plain
+                else error.message()
+            )
             self._refuse(path, says)
             return named, None
         hosts = {hca.partition(":")[0] for hca in hcas}
@@ -161,7 +165,7 @@ class Services:
                 yield name
             else:
                 where = path if len(stated) == 1 else (*path, index)
-                self._refuse(where, f"there is no switch {name}{near(name, tuple(self._switches))}")
+                self._refuse(where, f"there is no switch {name}{suggestion(name, self._switches)}")
 
     def _partition(self, name: str, choice: PartitionChoice) -> Partition:
         path = ("partitions", name)

@@ -21,8 +21,8 @@ from lossless.analysis.topology.infiniband import (
 )
 from lossless.formats.intent.base import refused
 from lossless.formats.intent.infiniband.wiring import FatTree, SubnetDragonflyPlus, SubnetTorus, split_end
-from lossless.formats.intent.resolve.infiniband.names import near
 from lossless.ground.basics.errors import InputError
+from lossless.ground.basics.nearest import suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -145,7 +145,7 @@ def _bundle(
     ends = [split_end(link.a), split_end(link.b)]
     for name, port in ends:
         if name not in known:
-            raise refused(f"there is no switch {name}{near(name, known)}")
+            raise refused(f"there is no switch {name}{suggestion(name, known)}")
         if port is not None and link.links[0] > 1:
             raise refused(f"{name}:{port} is one port, and the bundle has {link.links[0]} links")
         if port is not None and (name, port) in taken:
@@ -167,7 +167,7 @@ def _named_host(
     path = ("topology", "hosts", name)
     missing = [switch for switch in choice.at if switch not in known]
     problems += (
-        loaded.problem(loaded.origin(*path, "at"), f"there is no switch {switch}{near(switch, list(known))}")
+        loaded.problem(loaded.origin(*path, "at"), f"there is no switch {switch}{suggestion(switch, known)}")
         for switch in missing
     )
     origin = loaded.origin(*path, "links")
