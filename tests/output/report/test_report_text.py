@@ -190,8 +190,8 @@ def test_the_summary_has_every_count() -> None:
         baselined=6,
     )
     assert summary_text(run) == (
-        "1 error, 0 warnings, 1 info in 2 files (5 suppressed, 6 baselined, 4 not checked); "
-        "1 problem in the input"
+        "check incomplete (1 problem in the input); the rest: "
+        "1 error, 0 warnings, 1 info in 2 files (5 suppressed, 6 baselined, 4 not checked)"
     )
     assert list(not_checked_text(run.not_checked)) == [
         "not checked: CLS001: no map (3 times)",

@@ -76,9 +76,15 @@ def summary_text(report: LintReport, style: TextStyle = PLAIN) -> str:
     kept = f"{counts.suppressed} suppressed, {counts.baselined} baselined, {counts.not_checked} not checked"
     repeated = len(report.findings) - counts.causes
     kept += f"; {repeated} more of the same in other files" if repeated else ""
-    problems = f"; {counted(len(report.errors), 'problem')} in the input" if report.errors else ""
-    text = f"{severities} in {counted(counts.files, 'file')} ({kept}){problems}"
+    text = f"{_incomplete(report)}{severities} in {counted(counts.files, 'file')} ({kept})"
     return text if style is PLAIN else _fitting_summary(report, text, style)
+
+
+def _incomplete(report: LintReport) -> str:
+    """Return what comes before the counts where something could not be read: they say nothing of that."""
+    if not report.errors:
+        return ""
+    return f"check incomplete ({counted(len(report.errors), 'problem')} in the input); the rest: "
 
 
 def _fitting_summary(report: LintReport, text: str, style: TextStyle) -> str:
