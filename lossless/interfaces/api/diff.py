@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.inputs.fabrics import intent_at
@@ -62,18 +63,50 @@ def diff(
     Raises:
         InputError: the file or the intent cannot be read, or the intent has no such switch.
     """
-    from lossless.formats.inputs.collect import device_in
-    from lossless.ground.documents import load
     from lossless.output.render.drift import drift_of
 
-    document = intent_at(intent)
-    _require_one_file(config_db)
-    running = device_in(load(config_db))
+    try:
+        document, running = intent_at(intent), _running(config_db)
+    except InputError:
+        _require_order(str(config_db), str(intent))
+        raise
     report, fabric = sound_fabric(document, options)
     if fabric is None:
         return Drift(device or "", running.file, document.file, (), 0, None, None, (), report)
     switch = _switch(fabric, running, device)
     return Drift(switch.name, running.file, document.file, *drift_of(switch, running), report)
+
+
+def _running(config_db: str | PathLike[str]) -> Document:
+    from lossless.formats.inputs.collect import device_in
+    from lossless.ground.documents import load
+
+    _require_one_file(config_db)
+    return device_in(load(config_db))
+
+
+def _require_order(config_db: str, intent: str) -> None:
+    """Say which argument is which where one has the other's place.
+
+    Raises:
+        InputError: an intent comes first, or a configuration second.
+    """
+    from os.path import isfile, join
+
+    intent_first = isfile(join(config_db, "fabric.yaml")) or (
+        isfile(config_db) and config_db.endswith((".yaml", ".yml"))
+    )
+    switch_second = isfile(intent) and intent.endswith(".json")
+    if intent_first and switch_second:
+        message = f"an intent, which comes second: lossless diff {quote(intent)} {quote(config_db)}"
+    elif intent_first:
+        message = "an intent; CONFIG_DB, the first argument, is the config_db.json of one switch"
+    else:
+        message = (
+            "a configuration; INTENT, the second argument, is a YAML file or a folder that holds fabric.yaml"
+        )
+    if intent_first or switch_second:
+        raise InputError([Problem(config_db if intent_first else intent, None, None, message)])
 
 
 def _require_one_file(config_db: str | PathLike[str]) -> None:

@@ -342,3 +342,32 @@ def test_a_folder_is_answered_with_the_file_that_is_expected(file: str, cli: Cli
         "configs: a folder; diff compares one switch at a time: "
         "name its config_db.json, such as configs/leaf1/config_db.json\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("fabric.yaml", "config_db.json"),
+            "fabric.yaml: an intent, which comes second: lossless diff config_db.json fabric.yaml",
+        ),
+        ((".", "config_db.json"), ".: an intent, which comes second: lossless diff config_db.json ."),
+        (
+            ("fabric.yaml", "fabric.yaml"),
+            "fabric.yaml: an intent; CONFIG_DB, the first argument, is the config_db.json of one switch",
+        ),
+        (
+            ("config_db.json", "config_db.json"),
+            "config_db.json: a configuration; INTENT, the second argument, is a YAML file or a folder that holds "
+            "fabric.yaml",
+        ),
+        (("config_db.json", "gone.yaml"), "gone.yaml: no such file"),
+    ],
+    ids=" ".join,
+)
+def test_arguments_in_each_other_s_place_are_told_apart(
+    arguments: tuple[str, str], said: str, cli: Cli, running: Data
+) -> None:
+    write(running)
+    Path("fabric.yaml").write_text(Path(INTENT).read_text())
+    assert cli("diff", *arguments) == (2, "", f"{said}\n")
