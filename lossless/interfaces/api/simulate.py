@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.ground.basics.findings import Json, MissingInput
+    from lossless.model.fabric.view import View
 
 __all__ = [
     "MOST_EVENTS",
@@ -44,6 +45,7 @@ class SimulationResult(NamedTuple):
 
     ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both. ``recordings`` are
     what pictures are drawn from, where they were asked for. ``pfc_loads`` are what PFC carries: they change no verdict.
+    ``other_classes`` are lossless, and were not run since no class was asked for.
     """
 
     closed: FabricVerdict
@@ -51,6 +53,7 @@ class SimulationResult(NamedTuple):
     not_run: str | None = None
     recordings: tuple[Recording, ...] = ()
     pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
+    other_classes: tuple[str, ...] = ()
 
     @property
     def overall(self) -> BufferVerdict:
@@ -64,7 +67,14 @@ class SimulationResult(NamedTuple):
         runs: list[Json] = [run.to_data() for run in self.runs]
         loads: list[Json] = [load_data(load) for load in self.pfc_loads]
         packet_level: dict[str, Json] = {"runs": runs, "not_run": self.not_run, "pfc_load": loads}
-        return {**self.closed.to_data(), "overall": self.overall, "packet_level": packet_level}
+        closed = self.closed._replace(not_checked=(*self.closed.not_checked, *self._not_run_classes()))
+        return {**closed.to_data(), "overall": self.overall, "packet_level": packet_level}
+
+    def _not_run_classes(self) -> list[str]:
+        return [
+            f"the packet-level model did not run class {name}; --class {name} runs it"
+            for name in self.other_classes
+        ]
 
 
 def simulate(
@@ -88,9 +98,23 @@ def simulate(
         return tuple(SimulationResult(verdict) for verdict in closed)
     from lossless.analysis.simulation.study.answer import answer
 
-    return tuple(
-        SimulationResult(verdict, *answer(view, ask)) for view, verdict in zip(views, closed, strict=True)
-    )
+    results = []
+    for view, verdict in zip(views, closed, strict=True):
+        answered = answer(view, ask)
+        others = _other_classes(view, ask.question) if answered.runs else ()
+        results.append(SimulationResult(verdict, *answered, other_classes=others))
+    return tuple(results)
+
+
+def _other_classes(view: View, question: Question) -> tuple[str, ...]:
+    """Return the lossless classes that a question leaves out without saying so, as ``traffic_class`` takes them."""
+    from lossless.analysis.simulation.question.scenario import lossless_classes
+
+    if question.traffic_class is not None or question.storage:
+        return ()
+    declared = view.fabric.declared
+    _, *others = [one.name if declared else str(one.priority) for one in lossless_classes(view)] or [""]
+    return tuple(others)
 
 
 def why_not_simulated() -> str | None:

@@ -41,10 +41,15 @@ def after_lint(report: Report, paths: Sequence[str]) -> None:
             then("simulate", paths[0], because="runs traffic through the buffers")
 
 
-def after_verdict(path: str, overall: Sequence[str], *, quiet: bool) -> None:
-    """Point at the places of what is unsafe; a safe intent can be rendered."""
+def after_verdict(
+    path: str, overall: Sequence[str], *, quiet: bool, other_classes: Sequence[str] = ()
+) -> None:
+    """Point at the places of what is unsafe; what is safe goes on with a class not run, or is rendered."""
     if any(verdict != "safe" for verdict in overall):
         then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
+    elif other_classes:
+        words = (path, "--class", other_classes[0])
+        then("simulate", *words, quiet=quiet, because="runs the other lossless class")
     elif is_intent(path):
         then("render", path, "-o", "out", quiet=quiet, because="writes the configurations")
     else:

@@ -70,7 +70,8 @@ def command(
         _draw(results, plots)
     overall = [result.overall for result in results]
     if output_format != "json":
-        after_verdict(path, overall, quiet=quiet)
+        others = [name for result in results for name in result.other_classes]
+        after_verdict(path, overall, quiet=quiet, other_classes=others)
     return exit_code(overall)
 
 

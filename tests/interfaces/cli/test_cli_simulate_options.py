@@ -97,7 +97,7 @@ REFUSED = [
     ("--seeds", "0", "Invalid value for '--seeds': 0 is not in the range x>=1."),
     ("--max-events", "0", "Invalid value for '--max-events': 0 is not in the range x>=1."),
     ("--max-events", "10", "allow more with --max-events"),
-    ("--format", "yaml", "Invalid value for '--format': 'yaml' is not one of 'text', 'json'."),
+    ("--format", "yaml", "Invalid value for '--format': 'yaml' is not one of 'text', 'json'"),
     (
         "--target",
         "nobody",
@@ -159,3 +159,22 @@ def test_a_receiver_may_be_dead_and_slow(cli: Cli) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     says = "dead: it pauses its switch permanently, NIC at leaf1:Ethernet0 slow: it takes in 10 Gb/s"
     assert says in " ".join(outcome.out.split())
+
+
+def test_a_lossless_class_that_is_not_run_is_named(cli: Cli) -> None:
+    second = "  storage: {dscp: 34, priority: 4, lossless: true, bandwidth: 20%}\n  cnp: {"
+    text = intent_with("  cnp: {", second).replace(
+        "priority: 0, bandwidth: 50%", "priority: 0, bandwidth: 30%"
+    )
+    Path("fabric.yaml").write_text(text)
+    said = "the packet-level model did not run class storage; --class storage runs it"
+    first, other, forms = (
+        cli("simulate", "fabric.yaml", *more)
+        for more in (SMALL, (*SMALL, "--class", "storage"), ("--closed-form",))
+    )
+    assert said in " ".join(first.out.split())
+    assert "did not run" not in other.out + forms.out
+    assert [first.hint.partition("  #")[0], other.hint.partition("  #")[0]] == [
+        "lossless simulate fabric.yaml --class storage",
+        "lossless render fabric.yaml -o out",
+    ]

@@ -164,7 +164,7 @@ def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
 
 
 def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingInput:
-    known = list(_lossless(view))
+    known = list(lossless_classes(view))
     if not known:
         return MissingInput(nothing_lossless(view.fabric))
     wanted = question.traffic_class
@@ -179,7 +179,7 @@ def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingIn
     return (chosen[0], _storage_class(view, chosen[0])) if question.storage else (chosen[0],)
 
 
-def _lossless(view: View) -> Iterator[SimClass]:
+def lossless_classes(view: View) -> Iterator[SimClass]:
     """Yield the lossless classes: those an intent declares, else the priorities that have PFC on most ports."""
     if view.fabric.declared:
         for traffic_class in view.fabric.classes.lossless:

@@ -61,7 +61,8 @@ class RunVerdict(NamedTuple):
 
     ``cut``: some run was stopped with traffic under way, so that maxima are lower bounds. ``headroom_ran_out``: a
     priority group dropped frames, not only a queue. ``drain_us`` is how long the queue of peak depth takes to empty at
-    line rate; ``goodput_bps`` is payload delivered over the time of the run, ``of_line_rate`` its part of line rate.
+    line rate; ``goodput_bps`` is payload delivered over the time of the run, ``of_line_rate`` its part of
+    what line rate leaves for payload.
     ``stopped_queues`` and ``stopped_frames`` count what the watchdog stopped and dropped: the maximum over all seeds.
     ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth and the number of paused
     ports of each kind of port: the maximum over all seeds.
@@ -330,7 +331,7 @@ def _goodput_bps(seed: SeedResult) -> float:
 
 
 def _of_line_rate(results: Study, seed: SeedResult) -> float:
-    """Return the goodput as a part of line rate."""
+    """Return the goodput as a part of what line rate carries beside headers, preambles and gaps."""
     if not seed.outcome.ended_ns or not seed.outcome.size_bytes:
         return 0.0
     return seed.outcome.delivered_bytes / seed.outcome.size_bytes * results.step_ns / seed.outcome.ended_ns

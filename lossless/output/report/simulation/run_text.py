@@ -69,7 +69,7 @@ def measured(run: Data) -> Iterator[tuple[str, str]]:
     yield from _pauses(run)
     if run["watchdog"]["seeds"]:
         yield LABELS["watchdog"], _watchdog(run)
-    yield LABELS["goodput_bps"], f"{_rate(run['goodput_bps'])}, {run['of_line_rate']:.0%} of line rate"
+    yield LABELS["goodput_bps"], _goodput(run)
     many = run["seeds"]
     yield (
         "ran",
@@ -146,6 +146,10 @@ def _us(time_us: float) -> str:
     if time_us >= 1e6:
         return f"{time_us / 1e6:,.2f} s"
     return f"{time_us / 1e3:,.2f} ms" if time_us >= 1e3 else f"{time_us:,.2f} us"
+
+
+def _goodput(run: Data) -> str:
+    return f"{_rate(run['goodput_bps'])} of payload, {run['of_line_rate']:.0%} of line rate less headers"
 
 
 def _rate(rate_bps: float) -> str:
