@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -20,7 +19,7 @@ from lossless.interfaces.cli.terminal import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from click.shell_completion import CompletionItem
 
@@ -48,6 +47,7 @@ COMMANDS: dict[str, str] = {
 }
 """The first line of each command's help; spelled out so that ``--help`` imports no command."""
 
+_HYPHEN = "\N{NON-BREAKING HYPHEN}"
 OK, FINDINGS, FAILED = 0, 1, 2
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
@@ -73,6 +73,7 @@ class Commands(click.Group):
 
         command = import_module(f"lossless.interfaces.cli.{module_of(cmd_name)}").command
         assert isinstance(command, click.Command)
+        command.context_class = _Context
         return command
 
     def resolve_command(
@@ -105,6 +106,27 @@ class Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+class _HelpFormatter(click.HelpFormatter):
+    """Help that is never wrapped within a word: an option in two pieces cannot be read, nor copied."""
+
+    def write_text(self, text: str) -> None:
+        """Write a paragraph."""
+        super().write_text(text.replace("-", _HYPHEN))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        """Write options or commands, each with its help."""
+        whole = [(name, text.replace("-", _HYPHEN)) for name, text in rows]
+        super().write_dl(whole, col_max, col_spacing)
+
+    def getvalue(self) -> str:
+        """Return all that was written."""
+        return super().getvalue().replace(_HYPHEN, "-")
+
+
+class _Context(click.Context):
+    formatter_class = _HelpFormatter
+
+
 @click.group(
     cls=Commands,
     help="Check, render and simulate the configuration of lossless RDMA fabrics.",
@@ -134,9 +156,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         code = group.main(argv, prog_name="lossless", standalone_mode=False)
     except click.ClickException as error:
-        # A line break in an argument starts no line.
-        vars(error)["message"] = visible(error.message)
-        error.show(sys.stderr)
+        _tell(error)
         return FAILED
     except click.Abort:
         return _INTERRUPTED
@@ -149,3 +169,15 @@ def _run(argv: Sequence[str] | None) -> int:
             problem(line if number else f"lossless: {line}")
         return FAILED
     return code if isinstance(code, int) else OK
+
+
+def _tell(error: click.ClickException) -> None:
+    """Write what click refuses, with the usage of the command."""
+    from io import StringIO
+
+    # A line break in an argument starts no line.
+    vars(error)["message"] = visible(error.message)
+    shown = StringIO()
+    error.show(shown)
+    for line in shown.getvalue().splitlines():
+        problem(line)

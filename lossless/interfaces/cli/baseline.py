@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, OK
+from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.rules import configuration_options
-from lossless.interfaces.cli.terminal import problem
+from lossless.interfaces.cli.terminal import notice, problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +43,7 @@ def command(
 ) -> int:
     """Record a baseline of current findings.
 
-    PATH is a file or a folder to search; the default is the current folder. Findings are known by file, object and
+    PATH is a file or a folder to search; the default is the current folder. A finding is identified by file, object and
     code, never by line. What the baseline lists of other files stays.
     """
     from lossless import api
@@ -56,7 +57,10 @@ def command(
     for error in sort_problems(done.errors):
         problem(str(error._replace(file=shown_file(error.file))))
     for line in _told(done, prune=prune):
-        problem(line)
+        notice(line)
+    if not done.errors:
+        named = () if done.is_configured else ("--baseline", str(done.file))
+        then("lint", *paths, *named, because="shows only what is new")
     return FAILED if done.errors else OK
 
 
@@ -67,4 +71,4 @@ def _told(done: BaselineResult, *, prune: bool) -> Iterator[str]:
     changes = f"{done.removed} gone" if prune else f"{done.added} new, {done.removed} gone"
     yield f"{done.file}: {done.findings} finding{'' if done.findings == 1 else 's'} known ({changes})"
     if not done.is_configured and not prune:
-        yield f'lint knows it by baseline = "{done.file}" in lossless.toml, or by --baseline {done.file}'
+        yield f'commit it, and put baseline = "{done.file}" in lossless.toml: then every lint uses it'

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from lossless.interfaces.cli.app import COMMANDS
-from lossless.interfaces.cli.terminal import out
+from lossless.interfaces.cli.terminal import next_step, out
 
 
 @click.command("collector", short_help=COMMANDS["collector"])
@@ -22,3 +24,5 @@ def command() -> None:
     from lossless import api
 
     out(api.collector().rstrip("\n"))
+    step = "lossless collector > lossless-collect.sh  # saves it, to be run on each host"
+    next_step(step, quiet=not sys.stdout.isatty())

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from lossless.interfaces.cli.app import COMMANDS
-from lossless.interfaces.cli.terminal import out
+from lossless.interfaces.cli.options import OneOf
+from lossless.interfaces.cli.terminal import next_step, out
 
 VARIABLE = "_LOSSLESS_COMPLETE"
 """What a shell sets when it asks ``lossless`` how a line can go on."""
 
-_SHELLS = ("bash", "zsh", "fish")
+_LASTING = {
+    "bash": """echo 'eval "$(lossless completion bash)"' >> ~/.bashrc  # for every new shell""",
+    "zsh": """echo 'eval "$(lossless completion zsh)"' >> ~/.zshrc  # for every new shell; after compinit""",
+    "fish": "lossless completion fish > ~/.config/fish/completions/lossless.fish  # for every new shell",
+}
+"""What makes each shell complete from now on."""
 
 
 @click.command("completion", short_help=COMMANDS["completion"])
-@click.argument("shell", type=click.Choice(_SHELLS))
+@click.argument("shell", type=OneOf([*_LASTING]))
 def command(shell: str) -> None:
     """Print the shell completion of commands, options and rules.
 
@@ -31,3 +39,5 @@ def command(shell: str) -> None:
     assert kind is not None
     # The class for bash starts bash first, to ask for its version.
     out(ShellComplete.source(kind(group, {}, "lossless", VARIABLE)).strip())
+    # A shell that evaluates it as it starts shall print nothing.
+    next_step(_LASTING[shell], quiet=not sys.stdout.isatty())

@@ -38,9 +38,9 @@ def command(
 ) -> int:
     """Say how a running switch has drifted from its intent.
 
-    CONFIG_DB is the file of one switch, INTENT a file or a folder that holds fabric.yaml. Compared are the tables
-    that rendering owns, by what they mean. A patch is written only where the switch's own updater admits all of
-    it. Exit codes: 0 no drift, 1 drift, 2 not compared, or no patch where one was asked for.
+    CONFIG_DB is the file of one switch, INTENT a file or a folder that holds fabric.yaml. The tables that
+    render owns are compared by meaning. A patch is written only where the switch's own updater accepts all of it.
+    Exit codes: 0 no drift, 1 drift, 2 not compared, or no patch where one was asked for.
     """
     from lossless import api
 

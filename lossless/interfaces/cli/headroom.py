@@ -40,7 +40,7 @@ _OF_A_LINK = {
 @click.argument("path", metavar="[PATH]", required=False)
 @click.option("--port", "ports", metavar="PORT", multiple=True, help="A port in PATH; may be repeated.")
 @click.option("--profile", metavar="NAME", help="Instead of PATH: a switch (see profiles).")
-@click.option("--hwsku", metavar="NAME", help="Its HWSKU, by default the profile's own.")
+@click.option("--hwsku", metavar="NAME", help="Its HWSKU (default: the profile's own).")
 @click.option("--speed", "speed_bps", type=RATE, help="Speed of the link.")
 @click.option("--cable", "cable_m", type=CABLE, help="Length of the cable.")
 @click.option("--mtu", "port_mtu_bytes", type=PORT_MTU, help="Largest frame of the port.")
@@ -51,11 +51,15 @@ _OF_A_LINK = {
     "--shared-headroom/--no-shared-headroom", default=None, help="Whether groups share a headroom pool."
 )
 @click.option("--lossless-mtu", "lossless_mtu_bytes", type=LOSSLESS_MTU, help="Largest lossless packet.")
-@click.option("--small-packets", "small_packet_percent", type=PERCENT, help="Packets of 64 bytes among them.")
+@click.option(
+    "--small-packets", "small_packet_percent", type=PERCENT, help="Part of the packets that have 64 bytes."
+)
 @click.option("--gearbox", "gearbox_ns", type=DELAY, help="Delay of a gearbox, one way.")
-@click.option("--peer-response", "peer_response_ns", type=DELAY, help="How long the peer takes to obey.")
+@click.option(
+    "--peer-response", "peer_response_ns", type=DELAY, help="How long the peer takes to stop sending."
+)
 @profiles
-@written_as("it is")
+@written_as("the headroom is")
 @how_much("the sources of the methods, and every kind of port")
 def command(
     path: str | None,
@@ -69,9 +73,10 @@ def command(
 ) -> int:
     """Show the headroom calculation beside what is configured.
 
-    Three methods answer, each alone: the vendor's row, SONiC's formula, and a floor by physics. With PATH, an intent,
+    Three independent methods: the vendor's row, SONiC's formula, and a floor by physics. With PATH, an intent,
     a config_db.json or a folder of them: every kind of lossless port with its margins; --port adds the calculation.
-    With --profile, --speed and --cable: the calculation for a link that is in no file. Exit codes: 0 shown, 2 not.
+    With --profile, --speed and --cable: the calculation for a link that is in no file. Exit codes: 0 shown, 2 not
+    shown.
     """
     _check_question(path, ports, profile, given)
     if profile is None:

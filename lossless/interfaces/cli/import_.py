@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--cabling",
     metavar="FILE",
-    help="Cables, as CSV: device, port, device, port, length. Counts before all else that is known of links.",
+    help="Cables, as CSV: device, port, device, port, length. Takes precedence over all else that is known of links.",
 )
 @click.option(
     "--lldp",

@@ -10,7 +10,7 @@ import click
 from lossless.ground.basics.errors import LosslessError, Problem, UnreadableError
 from lossless.ground.basics.findings import SEVERITIES
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
-from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
+from lossless.interfaces.cli.options import OneOf, api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.lint import (
     fix_options,
     report_options,
@@ -40,14 +40,18 @@ _NOTHING = "nothing to check here: no intent (YAML with lossless: v1) and no con
 @profiles
 @click.option(
     "--fail-on",
-    type=click.Choice([*SEVERITIES, "never"]),
+    type=OneOf([*SEVERITIES, "never"]),
     help="Least severity of a finding that makes the exit code 1 (default: error, or as configured).",
 )
 @click.option(
     "--exit-zero", is_flag=True, help="Exit with 0 whatever is found; what cannot be read still exits with 2."
 )
 @selection_options
-@click.option("--stdin-filename", metavar="NAME", help="What - stands for; its suffix says what it is.")
+@click.option(
+    "--stdin-filename",
+    metavar="NAME",
+    help="File name of what - reads; its suffix (.yaml, .json) says what it is.",
+)
 @click.option(
     "--simulate", is_flag=True, help="Also run traffic through each fabric, and report what is unsafe."
 )

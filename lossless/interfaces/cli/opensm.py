@@ -18,7 +18,7 @@ _VERSION = 1
 @click.command("opensm", short_help=COMMANDS["opensm"])
 @click.argument("path", metavar="PATH")
 @profiles
-@written_as("it is")
+@written_as("the result is")
 @click.option("-q", "--quiet", is_flag=True, help="No hint at what to run next.")
 def command(path: str, profile_dirs: tuple[str, ...], output_format: str, quiet: bool) -> int:
     """Let a real opensm check an InfiniBand subnet.
@@ -29,8 +29,8 @@ def command(path: str, profile_dirs: tuple[str, ...], output_format: str, quiet:
     by lane), which lanes have no weight, and the members of each partition. PATH may also be an opensm.conf: it is
     read without a fabric.
 
-    Needs opensm, ibsim and the extra sim; neither root nor a network. Exit codes: 0 accepted as intended, 1 not, 2 not
-    checked.
+    Needs opensm, ibsim and the extra sim; neither root nor a network. Exit codes: 0 accepted as intended, 1 not so,
+    2 not checked.
     """
     from lossless import api
 

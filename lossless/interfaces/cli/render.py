@@ -10,7 +10,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, profiles
+from lossless.interfaces.cli.options import OneOf, api_options, profiles
 from lossless.interfaces.cli.reports import report_text
 from lossless.interfaces.cli.terminal import notice, out, problem
 
@@ -36,14 +36,12 @@ if TYPE_CHECKING:
     "--also",
     "extras",
     multiple=True,
-    type=click.Choice(["qos", "patch", "rollback"]),
+    type=OneOf(["qos", "patch", "rollback"]),
     help="With --base, beside config_db.json: patch.json for config apply-patch (where the switch's updater "
-    "admits it), rollback.json to bring the switch back, or qos.json for config load, with the deletes that "
+    "accepts it), rollback.json to bring the switch back, or qos.json for config load, with the deletes that "
     "it does not do; may be repeated.",
 )
-@click.option(
-    "--overwrite-base", is_flag=True, help="Write even where DIR of --base and of -o are one folder."
-)
+@click.option("--overwrite-base", is_flag=True, help="Write even where --base and -o are the same folder.")
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change, exit 1 if any.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change, exit 1 if anything.")
 @click.option("-q", "--quiet", is_flag=True, help="No hint at what to run next.")
@@ -64,10 +62,10 @@ def command(
     For an InfiniBand subnet: that of its managers and of the hosts that run jobs. Keys that protect it come from the
     environment variables that the intent names.
 
-    INTENT is a file, or a folder that holds fabric.yaml. A switch gets its complete config_db.json, made on its own
+    INTENT is a file, or a folder that holds fabric.yaml. A switch gets its complete config_db.json, based on its own
     file in --base; without --base only the tables that this tool owns are written, as qos.json: not a complete
-    configuration. manifest.json says of every file where it goes, how it is applied and whether traffic is hit. A
-    fabric with errors is refused.
+    configuration. manifest.json says of every file where it goes, how it is applied and whether traffic is interrupted.
+    A fabric with errors is refused.
     """
     from lossless import api
 

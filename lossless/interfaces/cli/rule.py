@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from lossless.interfaces.cli.app import COMMANDS
+from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import complete_rules
-from lossless.interfaces.cli.terminal import out
+from lossless.interfaces.cli.terminal import out, style_for
+from lossless.output.report.columns import wrapped_markdown
 
 
 @click.command("rule", short_help=COMMANDS["rule"])
@@ -19,4 +23,6 @@ def command(rule: str) -> None:
     """
     from lossless import api
 
-    out(api.rule(rule).page)
+    found = api.rule(rule)
+    out(wrapped_markdown(found.page, style_for(sys.stdout)))
+    then("lint", "--select", found.code, because="checks the current folder by it alone")

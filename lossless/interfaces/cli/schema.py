@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lossless.interfaces.cli.app import COMMANDS
-from lossless.interfaces.cli.terminal import out_json
+from lossless.interfaces.cli.terminal import next_step, out_json
 
 
 @click.command("schema", short_help=COMMANDS["schema"])
@@ -13,10 +13,16 @@ from lossless.interfaces.cli.terminal import out_json
 def command(config: bool) -> None:
     """Print the JSON Schema of intents or lossless.toml, for editors.
 
-    For the YAML language server, save it and begin the intent with
-    "# yaml-language-server: $schema=FILE". With --config, that of lossless.toml: for editors with Even Better TOML,
-    save it and begin the file with "#:schema FILE".
+    Save it, and name it in the first line of the file that an editor shall check:
+
+    \b
+    # yaml-language-server: $schema=FILE   intent, YAML language server
+    #:schema FILE                          lossless.toml, Even Better TOML
     """
     from lossless import api
 
     out_json(api.configuration_schema() if config else api.intent_schema())
+    first = "#:schema FILE" if config else "# yaml-language-server: $schema=FILE"
+    next_step(
+        f"begin {'lossless.toml' if config else 'the intent'} with {first}, where FILE is what you save this as"
+    )

@@ -9,7 +9,7 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import RATE
 from lossless.interfaces.cli.reports import draw
 from lossless.interfaces.cli.terminal import out, out_json, style_for
@@ -30,7 +30,7 @@ _TRAFFIC = ("all-to-all", "incast")
 )
 @click.option(
     "--traffic",
-    type=click.Choice(_TRAFFIC),
+    type=OneOf(_TRAFFIC),
     default="all-to-all",
     show_default=True,
     help="Traffic pattern.",

@@ -55,7 +55,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     type=Quantity("TIME", parse_duration),
     default="3ms",
     show_default=True,
-    help="How long each setting is followed.",
+    help="Simulated time of each setting.",
 )
 @written_as("the settings are", ("text", "json", "csv"))
 @click.option(
@@ -92,8 +92,8 @@ def command(
 
     PATH is an intent, a config_db.json, or a folder of them. What can be varied: dynamic_th=-4..3,
     kmin=100KiB..2MiB/20, kmax=2MiB,4MiB, pmax=5%..100%/5, headroom=100KiB..400KiB/7. A comma stands between values,
-    a..b is every whole number, a..b/n are n values evenly spaced. For an intent the line is printed that states the
-    best setting, and --write puts it there; every other byte stays. Exit codes: 0 some setting is safe or on the
+    a..b is every whole number, a..b/n are n values evenly spaced. For an intent the line that states the best
+    setting is printed, and --write puts it there; every other byte stays. Exit codes: 0 some setting is safe or on the
     edge, 1 all are unsafe, 2 not read or not run.
     """
     from lossless import api

@@ -222,8 +222,16 @@ def out_json(data: object) -> None:
 
 
 def problem(text: str) -> None:
-    """Write one line that is no result, with a line break; one in a name is spelled out. Raises as :func:`out`."""
-    problem_lines(visible(text))
+    """Write one message that is no result; a line break in a name is spelled out. Raises as :func:`out`.
+
+    A terminal shows it in as many lines as it needs. Elsewhere it is one line, which programs look for.
+    """
+    text, style = visible(text), style_for(sys.stderr)
+    if not style.whole_heads and len(text) > style.columns:
+        from lossless.output.report.columns import wrapped_message
+
+        text = wrapped_message(text, style)
+    problem_lines(text)
 
 
 def problem_lines(text: str) -> None:
@@ -243,7 +251,8 @@ def notice(text: str) -> None:
 def next_step(text: str, *, quiet: bool = False) -> None:
     """Write the last line of a command: what to run next; nothing with ``quiet``. Raises as :func:`out`."""
     if not quiet:
-        problem(f"next: {text}")
+        # Never wrapped: it is there to be copied.
+        problem_lines(f"next: {visible(text)}")
 
 
 def last_words(text: str) -> None:

@@ -13,7 +13,7 @@ from lossless.interfaces.api.simulate import SEEDS, Limits, Question
 from lossless.interfaces.api.workload import ALGORITHMS, COLLECTIVES
 from lossless.interfaces.cli.app import COMMANDS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
+from lossless.interfaces.cli.options import OneOf, api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.options.quantities import Quantity
 from lossless.interfaces.cli.options.scenario import ask_of
 from lossless.interfaces.cli.progress import ProgressBar
@@ -33,22 +33,24 @@ _DURATION = Quantity("TIME", parse_duration)
 @click.argument("path", metavar="INTENT", type=click.Path())
 @click.option(
     "--collective",
-    type=click.Choice(COLLECTIVES),
+    metavar="NAME",
+    type=OneOf(COLLECTIVES),
     default="all-reduce",
     show_default=True,
-    help="The collective that the GPUs run.",
+    help=f"The collective that the GPUs run: {', '.join(COLLECTIVES)}.",
 )
 @click.option(
     "--size", type=Quantity("SIZE", parse_size), default="1 GiB", show_default=True,
     help="The buffer: what is reduced, gathered, scattered, passed on, read or written.",
 )  # fmt: skip
 @click.option(
-    "--algorithm", type=click.Choice(_ALGORITHMS),
+    "--algorithm", type=OneOf(_ALGORITHMS),
     help="Algorithm (default: ring; hierarchical where NVLink or UALink joins GPUs).",
 )  # fmt: skip
 @click.option("--gpus", type=click.IntRange(1), metavar="N", help="How many take part (default: all).")
 @click.option(
     "--sources",
+    metavar="N",
     type=click.IntRange(1),
     default=1,
     show_default=True,
@@ -56,14 +58,13 @@ _DURATION = Quantity("TIME", parse_duration)
 )
 @click.option(
     "--microbatches",
+    metavar="N",
     type=click.IntRange(1),
     default=1,
     show_default=True,
     help="Microbatches that a stage passes on.",
 )
-@click.option(
-    "--compute", type=_DURATION, default="0ns", help="What a step computes, for the time of a step."
-)
+@click.option("--compute", type=_DURATION, default="0ns", help="Compute time of a step.")
 @click.option(
     "--overlap", type=Quantity("PERCENT", parse_percent), default="0%",
     help="How much of the communication overlaps with the computation.",
@@ -74,10 +75,12 @@ _DURATION = Quantity("TIME", parse_duration)
     help="Run the fan-in of each port through the packet-level model of the buffers.",
 )
 @click.option(
-    "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True,
+    "--seeds", type=click.IntRange(1), metavar="N", default=SEEDS, show_default=True,
     help="Number of random seeds, with --simulate.",
 )  # fmt: skip
-@click.option("--step-latency", type=_DURATION, default="0ns", help="What each step takes besides its bytes.")
+@click.option(
+    "--step-latency", type=_DURATION, default="0ns", help="Latency of each step, besides its bytes."
+)
 @profiles
 @written_as("the estimate is")
 @how_much("every kind of port, with --simulate")

@@ -19,6 +19,12 @@ _GLUED = re.compile(
     r"(?<=\d) (?=(?:k?B|[KMGT]i?B|[GT]b/s|[num]?s|m|%|of|identical)\b)|(?<= of) (?=\d)|(?<=\d) (?=%)| +(?=::|##)"
 )
 """Spaces at which nothing is wrapped: between a number and its unit, and before what a CI runner obeys in a line."""
+_COPIED = re.compile(
+    r"^.*?(?=:\d+(?::\d+)?: )|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?:\bpip install|\blossless [-a-z]+)(?: -\S+)*"
+)
+"""What a person copies out of a message: the place that it begins with, quoted names, commands with their options."""
+_BLOCK = re.compile(r"^(?P<fenced>```(?s:.*?)^```$)|^[^\n#|].*(?:\n(?![-#|`]|\d+\. |\s*$).+)*", re.MULTILINE)
+"""What is fenced, or a paragraph or item of Markdown."""
 _GLUE = "\N{NO-BREAK SPACE}"
 _FIGURE = re.compile(r"[-+]?\d[\d,.]*(?: ?%|:1)?")
 _NO_FIGURE = re.compile(r"\D*")
@@ -27,6 +33,23 @@ _NO_FIGURE = re.compile(r"\D*")
 def wrapped(text: str, style: TextStyle = PLAIN, indent: str = "", hanging: str = "  ") -> str:
     """Return text in lines within the style's columns, those after the first indented further."""
     return "\n".join(_wrapped(text, style.columns, indent, indent + hanging) or [indent])
+
+
+def wrapped_message(text: str, style: TextStyle, hanging: str = "  ") -> str:
+    """Return a message in lines within the style's columns, what is copied out of it whole: paths, commands, names."""
+    return wrapped(_COPIED.sub(lambda words: words[0].replace(" ", _GLUE), text), style, hanging=hanging)
+
+
+def wrapped_markdown(text: str, style: TextStyle) -> str:
+    """Return Markdown whose paragraphs and items fit the style's columns; what is fenced stays: it is copied."""
+
+    def fitting(block: re.Match[str]) -> str:
+        lines = block[0].split("\n")
+        if block["fenced"] or max(map(len, lines)) <= style.columns:
+            return block[0]
+        return wrapped_message(" ".join(map(str.strip, lines)), style, "  " if lines[0][:2] == "- " else "")
+
+    return _BLOCK.sub(fitting, text)
 
 
 def facts(rows: Sequence[Row], style: TextStyle = PLAIN, indent: str = "") -> str:

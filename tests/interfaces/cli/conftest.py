@@ -30,6 +30,14 @@ class Outcome(Streams):
 Cli = Callable[..., Outcome]
 
 
+class Screen(io.StringIO):
+    """A standard stream of a person at a terminal."""
+
+    def isatty(self) -> bool:
+        """Return that it is a terminal."""
+        return True
+
+
 @pytest.fixture
 def wide(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Run ``lossless`` where every line has room: for tests of words, not of their layout."""
@@ -39,13 +47,13 @@ def wide(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 @pytest.fixture
 def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """Run ``lossless`` in an empty folder; standard input is what ``stdin`` says."""
+    """Run ``lossless`` in an empty folder, both streams ``on_terminal`` or not; ``stdin`` is standard input."""
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
 
-    def run(*args: str, stdin: bytes = b"") -> Outcome:
-        out, err = io.StringIO(), io.StringIO()
+    def run(*args: str, stdin: bytes = b"", on_terminal: bool = False) -> Outcome:
+        out, err = (Screen(), Screen()) if on_terminal else (io.StringIO(), io.StringIO())
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdout", out)
             patch.setattr(sys, "stderr", err)

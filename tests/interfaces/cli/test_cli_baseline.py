@@ -50,7 +50,7 @@ def test_what_a_baseline_looks_like(site: Cli) -> None:
         "",
         snapshot("""\
 lossless-baseline.json: 2 findings known (2 new, 0 gone)
-lint knows it by baseline = "lossless-baseline.json" in lossless.toml, or by --baseline lossless-baseline.json
+commit it, and put baseline = "lossless-baseline.json" in lossless.toml: then every lint uses it
 """),
     )
     head, watchdog, oversubscribed, foot = BASELINE.read_text().splitlines()

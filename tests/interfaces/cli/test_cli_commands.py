@@ -70,9 +70,9 @@ def test_an_unknown_option_is_refused(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("word", ["WD001", "wd001", "watchdog-missing"])
-def test_a_rule_is_explained_by_code_and_by_name(word: str, cli: Cli) -> None:
+def test_a_rule_is_explained_by_code_and_by_name(word: str, wide: Cli) -> None:
     text = rule_of("WD001").text
-    assert cli("rule", word) == (0, f"# WD001 watchdog-missing (error)\n\n{text}\n", "")
+    assert wide("rule", word) == (0, f"# WD001 watchdog-missing (error)\n\n{text}\n", "")
 
 
 @pytest.mark.parametrize(

@@ -112,4 +112,4 @@ def test_other_shells_are_told_what_a_code_stands_for(shell: str, word: str) -> 
 def test_an_unknown_shell_is_refused(cli: Cli) -> None:
     outcome = cli("completion", "tcsh")
     assert (outcome.code, outcome.out) == (2, "")
-    assert "'tcsh' is not one of 'bash', 'zsh', 'fish'" in outcome.err
+    assert "'tcsh' is not one of 'zsh', 'bash', 'fish'" in outcome.err

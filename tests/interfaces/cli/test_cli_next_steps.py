@@ -40,9 +40,23 @@ HINTS = {
     ),
     ("import", "config_db.json", "-o", "imported.yaml"): "lossless lint imported.yaml  # checks the intent",
     ("rules",): "lossless rule CODE  # explains one",
+    ("rule", "watchdog-missing"): "lossless lint --select WD001  # checks the current folder by it alone",
+    ("schema",): (
+        "begin the intent with # yaml-language-server: $schema=FILE, where FILE is what you save this as"
+    ),
+    ("schema", "--config"): "begin lossless.toml with #:schema FILE, where FILE is what you save this as",
+    ("baseline", "broken.json"): (
+        "lossless lint broken.json --baseline lossless-baseline.json  # shows only what is new"
+    ),
+    ("collector",): "",
+    ("completion", "bash"): "",
     ("profiles",): "lossless profiles NAME  # shows all that is known of one",
 }
 """What commands are followed by."""
+
+
+def takes_quiet(command: tuple[str, ...]) -> bool:
+    return len(command) > 1 and command[0] not in ("rule", "schema", "baseline", "completion")
 
 
 @pytest.fixture
@@ -61,7 +75,7 @@ def test_the_last_line_is_what_to_run_next(command: tuple[str, ...], here: Cli) 
     assert here(*command).hint == HINTS[command]
 
 
-@pytest.mark.parametrize("command", [command for command in HINTS if len(command) > 1], ids=" ".join)
+@pytest.mark.parametrize("command", [command for command in HINTS if takes_quiet(command)], ids=" ".join)
 def test_quiet_leaves_it_out(command: tuple[str, ...], here: Cli) -> None:
     outcome = here(*command, "-q")
     assert (outcome.hint, "next:" in outcome.err + outcome.out) == ("", False)
@@ -70,7 +84,7 @@ def test_quiet_leaves_it_out(command: tuple[str, ...], here: Cli) -> None:
 def test_what_is_to_be_run_next_can_be_run(here: Cli) -> None:
     here("render", "fabric.yaml", "-o", "out")
     here("import", "config_db.json", "-o", "imported.yaml")
-    for hint in (hint for command, hint in HINTS.items() if len(command) > 1 and command[0] != "render"):
+    for hint in (hint for command, hint in HINTS.items() if takes_quiet(command) and command[0] != "render"):
         name, *arguments = shlex.split(hint, comments=True)[1:]
         assert name in COMMANDS
         if "--simulate" not in arguments and name != "simulate":
@@ -105,3 +119,20 @@ def test_progress_is_shown_on_a_terminal_alone_and_not_where_it_shall_be_quiet(
 
     assert "seeds" in shown(quiet=False, terminal=True)
     assert shown(quiet=True, terminal=True) == shown(quiet=False, terminal=False) == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "hint"),
+    [
+        (("collector",), "lossless collector > lossless-collect.sh  # saves it, to be run on each host"),
+        (
+            ("completion", "zsh"),
+            """echo 'eval "$(lossless completion zsh)"' >> ~/.zshrc  # for every new shell; after compinit""",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_a_script_that_a_person_sees_is_followed_by_how_to_keep_it(
+    command: tuple[str, ...], hint: str, cli: Cli
+) -> None:
+    assert cli(*command, on_terminal=True).hint == hint

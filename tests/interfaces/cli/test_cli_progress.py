@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from pathlib import Path
 from time import monotonic
@@ -11,15 +10,9 @@ import pytest
 
 from lossless.api import Options, lint
 from lossless.interfaces.cli.progress import LongRun
+from tests.interfaces.cli.conftest import Screen
 from tests.interfaces.cli.inputs import INTENT, LEAF
 from tests.interfaces.cli.repositories import write
-
-
-class Screen(io.StringIO):
-    """Standard error of a person."""
-
-    def isatty(self) -> bool:
-        return True
 
 
 def shown_on(monkeypatch: pytest.MonkeyPatch) -> Screen:

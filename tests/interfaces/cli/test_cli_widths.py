@@ -8,10 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from lossless.analysis.opensm.tools import find_tools
 from lossless.analysis.simulation.engine.run import prepare
+from lossless.checks.rules.registry import RULES
+from lossless.ground.basics.errors import SubnetManagerError
+from lossless.interfaces.cli.app import COMMANDS
+from tests.analysis.opensm.test_traps import intent_with as opensm_intent
 from tests.conftest import REFERENCE
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.inputs import INTENT, LEAF, leaf_with
+from tests.interfaces.cli.repositories import repository, write
+from tests.interfaces.cli.test_cli_infiniband import GUIDS, TREE
 from tests.paths import ROOT
 
 FEW = ("--seeds", "1", "--size", "64KiB")
@@ -42,9 +49,47 @@ OF_SMALL: dict[str, tuple[str, ...]] = {
     "rules": ("rules",),
     "profiles": ("profiles",),
     "profile": ("profiles", "nvidia-sn5600"),
+    "InfiniBand switch": ("profiles", "nvidia-qm9700"),
+    "baseline": ("baseline", "broken.json"),
+    "lint with runs": ("lint", "fabric.yaml", "config_db.json", "--simulate"),
+    "unreadable": ("lint", "config_db.json", "cut.json"),
 }  # fmt: skip
 """Reports of a small fabric."""
-NOT_DETAILED = ("rules", "profiles", "profile", "render")
+NOT_DETAILED = ("rules", "profiles", "profile", "InfiniBand switch", "render", "baseline")
+OF_SUBNET: dict[str, tuple[str, ...]] = {
+    "lint": ("lint", "fabric.yaml", "-v"),
+    "topology": ("topology", "fabric.yaml", "-v"),
+    "workload": ("workload", "fabric.yaml", "-v"),
+    "render": ("render", "fabric.yaml", "-o", "out"),
+    "simulate": ("simulate", "fabric.yaml"),
+    "trace": ("trace", "fabric.yaml", "--from", "host1", "--to", "host2", "--dscp", "26"),
+}
+"""Reports of an InfiniBand subnet, also where they say why there is none."""
+REFUSED: dict[str, tuple[str, ...]] = {
+    "key": ("lint", "key.yaml"),
+    "keys": ("lint", "keys.yaml"),
+    "file": (
+        "lint",
+        "there/is/no/such/file/of/this/long/name/in/the/folder/where/the/command/runs/fabric.yaml",
+    ),
+    "cut file": ("diff", "cut.json", "fabric.yaml"),
+    "order": ("diff", "fabric.yaml", "config_db.json"),
+    "folder": ("diff", ".", "fabric.yaml"),
+    "command": ("lintt",),
+    "option": ("lint", "--sarif"),
+    "value": ("lint", "--format", "sarf"),
+    "rule": ("lint", "--select", "watchdog-mising"),
+    "profile": ("profiles", "nvidia-sn560"),
+    "class": ("simulate", "fabric.yaml", "--class", "storage-of-all-hosts"),
+    "target": ("simulate", "fabric.yaml", "--target", "host99:port99"),
+    "host": ("storm", "fabric.yaml", "--from", "host99"),
+    "end": ("trace", "fabric.yaml", "--from", "host99", "--to", "host1", "--dscp", "26"),
+    "port": ("headroom", "fabric.yaml", "--port", "leaf1:Ethernet9999"),
+    "sweep": ("sweep", "fabric.yaml", "--vary", "dynamic=1"),
+    "cable": ("headroom", "--profile", "nvidia-sn5600", "--speed", "400G", "--cable", "40000km"),
+    "baseline": ("baseline", "cut.json"),
+}
+"""Refusals: a person reads them at a terminal."""
 INTENTS = [
     *(str(ROOT / "examples" / name) for name in ("roce-256", "roce-256-as-published", "thor-64")),
     *(
@@ -77,6 +122,9 @@ def small(cli: Cli) -> Cli:
     broken = json.loads(leaf_with("PFC_WD", "Ethernet8", action=None))
     broken["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_drop_probability"] = "0"
     Path("broken.json").write_text(json.dumps(broken))
+    Path("cut.json").write_text(LEAF[:400])
+    Path("key.yaml").write_text(INTENT.replace("fabric: base", "fabrik: base"))
+    Path("keys.yaml").write_text(INTENT.replace("leaves: 2", "leafs: 2").replace("poll:", "pol:"))
     return cli
 
 
@@ -113,6 +161,115 @@ def test_reports_of_published_designs_fit(
     done = cli(command, intent, *options, "-v")
     assert done.out + done.err
     assert too_wide(done.out + done.err, columns) == []
+
+
+@pytest.fixture
+def subnet(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    monkeypatch.setenv("FABRIC_M_KEY", "0x1122334455667788")
+    Path("fabric.yaml").write_text(TREE.replace("guids: {", "guid_file: guids.txt\nguids: {"))
+    Path("guids.txt").write_text(GUIDS)
+    return cli
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("name", OF_SUBNET)
+def test_reports_of_a_subnet_fit(
+    name: str, columns: int, subnet: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = subnet(*OF_SUBNET[name])
+    assert done.out + done.err
+    assert too_wide(done.out + done.err, columns) == []
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_what_is_said_of_the_files_of_a_subnet_manager_fits(
+    columns: int, subnet: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    subnet("render", "fabric.yaml", "-o", "out")
+    options = Path("out/sm1/opensm.conf")
+    options.write_text(
+        options.read_text().replace("qos TRUE", "qos true").replace("routing_engine ", "routing_engin ")
+    )
+    done = subnet("lint", "out", "-v", on_terminal=True)
+    assert "IB016" in done.out
+    assert too_wide(done.out + done.err, columns) == []
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_the_verdict_of_opensm_fits(columns: int, subnet: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        find_tools()
+    except SubnetManagerError as error:
+        pytest.skip(str(error))
+    monkeypatch.setenv("COLUMNS", str(columns))
+    Path("fabric.yaml").write_text(opensm_intent({}).text)
+    done = subnet("opensm", "fabric.yaml")
+    assert done.out
+    assert too_wide(done.out + done.err, columns) == []
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("options", [(), ("-v",), ("--format", "github")], ids=" ".join)
+def test_what_a_change_adds_fits(
+    options: tuple[str, ...], columns: int, cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    repository(tmp_path, {"leaf1/config_db.json": LEAF})
+    write(tmp_path, {"leaf1/config_db.json": leaf_with("PFC_WD", "Ethernet8", action=None)})
+    monkeypatch.setenv("COLUMNS", str(columns))
+    done = cli("lint", ".", "--since", "HEAD", *options)
+    assert done.code == 1
+    assert too_wide(re.sub(r"(?m)^::.*$", "", done.out) + done.err, columns) == []
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+def test_what_is_said_of_rules_fits(columns: int, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    wide = {code: too_wide(_unfenced(cli("rule", code).out), columns) for code in RULES}
+    assert {code: lines for code, lines in wide.items() if lines} == {}
+
+
+@pytest.mark.parametrize("columns", [80, 100])
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_and_cuts_no_word(
+    command: str, columns: int, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = cli(*command.split(), "--help").out.split("\n")
+    assert [line for line in lines if len(line) > columns or re.search(r"\w-$", line)] == []
+
+
+@pytest.mark.parametrize("columns", [60, 80, 100])
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refusal_fits_the_terminal(
+    name: str, columns: int, small: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "dumb")
+    done = small(*REFUSED[name], on_terminal=True)
+    assert done.code == 2
+    assert [line for line in done.err.split("\n") if len(line) > columns and " " in line.strip()] == []
+
+
+def test_a_refusal_is_one_line_where_no_person_reads_it(small: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    assert small("profiles", "nvidia-sn560").err.count("\n") == 1
+
+
+def test_what_is_copied_out_of_a_refusal_stays_whole(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    for columns in range(40, 100):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        refused = cli("profiles", "nvidia-sn560", on_terminal=True).err
+        assert "lossless profiles)" in refused
+        assert "'my own rule'" in cli("rule", "my own rule", on_terminal=True).err
+
+
+def _unfenced(markdown: str) -> str:
+    """Return Markdown without what is fenced, which is copied as it is."""
+    return re.sub(r"^```.*?^```$", "", markdown, flags=re.MULTILINE | re.DOTALL)
 
 
 def test_where_nobody_says_how_wide_it_is_a_report_has_a_hundred_columns(small: Cli) -> None:

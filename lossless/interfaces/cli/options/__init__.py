@@ -17,6 +17,19 @@ _DSCPS = range(64)
 Command = TypeVar("Command", bound="Callable[..., Any]")
 
 
+class OneOf(click.Choice):  # type: ignore[type-arg]
+    """One of a few words; a refusal lists all, the nearest first."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word."""
+        if value not in self.choices:
+            from lossless.ground.basics.nearest import ranked
+
+            words = ", ".join(map(repr, ranked(str(value), map(str, self.choices))))
+            self.fail(f"{value!r} is not one of {words}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 def _dscps(_context: click.Context, _option: click.Parameter, values: Sequence[str]) -> tuple[int, ...]:
     """Return the DSCPs of one or more comma lists, each once, ascending.
 
@@ -82,7 +95,7 @@ def written_as(
     ``what`` is what is written, with its verb (``the trace is``); ``more`` comes after the help.
     """
     words = f"How {what} written (default: {forms[0]}){more}."
-    return click.option("--format", "output_format", type=click.Choice(forms), default=forms[0], help=words)
+    return click.option("--format", "output_format", type=OneOf(forms), default=forms[0], help=words)
 
 
 def api_options(rdma_dscps: Sequence[int], profile_dirs: Sequence[str]) -> Options:

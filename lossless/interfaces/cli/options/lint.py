@@ -29,12 +29,12 @@ _SCOPE_OPTIONS = (
     click.option(
         "--per-file",
         is_flag=True,
-        help="Each file by itself, in any order, other files skipped: for hooks that name files.",
+        help="Check each file by itself and skip files of other kinds: for hooks that pass file names.",
     ),
     click.option(
         "--since",
         metavar="REV",
-        help="Only what was not found at a revision of git; REV... is where the work since forked off.",
+        help="Report only what was not found at a revision of git; REV... is where the branch forked off REV.",
     ),
     click.option("--watch", is_flag=True, help="Check again whenever a file changes, until Ctrl-C."),
 )

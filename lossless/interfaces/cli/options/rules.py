@@ -52,7 +52,7 @@ def _selectors(_context: click.Context, _option: click.Parameter, values: Sequen
 _FILE = click.Path(exists=True, dir_okay=False)
 _CONFIGURATION = (
     click.option(
-        "--config", "configuration", metavar="FILE", type=_FILE, help="The configuration for all files."
+        "--config", "configuration", metavar="FILE", type=_FILE, help="Use this configuration for all files."
     ),
     click.option("--no-config", is_flag=True, help="Look for no lossless.toml or pyproject.toml."),
 )
@@ -71,16 +71,16 @@ _OPTIONS = (
         multiple=True,
         callback=_selectors,
         shell_complete=complete_rules,
-        help="Not these rules.",
+        help="Leave out these rules.",
     ),
     *_CONFIGURATION,
     click.option(
         "--baseline",
         metavar="FILE",
         type=_FILE,
-        help="Known findings, in place of the baseline that is configured.",
+        help="Baseline of known findings, in place of the configured one.",
     ),
-    click.option("--no-baseline", is_flag=True, help="Also show what a baseline knows."),
+    click.option("--no-baseline", is_flag=True, help="Also show the findings that a baseline lists."),
 )
 
 

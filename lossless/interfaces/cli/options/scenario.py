@@ -16,6 +16,7 @@ from lossless.interfaces.api.simulate import (
     Question,
     SimulationRequest,
 )
+from lossless.interfaces.cli.options import OneOf
 from lossless.interfaces.cli.options.quantities import Quantity
 from lossless.interfaces.cli.progress import ProgressBar, compiling
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _OPTIONS = (
     click.option(
-        "--workload", type=click.Choice(PATTERNS), default="incast", show_default=True, help="Traffic pattern."
+        "--workload", type=OneOf(PATTERNS), default="incast", show_default=True, help="Traffic pattern."
     ),
     click.option(
         "--size", type=Quantity("SIZE", parse_size), default="8 MiB", show_default=True,
@@ -37,7 +38,9 @@ _OPTIONS = (
     click.option(
         "--target", metavar="NAME", help="NIC port that an incast goes to, or that is dead or slow: host1:port1."
     ),
-    click.option("--class", "traffic_class", metavar="NAME", help="Lossless class, by name or priority."),
+    click.option(
+        "--class", "traffic_class", metavar="NAME", help="Lossless class, by name or priority (default: the first)."
+    ),
     click.option(
         "--storage", type=Quantity("PERCENT", parse_percent), default="0%",
         help="Part of each NIC's traffic that is storage, in its own class.",
@@ -51,10 +54,10 @@ _OPTIONS = (
     ),
     click.option("--nic", metavar="PROFILE", help="NIC to assume where the fabric names none (see profiles)."),
     click.option(
-        "--seeds", type=click.IntRange(1), default=SEEDS, show_default=True, help="Number of random seeds."
+        "--seeds", type=click.IntRange(1), metavar="N", default=SEEDS, show_default=True, help="Number of random seeds."
     ),
     click.option(
-        "--max-events", type=click.IntRange(1), default=MOST_EVENTS, show_default=True,
+        "--max-events", type=click.IntRange(1), metavar="N", default=MOST_EVENTS, show_default=True,
         help="Refuse what would take more events than this.",
     ),
 )  # fmt: skip
