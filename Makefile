@@ -6,6 +6,7 @@
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
 # make docs    write the generated documentation again
 # make site    build the documentation site into out/site/html
+# make audit   the site in a browser: axe-core on every page, at both widths, light and dark (slow)
 # make answers what commands print in the README, the tutorial, the FAQ and the guides, written again
 # make mutants  deliberate faults in five packages, which their own tests must notice (slow)
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
@@ -18,7 +19,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check format lint generated phrases prose types bench corpus mutants mutations laws fuzz docs answers site lock clean
+.PHONY: demo test check format lint generated phrases prose types bench corpus mutants mutations laws fuzz docs answers site audit lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -39,6 +40,7 @@ lint: $(VENV)/dev.stamp
 generated: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py --check docs/rules
 	$(BIN)/python tools/incident_page.py --check
+	$(BIN)/python tools/intent_reference.py --check
 	$(BIN)/python tools/compile_profiles.py --check
 	$(BIN)/python tools/architecture.py --check
 
@@ -96,6 +98,10 @@ answers: $(VENV)/dev.stamp
 
 site: $(VENV)/docs.stamp
 	$(BIN)/python tools/build_site.py
+
+audit: $(VENV)/docs.stamp
+	@sh tools/install-browser.sh --required
+	LOSSLESS_AUDIT_ALL=1 $(BIN)/python -m pytest -n 0 tests/site
 
 profiles/compiled.json: $(VENV)/dev.stamp $(wildcard profiles/nics/*.toml profiles/switches/*.toml)
 	$(BIN)/python tools/compile_profiles.py

@@ -107,7 +107,8 @@ def picture() -> str:
     title = f"{PROFILE}, {format_rate(SHOWN_BPS)}: the terms of each method"
     height = 40 + 26 * len(bars) + 10 * len(CABLES_M) + 30
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH_PX} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH_PX}" height="{height}" '
+        f'viewBox="0 0 {WIDTH_PX} {height}" role="img" '
         f'font-family="{style.FONT_FAMILY}" font-size="{TEXT_PX}" fill="{style.INK}">',
         f"  <title>{title}</title>",
         *_hatchings(),

@@ -25,8 +25,8 @@ PAGE = ROOT / "docs" / "intent-reference.md"
 TOP = """# Every key of an intent
 
 Written by `tools/intent_reference.py` from what the program reads; `lossless schema` prints the same for editors, and
-[Write an intent](guides/intent.md) explains it by example. `NAME` stands for a name of your own, `[]` for
-each of a list. A key without a value under *left out* may be left out; what then holds is said with its meaning.
+[Write an intent](guides/intent.md) explains it by example. `NAME` stands for a name of your own, `[]` for each of a list. A key without a value under *left out*
+may be left out; what then holds is said with its meaning.
 """
 
 
@@ -45,8 +45,9 @@ def _chapter(root: Schema) -> Iterator[str]:
     for section, paths in found.values():
         if paths[0]:
             ids = "".join(f'<a id="{_id(kind, path)}"></a>' for path in paths)
-            names = ", ".join(f"`{'.'.join(path)}`" for path in paths)
-            yield f"{ids}\n\n### {names}\n"
+            first, *others = (f"`{'.'.join(path)}`" for path in paths)
+            yield f"{ids}\n\n### {first}\n"
+            yield from [f"These keys are also those of {', '.join(others)}.\n"] if others else []
             yield from [f"{_flat(section)}\n"] if _flat(section) else []
         yield _table(kind, paths[0], section) + "\n"
 

@@ -1,20 +1,19 @@
 // Opens pages of the site in Chromium and prints, as JSON, what is wrong with each.
-// node browser.mjs BASE_URL CHROMIUM PROFILE_DIR < {"audited": [PAGE...], "opened": [PAGE...]}
-// Audited pages are opened twice, and axe-core is run on them; others are opened at the smaller width only.
+// node browser.mjs BASE_URL CHROMIUM PROFILE_DIR < {"opened": [PAGE...], "audited": [PAGE...], "views": [[WIDTH, SCHEME]...]}
+// Each page is loaded once and shown at every width; audited pages are shown in every view, and axe-core is run in each.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 const [base, executablePath, profile] = process.argv.slice(2);
-const { audited, opened } = JSON.parse(readFileSync(0, "utf8"));
+const { opened, audited, views } = JSON.parse(readFileSync(0, "utf8"));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const args = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
 ];
-const widths = [400, 1280];
-const schemes = ["light", "dark"];
+const schemes = { light: "default", dark: "slate" };
 
 async function tooWide(page) {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -27,7 +26,8 @@ async function serious(page) {
     .map((each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html).join(" ; ")}`);
 }
 
-async function problems(page, path, audit) {
+// What is wrong, with what a page says on the console and loads from elsewhere meanwhile.
+async function watched(page, look) {
   const found = [];
   const said = (message) => found.push(message);
   const onConsole = (message) => ["error", "warning"].includes(message.type()) && said(`console: ${message.text()}`);
@@ -35,18 +35,25 @@ async function problems(page, path, audit) {
   const onRequest = (request) => /^https?:/.test(request.url()) && !request.url().startsWith(base)
     && said(`request: ${request.url()}`);
   page.on("console", onConsole).on("pageerror", onError).on("request", onRequest);
-  for (const [at, width] of widths.slice(0, audit ? 2 : 1).entries()) {
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme: schemes[at], reducedMotion: "reduce" });
-    await page.goto(base + path, { waitUntil: "load" });
-    const excess = await tooWide(page);
-    if (excess > 0) said(`${width} px: ${excess} px too wide`);
-    if (!audit) continue;
-    await page.evaluate(axe);
-    found.push(...(await serious(page)).map((text) => `${width} px, ${schemes[at]}: ${text}`));
-  }
+  found.push(...await look(page));
   page.off("console", onConsole).off("pageerror", onError).off("request", onRequest);
   return [...new Set(found)];
+}
+
+// Colors change no width: a page that axe-core does not read is shown in light only.
+async function problems(page, path, audit) {
+  const found = [];
+  for (const [at, [width, scheme]] of views.filter(([, scheme]) => audit || scheme === "light").entries()) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
+    if (at === 0) await page.goto(base + path, { waitUntil: "load" });
+    if (at === 0 && audit) await page.evaluate(axe);
+    await page.waitForFunction((name) => document.body.dataset.mdColorScheme === name, schemes[scheme]);
+    const excess = await tooWide(page);
+    if (excess > 0) found.push(`${width} px: ${excess} px too wide`);
+    if (audit) found.push(...(await serious(page)).map((text) => `${width} px, ${scheme}: ${text}`));
+  }
+  return found;
 }
 
 // The filter of rules keeps the rows with every word, and the search finds a page.
@@ -72,13 +79,17 @@ async function searched(page) {
 
 const context = await chromium.launchPersistentContext(profile, { executablePath, args, headless: true });
 const page = await context.newPage();
-const report = {};
-const rest = [...audited.map((path) => [path, true]), ...opened.map((path) => [path, false])];
+const report = { "filter of rules": await watched(page, filtered), search: await watched(page, searched) };
+// The index of the search is a third of what a page costs, and has been loaded once.
+await context.addInitScript(() => {
+  window.Worker = class extends EventTarget { postMessage() {} terminate() {} };
+});
+const rest = [...opened];
 const tab = async (page) => {
-  for (let next = rest.shift(); next; next = rest.shift()) report[next[0]] = await problems(page, ...next);
+  for (let path = rest.shift(); path; path = rest.shift()) {
+    report[path] = await watched(page, () => problems(page, path, audited.includes(path)));
+  }
 };
 await Promise.all([tab(page), tab(await context.newPage())]);
-report["filter of rules"] = await filtered(page);
-report.search = await searched(page);
 await context.close();
 console.log(JSON.stringify(report));

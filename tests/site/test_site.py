@@ -6,12 +6,13 @@ import json
 import os
 import shutil
 import subprocess
+import tomllib
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -49,7 +50,9 @@ KINDS = [
     "files/examples/efa-train/fabric.yaml.html",
     "404.html",
 ]
-"""One page of every kind at least."""
+"""One page of every kind at least: axe-core is run on these, and on all pages by ``make audit``."""
+AUDIT_ALL = "LOSSLESS_AUDIT_ALL" in os.environ
+VIEWS = [(400, "light"), (400, "dark"), (1280, "light"), (1280, "dark")]
 pytestmark = [
     pytest.mark.skipif(not build_site.ZENSICAL.exists() and not REQUIRED, reason="zensical is not installed"),
     pytest.mark.xdist_group("site"),
@@ -64,16 +67,31 @@ class Page(HTMLParser):
         self.links: list[str] = []
         self.loaded: list[str] = []
         self.ids: set[str] = set()
+        self.text = ""
+        self.entries: set[tuple[str, str]] = set()
+        self._link = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Take note of what a tag links to and of its id."""
         found = dict(attrs)
         if tag == "a" and found.get("href"):
-            self.links.append(found["href"] or "")
+            self._link = found["href"] or ""
+            self.links.append(self._link)
         elif tag in ("img", "script", "link", "iframe") and (source := found.get("src") or found.get("href")):
             self.loaded.append(source)
         self.ids |= {name for key in ("id", "name") if (name := found.get(key))}
+
+    def handle_data(self, data: str) -> None:
+        """Take note of what is shown, and where it leads."""
+        self.text += data
+        if self._link:
+            self.entries.add((self._link, data.strip()))
+
+    def handle_endtag(self, tag: str) -> None:
+        """Take note that a link ends."""
+        if tag == "a":
+            self._link = ""
 
 
 @pytest.fixture(scope="module")
@@ -117,12 +135,39 @@ def test_nothing_is_loaded_from_elsewhere(pages: dict[str, Page]) -> None:
 
 def test_every_page_of_the_repository_is_a_page_of_the_site(pages: dict[str, Page]) -> None:
     documents = {path.relative_to(build_site.DOCS) for path in build_site.DOCS.rglob("*.md")}
-    expected = {
-        (path.with_name("index.html") if path.name == "README.md" else path.with_suffix(".html")).as_posix()
-        for path in documents
-    }
-    assert expected <= set(pages)
+    assert {html_of(path) for path in documents} <= set(pages)
     assert set(KINDS) <= set(pages)
+
+
+def test_no_block_of_code_is_taken_for_prose(pages: dict[str, Page]) -> None:
+    assert [name for name, page in pages.items() if "```" in page.text] == []
+
+
+def test_pages_of_a_section_are_beside_each_other(pages: dict[str, Page]) -> None:
+    """Each page of a section of the navigation links to all of that section, by their names there."""
+    nav = tomllib.loads((build_site.DOCS / "site" / "zensical.toml").read_text("utf-8"))["project"]["nav"]
+    for section in sections(nav):
+        wanted = {(html_of(page), title) for title, page in section.items()}
+        for name in (html_of(page) for page in section.values()):
+            there = {(os.path.normpath(Path(name).parent / to), text) for to, text in pages[name].entries}
+            assert {entry for entry in wanted if entry[0] != name} <= there
+
+
+def sections(nav: list[dict[str, Any]]) -> Iterator[dict[str, str]]:
+    """Yield the titles and pages of each list of the navigation that has pages only."""
+    inner = {title: value for entry in nav for title, value in entry.items()}
+    if all(isinstance(value, str) for value in inner.values()):
+        yield inner
+    for value in inner.values():
+        if isinstance(value, list):
+            yield from sections(value)
+
+
+def html_of(document: str | Path) -> str:
+    """Return the page that a document becomes."""
+    path = Path(document)
+    page = path.with_name("index.html") if path.name == "README.md" else path.with_suffix(".html")
+    return page.as_posix()
 
 
 @pytest.mark.usefixtures("pages")
@@ -152,15 +197,15 @@ def report(
     served: str, pages: dict[str, Page], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[str]]:
     """What is wrong with each page, and with the filter of rules and the search."""
-    others = [name for name in pages if name.startswith("guides/") and name not in KINDS]
+    asked = {"opened": [*pages], "audited": [*pages] if AUDIT_ALL else KINDS, "views": VIEWS}
     chromium = shutil.which("chromium") or "chromium"
     done = subprocess.run(
         ["node", HERE / "browser.mjs", served, chromium, tmp_path_factory.mktemp("profile")],
-        input=json.dumps({"audited": KINDS, "opened": others}),
+        input=json.dumps(asked),
         check=True,
         stdout=subprocess.PIPE,
         text=True,
-        timeout=300,
+        timeout=3600 if AUDIT_ALL else 600,
     )
     found: dict[str, list[str]] = json.loads(done.stdout)
     return found
@@ -171,7 +216,7 @@ def report(
     and not REQUIRED,
     reason="no browser; tools/install-browser.sh installs it",
 )
-def test_a_browser_and_axe_find_nothing_wrong(report: dict[str, list[str]]) -> None:
-    """In Chromium, at 400 and 1280 pixels, light and dark."""
+def test_a_browser_and_axe_find_nothing_wrong(report: dict[str, list[str]], pages: dict[str, Page]) -> None:
+    """In Chromium, on every page, at 400 and 1280 pixels, light and dark."""
     assert {name: problems for name, problems in report.items() if problems} == {}
-    assert {*KINDS, "filter of rules", "search"} <= set(report)
+    assert {*pages, "filter of rules", "search"} == set(report)

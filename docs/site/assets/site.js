@@ -9,11 +9,14 @@ for (const label of document.querySelectorAll("label[for^='__'][aria-label]")) {
   });
 }
 
+const regions = { ".md-typeset__scrollwrap": "Table", ".md-typeset p:has(> img)": "Picture" };
 const focusable = () => {
-  for (const region of document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])")) {
-    region.tabIndex = 0;
-    region.setAttribute("role", "group");
-    region.setAttribute("aria-label", "Table");
+  for (const [selector, label] of Object.entries(regions)) {
+    for (const region of document.querySelectorAll(`:is(${selector}):not([tabindex])`)) {
+      region.tabIndex = 0;
+      region.setAttribute("role", "group");
+      region.setAttribute("aria-label", label);
+    }
   }
 };
 new MutationObserver(focusable).observe(document.body, { childList: true, subtree: true });
