@@ -41,6 +41,7 @@ generated: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py --check docs/rules
 	$(BIN)/python tools/incident_page.py --check
 	$(BIN)/python tools/intent_reference.py --check
+	$(BIN)/python tools/preset_page.py --check
 	$(BIN)/python tools/compile_profiles.py --check
 	$(BIN)/python tools/architecture.py --check
 
@@ -90,6 +91,7 @@ docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/incident_page.py
 	$(BIN)/python tools/headroom_guide.py
 	$(BIN)/python tools/intent_reference.py
+	$(BIN)/python tools/preset_page.py
 	$(BIN)/python tools/architecture.py
 	$(BIN)/python tools/compile_profiles.py
 

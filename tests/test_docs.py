@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from lossless.api import lint, lint_documents
 from lossless.checks.rules.registry import RULES
+from lossless.formats.intent.document import PRESETS
+from lossless.formats.intent.schema_values import written
 from lossless.ground.basics import limits
 from lossless.ground.documents import load_text
 from tests.checks.rules.snippets import merge
 from tests.fuzz.test_fuzz import EXAMPLES, ROUNDS
-from tools import answers, headroom_guide, intent_reference
+from tools import answers, headroom_guide, intent_reference, preset_page
 from tools.rule_pages import pages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parent.parent
 GUIDES = ROOT / "docs" / "guides"
@@ -92,6 +99,27 @@ def test_rules_are_counted_where_pages_are_written_and_nowhere_by_hand() -> None
 
 def test_the_page_of_all_keys_is_that_of_the_models() -> None:
     assert intent_reference.PAGE.read_text() == intent_reference.page()
+
+
+def test_the_page_of_presets_is_that_of_their_files() -> None:
+    assert preset_page.PAGE.read_text() == preset_page.page()
+
+
+def test_the_page_of_presets_has_every_value_of_their_files() -> None:
+    page = preset_page.page()
+    for name in PRESETS:
+        chapter = page.partition(f"## `preset: {name}`\n")[2].partition("\n## ")[0]
+        text = (preset_page.FOLDER / f"{name}.toml").read_text()
+        assert {value for value in leaves(tomllib.loads(text)["intent"]) if value not in chapter} == set()
+
+
+def leaves(value: object) -> Iterator[str]:
+    """Yield every value of a tree, as YAML has it."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves(inner)
+    else:
+        yield written(value)
 
 
 def test_links_within_the_page_of_all_keys_lead_to_its_sections() -> None:

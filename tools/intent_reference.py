@@ -25,7 +25,8 @@ PAGE = ROOT / "docs" / "intent-reference.md"
 TOP = """# Every key of an intent
 
 Written by `tools/intent_reference.py` from what the program reads; `lossless schema` prints the same for editors, and
-[Write an intent](guides/intent.md) explains it by example. `NAME` stands for a name of your own, `[]` for each of a list. A key without a value under *left out*
+[Write an intent](guides/intent.md) explains it by example. [What each preset contains](presets.md) has the values that
+`preset` gives. `NAME` stands for a name of your own, `[]` for each of a list. A key without a value under *left out*
 may be left out; what then holds is said with its meaning.
 """
 
