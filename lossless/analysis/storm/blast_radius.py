@@ -260,7 +260,9 @@ class _Propagation:
             times=tuple((*_from(self.net, at), at_ns) for at, at_ns in stop_ns.items()),
             loses=tuple(self._loses(stop_ns, groups)),
             assumed=tuple(self._assumed()),
-            picture=lambda: picture(self.view.fabric, self.net, self.near, stop_ns, ends_ns),
+            picture=lambda: picture(
+                self.view.fabric.name, self.net, self.near, stop_ns, slow=bool(self.source.drains_bps)
+            ),
             # Where all paths go up and then down, no cyclic buffer dependency exists.
             cycle=() if self.tiers.whole else stalled_cycle(self.net, stop_ns, groups),
         )

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from lossless.analysis.storm.channels import ChannelGraph
     from lossless.analysis.storm.distance import RelativeNames
     from lossless.ground.basics.findings import Json
-    from lossless.model.fabric.model import Fabric
 
 _ROLES = ("host", "leaf", "spine", "super-spine")
 _MANY = ("hosts", "leaves", "spines", "super-spines")
@@ -22,49 +21,30 @@ _LINKS = ("hosts", "uplinks", "spine_uplinks")
 
 
 def picture(
-    fabric: Fabric,
-    net: ChannelGraph,
-    near: RelativeNames,
-    stopped: Mapping[int, float],
-    ends_ns: float | None,
+    name: str, net: ChannelGraph, near: RelativeNames, stopped: Mapping[int, float], *, slow: bool
 ) -> dict[str, Json]:
-    """Return what is drawn; ``stopped`` are the channels that are stalled, and since when, in nanoseconds.
+    """Return what is drawn of the fabric of a name; who stalls and what ends it is added by the report.
 
-    ``ends_ns`` is when a watchdog triggers, None where none does.
+    ``stopped`` are the channels that are stopped, or slowed by a ``slow`` host, and since when, in nanoseconds.
     """
     boxes = _boxes(net, near)
+    verb = "slowed" if slow else "stopped"
     box_of = {node: key for key, nodes in boxes.items() for node in nodes}
     still = {net.channels[at].source for at in stopped}
     items: list[Json] = [_item(key, nodes, net, near, still) for key, nodes in boxes.items()]
     legend: list[Json] = [
-        ["", _sum(fabric, near, still)],
-        [
-            "",
-            "no watchdog triggers" if ends_ns is None else f"the watchdog triggers after {_since(ends_ns)}",
-        ],
-        ["stalled", "thick: at least one of these links is stalled; the time is when the first stalled"],
-        ["free", "thin and dashed: links that are not stalled"],
+        ["stalled", f"thick: at least one of these links is {verb}; the time is when the first was"],
+        ["free", f"thin and dashed: links that are not {verb}"],
         ["", "paused: devices with a port that may not send; orange boxes: all of them"],
     ]
     return {
-        "fabric": f"{fabric.name}: pause propagation from {near.host}",
+        "fabric": f"{name}: pause propagation from {near.host}",
         "frames": [],
         "items": items,
         "edges": list(_edges(net, list(boxes), box_of, stopped)),
         "sides": [],
         "legend": legend,
     }
-
-
-def _sum(fabric: Fabric, near: RelativeNames, still: set[str]) -> str:
-    """Return how many hosts and GPUs are paused; those of the host itself wait too."""
-    others = [host.name for host in fabric.hosts if host.name != near.host]
-    paused = sum(name in still for name in others)
-    text = f"{paused:,} of {len(others):,} other hosts paused"
-    each = fabric.cluster.gpus_per_host if fabric.cluster else None
-    return (
-        text if each is None else f"{text}: {paused * each:,} of {len(others) * each:,} GPUs besides its own"
-    )
 
 
 def _boxes(net: ChannelGraph, near: RelativeNames) -> dict[str, list[str]]:

@@ -80,7 +80,9 @@ def command(
 
         out(storm_text(blast_radius.to_data(), style_for(sys.stdout, verbose=verbose)))
     if svg is not None:
-        draw(svg, blast_radius.picture())
+        from lossless.output.report.storm_text import storm_picture
+
+        draw(svg, storm_picture(blast_radius.to_data(), blast_radius.picture()))
     elif output_format == "text":
         then("storm", path, "--from", end, "--svg", "storm.svg", quiet=quiet, because="draws it")
     return OK

@@ -37,6 +37,11 @@ LABELS = {
 """Names in JSON, which stay once shipped, and what text calls the same."""
 
 
+def over_time(name: str) -> str:
+    """Return what a picture calls a quantity at each time, of which text gives the most: ``queue depth``."""
+    return LABELS[name].removeprefix("peak ")
+
+
 def headed(name: str, unit: str) -> str:
     """Return the head of a column of figures: what they are, and their unit."""
     return f"{LABELS[name]} ({unit})"

@@ -28,6 +28,12 @@ def storm_text(data: Data, style: TextStyle = PLAIN) -> str:
     return "\n\n".join(_blocks({**data, **named}, style))
 
 
+def storm_picture(data: Data, picture: Data) -> Data:
+    """Return what is drawn with the sentences of the text about it, before what lines and boxes mean."""
+    said = [["", line] for line in (*_who(data), *_end(data))]
+    return {**picture, "legend": [*said, *picture["legend"]]}
+
+
 def _blocks(data: Data, style: TextStyle) -> Iterator[str]:
     slow = data["drains_bps"]
     what = f"takes in no more than {format_rate(slow)} a port" if slow else "pauses permanently"

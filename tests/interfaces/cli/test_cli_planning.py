@@ -369,8 +369,10 @@ def test_the_spread_is_drawn(cli: Cli) -> None:
     # Nothing is told by colour alone.
     assert "storm source" in text
     assert "4 of 4 paused" in text
-    assert "7 of 7 other hosts paused: 56 of 56 GPUs besides its own" in text
-    assert "the watchdog triggers after " in text
+    said = cli("storm", ".", "--from", "host3").out.splitlines()[1:3]
+    assert said[0].startswith("7 of 7 other hosts stall, 64 of 64 GPUs with its own; the last after ")
+    assert [line in text for line in said] == [True, True]
+    assert "links that are not stopped" in text
     assert "0 m" not in text
 
 

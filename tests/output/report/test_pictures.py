@@ -255,9 +255,9 @@ def test_a_size_says_what_it_is_to_four_digits(size_bytes: float) -> None:
 def test_each_kind_has_a_panel_with_its_unit() -> None:
     found = {title(axes): axes.get_ylabel() for axes in figures.occupancy(EVERYTHING).axes}
     assert found == {
-        "egress queue leaf1 to host1": "MB",
-        "ingress groups that feed it: 1": "kB",
-        "headroom in use by these groups": "kB",
+        "queue depth of leaf1 to host1": "MB",
+        "PG occupancy of the groups that feed it: 1": "kB",
+        "headroom used by these groups": "kB",
         "memory in use in leaf1": "MB",
     }
 
@@ -277,7 +277,9 @@ def test_what_was_held_and_its_thresholds_are_drawn_to_scale_and_named() -> None
 def test_headroom_that_is_never_used_has_no_panel() -> None:
     unused = series("headroom", 0.0, 0.0, 0.0, peak=0)
     found = figures.occupancy(data(EGRESS, series("group", 0.0, 1e3, 0.0), unused, DELIVERED))
-    assert [title(axes) for axes in found.axes][1:] == ["ingress groups that feed it: 1; no headroom is used"]
+    assert [title(axes) for axes in found.axes][1:] == [
+        "PG occupancy of the groups that feed it: 1; no headroom is used"
+    ]
 
 
 def scale(axes: Axes) -> str:
@@ -353,7 +355,7 @@ def test_more_groups_than_can_be_told_apart_are_a_band(many: int) -> None:
     groups = [series("group", 0.0, 1e3 * at, 0.0, name=f"g{at}", peak=1000 * at) for at in range(1, many + 1)]
     counts = {"groups": 70, "links": 1, "paused": 0, "flows": 0}
     axes = figures.occupancy(data(EGRESS, *groups, counts=counts)).axes[1]
-    assert title(axes).startswith(f"ingress groups that feed it: {many} of 70")
+    assert title(axes).startswith(f"PG occupancy of the groups that feed it: {many} of 70")
     if many <= panels.MOST_LINES:
         assert len(heights(axes)) == many
         assert not axes.collections
@@ -402,7 +404,7 @@ def test_only_links_that_were_paused_have_a_row_the_longest_on_top() -> None:
         "1 pause, 400 us",
     ]
     assert title(axes) == (
-        "5 of 9 links that carry traffic are paused at times, these 2 for longest; height: part of the time"
+        "5 of 9 links that carry traffic are paused at times, these 2 for longest; height: time in pause"
     )
 
 
@@ -464,7 +466,7 @@ def test_a_flow_that_has_ended_has_no_line() -> None:
 def test_without_dcqcn_what_arrives_is_drawn_alone() -> None:
     (axes,) = figures.rates(data(limits=(limit("delivered", "1/3 of leaf1 to host1", 50e9),))).axes
     assert heights(axes)["1/3 of leaf1 to host1: 50 Gb/s"] == [50, 50]
-    assert title(axes) == "what arrives of each flow, means over 450 us: 1 flow"
+    assert title(axes) == "goodput of each flow, means over 450 us: 1 flow"
 
 
 def test_of_many_flows_the_fastest_and_the_slowest_are_named() -> None:

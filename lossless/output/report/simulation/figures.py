@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.drawing.style import FAINT
+from lossless.output.report.quantities import LABELS, over_time
 from lossless.output.report.simulation import panels as parts
 from lossless.output.report.simulation.panels import SeriesNames
 
@@ -46,9 +47,11 @@ class _Panel(NamedTuple):
 
 
 _PANELS = {
-    "egress": _Panel("egress queue {name}", 1.0, SeriesNames("peak"), 2.0),
-    "group": _Panel("ingress groups that feed it: {many}", 1.0, SeriesNames("peak"), 1.6),
-    "headroom": _Panel("headroom in use by these groups", 0.6, SeriesNames("most"), 4.0),
+    "egress": _Panel(f"{over_time('egress_bytes')} of {{name}}", 1.0, SeriesNames("peak"), 2.0),
+    "group": _Panel(
+        f"{over_time('group_bytes')} of the groups that feed it: {{many}}", 1.0, SeriesNames("peak"), 1.6
+    ),
+    "headroom": _Panel(f"{LABELS['headroom_bytes']} used by these groups", 0.6, SeriesNames("most"), 4.0),
     "memory": _Panel("memory in use in {name}", 0.6, SeriesNames("most"), 2.0),
 }
 """From top to bottom."""
@@ -65,7 +68,9 @@ def occupancy(recording: Data) -> Figure:
         series = _of(recording, kind)
         logarithmic = _draw_bytes(axes, recording, series, panel)
         many = _many(len(series), recording["counts"]["groups"])
-        unused = "; no headroom is used" if kind == "group" and "headroom" not in shown else ""
+        unused = (
+            f"; no {LABELS['headroom_bytes']} is used" if kind == "group" and "headroom" not in shown else ""
+        )
         scale = "; logarithmic scale" if logarithmic else ""
         parts.head(axes, panel.title.format(name=series[0]["name"], many=many) + unused + scale)
     return figure
@@ -100,7 +105,9 @@ def rates(recording: Data) -> Figure:
         else:
             centers, means, each = _means(times, series)
             _draw_rates(axes, centers, means, _limits(recording, kind))
-            parts.head(axes, f"what arrives of each flow, means over {each:.3g} {unit.name}: {flows}")
+            parts.head(
+                axes, f"{LABELS['goodput_bps']} of each flow, means over {each:.3g} {unit.name}: {flows}"
+            )
     return figure
 
 
@@ -172,7 +179,8 @@ def _draw_pauses(axes: Axes, recording: Data, row: Data, base: int) -> None:
     every_us = recording["times_us"][1] - recording["times_us"][0]
     parts.draw_row(axes, times, [min(1.0, value / every_us) for value in row["values"]], base)
     paused_us = sum(row["values"])
-    many = f"{row['pauses']:,} pause{'s' if row['pauses'] != 1 else ''}"
+    name = LABELS["pauses"]
+    many = f"{row['pauses']:,} {name if row['pauses'] != 1 else name.removesuffix('s')}"
     text = f"{many}, {parts.time_unit(paused_us).text(paused_us)}"
     where = axes.get_yaxis_transform()
     axes.text(1.008, base + parts.ROW / 2, text, transform=where, fontsize=7.5, va="center")
@@ -183,7 +191,7 @@ def _how_many_paused(recording: Data, shown: int) -> str:
     if not paused:
         return f"none of {links} links that carry traffic is paused"
     rest = f", these {shown} for longest" if paused > shown else ""
-    return f"{paused} of {links} links that carry traffic are paused at times{rest}; height: part of the time"
+    return f"{paused} of {links} links that carry traffic are paused at times{rest}; height: {LABELS['time_in_pause']}"
 
 
 # --- recordings ---
