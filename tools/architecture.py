@@ -14,6 +14,8 @@ from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
+from lossless.output.report.drawing import style
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lossless"
 PICTURE = ROOT / "docs" / "architecture.svg"
@@ -23,9 +25,8 @@ WINGS = ("interfaces", "output", "checks", "formats", "analysis", "model", "grou
 CELL, LEFT, TOP = 22, 190, 95
 SIZES = ((1, "one import", 3.5), (9, "up to nine imports", 5.5), (sys.maxsize, "ten imports or more", 8.0))
 """Most modules, words, radius: three sizes only, so that the picture changes where the structure does."""
-COLOURS = dict(
-    zip(WINGS, ("#4e79a7", "#59a14f", "#e15759", "#f28e2b", "#b07aa1", "#9c755f", "#767676"), strict=True)
-)
+_TINTS = (style.BLUE, style.GREEN, style.VERMILLION, style.ORANGE, style.PURPLE, style.SKY_BLUE, style.GREY)
+COLORS = dict(zip(WINGS, _TINTS, strict=True))
 
 
 @cache
@@ -103,8 +104,8 @@ def picture() -> str:
     width, height = LEFT + side + 60, TOP + side + 50
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
-        ' font-family="sans-serif" font-size="12">',
-        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f' font-family="{style.FONT_FAMILY}" font-size="{style.TEXT_PX}" fill="{style.INK}">',
+        f'<rect width="{width}" height="{height}" fill="{style.PAPER}"/>',
         *_bands(names, side),
         *(_labels(names)),
         *(_dot(names, pair, number) for pair, number in sorted(counted.items())),
@@ -120,7 +121,7 @@ def _caption(side: int, number: int) -> list[str]:
         f"{number} dots, none below the diagonal: imports lead down only.",
     )
     return [
-        f'<text x="{LEFT}" y="{TOP + side + 20 + 16 * place}" fill="#555">{line}</text>'
+        f'<text x="{LEFT}" y="{TOP + side + 20 + 16 * place}">{line}</text>'
         for place, line in enumerate(lines)
     ]
 
@@ -130,13 +131,13 @@ def _bands(names: list[str], side: int) -> list[str]:
     for wing in WINGS:
         rows = [place for place, name in enumerate(names) if _wing(name) == wing]
         first, size = CELL * rows[0], CELL * len(rows)
-        fill = f'fill="{COLOURS[wing]}" fill-opacity="0.12"'
+        fill = f'fill="{COLORS[wing]}" fill-opacity="0.12"'
         parts += [
             f'<rect x="{LEFT}" y="{TOP + first}" width="{side}" height="{size}" {fill}/>',
             f'<rect x="{LEFT + first}" y="{TOP}" width="{size}" height="{side}" {fill}/>',
-            f'<rect x="{LEFT + first}" y="{TOP + first}" width="{size}" height="{size}" fill="{COLOURS[wing]}"'
+            f'<rect x="{LEFT + first}" y="{TOP + first}" width="{size}" height="{size}" fill="{COLORS[wing]}"'
             ' fill-opacity="0.25"/>',
-            f'<text x="8" y="{TOP + first + 15}" font-weight="bold" fill="{COLOURS[wing]}">{wing}</text>',
+            f'<text x="8" y="{TOP + first + 15}" font-weight="bold">{wing}</text>',
         ]
     return parts
 
@@ -156,7 +157,9 @@ def _dot(names: list[str], pair: tuple[str, str], number: int) -> str:
     row, column = (CELL * names.index(name) + CELL / 2 for name in pair)
     words, radius = next((words, radius) for most, words, radius in SIZES if number <= most)
     title = f"<title>{pair[0]} imports {pair[1]}: {words}</title>"
-    return f'<circle cx="{LEFT + column}" cy="{TOP + row}" r="{radius:.1f}" fill="#333">{title}</circle>'
+    return (
+        f'<circle cx="{LEFT + column}" cy="{TOP + row}" r="{radius:.1f}" fill="{style.INK}">{title}</circle>'
+    )
 
 
 def main(arguments: list[str]) -> int:
