@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from lossless.interfaces.api.collector import collector as collector
     from lossless.interfaces.api.diff import Drift as Drift, diff as diff
+    from lossless.interfaces.api.diff_fabric import FabricDrift as FabricDrift, diff_fabric as diff_fabric
     from lossless.interfaces.api.fabrics import Fabrics as Fabrics, load_fabrics as load_fabrics
     from lossless.interfaces.api.fix import FixResult as FixResult, fix as fix
     from lossless.interfaces.api.headroom import (
@@ -85,6 +86,7 @@ _MODULES = {
     "cabling": "Cabling cabled_as_declared cabled_topology",
     "collector": "collector",
     "diff": "Drift diff",
+    "diff_fabric": "FabricDrift diff_fabric",
     "fabrics": "Fabrics load_fabrics",
     "fix": "FixResult fix",
     "headroom": "HeadroomInputs Headrooms headroom_of_link headroom_of_ports",

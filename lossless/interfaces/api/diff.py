@@ -68,12 +68,12 @@ def diff(
     try:
         document, running = intent_at(intent), _running(config_db)
     except InputError:
-        _require_order(str(config_db), str(intent))
+        require_order(str(config_db), str(intent))
         raise
     report, fabric = sound_fabric(document, options)
     if fabric is None:
         return Drift(device or "", running.file, document.file, (), 0, None, None, (), report)
-    switch = _switch(fabric, running, device)
+    switch = switch_of(fabric, running, device)
     return Drift(switch.name, running.file, document.file, *drift_of(switch, running), report)
 
 
@@ -85,7 +85,7 @@ def _running(config_db: str | PathLike[str]) -> Document:
     return device_in(load(config_db))
 
 
-def _require_order(config_db: str, intent: str) -> None:
+def require_order(config_db: str, intent: str) -> None:
     """Say which argument is which where one has the other's place.
 
     Raises:
@@ -113,21 +113,19 @@ def _require_one_file(config_db: str | PathLike[str]) -> None:
     """Refuse a folder, whose files are those of several switches.
 
     Raises:
-        InputError: it is one; the message names a file in it, where there is one.
+        InputError: it is one.
     """
-    from pathlib import Path
+    from os.path import isdir
 
-    folder = Path(config_db)
-    if not folder.is_dir():
-        return
-    named = [*sorted(folder.glob("*/config_db.json")), *sorted(folder.glob("*.json"))]
-    below = next((file for file in named if file.name != "manifest.json"), None)
-    example = below or folder / "leaf1" / "config_db.json"
-    message = f"a folder; diff compares one switch at a time: name its config_db.json, such as {example}"
-    raise InputError([Problem(str(config_db), None, None, message)])
+    if isdir(config_db):
+        raise InputError(
+            [Problem(str(config_db), None, None, "a folder; diff_fabric compares all its switches")]
+        )
 
 
-def _switch(fabric: Fabric, running: Document, device: str | None) -> Switch:
+def switch_of(
+    fabric: Fabric, running: Document, device: str | None, remedy: str = "; name one with --device"
+) -> Switch:
     """Return the switch of the intent that a file is of.
 
     Raises:
@@ -144,9 +142,7 @@ def _switch(fabric: Fabric, running: Document, device: str | None) -> Switch:
     if device:
         message = f"the intent has no switch {device!r}{hint}"
     elif name:
-        message = f"is the file of {name!r}, and the intent has no such switch{hint}; name one with --device"
+        message = f"is the file of {name!r}, and the intent has no such switch{hint}{remedy}"
     else:
-        message = (
-            f"does not say whose it is (DEVICE_METADATA|localhost|hostname){hint}; name one with --device"
-        )
+        message = f"does not say whose it is (DEVICE_METADATA|localhost|hostname){hint}{remedy}"
     raise InputError([Problem(running.file, None, None, message)])

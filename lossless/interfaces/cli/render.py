@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Literal, cast
 
 import click
 
-from lossless.ground.basics.grouping import grouped
-from lossless.ground.basics.wording import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import OneOf, api_options, profiles
@@ -87,32 +85,15 @@ def command(
     if any(finding.severity == "error" for finding in result.report.findings):
         problem("refused: a fabric with errors is not rendered; nothing was written")
         return FAILED
-    for note in (*result.notes, *_plans(result)):
+    from lossless.output.report.update_text import plan_lines
+
+    for note in (*result.notes, *plan_lines(result.plans)):
         notice(note)
     if check or diff:
         return _checked(result, diff=diff)
     code = _written(result, output_dir, complete=base_dir is not None)
     then("lint", output_dir, quiet=quiet, because="checks what was written; manifest.json says where it goes")
     return code
-
-
-def _plans(result: RenderResult) -> list[str]:
-    """Return one line a switch that a patch cannot bring there, and one for all that it can."""
-    identical: dict[tuple[str, ...], list[str]] = {}
-    for plan in result.plans:
-        if plan.how == "reload":
-            identical.setdefault(plan.why, []).append(plan.device)
-    lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in identical.items()]
-    patched = [plan for plan in result.plans if plan.how == "patch"]
-    hit = sum(1 for plan in patched if plan.ports_down)
-    if patched:
-        ports = f"; on {hit} of them it takes ports down on the way" if hit else "; no port goes down"
-        lines.append(f"a patch brings {len(patched)} of {len(result.plans)} switches there{ports}")
-    harmed = grouped((plan.harms, plan.device) for plan in patched if plan.harms)
-    lines += (
-        f"{listed(devices)}: lossless traffic is harmed: {'; '.join(why)}" for why, devices in harmed.items()
-    )
-    return lines
 
 
 def _checked(result: RenderResult, *, diff: bool) -> int:

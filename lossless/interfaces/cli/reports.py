@@ -252,3 +252,12 @@ def _line_text(report: Report, texts: Mapping[str, str]) -> LineText:
         return None if shown is None else shown.line_text(number)
 
     return line_text
+
+
+def nothing_to_compare(report: Report) -> bool:
+    """Return whether errors of an intent leave nothing to compare with, and say so."""
+    if not any(finding.severity == "error" for finding in report.findings):
+        return False
+    report_text(report, {})
+    problem("refused: a fabric with errors is not rendered, so there is nothing to compare with")
+    return True

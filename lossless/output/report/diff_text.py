@@ -78,10 +78,14 @@ def _triples(row: DriftRow) -> Iterable[tuple[str | None, str | None, str | None
 
 
 def drift_lines(rows: Iterable[DriftRow], style: TextStyle = PLAIN) -> list[str]:
-    """Return one entry a cause, as many as fit a screen: rows of one table with the same difference share it."""
+    """Return one entry a cause, as many as fit a screen."""
+    return cut([wrapped(cause, style) for cause in causes_of(rows)], style)
+
+
+def causes_of(rows: Iterable[DriftRow]) -> list[str]:
+    """Return each cause in words: rows of one table with the same difference share it."""
     keys_of = grouped(((row.table, change), row.key) for row in rows for change in _changes(row))
-    causes = (visible(f"{table}|{listed(keys)}: {change}") for (table, change), keys in keys_of.items())
-    return cut([wrapped(cause, style) for cause in causes], style)
+    return [visible(f"{table}|{listed(keys)}: {change}") for (table, change), keys in keys_of.items()]
 
 
 def _changes(row: DriftRow) -> Iterator[str]:
@@ -193,13 +197,25 @@ def drift_json(
     """Return a comparison as one JSON object; ``change`` is None where it is not known what it would take."""
     import json
 
-    drift = drift_data(rows)
-    data = {
-        "version": VERSION,
+    data = {"version": VERSION, **device_drift(device, file, intent, rows, change, patch, problems)}
+    return json.dumps(data, indent=2)
+
+
+def device_drift(
+    device: str,
+    file: str,
+    intent: str,
+    rows: Iterable[DriftRow],
+    change: Any,
+    patch: Sequence[dict[str, Any]] | None,
+    problems: Sequence[str],
+) -> dict[str, Any]:
+    """Return a comparison as data, as :func:`drift_json` writes it."""
+    return {
         "device": device,
         "file": file,
         "intent": intent,
-        "drift": drift,
+        "drift": drift_data(rows),
         "change": change
         and {
             "how": change.how,
@@ -210,4 +226,3 @@ def drift_json(
         "patch": patch,
         "errors": list(problems),
     }
-    return json.dumps(data, indent=2)

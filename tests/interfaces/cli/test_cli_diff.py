@@ -331,19 +331,6 @@ def test_a_patch_that_cannot_be_written_is_said(cli: Cli, running: Data) -> None
     )
 
 
-@pytest.mark.parametrize("file", ["leaf1/config_db.json", "manifest.json"])
-def test_a_folder_is_answered_with_the_file_that_is_expected(file: str, cli: Cli, running: Data) -> None:
-    """The manifest of a rendered tree is no configuration: then an example is named."""
-    Path("configs", file).parent.mkdir(parents=True)
-    Path("configs", file).write_text(json.dumps(running))
-    outcome = cli("diff", "configs", INTENT)
-    assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == (
-        "configs: a folder; diff compares one switch at a time: "
-        "name its config_db.json, such as configs/leaf1/config_db.json\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

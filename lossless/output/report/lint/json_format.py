@@ -31,7 +31,7 @@ def json_text(report: LintReport) -> str:
         "findings": [
             {**finding_data(finding, locations), "cause": cause_fingerprint(finding)} for finding in findings
         ],
-        "errors": [_problem(problem) for problem in sort_problems(report.errors)],
+        "errors": [problem_data(problem) for problem in sort_problems(report.errors)],
         "summary": summarise(report)._asdict(),
     }
     return json.dumps(data, indent=2)
@@ -83,7 +83,8 @@ def _intent_key(origin: Origin, locations: Locations) -> dict[str, Json]:
     return {**_start(origin, locations), "object": ".".join(map(str, origin.path))}
 
 
-def _problem(problem: Problem) -> dict[str, Json]:
+def problem_data(problem: Problem) -> dict[str, Json]:
+    """Return what could not be read, and where."""
     return {
         "file": shown_file(problem.file),
         "line": problem.line,

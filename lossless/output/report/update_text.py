@@ -1,0 +1,51 @@
+"""How many switches get to their target, in one line a way and reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Plan(Protocol):
+    """What it takes to bring one switch there: :class:`lossless.output.render.planned_files.UpdatePlan`."""
+
+    @property
+    def device(self) -> str:
+        """The switch."""
+
+    @property
+    def how(self) -> str:
+        """``nothing``, ``patch`` or ``reload``."""
+
+    @property
+    def ports_down(self) -> Sequence[str]:
+        """Ports that a patch takes down meanwhile."""
+
+    @property
+    def why(self) -> tuple[str, ...]:
+        """Why it takes a reload."""
+
+    @property
+    def harms(self) -> tuple[str, ...]:
+        """What a patch does to lossless traffic."""
+
+
+def plan_lines(plans: Sequence[Plan]) -> list[str]:
+    """Return a line for switches that a patch cannot bring there, by reason, and one for all that it can."""
+    reloads = grouped((plan.why, plan.device) for plan in plans if plan.how == "reload")
+    lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in reloads.items()]
+    patched = [plan for plan in plans if plan.how == "patch"]
+    hit = sum(1 for plan in patched if plan.ports_down)
+    if patched:
+        ports = f"; on {hit} of them it takes ports down on the way" if hit else "; no port goes down"
+        lines.append(f"a patch brings {len(patched)} of {len(plans)} switches there{ports}")
+    harmed = grouped((plan.harms, plan.device) for plan in patched if plan.harms)
+    lines += (
+        f"{listed(devices)}: lossless traffic is harmed: {'; '.join(why)}" for why, devices in harmed.items()
+    )
+    return lines
