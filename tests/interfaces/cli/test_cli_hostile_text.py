@@ -41,7 +41,10 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
         [INTENT, SWITCH, *(part for form in FORMATS for part in ("--output", f"{form}=report.{form}"))],
     ],
     "render": [[INTENT, "-o", "out"], [INTENT, "-o", "out", "--diff"], [SUBNET, "-o", "out2"]],
-    "diff": [*([SWITCH, INTENT, "--device", "leaf2", "--format", form] for form in ("text", "json", "patch"))],
+    "diff": [
+        *([SWITCH, INTENT, "--device", "leaf2", "--format", form] for form in ("text", "json", "patch")),
+        *([".", INTENT, "--format", form, "--patch", form] for form in ("text", "json")),
+    ],
     "import": [[SWITCH], [SWITCH, "-o", "imported.yaml"], [SWITCH, "--cabling", "cables.csv"]],
     "headroom": [[path, "--format", form] for path in (INTENT, SWITCH) for form in ("text", "json")],
     "simulate": [[path, "--closed-form", "--format", form] for path in (INTENT, SWITCH) for form in ("text", "json")],
