@@ -23,6 +23,6 @@ def command(rule: str) -> None:
     """
     from lossless import api
 
-    found = api.rule(rule)
-    out(wrapped_markdown(found.page, style_for(sys.stdout)))
-    then("lint", "--select", found.code, because="checks the current folder by it alone")
+    explained = api.rule(rule)
+    out(wrapped_markdown(explained.page, style_for(sys.stdout)))
+    then("lint", "--select", explained.code, because="checks the current folder by it alone")

@@ -8,12 +8,12 @@ from inline_snapshot import snapshot
 from lossless.checks.rules.registry import RULES
 from lossless.interfaces.lsp.cursor import Cursor, transport_in
 from lossless.interfaces.lsp.hover_and_completion import completions, of_key, of_rule
-from tests.interfaces.cli.conftest import Cli, cli as cli
+from tests.interfaces.cli.conftest import Cli, cli as cli, wide as wide
 
 
 @pytest.mark.parametrize("code", sorted(RULES))
-def test_every_rule_is_explained_as_the_command_does(code: str, cli: Cli) -> None:
-    assert f"{of_rule(code)}\n" == cli("rule", code).out
+def test_every_rule_is_explained_as_the_command_does(code: str, wide: Cli) -> None:
+    assert f"{of_rule(code)}\n" == wide("rule", code).out
 
 
 def test_what_is_no_rule_and_no_key_is_not_explained() -> None:
