@@ -57,7 +57,7 @@ def diff_fabric(
         require_order(str(configs[0]), str(intent))
         raise
     inputs = gather(configs)
-    running = [found for found in inputs.documents if is_json(found.file)]
+    running = [config for config in inputs.documents if is_json(config.file)]
     report, fabric = sound_fabric(document, options)
     if fabric is None:
         return FabricDrift(document.file, (), (), inputs.problems, report)

@@ -51,10 +51,10 @@ class DeviceDrift(Protocol):
 def fabric_drift_lines(drifts: Iterable[DeviceDrift], style: TextStyle = PLAIN) -> list[str]:
     """Return each drift below the names of the switches that have it."""
     devices_of = grouped((tuple(causes_of(drift.rows)), drift.device) for drift in drifts if drift.rows)
-    return cut([_alike(devices, causes, style) for causes, devices in devices_of.items()], style)
+    return cut([_together(devices, causes, style) for causes, devices in devices_of.items()], style)
 
 
-def _alike(devices: Sequence[str], causes: Sequence[str], style: TextStyle) -> str:
+def _together(devices: Sequence[str], causes: Sequence[str], style: TextStyle) -> str:
     number = f" ({len(devices):,} switches)" if len(devices) > 1 else ""
     below = cut([wrapped(cause, style, "  ") for cause in causes], style, "  ")
     return "\n".join([wrapped(f"{visible(named(devices))}{number}:", style), *below])
