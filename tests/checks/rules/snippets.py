@@ -13,6 +13,7 @@ A snippet is a fenced block whose first line says what it is::
     ```conf opensm base=none beside=partitions.conf
     ```conf partitions base=none beside=opensm.conf
     ```csv cabling beside=leaf-spine.yaml
+    ```json lldp file=leaf1.json
     ```yaml intent base=leaf-spine beside=cables.csv
 
 ``base=none`` takes the snippet as it is. Any other is merged over the base as a JSON merge patch (RFC 7396:
@@ -20,7 +21,8 @@ null removes a key). ``beside`` names bases that are checked together with it, o
 (``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too, ``today`` which day it is. A baseline is not
 checked but counts for what is beside it. A conf file stands for ``opensm.conf`` or ``partitions.conf`` of a folder, its
 companions for the other files there. A csv file is compared with the intent beside it, as an intent is with a csv
-file. Facts are a file of host1, of the name that ``file`` gives, and are never merged.
+file; so is what LLDP says on a switch, with the intent before it in a scenario. Facts are a file of host1, of the name
+that ``file`` gives, and are never merged.
 The line that ends in ``<- here`` (behind ``#`` in YAML, conf files and texts, ``//`` in JSON) is where the finding must
 point; ``at`` names the last key of what is meant where a line has several.
 """
@@ -45,7 +47,7 @@ if TYPE_CHECKING:
 BASES = Path(__file__).parent / "bases"
 _KINDS = (
     "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|conf qos-policy"
-    "|csv cabling"
+    "|csv cabling|json lldp"
 )
 _FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
@@ -82,6 +84,11 @@ class Snippet(NamedTuple):
     def is_facts(self) -> bool:
         """Whether it represents what was read on a host."""
         return self.kind.endswith("facts")
+
+    @property
+    def is_cabling(self) -> bool:
+        """Whether it represents cables, as a sheet lists them or a device hears of them."""
+        return self.kind in ("csv cabling", "json lldp")
 
     def document(self) -> Document:
         """Return the snippet merged over its base, as a file of its own."""
@@ -202,11 +209,11 @@ def _options(snippet: Snippet, codes: tuple[str, ...]) -> Options:
 
 
 def check_together(members: list[Snippet], code: str) -> Report:
-    """Return what one rule says of the files of several snippets together, or of an intent and a sheet of cables."""
+    """Return what one rule says of the files of several snippets together, or of an intent and its cables."""
     first = members[0]
     if len(members) == 1:
         return check(first, code)
-    cables = {member.file: member.text for member in members if member.suffix == ".csv"}
+    cables = {member.file: member.text for member in members if member.is_cabling}
     documents = [member.document() for member in members if member.file not in cables]
     if cables:
         return compare_cabling(documents[0], cables)

@@ -113,7 +113,7 @@ class TestRoles:
             documents = [member(number, other if number == odd else None) for number in (1, 2, 3)]
             found = only("CLS014", *documents)
             assert (found.origin.file, found.elements) == (f"leaf{odd}.json", (f"leaf{odd}",))
-            assert "30 to 6, not 0" in found.note
+            assert found.data == {"differing": ["30"]}
 
     def test_two_that_differ_are_one_finding(self) -> None:
         assert only("CLS014", member(1), member(2, {"DSCP_TO_TC_MAP": {"AZURE": {"30": "6"}}})).places == 1
@@ -134,7 +134,7 @@ class TestRoles:
 
     def test_marking_that_is_off_differs_from_marking(self) -> None:
         off = {"WRED_PROFILE": {"AZURE_LOSSLESS": {"ecn": "ecn_none"}}}
-        assert "no marking" in only("ECN015", member(1, off), member(2), member(3)).message
+        assert only("ECN015", member(1, off), member(2), member(3)).data["here"] == "no marking"
 
     def test_upgrades_go_from_switch_to_switch(self) -> None:
         newer = {"VERSIONS": {"DATABASE": {"VERSION": "version_202505_01"}}}

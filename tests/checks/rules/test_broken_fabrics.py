@@ -201,7 +201,7 @@ def test_of_a_broken_fabric_one_finding_says_what_and_where(name: str) -> None:
     ],
 )  # fmt: skip
 def test_what_looks_like_a_cycle_and_is_none(intent: Intent, why: str) -> None:
-    assert [finding.message for finding in of_fabrics(said(intent))] == [], why
+    assert of_fabrics(said(intent)) == [], why
 
 
 class TestOutside:
@@ -233,7 +233,6 @@ class TestOutside:
         one = listed(clos(4, 2), ("spine1", "spine2"), topology=up_down(bounce=["leaf1", "leaf3"]))
         found = of_fabrics(said(one))
         assert [finding.code for finding in found] == ["TOP006", "TOP006"]
-        assert all("spine1 is configured elsewhere" in finding.note for finding in found)
         assert len(self.unchecked(one)) == 1
 
     def test_flooding_below_spines_of_somebody_else_is_a_remark(self) -> None:

@@ -117,13 +117,10 @@ def test_a_length_below_the_real_one_weighs_by_what_it_costs(
 
 def test_an_understated_length_names_both_lengths_and_the_row_that_covers_the_cable() -> None:
     (found,) = wired("5m")
-    assert found.message == (
-        "5 m are configured for a cable of 30 m: headroom of 257,024 B at 800G is below the 362,496 B needed"
-    )
+    assert found.data == {"configured_m": 5, "real_m": 30, "headroom_bytes": 257024, "need_bytes": 362496}
     assert found.origin.path == ("CABLE_LENGTH", "AZURE", "Ethernet32")
     assert found.elements == ("leaf1:Ethernet32",)
-    assert found.help == "set the length to 40m, the next row of the HWSKU"
-    assert [one.message for one in found.related] == ["the cable is 30 m long"]
+    assert [one.origin.path[-1] for one in found.related] == ["uplink"]
 
 
 def test_headroom_that_holds_the_real_cable_is_only_worth_knowing() -> None:
@@ -131,7 +128,7 @@ def test_headroom_that_holds_the_real_cable_is_only_worth_knowing() -> None:
     groups = {"Ethernet32|3": {"profile": "own"}}
     (found,) = wired("5m", BUFFER_PROFILE=own, BUFFER_PG=groups)
     assert found.severity == "info"
-    assert "still holds the 362,496 B needed" in found.message
+    assert found.data == {"configured_m": 5, "real_m": 30, "headroom_bytes": 362496, "need_bytes": 362496}
 
 
 def test_the_profile_of_another_length_does_not_hide_what_the_switch_will_make() -> None:
@@ -169,7 +166,8 @@ def test_reserved_and_pools_fill_the_chip_to_the_byte() -> None:
     found = only("BUF008", profile("egress_lossy_profile", size=str(each + 1)))
     over = LOSSY_QUEUES * (each + 1) - room
     assert found.severity == "warning"
-    assert f"are {over:,} B more than the chip's 158,229,504 B" in found.message
+    bytes_: Any = found.data
+    assert bytes_["reserved_bytes"] + bytes_["pools_bytes"] - bytes_["chip_bytes"] == over
     assert found.origin.path == ("BUFFER_POOL", "ingress_lossy_pool", "size")
 
 
@@ -217,9 +215,7 @@ def tried(port: str, **fields: str) -> dict[str, Any]:
 
 def test_one_alpha_of_three_is_the_odd_one() -> None:
     found = only("BUF010", leaf(**tried("Ethernet4", dynamic_th="-6")))
-    assert found.message == (
-        "tried pauses priority 3 at alpha 1/64, and 2 of 3 ports with 400G over 5 m at alpha 1"
-    )
+    assert found.data == {"priority": 3, "profile": "tried", "usual": "pg_lossless_400000_5m_profile"}
     assert found.origin.path == ("BUFFER_PG", "Ethernet4|3", "profile")
     assert (found.elements, found.severity) == (("leaf1:Ethernet4",), "warning")
 
@@ -283,7 +279,6 @@ def test_a_pause_ends_below_where_it_begins(fields: dict[str, str | None], expec
 def test_a_profile_without_xon_points_at_its_row_and_names_the_vendors() -> None:
     found = only("BUF011", profile(SHORT, xon=None))
     assert (found.origin.path, found.origin.mark) == (("BUFFER_PROFILE", SHORT), "key")
-    assert found.help == "set xon to 19456"
     assert (found.places, found.severity) == (2, "warning")
 
 
@@ -329,7 +324,12 @@ def test_the_dynamic_model_lends_it_from_a_pool_that_nobody_sized() -> None:
     parameter = {"AZURE": {"default_dynamic_th": "0"}}
     tables: dict[str, Any] = {"DEVICE_METADATA": DYNAMIC, "BUFFER_PROFILE": {SHORT: {"size": "240000"}}}
     found = only("BUF012", leaf(**tables, DEFAULT_LOSSLESS_BUFFER_PARAMETER=parameter))
-    assert "640 KiB" in found.message
+    assert found.data == {
+        "size_bytes": 240000,
+        "xon_bytes": 19456,
+        "xoff_bytes": 231424,
+        "short_bytes": 10880,
+    }
     ratio = {"AZURE": {"default_dynamic_th": "0", "over_subscribe_ratio": "2"}}
     assert drawn("BUF012", leaf(**tables, DEFAULT_LOSSLESS_BUFFER_PARAMETER=ratio)) == []
 
@@ -379,15 +379,18 @@ def test_a_queue_without_a_bound_holds_no_more_than_its_pool(size_bytes: int, sh
     assert [one.origin.path for one in found] == (
         [("BUFFER_POOL", "egress_lossless_pool", "size")] if short else []
     )
-    assert all(one.help == "give its pool the whole buffer of the chip" for one in found)
+    assert [one.data["limit_bytes"] for one in found] == ([size_bytes] if short else [])
 
 
 def test_a_queue_that_drops_before_any_pause_is_an_error_on_all_its_ports() -> None:
     found = only("BUF013", profile("egress_lossless_profile", dynamic_th="-3"))
-    assert found.message == (
-        "egress_lossless_profile lets a lossless queue hold 17,581,056 B, and one ingress group holds "
-        "39,362,496 B for it before its sender stops"
-    )
+    assert found.data == {
+        "limit_bytes": 17581056,
+        "held_bytes": 39362496,
+        "senders": 1,
+        "priority": 3,
+        "ingress_profile": "pg_lossless_800000_40m_profile",
+    }
     assert (found.severity, found.places) == ("error", 3)
     assert found.origin.path == ("BUFFER_PROFILE", "egress_lossless_profile", "dynamic_th")
 
@@ -442,10 +445,7 @@ def test_pools_that_the_switch_sizes_itself_are_left_alone() -> None:
 def test_headroom_on_a_group_that_no_dscp_fills_is_only_worth_knowing() -> None:
     found = only("BUF015", leaf(BUFFER_PG={"Ethernet0|5": {"profile": SHORT}}))
     assert found.severity == "info"
-    assert found.message == (
-        "PG 5 has pg_lossless_400000_5m_profile with 231,424 B of headroom, no DSCP uses it, "
-        "and PFC is on for priority 5 on no port"
-    )
+    assert found.data == {"group": 5, "profile": "pg_lossless_400000_5m_profile", "traffic_classes": []}
 
 
 def test_lossy_traffic_in_a_lossless_profile_is_a_warning_for_all_its_ports_at_once() -> None:
@@ -462,7 +462,7 @@ def test_pfc_off_on_the_whole_switch_is_one_finding_at_the_mask() -> None:
         ("PORT_QOS_MAP", "Ethernet0", "pfc_enable"),
         ("PORT_QOS_MAP", "Ethernet8", "pfc_enable"),
     ]
-    assert all("PFC is off on every port" in one.message for one in found)
+    assert [one.data["group"] for one in found] == [3, 3]
 
 
 def test_pfc_off_on_one_port_is_the_masks_rule() -> None:
@@ -545,7 +545,7 @@ def test_headroom_on_ports_that_are_down_is_one_finding_a_device() -> None:
     found = only("BUF019", down("Ethernet4", "Ethernet8"))
     assert found.severity == "info"
     # Two groups on each, 1,248 B of their own beside the shared headroom pool.
-    assert found.message == "2 ports that are down keep 4,992 B reserved for lossless groups"
+    assert found.data == {"reserved_bytes": 4992, "groups": 4}
     assert (found.places, found.elements) == (2, ("leaf1:Ethernet4", "leaf1:Ethernet8"))
 
 

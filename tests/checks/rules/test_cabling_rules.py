@@ -37,25 +37,27 @@ def _said(shape: dict[str, Any], **heard: dict[str, str]) -> tuple[list[Finding]
 def test_only_cables_to_who_was_asked_are_known_to_be_missing() -> None:
     found, unchecked = _said({}, leaf1={}, spine1=TO_LEAF2)
     (finding,) = found
-    assert finding.message == "none of the 2 cables of leaf1 was found"
+    assert finding.data["links"] == [
+        "leaf1:Ethernet32 - spine1:Ethernet0",
+        "leaf1:Ethernet40 - spine1:Ethernet8",
+    ]
     assert (finding.confidence, finding.places) == ("medium", 2)
-    assert finding.note == "LLDP hears only what is up: the port may be down"
     # The hosts, the second spine and the cables between it and leaf2, of which nobody told.
     assert unchecked == [("links of host1, host2, host3, host4, host5 and 4 more: no file lists them", 20)]
 
 
 def test_of_leaves_that_hear_nothing_all_cables_together_are_not_found() -> None:
     found, _ = _said({"spines": 1}, leaf1={}, leaf2={}, spine1={})
-    assert [finding.message for finding in found] == [
-        "none of the 2 cables of leaf1 was found",
-        "none of the 2 cables of leaf2 was found",
+    assert [finding.data["links"] for finding in found] == [
+        ["leaf1:Ethernet32 - spine1:Ethernet0", "leaf1:Ethernet40 - spine1:Ethernet8"],
+        ["leaf2:Ethernet32 - spine1:Ethernet16", "leaf2:Ethernet40 - spine1:Ethernet24"],
     ]
 
 
 def test_the_only_cable_of_a_leaf_is_named() -> None:
     far = {"Ethernet8": "leaf2 Ethernet32"}
     (finding,), _ = _said({"spines": 1, "uplinks": "1 x 800G", "oversubscription": 4}, leaf1={}, spine1=far)
-    assert finding.message == "leaf1:Ethernet32 - spine1:Ethernet0 was not found"
+    assert finding.data == {"links": ["leaf1:Ethernet32 - spine1:Ethernet0"]}
 
 
 def test_of_devices_that_are_only_heard_it_is_said_whose_lldp_is_missing() -> None:

@@ -28,12 +28,12 @@ class TestNumbers:
     def test_one_dscp_written_twice(self) -> None:
         found = only(device({"DSCP_TO_TC_MAP": {"AZURE": {"08": "1"}}}), "CFG001")
         assert found.severity == "warning"
-        assert found.message == "DSCP_TO_TC_MAP AZURE has DSCP 8 twice, as '08' to TC 1 and as '8' to TC 0"
+        assert found.data == {"text": "08", "number": 8}
 
     def test_a_watchdog_timer_with_a_leading_zero_is_octal(self) -> None:
         rows = {port: {"restoration_time": "01440"} for port in ("Ethernet0", "Ethernet4")}
         found = only(device({"PFC_WD": rows}), "CFG001")
-        assert found.message == "restoration_time is written '01440', which is read as 800"
+        assert found.data == {"text": "01440", "number": 800}
         assert (found.severity, found.places) == ("warning", 2)
 
     @pytest.mark.parametrize("value", [9216, "9216"])
@@ -54,7 +54,7 @@ class TestReferences:
 
     def test_a_port_row_waits_with_its_pfc(self) -> None:
         found = only(device({"PORT_QOS_MAP": {"Ethernet4": {"tc_to_queue_map": "NOPE"}}}), "CFG002")
-        assert (found.severity, "PFC included" in found.message) == ("error", True)
+        assert found.severity == "error"
 
     def test_a_blank_in_a_list_is_part_of_the_name(self) -> None:
         names = "egress_lossless_profile, egress_lossy_profile"
@@ -62,12 +62,9 @@ class TestReferences:
             device({"BUFFER_PORT_EGRESS_PROFILE_LIST": {"Ethernet0": {"profile_list": names}}}), "CFG002"
         )
         assert found.data["name"] == " egress_lossy_profile"
-        assert found.help == "remove the blank"
 
     def test_an_empty_name_names_nothing(self) -> None:
-        assert (
-            "names nothing" in only(device({"BUFFER_PG": {"Ethernet0|0": {"profile": ""}}}), "CFG002").message
-        )
+        assert only(device({"BUFFER_PG": {"Ethernet0|0": {"profile": ""}}}), "CFG002").data["name"] == ""
 
     def test_a_profile_that_buffermgrd_will_make_is_not_missed(self) -> None:
         patch = {"BUFFER_PROFILE": {"pg_lossless_400000_5m_profile": None}}
@@ -142,7 +139,6 @@ class TestBufferModel:
         metadata = {"DEVICE_METADATA": {"localhost": {"buffer_model": model}}}
         found = only(device({**metadata, **PARAMETERS, **NULL}), "CFG007")
         assert found.origin.path[:2] == ("DEVICE_METADATA", "localhost")
-        assert "LOSSLESS_TRAFFIC_PATTERN is there" in found.note
 
     def test_parameters_alone_do_no_harm(self) -> None:
         assert drawn(device(PARAMETERS), "CFG007") == []

@@ -37,7 +37,7 @@ def leaf(model: str, **parameters: str) -> Document:
 def test_without_any_group_a_switch_that_computes_its_buffers_makes_none() -> None:
     """buffermgrd of the traditional model makes groups of pfc_enable; that of the dynamic model fills in rows."""
     none = {"BUFFER_PG": None, "DEVICE_METADATA": {"localhost": {"buffer_model": "dynamic"}}}
-    assert "the dynamic buffer model writes none" in only("PFC005", patched("leaf.json", none)).message
+    assert only("PFC005", patched("leaf.json", none)).data["priorities"] == [3]
     assert drawn("PFC005", patched("leaf.json", {"BUFFER_PG": None})) == []
     assert drawn("PFC005", patched("leaf.json", {**none, "PORT": None})) == []
 
@@ -49,11 +49,11 @@ def test_headroom_that_a_ratio_lends_is_there(code: str) -> None:
 
 @pytest.mark.parametrize("parameters", [{}, {"over_subscribe_ratio": "0"}])
 def test_headroom_that_nothing_lends_is_not(parameters: dict[str, str]) -> None:
-    assert "0 B" in only("BUF001", leaf("dynamic", **parameters)).message
+    assert only("BUF001", leaf("dynamic", **parameters)).data["headroom_bytes"] == 0
 
 
 def test_a_ratio_counts_in_the_dynamic_model_alone() -> None:
-    assert "0 B" in only("BUF001", leaf("traditional", over_subscribe_ratio="2")).message
+    assert only("BUF001", leaf("traditional", over_subscribe_ratio="2")).data["headroom_bytes"] == 0
 
 
 def rendered(buffers: str, **changes: Any) -> Document:
@@ -79,8 +79,7 @@ def test_what_is_rendered_draws_nothing_and_has_not_drifted(buffers: str) -> Non
     intent = load_text(f"{SHAPE}buffers: {buffers}\n", "fabric.yaml")
     report = lint_documents([intent, rendered(buffers)])
     assert report.errors == ()
-    found = [(finding.code, finding.message) for finding in report.findings if finding.severity != "info"]
-    assert found == []
+    assert [finding for finding in report.findings if finding.severity != "info"] == []
 
 
 THRESHOLD_ALONE: dict[str, Any] = {
@@ -98,13 +97,13 @@ def test_a_group_that_states_its_threshold_alone_has_headroom() -> None:
 
 
 def test_a_profile_with_a_threshold_alone_has_no_headroom_in_the_traditional_model() -> None:
-    assert "has no headroom" in only("PFC005", patched("leaf.json", THRESHOLD_ALONE)).message
+    assert only("PFC005", patched("leaf.json", THRESHOLD_ALONE)).data["priorities"] == [3]
 
 
 def test_a_threshold_that_the_intent_does_not_state_has_drifted() -> None:
     intent = load_text(f"{SHAPE}buffers: {{model: dynamic}}\n", "fabric.yaml")
     found = drawn("CFG004", intent, rendered("{model: dynamic}", **THRESHOLD_ALONE))
-    assert [finding.message for finding in found] == ["PG 3: profile is my_th, the intent says none"]
+    assert [finding.origin.path for finding in found] == [("BUFFER_PG", "Ethernet0|3")]
 
 
 LONG_LINKS = """\
@@ -128,17 +127,14 @@ def long_links(buffers: str, uplink: str) -> Document:
     return load_text(LONG_LINKS % (buffers, uplink), "fabric.yaml")
 
 
-def port_limits(buffers: str, uplink: str) -> list[str]:
+def port_limits(buffers: str, uplink: str) -> list[Any]:
     found = drawn("BUF007", long_links(buffers, uplink))
-    return [finding.message for finding in found if finding.severity == "error"]
+    return [(one.data["claimed_bytes"], one.data["limit_bytes"]) for one in found if one.severity == "error"]
 
 
 def test_a_port_cannot_claim_more_shared_headroom_than_the_chip_lends_it() -> None:
     """buffer_check_headroom_mellanox.lua @e6b0c5b refuses both uplinks: (8192 + 2 * 20) cells of 144 B."""
-    assert port_limits(SHARED, "800m") == [
-        "the lossless groups of a port can claim 1,417,216 B of the shared headroom pool, the chip lends a port "
-        "1,185,408 B"
-    ]
+    assert port_limits(SHARED, "800m") == [(1_417_216, 1_185_408)]
     assert port_limits(SHARED, "300m") == []
 
 
@@ -156,7 +152,7 @@ def test_a_device_that_is_told_another_model_than_declared_has_drifted() -> None
     intent = load_text(f"{SHAPE}buffers: {{model: dynamic}}\n", "fabric.yaml")
     device = rendered("{model: traditional}")
     (finding,) = drawn("CFG004", intent, device)
-    assert "buffer_model is traditional, the intent says dynamic" in finding.message
+    assert finding.origin.path == ("DEVICE_METADATA", "localhost", "buffer_model")
 
 
 def test_what_the_dynamic_model_is_told_otherwise_has_drifted() -> None:
@@ -165,15 +161,9 @@ def test_what_the_dynamic_model_is_told_otherwise_has_drifted() -> None:
     pattern = {"AZURE": {"mtu": "1024", "small_packet_percentage": "50"}}
     parameter = {"AZURE": {"default_dynamic_th": "0"}}
     device = rendered(buffers, LOSSLESS_TRAFFIC_PATTERN=pattern, DEFAULT_LOSSLESS_BUFFER_PARAMETER=parameter)
-    assert [(finding.message, finding.origin.path) for finding in drawn("CFG004", intent, device)] == [
-        (
-            "DEFAULT_LOSSLESS_BUFFER_PARAMETER says over_subscribe_ratio not at all, the intent says 2",
-            ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "AZURE"),
-        ),
-        (
-            "LOSSLESS_TRAFFIC_PATTERN says small_packet_percentage 50, the intent says 100",
-            ("LOSSLESS_TRAFFIC_PATTERN", "AZURE", "small_packet_percentage"),
-        ),
+    assert [finding.origin.path for finding in drawn("CFG004", intent, device)] == [
+        ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "AZURE"),
+        ("LOSSLESS_TRAFFIC_PATTERN", "AZURE", "small_packet_percentage"),
     ]
 
 
@@ -183,8 +173,8 @@ def test_a_port_that_is_up_and_whose_buffer_the_intent_gives_back_has_drifted() 
     tables = rendered(buffers).data
     up = {name: {**tables["PORT"][name], "admin_status": "up"} for name in ("Ethernet504", "Ethernet512")}
     found = drawn("CFG004", intent, rendered(buffers, PORT=up))
-    assert [finding.message for finding in found] == [
-        "Ethernet504, Ethernet512 are up, and the intent says that no link uses them"
+    assert [(finding.origin.path, finding.elements) for finding in found] == [
+        (("PORT",), ("leaf1:Ethernet504", "leaf1:Ethernet512"))
     ]
 
 

@@ -46,14 +46,13 @@ def two_switches(leaf_pfc: str, spine_names: str | None) -> list[Finding]:
 def test_a_stray_dscp_is_not_sent_to_a_class_of_bounced_packets() -> None:
     document = leaf(PORT_QOS_MAP=remap("Ethernet8"), DSCP_TO_TC_MAP={"AZURE": {"26": "1"}})
     found = only("CLS001", document, rdma_dscps=(26,))
-    assert found.note == "lossless is TC 3, by the priorities that PFC pauses"
-    assert found.help == 'map it to a lossless class: "26": "3"'
+    assert found.data["lossless"] == [3]
 
 
 @pytest.mark.parametrize(("watched", "advice"), [(None, "3"), ("", "3"), ("2", "2,3")])
 def test_the_watchdog_is_not_asked_to_watch_what_remapping_adds(watched: str | None, advice: str) -> None:
     found = only("WD002", leaf(PORT_QOS_MAP=remap("Ethernet8", watched=watched)))
-    assert found.help == f'set "pfcwd_sw_enable": "{advice}" and restart the watchdog'
+    assert [edit.value for edit in found.fix] == [advice]
 
 
 def test_a_missing_queue_entry_is_one_cause() -> None:
@@ -62,46 +61,40 @@ def test_a_missing_queue_entry_is_one_cause() -> None:
     (found,) = report.findings
     assert (found.code, found.severity) == ("PFC005", "error")
     assert found.origin.path == ("TC_TO_QUEUE_MAP", "AZURE")
-    assert found.message == (
-        "PFC is on for priority 3, but a pause stops queue 3, and TC 3 leaves through queue 0"
-    )
+    assert found.data == {"priority": 3, "priorities": [3]}
 
 
 @pytest.mark.parametrize("length", ["None", "10.5m", "far"])
 def test_a_length_that_means_nothing(length: str) -> None:
     document = leaf(CABLE_LENGTH={"AZURE": {"Ethernet4": length}}, BUFFER_PG={"Ethernet4|3": None})
-    assert only("BUF004", document).message == (
-        "PFC is on and the port has a cable length that is no whole number of meters, "
-        "so it gets no lossless group"
-    )
+    assert only("BUF004", document).data == {"priorities": [3], "speed_bps": 400_000_000_000}
 
 
 def test_a_group_left_behind_by_a_longer_cable_is_to_blame_and_not_the_profile_others_use() -> None:
     found = only("BUF002", leaf(CABLE_LENGTH={"AZURE": {"Ethernet4": "300m"}}))
     assert found.origin.path == ("BUFFER_PG", "Ethernet4|3", "profile")
     assert found.elements == ("leaf1:Ethernet4",)
-    assert found.help == (
-        "remove BUFFER_PG|Ethernet4|3 and reload: the switch then makes pg_lossless_400000_300m_profile of its row"
-    )
 
 
 def test_a_group_left_behind_where_no_row_covers_the_cable_needs_a_profile_of_its_own() -> None:
     found = only("BUF001", leaf(CABLE_LENGTH={"AZURE": {"Ethernet4": "5000m"}}))
     assert found.severity == "error"
     assert found.origin.path == ("BUFFER_PG", "Ethernet4|3", "profile")
-    need = found.data["need_bytes"]
-    assert found.help == (
-        f"write pg_lossless_400000_5000m_profile with xoff {need}, and name it in BUFFER_PG|Ethernet4|3"
-    )
+    assert (found.data["cable_m"], found.data["need_bytes"]) == (5000, 7_798_784)
 
 
 def test_a_shared_headroom_pool_as_large_as_the_chip_is_itself_to_blame() -> None:
     found = only("BUF007", leaf(BUFFER_POOL={"ingress_lossless_pool": {"xoff": "200000000"}}))
     assert found.severity == "error"
     assert found.origin.path == ("BUFFER_POOL", "ingress_lossless_pool", "xoff")
-    assert found.message == (
-        "ingress_lossless_pool sets 200,000,000 B aside as headroom, which leaves nothing of 158,229,504 B to share"
-    )
+    assert found.data == {
+        "headroom_sum_bytes": 825344,
+        "claimed_bytes": 0,
+        "shared_headroom_bytes": 200000000,
+        "chip_bytes": 158229504,
+        "groups": 3,
+        "ratio": 0.0,
+    }
 
 
 def test_one_port_without_pfc_is_certain_once_the_other_end_shows_that_it_pauses() -> None:
@@ -138,9 +131,7 @@ def other_map(**entries: str) -> dict[str, Any]:
 def test_one_port_that_maps_what_the_others_pause_to_a_lossy_class() -> None:
     found = only("CLS001", leaf(**other_map(**{"26": "1"})))
     assert (found.severity, found.confidence) == ("warning", "medium")
-    assert found.message == (
-        "DSCP 26 goes to lossy TC 1 here; most ports of the switch map it to lossless TC 3"
-    )
+    assert found.data == {"dscp": 26, "traffic_class": 1, "lossless": [3]}
     assert found.origin.path == ("DSCP_TO_TC_MAP", "OTHER", "26")
     assert found.elements == ("leaf1:Ethernet4",)
 
@@ -169,6 +160,5 @@ def test_headroom_that_the_size_of_the_profile_does_not_hold_is_none() -> None:
     found = only("BUF001", leaf(BUFFER_PROFILE=small))
     assert (found.severity, found.data["headroom_bytes"]) == ("error", 544)
     assert found.origin.path == ("BUFFER_PROFILE", "pg_lossless_400000_5m_profile", "size")
-    assert found.help == "set size to xon + xoff, 250880, and xoff to 231424"
     shared = {"ingress_lossless_pool": {"xoff": "10000000"}}
     assert drawn("BUF001", leaf(BUFFER_PROFILE=small, BUFFER_POOL=shared)) == []

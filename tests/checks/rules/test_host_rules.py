@@ -26,10 +26,6 @@ def hosts(traffic_class: int | str, ib_tc: int | None = None) -> Patch:
 
 def test_unset_everywhere_is_dscp_0() -> None:
     finding = only("HST001", patched(INTENT, hosts("unset")))
-    assert finding.message == (
-        "RDMA leaves the hosts on lossy DSCP 0 (neither traffic_class nor NCCL_IB_TC is set); "
-        "lossless is DSCP 26"
-    )
     assert finding.origin.path == ("hosts", "traffic_class")
     assert (finding.severity, finding.places) == ("error", 8)
     assert finding.data == {"dscps": [0], "lossless_dscps": [26]}
@@ -45,10 +41,7 @@ def test_either_source_counts(traffic_class: int | str, ib_tc: int | None) -> No
 
 def test_two_wrong_sources_are_one_finding() -> None:
     finding = only("HST001", patched(INTENT, hosts(40, 0)))
-    assert finding.message == (
-        "RDMA leaves the hosts on lossy DSCP 10 (traffic_class 40) and DSCP 0 (NCCL_IB_TC 0); "
-        "lossless is DSCP 26"
-    )
+    assert finding.data == {"dscps": [10, 0], "lossless_dscps": [26]}
     assert finding.origin.path == ("hosts", "traffic_class")
     assert [related.origin.path for related in finding.related] == [("hosts", "nccl", "ib_tc")]
 

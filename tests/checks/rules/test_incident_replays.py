@@ -75,7 +75,7 @@ def test_inc09_an_operator_sets_cnp_dscp_4(lossless_dscp: int | None) -> None:
     rdma = {"rdma": {"dscp": lossless_dscp}} if lossless_dscp is not None else {}
     found = only("CLS008", intent(classes=rdma, congestion_control={"dcqcn": {"cnp_dscp": 4}}))
     assert found.severity == "error"
-    assert ("which is lossless" in found.message) is (lossless_dscp is not None)
+    assert found.data["class"] == ("default" if lossless_dscp is None else "rdma")
 
 
 def test_inc13_pfc_on_six_priorities() -> None:
@@ -173,8 +173,12 @@ def test_inc36_no_row_for_speed_and_cable() -> None:
         BUFFER_PG={"Ethernet4|3": None},
     )
     found = next(finding for finding in drawn("BUF003", document) if finding.severity == "error")
-    assert found.message == "10G over 300 m has no headroom row in HWSKU Arista-7260CX3-D108C8"
-    assert found.help == "write the BUFFER_PROFILE pg_lossless_10000_300m_profile, or use a speed with rows"
+    assert found.data == {
+        "speed_bps": 10000000000,
+        "cable_m": 300,
+        "hwsku": "Arista-7260CX3-D108C8",
+        "row_cables_m": [],
+    }
 
 
 @pytest.mark.parametrize("length", ["0m", None])

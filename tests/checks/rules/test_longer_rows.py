@@ -36,9 +36,12 @@ def shared_bytes(document: Document) -> dict[str, int]:
 
 def test_the_finding_says_which_row_and_what_it_costs() -> None:
     found = only("BUF025", uplinks("50m"))
-    assert found.message == (
-        "800G over 50 m takes the headroom row of 300 m: 1,150,976 B a group, where the formula gives 393,216 B"
-    )
+    assert found.data == {
+        "row_cable_m": 300,
+        "row_headroom_bytes": 1150976,
+        "need_bytes": 393216,
+        "unused_on_switch_bytes": 3031040,
+    }
     assert (found.severity, found.places) == ("info", 16)
     assert found.origin.path == ("topology", "leaf_spine", "cables", "uplink")
 

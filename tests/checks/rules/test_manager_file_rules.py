@@ -34,11 +34,8 @@ def test_keys_that_may_be_nvidias_are_counted_and_not_checked() -> None:
 
 def test_a_key_from_the_environment_has_its_lease_checked() -> None:
     leased = {"options": {"m_key_lease_period": 5}, "keys": {"m_key": "M_KEY"}}
-    assert (
-        only("IB032", managed(**leased)).message
-        == "the key's lease of 5 s is not renewed in time: sweeps come every 10 s"
-    )
-    assert "m_key is 0" in only("IB032", managed(options={"m_key_lease_period": 60})).message
+    assert only("IB032", managed(**leased)).data == {"lease_s": 5, "sweep_s": 10}
+    assert only("IB032", managed(options={"m_key_lease_period": 60})).data == {"level": 0, "lease_s": 60}
 
 
 def test_a_key_without_a_lease_is_worth_knowing() -> None:
@@ -48,7 +45,7 @@ def test_a_key_without_a_lease_is_worth_knowing() -> None:
 def test_a_partition_whose_level_nobody_declares_gets_that_of_the_policy() -> None:
     document = intent(partitions={"storage": {"level": None, "sl": 5}})
     finding = only("IB041", document)
-    assert finding.message == "partition storage states SL 5, and the policy gives its paths SL 0"
+    assert finding.data == {"stated": 5, "given": 0}
     assert drawn("IB041", intent()) == []
 
 

@@ -88,9 +88,7 @@ def test_without_dcqcn_its_parameters_are_nobodys() -> None:
 
 def test_kinds_of_nic_that_are_identical_are_worth_knowing_and_no_more() -> None:
     found = only("NIC003", patched(INTENT, topology(gpu1=None, gpu2=None, old1="connectx-6-dx")))
-    assert (
-        found.message == "2 kinds of NIC run DCQCN with each other: connectx-7 in 2, connectx-6-dx in 1 hosts"
-    )
+    assert found.data == {"connectx-6-dx": 1, "connectx-7": 2}
     assert (found.severity, found.elements) == ("info", ("old1",))
     assert found.origin.path == ("topology", "devices", "old1", "nic")
     assert [related.origin.path for related in found.related] == [("hardware", "nic")]
@@ -133,7 +131,7 @@ def test_the_parameter_that_is_stated_is_the_one_to_change() -> None:
     patch = dcqcn(cnp_interval=None, rate_reduce_monitor_period="1000us")
     found = only("NIC005", patched(INTENT, patch))
     assert found.origin.path == ("congestion_control", "dcqcn", "rate_reduce_monitor_period")
-    assert "every 1,000 us (rate_reduce_monitor_period)" in found.message
+    assert found.data == {"rpg_time_reset": 300, "rate_reduce_monitor_period": 1000}
 
 
 @pytest.mark.parametrize(("kept", "expected"), [(1019, None), (512, None), (511, "warning"), (0, "warning")])
@@ -142,7 +140,7 @@ def test_the_previous_alpha_weighs_half_at_least(kept: int, expected: str | None
 
 
 def test_the_g_of_the_paper_is_turned_round() -> None:
-    assert only("NIC006", patched(INTENT, dcqcn(dce_tcp_g=4))).help == "leave dce_tcp_g out, or make it 1020"
+    assert only("NIC006", patched(INTENT, dcqcn(dce_tcp_g=4))).data == {"dce_tcp_g": 4}
 
 
 @pytest.mark.parametrize(
@@ -342,17 +340,19 @@ def test_pfc_off_is_not_a_missing_watchdog_as_well() -> None:
     [
         ("AF31", []),
         ({"AF31": 26}, []),
-        ({"CS3": 26}, ["CS3 is DSCP 24, not 26 (AF31)"]),
-        ({"cs3": 25}, ["cs3 is DSCP 24, not 25"]),
-        ([25, {"AF31": 26}, {"EF": 47}], ["EF is DSCP 46, not 47"]),
+        ({"CS3": 26}, [(24, 26)]),
+        ({"cs3": 25}, [(24, 25)]),
+        ([25, {"AF31": 26}, {"EF": 47}], [(46, 47)]),
     ],
 )
-def test_a_dscp_by_name_and_number_is_one(dscp: Any, expected: list[str]) -> None:
+def test_a_dscp_by_name_and_number_is_one(dscp: Any, expected: list[tuple[int, int]]) -> None:
     # A merge patch lays mappings over what is there: the class is written again.
     ecn = {"min": "800 KiB", "max": "3200 KiB", "probability": "20%"}
     new = {"dscp": dscp, "priority": 3, "lossless": True, "bandwidth": "50%", "ecn": ecn}
     patch = {"classes": {"rdma": None, "gpu": new}}
-    assert [finding.message for finding in drawn("CLS005", patched(INTENT, patch))] == expected
+    assert [
+        (one.data["means"], one.data["dscp"]) for one in drawn("CLS005", patched(INTENT, patch))
+    ] == expected
 
 
 @pytest.mark.parametrize(("tos", "expected"), [(192, None), (106, None), (0, "warning"), (None, None)])

@@ -45,7 +45,7 @@ class TestTooManyPriorities:
         assert drawn("PFC002", patched(AZURE, {})) == []
         found = only("PFC002", patched(AZURE, third_priority()))
         assert found.severity == "warning"
-        assert found.message == "PFC is on for 3 priorities: 3, 4, 5"
+        assert found.data == {"priorities": [3, 4, 5], "most": 2, "headroom_bytes": 54080}
         assert found.origin.path == ("PORT_QOS_MAP", "Ethernet0", "pfc_enable")
         assert found.places == 3
 
@@ -81,14 +81,14 @@ class TestPriorityOnTheWire:
         found = only("PFC004", *(self.ends(leaf=patch) if at_leaf else self.ends(spine=patch)))
         assert (found.severity, found.confidence, found.places) == ("error", "high", 1)
         here, there = (3, 4) if at_leaf else (4, 3)
-        assert found.message == f"DSCP 4 has priority {here} on leaf1 and {there} on spine1"
+        assert (found.data["near"], found.data["far"]) == ([here], [there])
         assert found.origin.path == ("DSCP_TO_TC_MAP", "AZURE", "4")
         assert found.elements == ("leaf1:Ethernet8 - spine1:Ethernet8",)
 
     def test_two_classes_that_change_places_are_one_finding(self) -> None:
         found = only("PFC004", *self.ends(leaf={"DSCP_TO_TC_MAP": {"AZURE": {"3": "4", "4": "3"}}}))
         assert found.data["dscps"] == [3, 4]
-        assert found.message == "DSCP 3 and 1 more has priority 4 on leaf1 and 3 on spine1"
+        assert (found.data["near"], found.data["far"]) == ([4, 3], [3, 4])
 
     def test_other_numbers_inside_are_nothing_where_the_wire_agrees(self) -> None:
         """Queue 5 behind priority 4 is as good, as long as both maps say so."""
@@ -139,9 +139,7 @@ class TestBeyondTheIntent:
         found = only("PFC007", patched("wired-spine.json", {}, "spine1.json"), self.INTENT)
         assert found.severity == "warning"
         assert found.elements == ("spine1:Ethernet4",)
-        assert found.message == (
-            "Ethernet4, where leaf9 is, has PFC on for priority 3, and the intent does not use the port"
-        )
+        assert found.data == {"ports": ["Ethernet4"], "intended_ports": 4}
 
     @pytest.mark.parametrize(
         "patch",
@@ -178,13 +176,11 @@ class TestAsymmetric:
         found = only("PFC011", document)
         assert (found.severity, found.places) == ("warning", 3)
         assert found.origin.path == ("PORT", "Ethernet0", "pfc_asym")
-        assert found.message == (
-            "pfc_asym is on: the port obeys pauses of all 8 priorities, and sends them for priority 3"
-        )
+        assert found.data == {"sends": [3]}
 
     def test_a_port_without_pfc_obeys_them_too(self) -> None:
         patch: Patch = {"PORT": {"Ethernet4": {"pfc_asym": "on"}}, "PORT_QOS_MAP": {"Ethernet4": None}}
-        assert "for no priority" in only("PFC011", patched(LEAF, patch)).message
+        assert only("PFC011", patched(LEAF, patch)).data == {"sends": []}
 
     @pytest.mark.parametrize("fields", [{"pfc_asym": "off"}, {"pfc_asym": "on", "admin_status": "down"}])
     def test_off_or_down_is_silent(self, fields: Patch) -> None:
@@ -245,9 +241,7 @@ class TestLag:
         document = patched(LEAF, {**MEMBERS, **qos("Ethernet4", pfc_enable="")})
         found = only("PFC014", document)
         assert found.severity == "error"
-        assert found.message == (
-            "Ethernet4 is a member of PortChannel1 and has PFC on for no priority, other members for priority 3"
-        )
+        assert found.data == {"lag": "PortChannel1", "members": ["Ethernet0", "Ethernet4"], "missing": [3]}
         assert found.origin.path == ("PORT_QOS_MAP", "Ethernet4", "pfc_enable")
         assert drawn("PFC001", document) == []
 
@@ -284,7 +278,7 @@ class TestLag:
         mixed: Patch = {"PORTCHANNEL_MEMBER": {"PortChannel1|Ethernet0": {}, "PortChannel1|Ethernet8": {}}}
         found = only("PFC014", patched(LEAF, mixed))
         assert found.severity == "warning"
-        assert found.message == "Ethernet0 is a member of PortChannel1 at 400G, Ethernet8 at 800G"
+        assert found.data == {"lag": "PortChannel1", "speeds_bps": [400000000000, 800000000000]}
         assert found.origin.path == ("PORT", "Ethernet0", "speed")
 
     @pytest.mark.parametrize(
@@ -309,7 +303,7 @@ class TestLag:
 @pytest.mark.parametrize("dscps", [(), (26,), (3, 4)])
 def test_upstream_configurations_are_healthy(reference: Path, dscps: tuple[int, ...]) -> None:
     findings = corpus_findings(reference, CODES, dscps)
-    assert [f"{f.code} {f.origin.file}: {f.message}" for f in findings] == []
+    assert findings == []
 
 
 def test_order_and_repetition_in_a_mask_mean_nothing(reference: Path) -> None:

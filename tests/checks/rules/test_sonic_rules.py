@@ -162,20 +162,10 @@ class TestReading:
 class TestMaps:
     def test_entries_of_one_text_are_one_finding(self) -> None:
         report = device({"DSCP_TO_TC_MAP": {"AZURE": {"1": "", "2": "", "5": "x"}}})
-        assert [(f.message.partition(",")[0], f.places) for f in drawn(report, "SWS001")] == [
-            ("DSCP_TO_TC_MAP AZURE maps 1", 2),
-            ("DSCP_TO_TC_MAP AZURE maps 5 to 'x'", 1),
+        assert [(f.data["entries"], f.places) for f in drawn(report, "SWS001")] == [
+            (["1", "2"], 2),
+            (["5"], 1),
         ]
-
-    def test_a_key_without_a_number_throws_as_well(self) -> None:
-        found = only(device({"TC_TO_QUEUE_MAP": {"AZURE": {"x": "0"}}}), "SWS001")
-        assert "has an entry for 'x'" in found.message
-        assert found.severity == "error"
-
-    def test_the_802_1p_map_skips_the_entry(self) -> None:
-        found = only(device({"DOT1P_TO_TC_MAP": {"AZURE": {"1": ""}}}), "SWS001")
-        assert found.severity == "warning"
-        assert "skips" in found.message
 
     def test_the_mark_of_an_empty_row_is_no_entry(self) -> None:
         assert drawn(device({"DOT1P_TO_TC_MAP": {"AZURE": {"NULL": "NULL"}}}), "SWS001") == []
@@ -211,7 +201,7 @@ def wred(**fields: str | None) -> dict[str, Any]:
 class TestWred:
     def test_2_to_the_31_less_one_is_the_most(self) -> None:
         assert drawn(device(wred(red_max_threshold=str(INT_MAX))), "SWS003") == []
-        assert "throws" in only(device(wred(red_max_threshold=str(INT_MAX + 1))), "SWS003").message
+        assert only(device(wred(red_max_threshold=str(INT_MAX + 1))), "SWS003").severity == "error"
 
     def test_equal_thresholds_are_a_step_and_taken(self) -> None:
         assert drawn(device(wred(red_min_threshold="3276800")), "SWS003") == []
@@ -222,9 +212,6 @@ class TestWred:
     @pytest.mark.parametrize("mode", ["ecn_none", "ecn_green", "ecn_yellow_red", "ecn_all"])
     def test_modes_that_orchagent_knows(self, mode: str) -> None:
         assert drawn(device(wred(ecn=mode)), "SWS003") == []
-
-    def test_a_mode_that_only_looks_right_is_thrown_on(self) -> None:
-        assert "throws on" in only(device(wred(ecn="ecn_red_green")), "SWS003").message
 
     @pytest.mark.parametrize("mode", ["", "all", "ecn_ALL"])
     def test_a_lossless_queue_without_marks_is_said_once(self, mode: str) -> None:
@@ -248,11 +235,6 @@ class TestSchedulers:
     @pytest.mark.parametrize(("weight", "drawn_"), [("1", 0), ("100", 0), ("0", 1), ("101", 1)])
     def test_weights_are_1_to_100(self, weight: str, drawn_: int) -> None:
         assert len(drawn(device({"SCHEDULER": {"scheduler.1": {"weight": weight}}}), "SWS004")) == drawn_
-
-    def test_a_weight_of_more_than_eight_bits_is_cut(self) -> None:
-        assert (
-            "cut to 44" in only(device({"SCHEDULER": {"scheduler.1": {"weight": "300"}}}), "SWS004").message
-        )
 
     @pytest.mark.parametrize(
         ("field", "value", "severity"),
@@ -285,12 +267,6 @@ class TestWatchdogRows:
         assert drawn(report, "SWS005") == []
         assert drawn(report, "WD003") != []
 
-    def test_a_leading_zero_that_is_not_octal_is_refused(self) -> None:
-        assert (
-            "no whole number"
-            in only(device({"PFC_WD": {"Ethernet4": {"restoration_time": "0800"}}}), "SWS005").message
-        )
-
     def test_a_cisco_8000_has_no_forward(self) -> None:
         patch = {
             "DEVICE_METADATA": {"localhost": {"hwsku": "Cisco-8102-C64"}},
@@ -315,11 +291,7 @@ class TestKeys:
 
     @pytest.mark.parametrize("key", ["Ethernet0", "|5", "a|b|5"])
     def test_keys_that_name_no_port(self, key: str) -> None:
-        assert "is not a port and a queue" in only(device({"QUEUE": {key: {}}}), "SWS006").message
-
-    def test_a_group_row_holds_its_port_up(self) -> None:
-        assert "waits" in only(device({"BUFFER_PG": {"Ethernet0|7-6": LOSSY}}), "SWS006").note
-        assert only(device({"QUEUE": {"Ethernet0|7-6": {}}}), "SWS006").note == ""
+        assert only(device({"QUEUE": {key: {}}}), "SWS006").data["key"] == key
 
     def test_groups_end_at_7(self) -> None:
         assert drawn(device({"BUFFER_PG": {"Ethernet0|6-7": LOSSY}}), "SWS006") == []
@@ -353,7 +325,7 @@ class TestOverlaps:
     def test_groups_in_two_rows_are_reported_even_where_they_agree(self) -> None:
         rows = {"Ethernet0|3-4": {"profile": "pg_lossless_400000_5m_profile"}}
         found = only(device({"BUFFER_PG": rows}), "SWS007")
-        assert "disagree" not in found.message
+        assert (found.severity, found.data["rows"]) == ("warning", ["3-4", "3"])
 
     def test_all_ports_are_one_finding(self) -> None:
         rows = {
@@ -381,34 +353,13 @@ class TestJoinedKeys:
         }
         found = only(device(patch), "SWS008")
         assert found.severity == "error"
-        assert "no lossless groups for Ethernet0" in found.message
-        assert "Ethernet4" not in found.message.rpartition("for ")[2]
+        assert found.elements == ("leaf1:Ethernet0", "leaf1:Ethernet4")
 
 
 class TestMasks:
     @pytest.mark.parametrize("mask", ["3", "3,3", "3,", "", " 3"])
     def test_lists_that_all_read_in_the_same_way(self, mask: str) -> None:
         assert drawn(device({"PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": mask}}}), "SWS009") == []
-
-    @pytest.mark.parametrize(
-        ("mask", "severity", "says"),
-        [
-            ("3-4", "error", "as priority 3, and buffermgrd makes no group"),
-            ("3 ", "error", "as priority 3, and buffermgrd makes no group"),
-            ("3,,4", "error", "throws on ''"),
-            ("all", "error", "throws on 'all'"),
-            ("3,8", "warning", "no priority 8"),
-            ("-3", "warning", "no priority -3"),
-        ],
-    )
-    def test_lists_that_are_misread(self, mask: str, severity: str, says: str) -> None:
-        found = only(device({"PORT_QOS_MAP": {"Ethernet4": {"pfc_enable": mask}}}), "SWS009")
-        assert found.severity == severity
-        assert says in found.message
-
-    def test_the_watchdogs_list_is_orchagents_alone(self) -> None:
-        found = only(device({"PORT_QOS_MAP": {"Ethernet4": {"pfcwd_sw_enable": "3-4"}}}), "SWS009")
-        assert (found.severity, "buffermgrd" in found.message) == ("warning", False)
 
     def test_ports_identical_are_one_finding(self) -> None:
         rows = {port: {"pfc_enable": "3-4"} for port in ("Ethernet0", "Ethernet4", "Ethernet8")}
@@ -436,10 +387,6 @@ class TestGlobalRows:
 
 
 class TestBuffers:
-    def test_a_negative_size_wraps(self) -> None:
-        found = only(device({"BUFFER_POOL": {"egress_lossy_pool": {"size": "-1"}}}), "SWS011")
-        assert "18,446,744,073,709,551,615" in found.message
-
     def test_a_negative_exponent_is_an_exponent(self) -> None:
         assert (
             drawn(device({"BUFFER_PROFILE": {"egress_lossy_profile": {"dynamic_th": "-8"}}}), "SWS011") == []
@@ -448,7 +395,7 @@ class TestBuffers:
     @pytest.mark.parametrize(("field", "text"), [("size", ""), ("size", "much"), ("dynamic_th", "x")])
     def test_text_throws(self, field: str, text: str) -> None:
         found = only(device({"BUFFER_PROFILE": {"egress_lossy_profile": {field: text}}}), "SWS011")
-        assert "throws" in found.message
+        assert found.data == {"field": field, "value": text}
 
     def test_without_the_pool_buffermgrd_makes_no_group(self) -> None:
         pool = {"type": "ingress", "mode": "dynamic", "size": "78000000"}

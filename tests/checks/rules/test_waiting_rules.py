@@ -59,18 +59,19 @@ def test_two_bounces_are_one_finding_that_shows_the_cycle() -> None:
     assert (found.code, found.severity) == ("TOP005", "error")
     assert found.origin.path == ("topology", "routing", "bounce", 0)
     assert [related.origin.path for related in found.related] == [("topology", "routing", "bounce", 1)]
-    assert found.message == (
-        "cyclic buffer dependency of 4 links in priority 3: leaf1 -> spine1 -> leaf3 -> spine1 -> leaf1"
-    )
-    assert found.note.startswith("each link waits for the next: leaf1:Ethernet")
-    assert found.note.endswith("valley at leaf1 and leaf3")
+    assert found.data["links"] == [
+        "leaf1:Ethernet32 spine1:Ethernet0",
+        "spine1:Ethernet32 leaf3:Ethernet32",
+        "leaf3:Ethernet32 spine1:Ethernet32",
+        "spine1:Ethernet0 leaf1:Ethernet32",
+    ]
     assert found.places == 4
 
 
 def test_one_bounce_is_a_warning() -> None:
     found = only(routing(bounce=["leaf2"]))
     assert (found.code, found.severity) == ("TOP006", "warning")
-    assert found.message == "leaf2 bounces packets back up in the same priority 3"
+    assert found.data == {"switch": "leaf2"}
 
 
 def test_dual_tors_bounce_in_a_second_priority() -> None:
@@ -90,9 +91,7 @@ def test_shortest_paths_are_blamed_where_failures_close_the_cycle() -> None:
         {"leaf_spine": {"uplinks": "1 x 800G"}, **routing(policy="shortest-path")}, failures={"links": 2}
     )
     assert (found.code, found.origin.path) == ("TOP005", ("topology", "routing", "policy"))
-    assert found.message.startswith(
-        "after link leaf1 - spine1 and link leaf2 - spine2 fail, cyclic buffer dependency of "
-    )
+    assert found.data["failed"] == ["leaf1 - spine1", "leaf2 - spine2"]
     assert drawn({"leaf_spine": {"uplinks": "1 x 800G"}, **routing(policy="shortest-path")}) == []
 
 
@@ -100,7 +99,7 @@ def test_up_and_down_is_blamed_where_failures_leave_no_path() -> None:
     narrow = {"leaf_spine": {"uplinks": "1 x 800G"}}
     found = only({**narrow, **routing(policy="up-down")}, failures={"links": 2})
     assert (found.code, found.severity, found.origin.path) == ("TOP004", "warning", ("topology", "routing"))
-    assert "there is no up-down path from leaf1 to leaf2" in found.message
+    assert found.data == {"switches": ["leaf1", "leaf2"], "failed": ["leaf1 - spine1", "leaf2 - spine2"]}
     assert drawn({**narrow, **routing(policy="up-down")}) == []
 
 
@@ -160,14 +159,14 @@ def test_a_dual_tor_that_remaps_what_bounces_is_well_and_one_that_does_not_is_to
         "6": "1",
     }
 
-    def codes(*patches: dict[str, Any]) -> list[str]:
+    def kept(*patches: dict[str, Any]) -> list[Any]:
         import json
 
         merged = base
         for patch in patches:
             merged = merge(merged, patch)
         found = lint_documents([load_text(json.dumps(merged), "leaf1.json")]).findings
-        return [f.message for f in found if f.code == "TOP006"]
+        return [f.data["priorities"] for f in found if f.code == "TOP006"]
 
     peer = {"PEER_SWITCH": {"leaf2": {"address_ipv4": "10.1.0.33"}}}
     without_maps = {**peer, "TUNNEL": {"MuxTunnel0": row}}
@@ -178,11 +177,8 @@ def test_a_dual_tor_that_remaps_what_bounces_is_well_and_one_that_does_not_is_to
     }
     straight = {"TC_TO_QUEUE_MAP": {"AZURE_TUNNEL": {"3": "3"}}}
     single = {"DEVICE_METADATA": {"localhost": {"subtype": None}}}
-    assert codes(with_maps) == []
-    assert codes(without_maps, single) == []
-    assert codes(without_maps, {"PEER_SWITCH": None}) == []
-    (said,) = codes(without_maps)
-    assert said.startswith("the tunnel of this dual ToR returns packets in the same priority ")
-    assert codes(with_maps, straight) == [
-        "the tunnel of this dual ToR returns packets in the same priority 3"
-    ]
+    assert kept(with_maps) == []
+    assert kept(without_maps, single) == []
+    assert kept(without_maps, {"PEER_SWITCH": None}) == []
+    assert kept(without_maps) == [[2, 3, 4, 6]]
+    assert kept(with_maps, straight) == [[3]]
