@@ -158,5 +158,5 @@ def test_only_the_spines_of_meta_are_oversubscribed_seven_to_one(
     report = lint_documents([load_text(stated, "fabric.yaml")])
     assert [finding.code for finding in report.findings if finding.code == "TOP001"] == codes
     pausing = next(finding for finding in report.findings if finding.code == "PFC009")
-    assert pausing.message.startswith("7:1 uplinks pause priority 3")
+    assert pausing.data == {"ratio": 7.0, "priorities": [3]}
     assert {element.rstrip("0123456789") for element in pausing.elements} == {"spine"}

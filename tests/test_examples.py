@@ -120,13 +120,15 @@ def test_every_example_reads() -> None:
 def test_the_published_subnet_draws_what_does_not_fit_together() -> None:
     report = lint([SUBNET_PUBLISHED])
     assert report.errors == ()
-    errors = {finding.message for finding in report.findings if finding.severity == "error"}
-    assert errors >= {
-        "the ConnectX-6 has no port of NDR; it has EDR, HDR100, HDR",  # "HDR NICs" on "400Gbps" ports
-        "the QM8790 has no port of NDR; it has HDR, HDR100",
-        "the QM8790 has no port of XDR; it has HDR, HDR100",  # "800Gbps uplinks"
-        "links up carry 1.6 Tb/s for 12.8 Tb/s from below, 8:1",
+    errors = [finding for finding in report.findings if finding.severity == "error"]
+    assert {(one.data["product"], one.data["rate"]) for one in errors if one.code == "IB006"} == {
+        ("ConnectX-6", "NDR"),  # "HDR NICs" on "400Gbps" ports
+        ("QM8790", "NDR"),
+        ("QM8790", "XDR"),  # "800Gbps uplinks"
     }
+    assert [dict(one.data) for one in errors if one.code == "IB040"] == [
+        {"ratio": 8.0, "down_bps": 12_800 * 10**9, "up_bps": 1600 * 10**9}
+    ]
 
 
 def test_the_published_subnet_is_not_rendered(tmp_path: Path) -> None:

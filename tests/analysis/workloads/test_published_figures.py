@@ -101,7 +101,7 @@ def test_it_counts_32_servers_4_switches_64_host_cables_and_4_uplinks() -> None:
 def test_access_alone_fills_the_switch_and_four_ports_are_missing() -> None:
     found = {finding.code: finding for finding in lint([PUBLISHED]).findings}
     assert found["TOP002"].data == {"needed": 36, "available": 32, "missing": 4}
-    assert "takes 800G; its fastest is 400G" in found["TOP003"].message
+    assert (found["TOP003"].data["speed_bps"], found["TOP003"].data["fastest_bps"]) == (800 * G, 400 * G)
     assert found["TOP001"].data["ratio"] == 8
 
 
@@ -110,10 +110,8 @@ def test_a_gpu_has_100_gigabit_a_quarter_of_a_node_with_a_400g_nic_for_each() ->
     assert found is not None
     assert (found.gpus, 4 * found.host_bps) == (256, 400 * G)
     text = PUBLISHED.read_text() + "  bandwidth_per_gpu: 400G\n"
-    told = [
-        one.message for one in lint_documents([load_text(text, "f.yaml")]).findings if one.code == "TOP014"
-    ]
-    assert told == ["800 Gb/s per host are 100 Gb/s for each of its 8 GPUs, not 400 Gb/s"]
+    told = [one.data for one in lint_documents([load_text(text, "f.yaml")]).findings if one.code == "TOP014"]
+    assert told == [{"per_gpu_bps": 100 * G, "stated_bps": 400 * G}]
 
 
 def test_at_hdr_a_leaf_of_40_ports_is_full_at_4_to_1() -> None:
@@ -121,9 +119,9 @@ def test_at_hdr_a_leaf_of_40_ports_is_full_at_4_to_1() -> None:
     which switches without one need.
     """
     text = _changed(SUBNET, (("2 x NDR ", "2 x HDR "), ("1 x XDR ", "4 x HDR ")))
-    assert [one.message for one in lint_documents([load_text(text, "fabric.yaml")]).findings] == [
-        "leaf switches need ports for 41 of HDR; the QM8790 has 40 of HDR",
-        "links up carry 1.6 Tb/s for 6.4 Tb/s from below, 4:1",
+    assert [(one.code, one.data) for one in lint_documents([load_text(text, "fabric.yaml")]).findings] == [
+        ("IB006", {"asked": {"HDR": 41}, "have": {"HDR": 40}, "product": "QM8790"}),
+        ("IB040", {"ratio": 4.0, "down_bps": 6400 * G, "up_bps": 1600 * G}),
     ]
 
 

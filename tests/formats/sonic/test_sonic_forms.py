@@ -276,10 +276,8 @@ class TestOddValues:
         report = checked(base() | {"PORT": speeds})
         assert said(report) == said(checked(base()))
         (found,) = [f for f in report.findings if f.code == NORMALISED]
-        assert (found.message, found.origin.path) == (
-            "3 values are JSON numbers, and are read as text",
-            ("PORT", "Ethernet0", "speed"),
-        )
+        assert (found.data["kind"], found.places) == ("numbers", 3)
+        assert found.origin.path == ("PORT", "Ethernet0", "speed")
 
     @pytest.mark.parametrize("size", [" 64", "64 ", "\t64"])
     def test_blanks_around_a_number_are_a_finding_and_the_number_is_read(self, size: str) -> None:

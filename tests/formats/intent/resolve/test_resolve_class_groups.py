@@ -172,7 +172,6 @@ def test_a_group_without_its_priority_leaves_headroom_besides_at_that_place_alon
     """Buffermgrd makes groups of the numbers in pfc_enable, so that group 3 has headroom for nothing."""
     finding = only("PFC005", load_text(stated({"by_tier": {"spine": 4}}, priority=3), "fabric.yaml"))
     assert (finding.severity, finding.places) == ("warning", 8)
-    assert "PG 4, and the switch gives PG 3 headroom besides" in finding.message
 
 
 def test_lossy_classes_may_differ_in_their_groups_anywhere() -> None:

@@ -84,7 +84,7 @@ def test_only_rules_of_this_family_check_such_an_intent() -> None:
     assert report.errors == ()
     assert [(finding.code, finding.severity) for finding in report.findings] == [("MGD001", "info")]
     (finding,) = report.findings
-    assert finding.message == f"PFC, ECN, DSCP and watchdog rules do not apply: {SRD}"
+    assert finding.data["transport"] == "efa"
     assert finding.object == "transport"
 
 
