@@ -44,7 +44,8 @@ def test_the_slowest_poll_is_sonics_own(interval_ms: str, places: int) -> None:
 
 def test_a_group_that_is_off_has_no_interval() -> None:
     off = {"FLEX_COUNTER_STATUS": "disable", "POLL_INTERVAL": "60000"}
-    assert only("TEL001", patched("leaf.json", counters(QUEUE=off))).data == {}
+    found = only("TEL001", patched("leaf.json", counters(QUEUE=off)))
+    assert found.origin.path == ("FLEX_COUNTER_TABLE", "QUEUE", "FLEX_COUNTER_STATUS")
 
 
 def test_a_switch_without_pfc_has_no_pauses_to_see() -> None:
