@@ -573,3 +573,19 @@ def test_numbers_of_a_group_of_autonomous_systems_are_numbers(asns: object, good
     data = base()
     data["DEVICE_METADATA"]["localhost"]["t2_group_asns"] = asns
     assert (refused(data) == []) is good
+
+
+@pytest.mark.parametrize(
+    ("speeds", "good"),
+    [
+        ("40000,100000", True),
+        ("40000,", True),
+        ("", True),
+        ("40000,40000", False),
+        (["40000", "40000"], False),
+    ],
+)
+def test_a_list_has_each_value_once_and_nothing_between_two_commas(speeds: object, good: bool) -> None:
+    data = base()
+    next(iter(data["PORT"].values()))["adv_speeds"] = speeds
+    assert (refused(data) == []) is good

@@ -115,10 +115,12 @@ def _value(kind: ValueType, name: str, value: object, subject: str) -> Iterator[
         shape = "an object" if isinstance(value, dict) else "a list"
         yield RowFlaw("value", (name,), f"{subject}is {shape}, not {kind.means}")
         return
-    for text in value_texts:
+    for place, text in enumerate(value_texts):
         named = kind.references(text)
         if named is None:
             yield _refused(kind, name, value, subject, text)
+        elif text in value_texts[:place]:
+            yield RowFlaw("value", (name,), f"{subject}names {shown(text)} twice", value=text)
         else:
             yield from named
 

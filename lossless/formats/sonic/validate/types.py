@@ -105,12 +105,16 @@ def whole(text: str) -> int | None:
 
 
 def texts(value: object, many: bool) -> list[str] | None:
-    """Return the texts that the models see in a JSON value; None for an object, or a list where one value is due."""
+    """Return the texts that the models see in a JSON value; None for an object, or a list where one value is due.
+
+    Between two commas, and before or after one, nothing may stand (sonic-buildimage src/sonic-yang-mgmt
+    sonic_yang_ext.py @086b03b, tried).
+    """
     if isinstance(value, dict):
         return None
     if isinstance(value, list):
         return [str(item) for item in value] if many else None
-    return [item.strip() for item in str(value).split(",")] if many else [str(value)]
+    return [item for text in str(value).split(",") if (item := text.strip())] if many else [str(value)]
 
 
 @lru_cache(maxsize=1024)
