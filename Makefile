@@ -4,6 +4,7 @@
 # make prose   spelling and grammar alone, by Harper (needs npm)
 # make bench   the benchmarks, as ratios to a bare interpreter
 # make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
+# make gcu     our model of SONiC's config updater against verdicts that are recorded from the real one
 # make docs    write the generated documentation again
 # make site    build the documentation site into out/site/html
 # make audit   the site in a browser: axe-core on every page, at both widths, light and dark (slow)
@@ -19,7 +20,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check format lint generated phrases prose types bench corpus mutants mutations laws fuzz docs answers site audit lock clean
+.PHONY: demo test check format lint generated phrases prose types bench corpus gcu mutants mutations laws fuzz docs answers site audit lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -71,6 +72,9 @@ bench: $(VENV)/dev.stamp
 corpus: $(VENV)/dev.stamp
 	$(BIN)/python tools/corpus.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
 	$(BIN)/python tools/corpus_import.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
+
+gcu: $(VENV)/dev.stamp
+	$(BIN)/python tools/check_gcu.py $(or $(LOSSLESS_REFERENCE),../shared)/reference/gcu
 
 mutants: $(VENV)/dev.stamp
 	nice $(BIN)/python tools/mutants.py

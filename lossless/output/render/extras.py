@@ -18,7 +18,8 @@ from lossless.output.render.planned_files import DeviceFiles, PlannedFile, Updat
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from lossless.formats.sonic.capabilities.updater import Update, UpdateRefusal
+    from lossless.formats.sonic.capabilities.updater import Update
+    from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
     from lossless.output.render.planned_files import Extra

@@ -11,7 +11,8 @@ import jsonpatch
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.formats.sonic.capabilities.updater import _table, releases, update
+from lossless.formats.sonic.capabilities.updater import releases, update
+from lossless.formats.sonic.capabilities.updater_rules import updater_table
 from lossless.formats.sonic.changes.difference import RowDifference, differences
 from lossless.formats.sonic.changes.patch import REFERRED, operations, pointer_part
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED, tables
@@ -138,7 +139,7 @@ def test_every_step_of_a_patch_is_one_that_the_updater_admits(pair: Pair, releas
     running, target, _ = pair
     found = update(running, target, release, "ACS-SN5600")
     if not found.refusals:
-        rules = _table()["rules"][_table()["releases"][release]["rules"]]["tables"]
+        rules = updater_table()["rules"][updater_table()["releases"][release]["rules"]]["tables"]
         before, after = as_in_the_database(running), as_in_the_database(target)
         assert not refused_by_upstream(before, after, "spc4", release, rules)
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from lossless.formats.sonic.capabilities.updater import Update, _table, releases, update
+from lossless.formats.sonic.capabilities.updater import Update, releases, update
+from lossless.formats.sonic.capabilities.updater_rules import updater_table
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.model.hardware.load import switch_for_hwsku
 
@@ -160,8 +161,8 @@ def test_ports_that_are_up_go_down_while_their_rows_change() -> None:
 
 
 def test_no_owned_table_makes_the_updater_restart_a_service() -> None:
-    assert set(OWNED).isdisjoint(_table()["services"]["tables"])
-    assert set(SHARED) & set(_table()["services"]["tables"]) <= {"DEVICE_METADATA", "PORT"}
+    assert set(OWNED).isdisjoint(updater_table()["services"]["tables"])
+    assert set(SHARED) & set(updater_table()["services"]["tables"]) <= {"DEVICE_METADATA", "PORT"}
 
 
 def test_a_number_that_is_text_in_the_database_changes_nothing_there() -> None:

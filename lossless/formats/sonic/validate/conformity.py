@@ -92,9 +92,9 @@ def _target(shape: RowSchema | None) -> str:
 _accepted: dict[RowContext, dict[str, _AcceptedRows | None]] = {}
 
 
-def validate(data: Mapping[str, object]) -> ValidationResult:
-    """Return everything that SONiC's models refuse in a file."""
-    context = context_of(data, _release(data))
+def validate(data: Mapping[str, object], release: str | None = None) -> ValidationResult:
+    """Return everything that SONiC's models refuse in a file: those of a release, else of the one that it names."""
+    context = context_of(data, release or _release(data))
     tables = _accepted.get(context)
     if tables is None:
         if len(_accepted) >= _MOST_CONTEXTS:

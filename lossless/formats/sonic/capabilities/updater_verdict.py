@@ -1,0 +1,213 @@
+"""What the config updater answers to a patch: accepted, or refused at which stage, and what it takes on the way.
+
+The stages are those of ``config apply-patch``, in its order: the patch applies; the updater's own rules admit the
+difference; no table is left empty; SONiC's models know every table of the patch; they accept the whole result.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Literal
+
+from lossless.formats.sonic.capabilities.updater_rules import NEWEST, rules_of, updater_table
+from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
+from lossless.formats.sonic.changes.json_difference import elements
+from lossless.formats.sonic.changes.json_patch import PatchDoesNotApply, applied, parts
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
+    from lossless.formats.sonic.capabilities.updater_sorting import EmptiedRow
+    from lossless.formats.sonic.validate.rows import RowFlaw
+
+Stage = Literal["patch", "field-operation", "empty-table", "table-without-yang", "target-yang"]
+
+
+class UpdateRefusal(NamedTuple):
+    """One change that the updater refuses: what it would have done, to which table, row and field, and why not."""
+
+    op: str
+    path: tuple[str, ...]
+    why: str
+
+
+class PatchVerdict(NamedTuple):
+    """The updater's answer to a patch.
+
+    ``stage`` is where it is refused, None where it is accepted; ``refusals`` is what of it is refused there.
+    ``target`` is the result, None where the patch does not apply. Of an accepted patch, ``ports_down`` are the ports
+    that are up and go down on the way, each once, and ``emptied`` the rows that lose fields while they are in use.
+    """
+
+    stage: Stage | None
+    refusals: tuple[UpdateRefusal, ...] = ()
+    target: Mapping[str, Any] | None = None
+    ports_down: tuple[str, ...] = ()
+    emptied: tuple[EmptiedRow, ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the updater applies the patch."""
+        return self.stage is None
+
+
+def patch_verdict(
+    running: Mapping[str, Any], patch: Sequence[Mapping[str, Any]], device: UpdaterDevice
+) -> PatchVerdict:
+    """Return what the updater of a device answers to an RFC 6902 patch of its running configuration."""
+    # The database has no tables without rows.
+    running = {table: rows for table, rows in running.items() if rows}
+    try:
+        target = applied(running, patch)
+    except PatchDoesNotApply as error:
+        path = tuple(error.path.split("/")[1:])
+        return PatchVerdict("patch", (UpdateRefusal(error.op, path, str(error)),))
+    stages: tuple[tuple[Stage, Iterator[UpdateRefusal]], ...] = (
+        ("field-operation", field_refusals(running, target, device)),
+        ("empty-table", _empty_tables(target)),
+        ("table-without-yang", _tables_without_model(patch)),
+        ("target-yang", model_refusals(target, device.release)),
+        ("target-yang", _gone_ports_named(running, target)),
+    )
+    for stage, refusals in stages:
+        refused = tuple(refusals)
+        if refused:
+            return PatchVerdict(stage, refused, target)
+    return PatchVerdict(None, (), target, ports_down(running, target), emptied_rows(running, target))
+
+
+def field_refusals(
+    running: Mapping[str, Any], target: Mapping[str, Any], device: UpdaterDevice
+) -> Iterator[UpdateRefusal]:
+    """Yield what the updater's own rules refuse of a difference; all of it where the rules are not known."""
+    rules = rules_of(device)
+    for element in elements(running, target):
+        why = (
+            rules.refusal(element)
+            if rules
+            else f"the updater's rules of release {device.release} are not known"
+        )
+        if why is not None:
+            yield UpdateRefusal(element.op, element.path, why)
+    if rules and rules.own.get("typed_acl_rules"):
+        yield from _rules_of_retyped_tables(running, target)
+
+
+def _rules_of_retyped_tables(
+    running: Mapping[str, Any], target: Mapping[str, Any]
+) -> Iterator[UpdateRefusal]:
+    """Yield rules of ACLs that change together with the type of their table."""
+    before, after = _acl_types(running), _acl_types(target)
+    retyped = {table for table in before.keys() & after.keys() if before[table] != after[table]}
+    if not retyped:
+        return
+    old, new = running.get("ACL_RULE", {}), target.get("ACL_RULE", {})
+    for key in sorted(old.keys() | new.keys()):
+        if key.partition("|")[0] in retyped and old.get(key, {}) != new.get(key, {}):
+            why = "the type of its ACL_TABLE row changes in the same patch"
+            yield UpdateRefusal("replace", ("ACL_RULE", key), why)
+
+
+def _acl_types(configuration: Mapping[str, Any]) -> dict[str, str]:
+    types = {table: row.get("type") for table, row in configuration.get("ACL_TABLE", {}).items()}
+    return {table: kind for table, kind in types.items() if kind and kind != "CTRLPLANE"}
+
+
+def _empty_tables(target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
+    for table, rows in target.items():
+        if not rows:
+            yield UpdateRefusal(
+                "check", (table,), "the patch leaves the table empty; remove the table itself"
+            )
+
+
+def _tables_without_model(patch: Sequence[Mapping[str, Any]]) -> Iterator[UpdateRefusal]:
+    from lossless.formats.sonic.validate.schema import schema
+
+    known = schema()
+    for operation in patch:
+        path = parts(operation["path"])
+        for table in path[:1] or operation["value"]:
+            if table not in known.tables and table not in known.others:
+                yield UpdateRefusal(
+                    operation["op"], (table, *path[1:]), "SONiC's models do not know the table"
+                )
+
+
+def model_refusals(configuration: Mapping[str, Any], release: str | None) -> Iterator[UpdateRefusal]:
+    """Yield what SONiC's models, and the updater beside them, refuse of a whole configuration.
+
+    The models are those of a release; where it is None, those of the release that the configuration names.
+    """
+    from lossless.formats.sonic.validate.conformity import validate
+
+    defaults = updater_table()["defaults"]["tables"]
+    for problem in validate(configuration, release).problems:
+        if problem.flaw.sure and not (problem.flaw.kind == "missing" and problem.table in defaults):
+            yield UpdateRefusal("check", problem.path, _said_by_models(problem.flaw))
+    yield from _lanes_in_use(configuration)
+    if release == NEWEST:
+        yield from _fields_of_no_model(configuration)
+
+
+def _fields_of_no_model(configuration: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
+    """Yield fields that the models do not know, of the row in which unknown ones are no finding elsewhere."""
+    from lossless.formats.sonic.validate.schema import table_schema
+
+    described = table_schema("DEVICE_METADATA", NEWEST)
+    row = configuration.get("DEVICE_METADATA", {}).get("localhost", {})
+    known = {
+        *updater_table()["device_fields"]["fields"],
+        *(described.rows["localhost"].fields if described else ()),
+    }
+    for field in row.keys() - known:
+        yield UpdateRefusal("check", ("DEVICE_METADATA", "localhost", field), f"has no field {field}")
+
+
+def _said_by_models(flaw: RowFlaw) -> str:
+    if not flaw.reference:
+        return flaw.message
+    if flaw.value.startswith("["):
+        return "rows are named in brackets, the form of before 202111"
+    return f"{flaw.value!r} is named, and {flaw.reference[0]} has no such row"
+
+
+def _gone_ports_named(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
+    """Yield rows of other tables that name ports that go; tables that are checked whole are left out."""
+    gone = running.get("PORT", {}).keys() - target.get("PORT", {}).keys()
+    users = updater_table()["port_users"]
+    for table, field in (*((table, None) for table in users["keys"]), *users["fields"].items()):
+        for key, row in target.get(table, {}).items() if gone else ():
+            named = _listed(row.get(field)) if field else {key.split(".")[0], *key.split("|")}
+            for port in sorted(gone & named):
+                where = (table, key, field) if field else (table, key)
+                yield UpdateRefusal("check", where, f"{port!r} is named, and PORT has no such row")
+
+
+def _listed(value: Any) -> set[str]:
+    names = value if isinstance(value, list) else str(value).split(",") if value else ()
+    return {str(name).strip() for name in names}
+
+
+def _lanes_in_use(target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
+    """Yield ports whose lanes other ports have too, or whose lanes are no numbers."""
+    ports = target.get("PORT", {})
+    lanes = {
+        port: [lane.strip() for lane in str(row["lanes"]).split(",")]
+        for port, row in ports.items()
+        if "lanes" in row
+    }
+    uses = Counter(lane for own in lanes.values() for lane in own)
+    for port, own in lanes.items():
+        for lane in own:
+            if not lane.isdigit():
+                yield UpdateRefusal("check", ("PORT", port, "lanes"), f"{lane!r} is not a lane")
+            elif uses[lane] > 1 and not _shares_lanes(target):
+                yield UpdateRefusal("check", ("PORT", port, "lanes"), f"lane {lane} is used more than once")
+
+
+def _shares_lanes(target: Mapping[str, Any]) -> bool:
+    platform = target.get("DEVICE_METADATA", {}).get("localhost", {}).get("platform")
+    return platform in updater_table()["shared_lanes"]["platforms"]
