@@ -2,7 +2,7 @@
 
     python tools/check_gcu.py FOLDER
 
-FOLDER holds ``field-operations.json`` (what the updater's own rules admit, by chip and release) and ``sort.json``
+FOLDER holds ``field-operations.json`` (what the updater's own rules permit, by chip and release) and ``sort.json``
 (patches with verdict, moves and ports that went down), recorded from the real updater. One JSON object is printed:
 ``agree`` counts by stage, ``differ`` has the cases in which we say something else, ``explained`` those that differ
 for a reason in the table below, ``out_of_scope`` what is not compared and why. Exit 1 where anything differs.
@@ -118,7 +118,7 @@ def compared_operations(record: Data) -> Iterator[Comparison | OutOfScope]:
 
 
 class _Operations:
-    """The record of single operations: which of them are admitted, by chip and release."""
+    """The record of single operations: which of them are permitted, by chip and release."""
 
     def __init__(self, record: Data) -> None:
         self.record = record
@@ -133,7 +133,7 @@ class _Operations:
                 rules = self._rules(hwsku, asic_type, f"SONiC.{release}.1")
                 for name, row in self.rows.items():
                     recorded = self._allowed(row, chip, release)
-                    ours = _admits(rules, self.seen[name])
+                    ours = _permits(rules, self.seen[name])
                     yield Comparison("operations", f"{name} on {hwsku} {release}", recorded, ours)
 
     def _devices(self) -> Iterator[tuple[str, str, str]]:
@@ -162,12 +162,12 @@ class _Operations:
         return since is not None and release >= since
 
     def thresholds(self) -> Iterator[Comparison]:
-        """Yield the first release that admits an operation, and the day before it."""
+        """Yield the first release that permits an operation, and the day before it."""
         for row in (row for row in self.rows.values() if row["allowed"] == "by_asic"):
             for chip, since in self.record["threshold_classes"][row["from"]]["from"].items():
                 for date, allowed in _around(since):
                     rules = self._rules_of_chip(chip, f"SONiC.{date}.1")
-                    ours = _admits(rules, self.seen[row["id"]])
+                    ours = _permits(rules, self.seen[row["id"]])
                     yield Comparison("thresholds", f"{row['id']} on {chip} {date}", allowed, ours)
 
     def changes(self) -> Iterator[Comparison]:
@@ -176,7 +176,7 @@ class _Operations:
             runs: list[Data] = []
             for release in self.record["releases"]:
                 rules = self._rules_of_chip(row["asic"], f"SONiC.{release}.1")
-                allowed = _admits(rules, self.seen[row["id"]])
+                allowed = _permits(rules, self.seen[row["id"]])
                 if not runs or runs[-1]["allowed"] != allowed:
                     runs.append({"from": release, "allowed": allowed})
             yield Comparison("changes", f"{row['id']} on {row['asic']}", row["verdicts"], runs)
@@ -190,13 +190,13 @@ class _Operations:
                 yield Comparison("asic-lookup", f"{probe['hwsku']!r} as {asic_type}", probe[asic_type], ours)
 
     def build_strings(self) -> Iterator[Comparison]:
-        """Yield which chips a build string of another form admits."""
+        """Yield which chips a build string of another form permits."""
         element = Element("replace", ("PFC_WD", "Ethernet0", "action"), "forward")
         for case in self.record["build_version_forms"]["cases"]:
             for allowed in (True, False):
                 for chip in case["allowed" if allowed else "refused"]:
                     rules = self._rules_of_chip(chip, case["build_version"])
-                    ours = _admits(rules, (element,))
+                    ours = _permits(rules, (element,))
                     yield Comparison("build-version", f"{case['name']} on {chip}", allowed, ours)
 
     def direct_calls(self) -> Iterator[Comparison | OutOfScope]:
@@ -206,15 +206,15 @@ class _Operations:
                 case["element"]["op"], parts(case["element"]["path"]), case["element"].get("value")
             )
             for chip, recorded in case["validator_returns"].items():
-                admitted = (
+                permitted = (
                     self._rules_of_chip(chip, f"SONiC.{release}.1").validator_refusal(element) is None
                     for release in self.record["releases"]
                 )
-                ours = "".join("1" if yes else "0" for yes in admitted)
+                ours = "".join("1" if yes else "0" for yes in permitted)
                 yield Comparison("direct-call", f"{case['id']} on {chip}", recorded, ours)
 
     def ports(self) -> Iterator[Comparison]:
-        """Yield what is admitted of speed and FEC, by what the device advertises."""
+        """Yield what is permitted of speed and FEC, by what the device advertises."""
         record = self.record["port_speed_and_fec"]
         for case in record["cases"]:
             field, value = case["field"], case["value"]
@@ -232,15 +232,15 @@ class _Operations:
         device = UpdaterDevice(
             "ACS-MSN2700", self.release, "mellanox", "SONiC.20251110.1", {"Ethernet0": advertised}
         )
-        return Comparison("port", name, allowed, _admits(rules_of(device), (element,)))
+        return Comparison("port", name, allowed, _permits(rules_of(device), (element,)))
 
 
-def _admits(rules: UpdaterRules | None, seen: Sequence[Element]) -> bool:
+def _permits(rules: UpdaterRules | None, seen: Sequence[Element]) -> bool:
     return rules is not None and all(rules.refusal(element) is None for element in seen)
 
 
 def _around(since: str | None) -> Iterator[tuple[str, bool]]:
-    """Yield dates about a threshold, and whether an operation is admitted then."""
+    """Yield dates about a threshold, and whether an operation is permitted then."""
     if since is None:
         yield from (("00000000", False), ("99999999", False))
         return

@@ -101,7 +101,7 @@ def asic_deployment(asic: str, *, complete: bool) -> Deployment:
 
 
 def patch_deployment(update: Update) -> Deployment:
-    """Return how a patch that the updater admits is applied."""
+    """Return how a patch that the updater permits is applied."""
     return _updated(PATCH, f"config apply-patch {PATCH}", update)
 
 

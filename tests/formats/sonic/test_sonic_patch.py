@@ -135,7 +135,7 @@ def as_in_the_database(data: Data) -> Data:
 
 
 @given(pairs(), st.sampled_from(releases()))
-def test_every_step_of_a_patch_is_one_that_the_updater_admits(pair: Pair, release: str) -> None:
+def test_every_step_of_a_patch_is_one_that_the_updater_permits(pair: Pair, release: str) -> None:
     running, target, _ = pair
     found = update(running, target, release, "ACS-SN5600")
     if not found.refusals:

@@ -1,4 +1,4 @@
-"""What the config updater admits: by release and HWSKU, and never guessed."""
+"""What the config updater permits: by release and HWSKU, and never guessed."""
 
 from __future__ import annotations
 
@@ -55,66 +55,66 @@ def rules_only(found: Update) -> list[str]:
     return [refusal.why for refusal in found.refusals if refusal.op != "check"]
 
 
-def admitted(release: str | None, *path: str, to: Any, hwsku: str = "ACS-SN5600") -> bool:
+def permitted(release: str | None, *path: str, to: Any, hwsku: str = "ACS-SN5600") -> bool:
     return not rules_only(update(RUNNING, changed(*path, to=to), release, hwsku))
 
 
 @pytest.mark.parametrize("release", OLD)
-def test_releases_up_to_202411_admit_sizes_of_pools_and_the_green_curve_of_azure(release: str) -> None:
-    assert admitted(release, "BUFFER_POOL", "ingress_lossless_pool", "size", to="2000")
-    assert admitted(release, "BUFFER_POOL", "ingress_lossless_pool", "xoff", to="2000")
-    assert admitted(release, "WRED_PROFILE", "AZURE_LOSSLESS", "green_min_threshold", to="2")
-    assert admitted(release, *LOSSLESS_PROFILE, "xoff", to="2")
-    assert admitted(release, *LOSSLESS_PROFILE, "dynamic_th", to="1")
-    assert admitted(release, "PFC_WD", "Ethernet0", "detection_time", to="400")
-    assert admitted(release, "PFC_WD", "GLOBAL", "POLL_INTERVAL", to="400")
+def test_releases_up_to_202411_permit_sizes_of_pools_and_the_green_curve_of_azure(release: str) -> None:
+    assert permitted(release, "BUFFER_POOL", "ingress_lossless_pool", "size", to="2000")
+    assert permitted(release, "BUFFER_POOL", "ingress_lossless_pool", "xoff", to="2000")
+    assert permitted(release, "WRED_PROFILE", "AZURE_LOSSLESS", "green_min_threshold", to="2")
+    assert permitted(release, *LOSSLESS_PROFILE, "xoff", to="2")
+    assert permitted(release, *LOSSLESS_PROFILE, "dynamic_th", to="1")
+    assert permitted(release, "PFC_WD", "Ethernet0", "detection_time", to="400")
+    assert permitted(release, "PFC_WD", "GLOBAL", "POLL_INTERVAL", to="400")
 
 
 @pytest.mark.parametrize("release", OLD)
 def test_and_nothing_else_of_those_tables(release: str) -> None:
-    assert not admitted(release, "BUFFER_POOL", "ingress_lossless_pool", "mode", to="static")
-    assert not admitted(release, "BUFFER_POOL", "other", to={"size": "1"})
-    assert not admitted(release, "WRED_PROFILE", "AZURE_LOSSLESS", "red_min_threshold", to="2")
-    assert not admitted(release, "WRED_PROFILE", "RDMA", to={"ecn": "ecn_all"})
-    assert not admitted(release, *LOSSLESS_PROFILE, "size", to="2")
-    assert not admitted(release, *LOSSLESS_PROFILE, "xoff", to=None)
-    assert not admitted(release, *LOSSLESS_PROFILE, to=None)
+    assert not permitted(release, "BUFFER_POOL", "ingress_lossless_pool", "mode", to="static")
+    assert not permitted(release, "BUFFER_POOL", "other", to={"size": "1"})
+    assert not permitted(release, "WRED_PROFILE", "AZURE_LOSSLESS", "red_min_threshold", to="2")
+    assert not permitted(release, "WRED_PROFILE", "RDMA", to={"ecn": "ecn_all"})
+    assert not permitted(release, *LOSSLESS_PROFILE, "size", to="2")
+    assert not permitted(release, *LOSSLESS_PROFILE, "xoff", to=None)
+    assert not permitted(release, *LOSSLESS_PROFILE, to=None)
     # A profile without a digit in its name is not taken for a port, and its fields match no rule.
-    assert not admitted(release, "BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th", to="2")
+    assert not permitted(release, "BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th", to="2")
 
 
-def test_master_refuses_pools_and_admits_curves_and_whole_profiles() -> None:
-    assert not admitted("master", "BUFFER_POOL", "ingress_lossless_pool", "size", to="2000")
-    assert admitted("master", "WRED_PROFILE", "AZURE_LOSSLESS", "red_min_threshold", to="2")
-    assert admitted("master", "WRED_PROFILE", "RDMA", to={"ecn": "ecn_all"})
-    assert admitted("master", *LOSSLESS_PROFILE, to=None)
-    assert admitted("master", "BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th", to="2")
-    assert not admitted("master", *LOSSLESS_PROFILE, "size", to="2")
+def test_master_refuses_pools_and_permits_curves_and_whole_profiles() -> None:
+    assert not permitted("master", "BUFFER_POOL", "ingress_lossless_pool", "size", to="2000")
+    assert permitted("master", "WRED_PROFILE", "AZURE_LOSSLESS", "red_min_threshold", to="2")
+    assert permitted("master", "WRED_PROFILE", "RDMA", to={"ecn": "ecn_all"})
+    assert permitted("master", *LOSSLESS_PROFILE, to=None)
+    assert permitted("master", "BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th", to="2")
+    assert not permitted("master", *LOSSLESS_PROFILE, "size", to="2")
 
 
 @pytest.mark.parametrize("release", releases())
 def test_the_poll_interval_is_never_removed_and_its_row_never_added(release: str) -> None:
-    assert not admitted(release, "PFC_WD", "GLOBAL", "POLL_INTERVAL", to=None)
-    assert not admitted(release, "PFC_WD", "GLOBAL", to=None)
+    assert not permitted(release, "PFC_WD", "GLOBAL", "POLL_INTERVAL", to=None)
+    assert not permitted(release, "PFC_WD", "GLOBAL", to=None)
     without = changed("PFC_WD", "GLOBAL", to=None)
     assert rules_only(update(without, RUNNING, release, "ACS-SN5600"))
 
 
 @pytest.mark.parametrize("release", releases())
 def test_rows_that_move_from_port_to_port_are_refused(release: str) -> None:
-    """A removal and an addition of the same value is a move to the updater, and no rule admits moves."""
+    """A removal and an addition of the same value is a move to the updater, and no rule permits moves."""
     target = changed("PFC_WD", "Ethernet4", to={"detection_time": "200"})
     assert not rules_only(update(RUNNING, target, release, "ACS-SN5600"))
     del target["PFC_WD"]["Ethernet0"]
     assert rules_only(update(RUNNING, target, release, "ACS-SN5600")) == [
-        "the updater sees it as moved from a row that goes, and admits no moves"
+        "the updater sees it as moved from a row that goes, and permits no moves"
     ]
 
 
 def test_tables_without_rules_are_free() -> None:
     for release in releases():
-        assert admitted(release, "SCHEDULER", "scheduler.0", "weight", to="2", hwsku="newport")
-        assert admitted(release, "QUEUE", "Ethernet0|4", to={"scheduler": "scheduler.0"}, hwsku="newport")
+        assert permitted(release, "SCHEDULER", "scheduler.0", "weight", to="2", hwsku="newport")
+        assert permitted(release, "QUEUE", "Ethernet0|4", to={"scheduler": "scheduler.0"}, hwsku="newport")
 
 
 @pytest.mark.parametrize("hwsku", ["DellEMC-Z9664f-O64", "newport", "No-Such-Switch"])
@@ -127,15 +127,15 @@ def test_a_hwsku_that_the_updater_does_not_list_is_refused(hwsku: str) -> None:
 
 def test_broadcom_products_are_known_by_a_part_of_their_name() -> None:
     for hwsku in ("Arista-7260CX3-C64", "prefix-arista-7260cx3-c64-suffix"):
-        assert admitted("202411", "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku=hwsku)
-    assert not admitted(
+        assert permitted("202411", "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku=hwsku)
+    assert not permitted(
         "202411", "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku="Mellanox-ACS-SN5600-x"
     )
 
 
 @pytest.mark.parametrize("release", [None, "202505", "202205"])
 def test_a_release_whose_rules_are_not_known_is_not_guessed_at(release: str | None) -> None:
-    assert not admitted(release, "SCHEDULER", "scheduler.0", "weight", to="2")
+    assert not permitted(release, "SCHEDULER", "scheduler.0", "weight", to="2")
 
 
 def test_the_buffer_model_is_read_when_services_start() -> None:
@@ -183,4 +183,4 @@ def test_what_the_models_refuse_in_the_whole_file_stops_every_patch() -> None:
 def test_shipped_hardware_that_every_release_lists(hwsku: str) -> None:
     assert switch_for_hwsku(hwsku) is not None
     for release in releases():
-        assert admitted(release, "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku=hwsku)
+        assert permitted(release, "PFC_WD", "Ethernet0", "detection_time", to="400", hwsku=hwsku)

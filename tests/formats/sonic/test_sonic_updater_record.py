@@ -26,7 +26,7 @@ def record(name: str) -> Data:
     return found
 
 
-def test_every_single_operation_is_admitted_where_the_updater_admits_it() -> None:
+def test_every_single_operation_is_permitted_where_the_updater_permits_it() -> None:
     found = summary([*compared_operations(record("field-operations"))])
     assert found["differ"] == []
     assert found["agree"]["operations"] > 250_000

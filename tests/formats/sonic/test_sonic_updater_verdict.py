@@ -49,7 +49,7 @@ def answer(*patch: Data, running: Data | None = None, device: UpdaterDevice = SP
     return patch_verdict(RUNNING if running is None else running, patch, device)
 
 
-def admitted(before: Data, after: Data, device: UpdaterDevice = SPC4) -> bool:
+def permitted(before: Data, after: Data, device: UpdaterDevice = SPC4) -> bool:
     return not list(field_refusals(before, after, device))
 
 
@@ -73,7 +73,7 @@ def test_a_refusal_says_where_and_why() -> None:
     ]
 
 
-def test_the_first_watchdog_row_of_a_switch_is_refused_and_the_second_admitted() -> None:
+def test_the_first_watchdog_row_of_a_switch_is_refused_and_the_second_permitted() -> None:
     row = {"action": "drop", "detection_time": "400", "restoration_time": "400"}
     first = answer(step("add", "PFC_WD", value={"Ethernet0": row}), running=without("PFC_WD"))
     assert first.stage == "field-operation"
@@ -93,7 +93,9 @@ def test_the_watchdog_may_go_as_a_table_but_not_its_global_row_or_its_interval()
     assert answer(step("replace", "PFC_WD", "GLOBAL", "POLL_INTERVAL", value="100")).stage is None
 
 
-def test_a_first_profile_is_refused_and_a_further_one_admitted_even_on_a_product_that_is_not_listed() -> None:
+def test_a_first_profile_is_refused_and_a_further_one_permitted_even_on_a_product_that_is_not_listed() -> (
+    None
+):
     unknown = UpdaterDevice("none", asic_type="broadcom", build_version="SONiC.20251110.1")
     row = {"pool": "pool", "size": "0", "dynamic_th": "3"}
     first = step("add", "BUFFER_PROFILE", value={"q": row})
@@ -130,7 +132,7 @@ def test_the_last_part_of_eight_digits_of_a_build_string_is_its_date(
 ) -> None:
     device = UpdaterDevice("ACS-SN5600", asic_type="mellanox", build_version=build)
     changed = {"PFC_WD": {"Ethernet0": {"action": "forward"}}}
-    assert admitted({"PFC_WD": {"Ethernet0": {"action": "drop"}}}, changed, device) is expected
+    assert permitted({"PFC_WD": {"Ethernet0": {"action": "drop"}}}, changed, device) is expected
 
 
 @pytest.mark.parametrize(
@@ -158,11 +160,11 @@ def test_products_are_known_whole_or_by_a_part_of_their_name_as_their_type_asks(
     assert chip_of(hwsku, asic_type, updater_table()["chips"]["691b1bb"]) == chip
 
 
-def test_a_chip_without_a_date_is_admitted_nothing_but_a_row_without_fields() -> None:
+def test_a_chip_without_a_date_is_permitted_nothing_but_a_row_without_fields() -> None:
     jr2 = UpdaterDevice("Arista-7808R3A-FM", asic_type="broadcom")
     before: Data = {"PFC_WD": {"Ethernet0": {"action": "drop"}}}
-    assert admitted(before, {"PFC_WD": {"Ethernet0": {"action": "drop"}, "Ethernet4": {}}}, jr2)
-    assert not admitted(before, {"PFC_WD": {"Ethernet0": {"action": "forward"}}}, jr2)
+    assert permitted(before, {"PFC_WD": {"Ethernet0": {"action": "drop"}, "Ethernet4": {}}}, jr2)
+    assert not permitted(before, {"PFC_WD": {"Ethernet0": {"action": "forward"}}}, jr2)
 
 
 @pytest.mark.parametrize(
@@ -186,15 +188,15 @@ def test_speed_and_fec_are_held_to_what_the_device_advertises(
     advertised = {} if offered is None else {f"supported_{field}s": offered}
     device = SPC4._replace(advertised={"Ethernet0": advertised})
     before: Data = {"PORT": {"Ethernet0": {"x": "1"}}}
-    assert admitted(before, {"PORT": {"Ethernet0": {"x": "1", field: value}}}, device) is expected
-    assert admitted({"PORT": {"Ethernet0": {"x": "1", field: value}}}, before, device)
+    assert permitted(before, {"PORT": {"Ethernet0": {"x": "1", field: value}}}, device) is expected
+    assert permitted({"PORT": {"Ethernet0": {"x": "1", field: value}}}, before, device)
 
 
 def test_of_a_port_that_comes_with_both_only_fec_is_looked_at() -> None:
     device = SPC4._replace(advertised={"Ethernet8": {"supported_speeds": "25000", "supported_fecs": "rs"}})
 
     def comes(row: Mapping[str, str]) -> bool:
-        return admitted({"PORT": PORTS}, {"PORT": {**PORTS, "Ethernet8": row}}, device)
+        return permitted({"PORT": PORTS}, {"PORT": {**PORTS, "Ethernet8": row}}, device)
 
     assert comes({"fec": "rs", "speed": "100000"})
     assert not comes({"fec": "fc", "speed": "25000"})
@@ -204,8 +206,8 @@ def test_of_a_port_that_comes_with_both_only_fec_is_looked_at() -> None:
 def test_rules_of_an_acl_do_not_change_with_the_type_of_its_table() -> None:
     before: Data = {"ACL_TABLE": {"A": {"type": "L3"}}, "ACL_RULE": {"A|r": {"PRIORITY": "1"}}}
     retyped: Data = {"ACL_TABLE": {"A": {"type": "MIRROR"}}, "ACL_RULE": {"A|r": {"PRIORITY": "1"}}}
-    assert admitted(before, retyped)
-    assert not admitted(before, {**retyped, "ACL_RULE": {"A|r": {"PRIORITY": "2"}}})
+    assert permitted(before, retyped)
+    assert not permitted(before, {**retyped, "ACL_RULE": {"A|r": {"PRIORITY": "2"}}})
 
 
 @pytest.mark.parametrize("table", ["BUFFER_PG", "BUFFER_QUEUE"])

@@ -95,7 +95,7 @@ def test_drift_is_told_in_words_identical_rows_in_one_line(cli: Cli, running: Da
     assert outcome.err.splitlines() == [
         f"leaf1 differs from {INTENT} in 7 rows",
         "no patch: the change needs a reload",
-        "  WRED_PROFILE|AZURE_LOSSLESS|weight: the updater of 202411 does not admit removing this field",
+        "  WRED_PROFILE|AZURE_LOSSLESS|weight: the updater of 202411 does not permit removing this field",
         "  QUEUE|Ethernet0|6|scheduler, QUEUE|Ethernet4|6|scheduler, QUEUE|Ethernet8|6|scheduler, "
         "QUEUE|Ethernet12|6|scheduler and 44 more: the updater checks the whole current configuration by SONiC's "
         "models, which refuse it: 'scheduler.cnp' is named, and SCHEDULER has no such row",
@@ -159,7 +159,7 @@ def test_a_number_that_is_no_text_is_no_drift_and_the_patch_fixes_it(
     assert patch.apply(running) == rendered
 
 
-def test_a_patch_is_written_where_the_updater_admits_it(cli: Cli, running: Data, rendered: Data) -> None:
+def test_a_patch_is_written_where_the_updater_permits_it(cli: Cli, running: Data, rendered: Data) -> None:
     running["WRED_PROFILE"]["AZURE_LOSSLESS"]["green_min_threshold"] = "1"
     outcome = cli("diff", write(running), INTENT, "--patch", "patch.json")
     assert outcome.code == 1
@@ -181,7 +181,7 @@ def test_no_patch_is_written_where_the_updater_refuses(
     assert outcome.code == 2
     assert outcome.err.splitlines()[-2:] == [
         "no patch: the change needs a reload",
-        "  BUFFER_POOL|ingress_lossless_pool|mode: the updater of 202411 does not admit changing this field",
+        "  BUFFER_POOL|ingress_lossless_pool|mode: the updater of 202411 does not permit changing this field",
     ]
     assert not Path("patch.json").exists()
 
@@ -191,7 +191,7 @@ def test_a_device_whose_release_is_unknown_gets_no_patch(cli: Cli, running: Data
     running["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "0"
     outcome = cli("diff", write(running), INTENT)
     assert outcome.err.splitlines()[-1] == (
-        "  DSCP_TO_TC_MAP|AZURE|26: the release of the device is not known, and so not what its updater admits"
+        "  DSCP_TO_TC_MAP|AZURE|26: the release of the device is not known, and so not what its updater permits"
     )
     assert outcome.code == 1
 

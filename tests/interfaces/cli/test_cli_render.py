@@ -151,8 +151,8 @@ def test_also_makes_what_a_change_window_needs(wide: Cli) -> None:
     assert outcome.code == 0
     assert {path.name for path in Path("out/leaf1").iterdir()} == {"config_db.json", "rollback.json"}
     assert outcome.err.splitlines()[-2] == (
-        "leaf1, leaf2, spine1, spine2: reload, not patch; BUFFER_POOL, BUFFER_PROFILE, WRED_PROFILE, PFC_WD: "
-        "the updater of 202411 does not admit adding the table"
+        "leaf1, leaf2, spine1, spine2: reload, not patch; BUFFER_POOL, BUFFER_PROFILE, PFC_WD, WRED_PROFILE: "
+        "the updater of 202411 does not permit adding the table"
     )
     for switch in ("leaf1", "leaf2", "spine1", "spine2"):
         Path(f"now/{switch}").mkdir(parents=True)

@@ -109,7 +109,7 @@ def test_where_the_updater_refuses_there_is_no_patch_and_the_reason_is_told(
         "reload",
         (
             "BUFFER_PROFILE|pg_lossless_400000_5m_profile|size: "
-            "the updater of 202411 does not admit changing this field",
+            "the updater of 202411 does not permit changing this field",
         ),
     )
     assert by_name["rollback.json"].deployment.apply == (

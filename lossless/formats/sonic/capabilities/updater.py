@@ -1,4 +1,4 @@
-"""What SONiC's config updater admits of a patch, and which ports it takes down on the way.
+"""What SONiC's config updater permits of a patch, and which ports it takes down on the way.
 
 ``config apply-patch`` and ``config replace`` hold every change to rules of their own, by chip and release, before the
 YANG models are asked: ``profiles/sonic/updater.json`` has them with their sources. A release or a HWSKU that the
@@ -105,7 +105,7 @@ def _refusals(
     yield from field_refusals(running, target, UpdaterDevice(hwsku, release))
 
 
-_NO_RELEASE = "the release of the device is not known, and so not what its updater admits"
+_NO_RELEASE = "the release of the device is not known, and so not what its updater permits"
 
 
 def _in_database(configuration: Mapping[str, Any]) -> dict[str, Any]:

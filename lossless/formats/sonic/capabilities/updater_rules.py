@@ -64,15 +64,15 @@ class UpdaterRules(NamedTuple):
         if own is None:
             return None
         if len(element.path) == 2 and "rows" in own:
-            return None if element.op in own["rows"] else self._not_admitted(element)
+            return None if element.op in own["rows"] else self._not_permitted(element)
         if self.chip is None:
             return f"the updater of {self.device.release} does not list HWSKU {self.device.hwsku}"
         names = _names(element, whole=own["fields"] == "whole")
-        if all(self._admitted(name, element.op, own) for name in names):
+        if all(self._permitted(name, element.op, own) for name in names):
             return None
-        return self._not_admitted(element)
+        return self._not_permitted(element)
 
-    def _admitted(self, name: str, op: str, own: Mapping[str, Any]) -> bool:
+    def _permitted(self, name: str, op: str, own: Mapping[str, Any]) -> bool:
         seen = name if own["fields"] == "whole" else name.rpartition("/")[2]
         scenario = next((row for row in own["scenarios"] if seen in row["fields"]), None)
         if scenario is None or op not in scenario["operations"]:
@@ -80,13 +80,13 @@ class UpdaterRules(NamedTuple):
         since = scenario["since"].get(self.chip)
         return since is not None and (self.date is None or self.date >= since)
 
-    def _not_admitted(self, element: Element) -> str:
+    def _not_permitted(self, element: Element) -> str:
         place = {1: "table", 2: "row"}.get(len(element.path), "field")
         if element.op == "move":
-            return f"the updater sees it as moved from a {place} that goes, and admits no moves"
+            return f"the updater sees it as moved from a {place} that goes, and permits no moves"
         did = {"add": "adding", "replace": "changing", "remove": "removing"}.get(element.op, element.op)
         what = {"table": "the table", "row": "a row"}.get(place, "this field")
-        return f"the updater of {self.device.release} does not admit {did} {what}"
+        return f"the updater of {self.device.release} does not permit {did} {what}"
 
 
 @cache

@@ -1,6 +1,6 @@
 """What the config updater answers to a patch: accepted, or refused at which stage, and what it takes on the way.
 
-The stages are those of ``config apply-patch``, in its order: the patch applies; the updater's own rules admit the
+The stages are those of ``config apply-patch``, in its order: the patch applies; the updater's own rules permit the
 difference; no table is left empty; SONiC's models know every table of the patch; they accept the whole result.
 """
 
