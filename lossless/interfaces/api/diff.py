@@ -58,7 +58,8 @@ def diff(
 ) -> Drift:
     """Compare a switch's ``config_db.json`` with what an intent renders for it, in the tables rendering owns.
 
-    ``device`` names the switch of the intent; left out, it is the file's own hostname.
+    ``device`` names the switch of the intent; left out, it is the file's own hostname, or its folder's name where the
+    file has none.
 
     Raises:
         InputError: the file or the intent cannot be read, or the intent has no such switch.
@@ -131,18 +132,21 @@ def switch_of(
     Raises:
         InputError: there is none; the message names those that there are.
     """
+    from lossless.formats.inputs.devices import name_in_intent
+    from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.basics.nearest import suggestion
     from lossless.output.render.drift import hostname_of
 
     switches = {switch.name: switch for switch in fabric.switches}
-    name = device or hostname_of(running)
+    hostname = hostname_of(running)
+    name = device or name_in_intent(Tables(running.file, running.data), hostname)
     if name in switches:
         return switches[name]
-    hint = suggestion(name or "", switches)
+    hint = suggestion(device or hostname, switches)
     if device:
         message = f"the intent has no switch {device!r}{hint}"
-    elif name:
-        message = f"is the file of {name!r}, and the intent has no such switch{hint}{remedy}"
+    elif hostname:
+        message = f"is the file of {hostname!r}, and the intent has no such switch{hint}{remedy}"
     else:
         message = f"does not say whose it is (DEVICE_METADATA|localhost|hostname){hint}{remedy}"
     raise InputError([Problem(running.file, None, None, message)])

@@ -44,7 +44,8 @@ def diff_fabric(
 ) -> FabricDrift:
     """Compare the configurations at some paths, files and folders of them, each with its switch of an intent.
 
-    A switch is found by the hostname in its file. ``progress`` is told how many of how many are compared.
+    A switch is found by the hostname in its file, or by its folder where that names none. ``progress`` is told how many
+    of how many are compared.
 
     Raises:
         InputError: the intent cannot be read. What is wrong with one file is among the ``errors``.

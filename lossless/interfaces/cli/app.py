@@ -130,7 +130,8 @@ class _Context(click.Context):
 @click.group(
     cls=Commands,
     help="Check, render and simulate the configuration of lossless RDMA fabrics.",
-    epilog="Exit codes: 0 clean, 1 findings, 2 something could not be read or done.",
+    epilog="Exit codes: 0 clean, 1 findings (of lint: errors, or as --fail-on says), 2 something could not be read or "
+    "done.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, message="lossless %(version)s")

@@ -44,13 +44,11 @@ def after_lint(report: Report, paths: Sequence[str]) -> None:
 def after_verdict(
     path: str, overall: Sequence[str], *, quiet: bool, other_classes: Sequence[str] = ()
 ) -> None:
-    """Point at the places of what is unsafe; what is safe goes on with a class not run, or is rendered."""
+    """Point at the places of what is unsafe; what is safe goes on with a class not run, or with all other checks."""
     if any(verdict != "safe" for verdict in overall):
         then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
     elif other_classes:
         words = (path, "--class", other_classes[0])
         then("simulate", *words, quiet=quiet, because="runs the other lossless class")
-    elif is_intent(path):
-        then("render", path, "-o", "out", quiet=quiet, because="writes the configurations")
     else:
-        then("lint", path, quiet=quiet, because="checks the rest of the configuration")
+        then("lint", path, quiet=quiet, because="checks what traffic does not show: maps, watchdogs, hosts")

@@ -74,7 +74,9 @@ def _shapeless(data: Mapping[str, Any]) -> Iterator[str]:
 def _port_problems(switch: Switch, rows: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     used = [port for port in switch.ports if port.admin_up is not False]
     missing = [port.name for port in used if port.placed and port.name not in rows]
-    if missing:
+    if missing and not rows:
+        yield "has no table PORT: it is part of a configuration; name the switch's whole config_db.json"
+    elif missing:
         yield f"PORT has no {listed(missing, 5)}; the intent uses them (break the cages out first)"
     yield from _unused_problems(switch, rows)
     yield from _mtu_problems(used, rows)

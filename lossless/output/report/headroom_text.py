@@ -40,7 +40,8 @@ def headroom_text(data: Data, style: TextStyle = PLAIN, *, sums: bool) -> str:
 def _blocks(kinds: Sequence[Data], style: TextStyle, *, sums: bool) -> Iterator[str]:
     configured = [kind for kind in kinds if kind["configured"]]
     if configured:
-        yield wrapped(_result(configured), style)
+        without = len(kinds) - len(configured)
+        yield wrapped(_without(without, len(kinds)) + _result(configured), style)
     if not kinds:
         yield "no port in service has PFC on: nothing is lossless here"
     yield from cut([_kind(kind, style, sums=sums) for kind in kinds], style)
@@ -62,6 +63,13 @@ def _result(kinds: Sequence[Data]) -> str:
     names = dict.fromkeys(name for kind in short for name in _short(kind))
     asked = f"{joined(f'the {name}' for name in names)} {'ask' if len(names) > 1 else 'asks'} for"
     return f"configured headroom is less than {asked}, on {len(short)} of {many}"
+
+
+def _without(number: int, of: int) -> str:
+    """Return how many kinds of port have no headroom that is known."""
+    if not number:
+        return ""
+    return f"{number} of {of} kinds of lossless port {'has' if number == 1 else 'have'} no known headroom; "
 
 
 def _short(kind: Data) -> list[str]:

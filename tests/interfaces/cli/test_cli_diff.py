@@ -191,7 +191,8 @@ def test_a_device_whose_release_is_unknown_gets_no_patch(cli: Cli, running: Data
     running["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "0"
     outcome = cli("diff", write(running), INTENT)
     assert outcome.err.splitlines()[-1] == (
-        "  DSCP_TO_TC_MAP|AZURE|26: the release of the device is not known, and so not what its updater permits"
+        "  DSCP_TO_TC_MAP|AZURE|26: the release of the device is not known, and so not what its updater permits; "
+        "state sonic.release in the intent"
     )
     assert outcome.code == 1
 

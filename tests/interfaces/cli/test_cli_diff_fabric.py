@@ -159,3 +159,17 @@ def test_what_is_for_one_switch_is_refused_for_several(
 def test_nothing_to_compare_is_not_a_fabric_without_drift(cli: Cli, tmp_path: Path) -> None:
     outcome = cli("diff", str(tmp_path), INTENT)
     assert outcome.code == 2
+
+
+def test_parts_of_configurations_are_found_by_their_folders(cli: Cli) -> None:
+    render(EXAMPLE, "out")
+    part = json.loads(Path("out/leaf1/qos.json").read_text())
+    lossy(part)
+    Path("out/leaf1/qos.json").write_text(json.dumps(part))
+    outcome = cli("diff", "out", INTENT)
+    assert outcome.out.splitlines() == [
+        "leaf1:",
+        "  DSCP_TO_TC_MAP|AZURE: DSCP 26 goes to TC 0; the intent says TC 3",
+    ]
+    assert "out/leaf1/qos.json: has no table PORT: it is part of a configuration" in outcome.err
+    assert outcome.code == 2

@@ -25,7 +25,7 @@ HINTS = {
         "lossless lint out  # checks what was written; manifest.json says where it goes"
     ),
     ("simulate", "fabric.yaml", "--closed-form"): (
-        "lossless render fabric.yaml -o out  # writes the configurations"
+        "lossless lint fabric.yaml  # checks what traffic does not show: maps, watchdogs, hosts"
     ),
     ("simulate", "broken.json", "--closed-form"): (
         "lossless lint broken.json --simulate  # shows where the values are set"

@@ -176,5 +176,5 @@ def test_a_lossless_class_that_is_not_run_is_named(cli: Cli) -> None:
     assert "did not run" not in other.out + forms.out
     assert [first.hint.partition("  #")[0], other.hint.partition("  #")[0]] == [
         "lossless simulate fabric.yaml --class storage",
-        "lossless render fabric.yaml -o out",
+        "lossless lint fabric.yaml",
     ]

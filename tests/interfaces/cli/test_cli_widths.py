@@ -102,7 +102,7 @@ EXEMPT = {
     r"\S+\.(?:json|yaml): |lossless: ": "a problem of a whole file or of the command: the same",
     r"(?:next|wrote)[: ]": "a shell command or path, to be copied whole",
     r"\s*\S+$": "one word, as a path",
-    r"\s*[\w-]+(?: [\w-]+)?(?:: | {2,})\S+$": "one path behind its label",
+    r"\s*(?:= )?[\w-]+(?: [\w-]+)?(?:: | {2,})\S+$": "one path behind its label",
 }
 """Lines that may be wider, as patterns of their beginning, and why."""
 

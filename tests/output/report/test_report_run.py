@@ -121,8 +121,8 @@ packet-level model: safe
   drops              none
   PFC                fires in 12 of 12 seeds, first after 120.27 us
   ECN                marks in 12 of 12 seeds, first after 2.03 us, before PFC in 12
-  peak queue depth   63,062,208 B (58,527,744 B to 68,859,648 B) at leaf1:Ethernet0, 24.69 us to
-                     drain
+  peak queue depth   63,062,208 B (58,527,744 B to 68,859,648 B) at leaf1:Ethernet0, at most
+                     24.69 us to drain
   peak PG occupancy  202,752 B
   headroom           63,360 B (0 B to 97,152 B) used, 134,272 B left at leaf1:Ethernet12
   longest pause      681.90 us at host16:port2

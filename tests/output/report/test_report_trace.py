@@ -224,13 +224,13 @@ def test_paths_are_counted_and_a_detour_is_said() -> None:
         "DSCP 26 from host1:port1 to host5:port1: class rdma, lossless",
         "unbroken: no error on this path concerns this DSCP",
         "path: host1 - leaf1 - spine1 - leaf2 - host5",
-        "one of 8 paths of its length, each link counted, all identical",
+        "one of 8 equal-cost paths, each link counted, all identical",
     ]
     detour = trace_text(data_of(intent({}), source="host1", target="host2", via="spine1")).splitlines()
     assert detour[2:5] == [
         "path: host1 - leaf1 - spine1 - leaf1 - host2",
         "longer than the shortest path",
-        "one of 4 paths of its length, each link counted, all identical",
+        "one of 4 equal-cost paths, each link counted, all identical",
     ]
 
 

@@ -61,6 +61,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.headroom.port import asic_inputs
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
@@ -101,7 +102,16 @@ def _declared_help(view: View, ports: PortSet, hwsku: Hwsku) -> str:
         speeds_bps = sorted({each.speed_bps for each in identical if each.speed_bps is not None})
         choose += f": no HWSKU of this one has rows for all of {joined(map(format_rate, speeds_bps))}"
     longest = max(_lengths(hwsku, ports.speed_bps), default=0)
-    return f"keep the cable within {longest} m, or {choose}" if longest else choose
+    keep = [f"keep the cable within {longest} m"] if longest else []
+    return ", or ".join(filter(None, [", ".join([*keep, *_computed(ports)]), choose]))
+
+
+def _computed(ports: PortSet) -> list[str]:
+    """Return the buffer model that needs no row, where SONiC has a formula for the chip."""
+    profile = ports.switch.profile
+    if profile is None or asic_inputs(profile.asic) is None:
+        return []
+    return ["let the switch compute headroom from the length (buffers: {model: dynamic})"]
 
 
 def _with_row(ports: PortSet) -> list[Hwsku]:

@@ -135,7 +135,7 @@ def _unreached_violation(ports: PortSet, priority: int) -> Violation:
     assert dscp_map is not None
     return Violation(
         origin=dscp_map.origin,
-        message=f"no DSCP leads to TC {priority}, which PFC pauses: nothing that enters here is lossless in it",
+        message=f"no DSCP leads to TC {priority}, which PFC pauses: no packet that enters here uses it",
         note="what is meant to be lossless has another traffic class, and no pause protects it",
         help=f'map the DSCP of that traffic to it, as in "26": "{priority}", or switch PFC off for it',
         data={"traffic_class": priority},

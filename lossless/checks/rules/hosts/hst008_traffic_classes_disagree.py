@@ -7,7 +7,8 @@ Fix: unsafe
 Looks at hosts of which one source of the ToS byte is right: the hosts' `traffic_class`, `nccl.ib_tc` (NCCL_IB_TC),
 what RDMA-CM or another library is told. Each other that is set and names a lossy DSCP is a finding: an error where it
 is what the driver of a host that was read forces on all queue pairs, information where it is what the driver
-overrides. Where none is right HST001 speaks, of a slip of units CLS006, of libraries that bypass the kernel NIC011.
+overrides. Other rules report values of which none is right (HST001), a DSCP written as a ToS byte (CLS006), and
+libraries that bypass the kernel (NIC011).
 
 ## Why it breaks a lossless fabric
 Which of two sources counts is not the operator's to say: the driver of MLNX_OFED and DOCA puts its traffic class on

@@ -7,7 +7,7 @@ Compares `pfc_enable` of each port with the priorities that lossless traffic use
 the DSCPs, a priority that none of them maps to is one too many, and a port with PFC is one short where it
 lacks a priority of theirs that other ports of the switch pause. Where classes are inferred, a port in service is
 one short only if its own DSCP map, priority group or queue is lossless for what it lacks. Priorities 2 and 6 that
-tunnel remapping adds (outside the watchdog's mask) are at home. Where the neighbor's file shows that it does
+tunnel remapping adds (outside the watchdog's mask) are expected. Where the neighbor's file shows that it does
 pause what a port lacks, PFC003 says so instead, for certain. A named DSCP that maps to a priority which no port
 pauses is CLS001's.
 

@@ -92,8 +92,13 @@ def _switch_violation(profile: SwitchProfile, demand: PortDemand, names: tuple[s
         note=f"its ports can be {', '.join(modes)}",
         help=f"use links of a speed it has, or a switch with {rate} ports",
         elements=names,
-        places=len(names) * demand.ports,
-        data={"speed_bps": demand.speed_bps, "fastest_bps": fastest_bps, "profile": profile.name},
+        places=len(names),
+        data={
+            "ports": len(names) * demand.ports,
+            "speed_bps": demand.speed_bps,
+            "fastest_bps": fastest_bps,
+            "profile": profile.name,
+        },
     )
 
 

@@ -105,7 +105,10 @@ def _refusals(
     yield from field_refusals(running, target, UpdaterDevice(hwsku, release))
 
 
-_NO_RELEASE = "the release of the device is not known, and so not what its updater permits"
+_NO_RELEASE = (
+    "the release of the device is not known, and so not what its updater permits; "
+    "state sonic.release in the intent"
+)
 
 
 def _in_database(configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def measured(run: Data) -> Iterator[tuple[str, str]]:
     yield LABELS["marks"], _marks(run)
     yield (
         LABELS["egress_bytes"],
-        f"{_range(run, 'egress_bytes')}{_at(run['egress_at'])}, {_us(run['drain_us'])} to drain",
+        f"{_range(run, 'egress_bytes')}{_at(run['egress_at'])}, {_most(run)}{_us(run['drain_us'])} to drain",
     )
     yield LABELS["group_bytes"], _range(run, "group_bytes")
     yield from _headroom(run)
@@ -132,6 +132,12 @@ def _range(run: Data, name: str) -> str:
     if figures["least"] == figures["most"]:
         return f"{more}{middle}"
     return f"{more}{middle} ({format_bytes(figures['least'])} to {format_bytes(figures['most'])})"
+
+
+def _most(run: Data) -> str:
+    """Return what comes before a figure of the highest peak, where seeds have different ones."""
+    figures = run["egress_bytes"]
+    return "" if figures["least"] == figures["most"] else "at most "
 
 
 def _cut(run: Data) -> str:

@@ -100,7 +100,13 @@ def _limiting_run(runs: Sequence[Data]) -> str | None:
 
 
 def _limiting_kind(lines: Sequence[Data]) -> str | None:
-    """Return the kind of port whose headroom exceeds what it needs by least, None where no headroom is known."""
+    """Return the kind of port that has no headroom, else the one whose headroom exceeds what it needs by least.
+
+    None where no headroom is known.
+    """
+    without = next((line for line in lines if line["verdict"] == "unsafe" and not line["headroom"]), None)
+    if without is not None:
+        return f"{_port_kind(without)}: see why"
     known = [line for line in lines if line["headroom"] and line["headroom"]["given_bytes"] is not None]
     if not known:
         return None

@@ -179,7 +179,7 @@ def _choice(choice: Data, met: set[str]) -> Iterator[str]:
         yield "the only path of its length"
         return
     identical = "" if choice["differences"] else ", all identical"
-    yield f"one of {choice['equal']:,} paths of its length, each link counted{identical}"
+    yield f"one of {choice['equal']:,} equal-cost paths, each link counted{identical}"
     for difference in choice["differences"][:_SHOWN_DIFFERENCES]:
         yield f"differs: {_unlike(difference, met)}"
     more = len(choice["differences"]) - _SHOWN_DIFFERENCES
