@@ -62,7 +62,7 @@ class TestPublishedReference:
         }
         assert found.origin.path == ("topology", "leaf_spine", "uplinks")
         assert found.elements == ("leaf1", "leaf2", "spine1", "spine2")
-        assert found.places == 8
+        assert found.places == 4
 
 
 class TestBudget:

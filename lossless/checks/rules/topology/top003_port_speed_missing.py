@@ -94,7 +94,6 @@ def _switch_violation(profile: SwitchProfile, demand: PortDemand, names: tuple[s
         elements=names,
         places=len(names),
         data={
-            "ports": len(names) * demand.ports,
             "speed_bps": demand.speed_bps,
             "fastest_bps": fastest_bps,
             "profile": profile.name,
