@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from lossless.output.report.drawing import style
+from tools.generated import write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lossless"
@@ -164,13 +165,7 @@ def _dot(names: list[str], pair: tuple[str, str], number: int) -> str:
 
 def main(arguments: list[str]) -> int:
     """Write the picture, or say whether it is out of date."""
-    if "--check" not in arguments:
-        PICTURE.write_text(picture(), encoding="utf-8")
-        return 0
-    if PICTURE.exists() and PICTURE.read_text(encoding="utf-8") == picture():
-        return 0
-    print("docs/architecture.svg is out of date; run make docs", file=sys.stderr)
-    return 1
+    return write_or_check({PICTURE: picture()}, arguments)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lossless.model.hardware.load import COMPILED
+from tools.generated import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,14 +34,7 @@ def compiled() -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the file, or with ``--check`` report that it is stale."""
-    target, text = PROFILES / COMPILED, compiled()
-    if "--check" not in arguments:
-        target.write_text(text, encoding="utf-8")
-        return 0
-    if target.exists() and target.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write(f"{target.relative_to(PROFILES.parent)} is stale; run: make docs\n")
-    return 1
+    return write_or_check({PROFILES / COMPILED: compiled()}, arguments)
 
 
 if __name__ == "__main__":

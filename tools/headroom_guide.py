@@ -19,6 +19,7 @@ from lossless.ground.basics.units import format_bytes, format_rate  # noqa: E402
 from lossless.output.report.columns import markdown_table  # noqa: E402
 from lossless.output.report.drawing import style  # noqa: E402
 from lossless.output.report.drawing.text_width import text_width  # noqa: E402
+from tools.generated import write_or_check  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -174,16 +175,8 @@ def with_table(text: str) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Write both, or with ``--check`` report what is stale."""
-    text = GUIDE.read_text(encoding="utf-8")
-    fresh = {GUIDE: with_table(text), PICTURE: picture()}
-    if "--check" not in arguments:
-        for path, content in fresh.items():
-            path.write_text(content, encoding="utf-8")
-        return 0
-    stale = [path for path, content in fresh.items() if path.read_text(encoding="utf-8") != content]
-    for path in stale:
-        sys.stderr.write(f"{path.relative_to(ROOT)} is stale; run: make docs\n")
-    return 1 if stale else 0
+    contents = {GUIDE: with_table(GUIDE.read_text(encoding="utf-8")), PICTURE: picture()}
+    return write_or_check(contents, arguments)
 
 
 if __name__ == "__main__":

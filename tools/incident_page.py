@@ -11,6 +11,7 @@ sys.path.insert(0, str(ROOT))
 
 from lossless.output.report.columns import markdown_table  # noqa: E402
 from tests.checks.rules.incidents.replays import INCIDENTS  # noqa: E402
+from tools.generated import write_or_check  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,13 +48,7 @@ def _rows(incident: Incident) -> list[tuple[str, ...]]:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the page, or with ``--check`` report that it is stale."""
-    if "--check" not in arguments:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    if PAGE.exists() and PAGE.read_text(encoding="utf-8") == page():
-        return 0
-    sys.stderr.write(f"{PAGE.relative_to(ROOT)} is stale; run: make docs\n")
-    return 1
+    return write_or_check({PAGE: page()}, arguments)
 
 
 if __name__ == "__main__":

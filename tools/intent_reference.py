@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.intent.schema import intent_schema
 from lossless.formats.intent.schema_values import forms, words, written
 from lossless.output.report.columns import markdown_table
+from tools.generated import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,13 +104,7 @@ def _id(kind: str, path: KeyPath) -> str:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the page, or with ``--check`` report that it is stale."""
-    wanted = page()
-    if "--check" not in arguments:
-        PAGE.write_text(wanted, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != wanted:
-        sys.stderr.write(f"{PAGE.relative_to(ROOT)} is stale; run: make docs\n")
-        return 1
-    return 0
+    return write_or_check({PAGE: page()}, arguments)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.formats.intent.document import PRESETS
 from lossless.formats.intent.schema_values import written
 from lossless.output.report.columns import markdown_table
+from tools.generated import write_or_check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,13 +82,7 @@ def _others(keys: Keys, path: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 
 def main(arguments: Sequence[str]) -> int:
     """Write the page, or with ``--check`` report that it is stale."""
-    wanted = page()
-    if "--check" not in arguments:
-        PAGE.write_text(wanted, encoding="utf-8")
-    elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != wanted:
-        sys.stderr.write(f"{PAGE.relative_to(ROOT)} is stale; run: make docs\n")
-        return 1
-    return 0
+    return write_or_check({PAGE: page()}, arguments)
 
 
 if __name__ == "__main__":

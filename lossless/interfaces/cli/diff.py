@@ -10,7 +10,7 @@ import click
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
-from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.next_steps import render_onto, then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, written_as
 from lossless.interfaces.cli.reports import nothing_to_compare
 from lossless.interfaces.cli.terminal import next_step, notice, out, problem, problem_lines, style_for
@@ -104,7 +104,7 @@ def _one(
 
 def _go_on(drift: Drift, config_db: str, intent: str, patch_file: str | None, *, quiet: bool) -> None:
     if drift.rows and drift.patch is None:
-        then("render", intent, "-o", "out", quiet=quiet, because="writes what the intent declares")
+        render_onto(intent, {drift.device: config_db}, quiet=quiet)
     elif drift.rows and patch_file is not None:
         next_step(f"the patch is in {patch_file}: config apply-patch applies it on the switch", quiet=quiet)
     elif drift.rows:
@@ -119,9 +119,7 @@ def _print(drift: Drift, output_format: str, *, verbose: bool) -> None:
 
     if output_format == "json":
         out(
-            drift_json(
-                drift.device, drift.file, drift.intent, drift.rows, drift.change, drift.patch, drift.problems
-            ),
+            drift_json(drift),
             "json",
         )
     elif output_format == "patch":

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from lossless.interfaces.cli.app import FAILED, FINDINGS, OK
-from lossless.interfaces.cli.next_steps import then
+from lossless.interfaces.cli.next_steps import render_onto, then
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.reports import nothing_to_compare
 from lossless.interfaces.cli.terminal import next_step, notice, out, problem, style_for
@@ -97,8 +97,10 @@ def _go_on(
     drift: FabricDrift, configs: Sequence[str], intent: str, patch_dir: str | None, *, quiet: bool
 ) -> None:
     drifted = [switch for switch in drift.drifts if switch.rows]
+    if not drift.drifts or any(switch.problems for switch in drift.drifts):
+        return
     if drifted and all(switch.patch is None for switch in drifted):
-        then("render", intent, "-o", "out", quiet=quiet, because="writes what the intent declares")
+        render_onto(intent, {switch.device: switch.file for switch in drifted}, quiet=quiet)
     elif drifted and patch_dir is not None:
         next_step(
             f"the patches are in {patch_dir}: config apply-patch applies one on its switch", quiet=quiet

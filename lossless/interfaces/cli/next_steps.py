@@ -10,7 +10,7 @@ from lossless.ground.basics.findings import SEVERITIES
 from lossless.interfaces.cli.terminal import next_step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lossless.api import Report
 
@@ -27,6 +27,15 @@ def is_intent(path: str) -> bool:
     """Return whether a path names an intent: a YAML file, or a folder that holds one."""
     # pathlib costs a tenth of an interpreter's start.
     return path.endswith(_INTENTS) or os.path.isfile(os.path.join(path, "fabric.yaml"))  # noqa: PTH113, PTH118
+
+
+def render_onto(intent: str, files: Mapping[str, str], *, quiet: bool) -> None:
+    """Say how an intent is rendered, onto the ``files`` of devices where they lie as those of a base do."""
+    folders = {file.removesuffix(f"{device}/config_db.json") for device, file in files.items()}
+    base = folders.pop()
+    is_base = not folders and not base.endswith(".json")
+    words = ("--base", base.rstrip("/") or ".", "-o", "rendered") if is_base else ("-o", "out")
+    then("render", intent, *words, quiet=quiet, because="writes what the intent declares")
 
 
 def after_lint(report: Report, paths: Sequence[str]) -> None:

@@ -14,6 +14,8 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
+    from lossless.output.report.update_text import Plan
+
 VERSION = 1
 """Of the names in the object: names once shipped stay."""
 _MAPS = {
@@ -60,6 +62,38 @@ class DriftRow(Protocol):
     @property
     def fields(self) -> Sequence[DriftField]:
         """What differs in it."""
+
+
+class DeviceDrift(Protocol):
+    """What differs on one switch: :class:`lossless.api.Drift`."""
+
+    @property
+    def device(self) -> str:
+        """Its name."""
+
+    @property
+    def file(self) -> str:
+        """Its file."""
+
+    @property
+    def intent(self) -> str:
+        """The intent that it is compared with."""
+
+    @property
+    def rows(self) -> Sequence[DriftRow]:
+        """What differs in meaning."""
+
+    @property
+    def change(self) -> Plan | None:
+        """What it takes to bring it there, None where a render onto its file is refused."""
+
+    @property
+    def patch(self) -> Sequence[dict[str, Any]] | None:
+        """The same as a patch."""
+
+    @property
+    def problems(self) -> Sequence[str]:
+        """Why a render is refused."""
 
 
 def drift_data(rows: Iterable[DriftRow]) -> list[dict[str, str | None]]:
@@ -185,37 +219,21 @@ _WORDS: dict[tuple[str, str], tuple[str, Callable[[int], str]]] = {
 """What fields are called among people, and their unit."""
 
 
-def drift_json(
-    device: str,
-    file: str,
-    intent: str,
-    rows: Iterable[DriftRow],
-    change: Any,
-    patch: Sequence[dict[str, Any]] | None,
-    problems: Sequence[str],
-) -> str:
-    """Return a comparison as one JSON object; ``change`` is None where it is not known what it would take."""
+def drift_json(drift: DeviceDrift) -> str:
+    """Return the comparison of one switch as a JSON object."""
     import json
 
-    data = {"version": VERSION, **device_drift(device, file, intent, rows, change, patch, problems)}
-    return json.dumps(data, indent=2)
+    return json.dumps({"version": VERSION, **device_drift(drift)}, indent=2)
 
 
-def device_drift(
-    device: str,
-    file: str,
-    intent: str,
-    rows: Iterable[DriftRow],
-    change: Any,
-    patch: Sequence[dict[str, Any]] | None,
-    problems: Sequence[str],
-) -> dict[str, Any]:
-    """Return a comparison as data, as :func:`drift_json` writes it."""
+def device_drift(drift: DeviceDrift) -> dict[str, Any]:
+    """Return the comparison of one switch as data; ``change`` is None where it is not known what it would take."""
+    change = drift.change
     return {
-        "device": device,
-        "file": file,
-        "intent": intent,
-        "drift": drift_data(rows),
+        "device": drift.device,
+        "file": drift.file,
+        "intent": drift.intent,
+        "drift": drift_data(drift.rows),
         "change": change
         and {
             "how": change.how,
@@ -223,6 +241,6 @@ def device_drift(
             "why": change.why,
             "harms": change.harms,
         },
-        "patch": patch,
-        "errors": list(problems),
+        "patch": drift.patch,
+        "errors": list(drift.problems),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
@@ -15,37 +15,9 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from lossless.output.report.diff_text import DriftRow
+    from lossless.output.report.diff_text import DeviceDrift
 
 _NAMES = 6
-
-
-class DeviceDrift(Protocol):
-    """What differs on one switch: :class:`lossless.api.Drift`."""
-
-    @property
-    def device(self) -> str:
-        """Its name."""
-
-    @property
-    def file(self) -> str:
-        """Its file."""
-
-    @property
-    def rows(self) -> Sequence[DriftRow]:
-        """What differs in meaning."""
-
-    @property
-    def change(self) -> Any:
-        """What it takes to bring it there, None where a render onto its file is refused."""
-
-    @property
-    def patch(self) -> Sequence[dict[str, Any]] | None:
-        """The same as a patch."""
-
-    @property
-    def problems(self) -> Sequence[str]:
-        """Why a render is refused."""
 
 
 def fabric_drift_lines(drifts: Iterable[DeviceDrift], style: TextStyle = PLAIN) -> list[str]:
@@ -83,14 +55,10 @@ def fabric_drift_json(
     """Return a comparison of many switches as one JSON object; ``errors`` are the files that were not compared."""
     import json
 
-    devices = (
-        device_drift(drift.device, drift.file, intent, drift.rows, drift.change, drift.patch, drift.problems)
-        for drift in drifts
-    )
     data = {
         "version": VERSION,
         "intent": intent,
-        "devices": list(devices),
+        "devices": [device_drift(drift) for drift in drifts],
         "missing": list(missing),
         "errors": list(errors),
         "total": _total(drifts, missing, errors),

@@ -173,3 +173,19 @@ def test_parts_of_configurations_are_found_by_their_folders(cli: Cli) -> None:
     ]
     assert "out/leaf1/qos.json: has no table PORT: it is part of a configuration" in outcome.err
     assert outcome.code == 2
+
+
+@pytest.mark.parametrize("named", ["configs", "configs/leaf1/config_db.json"])
+def test_what_needs_a_reload_is_rendered_onto_the_files_that_were_compared(
+    cli: Cli, rendered: dict[str, Data], fabric: dict[str, Data], named: str
+) -> None:
+    fabric["leaf1"]["WRED_PROFILE"]["AZURE_LOSSLESS"]["weight"] = "1"
+    write(fabric)
+    hint = cli("diff", named, INTENT).hint
+    assert hint == f"lossless render {INTENT} --base configs -o rendered  # writes what the intent declares"
+    assert cli(*hint.partition("  #")[0].split()[1:]).code == 0
+    assert json.loads(Path("rendered/leaf1/config_db.json").read_text()) == rendered["leaf1"]
+
+
+def test_nothing_comes_next_where_nothing_was_compared(cli: Cli, tmp_path: Path) -> None:
+    assert cli("diff", str(tmp_path), INTENT).hint == ""

@@ -77,6 +77,10 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import PortSet, View
 
 
+_FAN_OUT = "a port that feeds two congested egresses"
+_ALONE = "a port that has the pool to itself"
+
+
 def check(view: View) -> Results:
     """Yield a violation per ECN curve whose Kmin PFC can come before."""
     ranked: list[tuple[tuple[float, ...], Violation]] = []
@@ -92,9 +96,9 @@ def check(view: View) -> Results:
             else:
                 ranked.append(((1, reach), _incast(view, ports, marking)))
         elif marking.fan_out >= 2 and 2 * marking.kmin_bytes > reach:
-            ranked.append(((2, reach), _fan_out(view, ports, marking)))
+            ranked.append(((2, reach), _at_reach(view, ports, marking, _FAN_OUT)))
         elif marking.kmin_bytes >= reach:
-            ranked.append(((3, reach), _alone(view, ports, marking)))
+            ranked.append(((3, reach), _at_reach(view, ports, marking, _ALONE)))
     yield from tightest(ranked)
 
 
@@ -112,24 +116,10 @@ def _incast(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
     )
 
 
-def _fan_out(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
-    reach = int(marking.trigger.threshold_bytes(1))
-    return _violation(
-        view,
-        ports,
-        marking,
-        f"a port that feeds two congested egresses pauses at {format_bytes(reach)}, before the first mark",
-    )
-
-
-def _alone(view: View, ports: PortSet, marking: EcnMarking) -> Violation:
-    reach = int(marking.trigger.threshold_bytes(1))
-    return _violation(
-        view,
-        ports,
-        marking,
-        f"a port that has the pool to itself pauses at {format_bytes(reach)}, before the first mark",
-    )
+def _at_reach(view: View, ports: PortSet, marking: EcnMarking, who: str) -> Violation:
+    """Return the violation of a port that pauses at T(1), before anything is marked."""
+    reach = format_bytes(int(marking.trigger.threshold_bytes(1)))
+    return _violation(view, ports, marking, f"{who} pauses at {reach}, before the first mark")
 
 
 def _violation(view: View, ports: PortSet, marking: EcnMarking, what: str) -> Violation:
