@@ -135,7 +135,7 @@ def findings_on_host(host: str, packet: TracePacket, findings: Sequence[Finding]
     return tuple(
         TraceFinding("host", finding)
         for finding in findings
-        if host in finding.elements and _of_this_traffic(finding, packet, lossless_only=True)
+        if host in finding.elements and concerns_traffic(finding, packet, lossless_only=True)
     )
 
 
@@ -150,7 +150,7 @@ def _concerning(place: HopReference, packet: TracePacket, finding: Finding) -> T
     lossless_only = stage in _LOSSLESS and not _is_own_row(finding)
     return (
         TraceFinding(stage, finding)
-        if _of_this_traffic(finding, packet, lossless_only=lossless_only)
+        if concerns_traffic(finding, packet, lossless_only=lossless_only)
         else None
     )
 
@@ -315,7 +315,11 @@ def _within(number: int, text: str) -> bool:
     return match is None or int(match[1]) <= number <= int(match[2] or match[1])
 
 
-def _of_this_traffic(finding: Finding, packet: TracePacket, *, lossless_only: bool) -> bool:
+def concerns_traffic(finding: Finding, packet: TracePacket, *, lossless_only: bool) -> bool:
+    """Return whether a finding is about the traffic of a packet, by the DSCPs, priorities or queues in its data.
+
+    One without any of them is, unless it is about lossless traffic alone (``lossless_only``) and the packet is not.
+    """
     data = finding.data
     dscps = _dscps(data)
     if dscps:

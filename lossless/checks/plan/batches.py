@@ -1,0 +1,121 @@
+"""What the config updater makes of units: a patch that it permits, rows that are loaded beside it, or a reload."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.plan.model import Batch
+from lossless.checks.plan.states import State
+from lossless.checks.plan.units import named_rows
+from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
+from lossless.formats.sonic.capabilities.updater_verdict import field_refusals
+from lossless.ground.basics.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lossless.checks.plan.model import How
+    from lossless.checks.plan.states import Done, States
+    from lossless.checks.plan.units import Unit
+    from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
+    from lossless.formats.sonic.changes.patch import Operation
+
+_WRITTEN: Mapping[str, frozenset[str] | None] = {
+    "PFC_WD": None,
+    "WRED_PROFILE": None,
+    "BUFFER_PROFILE": frozenset({"dynamic_th"}),
+    "BUFFER_POOL": frozenset({"size"}),
+}
+"""What SONiC's own commands write to CONFIG_DB while a switch runs, past the updater: fields, None for whole rows too.
+``pfcwd start``, ``ecnconfig`` and ``mmuconfig -a`` (sonic-utilities pfcwd/main.py, scripts/ecnconfig,
+scripts/mmuconfig @691b1bb); the size of a pool, which orchagent sets on a pool that exists (sonic-swss
+orchagent/bufferorch.cpp, processBufferPool)."""
+_MOVES_OF_PORT = 3
+"""Moves for each port that goes down: down, its rows, up (recorded with patch_sorter.py @691b1bb)."""
+
+
+def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
+    """Return whether some units can be brought in at once: the updater permits them, and empties no row in use."""
+    after = before | {*batch}
+    if _removes_named(states, kind, before, batch):
+        return False
+    refusals = refusals_of(states, kind, before, after)
+    if refusals:
+        alone = all(refusals_of(states, kind, before, before | {number}) for number in batch)
+        return alone and _how(states, kind, before, after, refusals) == "write"
+    running, target = states.config(kind, State(before)), states.config(kind, State(after))
+    return not any(row.in_use for row in emptied_rows(running, target))
+
+
+def _removes_named(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
+    """Return whether a batch removes rows that others refer to until it is done."""
+    units = states.change.kinds[kind].units
+    gone = {
+        operation.path[1]
+        for number in batch
+        if units[number].is_unnamed
+        for operation in units[number].operations
+        if operation.op == "remove"
+    }
+    return bool(gone) and not gone.isdisjoint(named_rows(states.config(kind, State(before))))
+
+
+def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[UpdateRefusal, ...]:
+    """Return what the updater of a kind refuses of a batch."""
+    own = states.change.kinds[kind]
+    running, target = states.config(kind, State(before)), states.config(kind, State(after))
+    return tuple(field_refusals(running, target, own.updater))
+
+
+def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
+    """Return a batch with how it is brought in, and what that takes."""
+    own = states.change.kinds[kind]
+    refusals = refusals_of(states, kind, before, after)
+    how = _how(states, kind, before, after, refusals)
+    running, target = states.config(kind, State(before)), states.config(kind, State(after))
+    units = [own.units[number] for number in sorted(after - before)]
+    down = _up_ports(running) if how == "reload" else () if how == "write" else ports_down(running, target)
+    others = sum(len(unit.operations) for unit in units if not unit.ports)
+    return Batch(
+        how=how,
+        titles=tuple(unit.title for unit in units),
+        before=before,
+        after=after,
+        ports_down=down,
+        moves=_MOVES_OF_PORT * len(down) + others,
+        why="; ".join(dict.fromkeys(_reasons(refusals))),
+    )
+
+
+def _how(states: States, kind: int, before: Done, after: Done, refusals: Sequence[UpdateRefusal]) -> How:
+    if not refusals:
+        return "patch"
+    own = states.change.kinds[kind]
+    written = all(
+        _is_written(operation, own.units[number])
+        for number in after - before
+        for operation in own.units[number].operations
+    )
+    return "write" if written else "reload"
+
+
+def _is_written(operation: Operation, unit: Unit) -> bool:
+    table, _, *field = operation.path
+    if unit.is_unnamed and table == "BUFFER_PROFILE":
+        return True
+    fields = _WRITTEN.get(table, frozenset())
+    return fields is None or (operation.op == "replace" and field[:1] != [] and field[0] in fields)
+
+
+def _reasons(refusals: Sequence[UpdateRefusal]) -> list[str]:
+    rows: dict[str, list[str]] = {}
+    for refusal in refusals:
+        rows.setdefault(refusal.why, []).append("|".join(refusal.path))
+    return [f"{listed(places)}: {why}" if any(places) else why for why, places in rows.items()]
+
+
+def _up_ports(config: object) -> tuple[str, ...]:
+    ports = config.get("PORT", {}) if isinstance(config, dict) else {}
+    return tuple(
+        name for name, row in ports.items() if isinstance(row, dict) and row.get("admin_status") == "up"
+    )

@@ -1,0 +1,252 @@
+"""Whether traffic that jobs send is safe in a state of a fabric: what rules, trace and closed forms say of it.
+
+A state is looked at by its parts. What a switch does by itself is checked once for each configuration that it can
+have on the way, and the two ends of a link once for each two behaviors that can meet there: so every subset of
+switches that are done is covered, without building any of the fabrics.
+
+A rule counts where it concerns a DSCP that jobs send (:mod:`lossless.checks.trace.findings`): a class that is half
+built, and that nobody sends yet, harms nobody.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from lossless.checks.lint.run import run, together
+from lossless.checks.rules.device_summary import summary_of
+from lossless.checks.rules.registry import rules_for
+from lossless.checks.rules.subjects import Device
+from lossless.checks.trace.findings import TracePacket, concerns_traffic, findings_on, reference_to
+from lossless.checks.trace.losses import losses_of
+from lossless.checks.trace.route import TraceStep
+from lossless.checks.trace.stages import hop_of, transit_of
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+from lossless.ground.basics.known import Unknown
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.deployed_devices import DeployedDevices
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.checks.rules.registry import LoadedRule
+    from lossless.checks.trace.model import TraceHop
+    from lossless.ground.basics.findings import Finding
+    from lossless.model.fabric.deployed_devices import DeviceSummary, LinkEnd
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.hardware.load import FindHardware
+
+WARNINGS = frozenset(
+    {"BUF002", "BUF007", "BUF012", "BUF014", "BUF022", "CLS004", "ECN004", "ECN005"}
+    | {"PFC002", "PFC016", "SWS001", "SWS013"}
+)
+"""Rules of level warning that say that a lossless class can lose packets, or is marked too late. Every error counts."""
+_WHOLE_SWITCH = frozenset({"BUF007", "BUF008", "BUF012", "BUF014"})
+"""Rules about the sum of what a switch holds, which all of its lossless traffic lives on."""
+_EVERYWHERE = frozenset({"CFG011", "CLS014", "ECN015", "LNK003", "BUF010"})
+"""Rules that ask switches to be alike, which on the way they cannot be."""
+
+
+class Danger(NamedTuple):
+    """One thing that is wrong in a state: the code of a rule, or ``trace``, where, and in words."""
+
+    code: str
+    place: str
+    message: str
+
+
+class PlacedEnd(NamedTuple):
+    """One end of a link, and the summary of the switch that it is of."""
+
+    summary: DeviceSummary
+    end: LinkEnd
+
+
+class DeviceVerdict(NamedTuple):
+    """What a switch does by itself, and what its neighbors meet at its ports."""
+
+    dangers: tuple[Danger, ...]
+    ends: Mapping[str, PlacedEnd]
+
+
+class Judge:
+    """Judges states. ``states`` counts the configurations of switches, and pairs of link ends, that were evaluated."""
+
+    def __init__(self, find_hardware: FindHardware) -> None:
+        self.states = 0
+        self._find_hardware = find_hardware
+        self._links: dict[Any, tuple[Danger, ...]] = {}
+
+    def device(
+        self, name: str, config: Mapping[str, Any], dscps: frozenset[int], cables_m: Mapping[str, int]
+    ) -> DeviceVerdict:
+        """Return what one switch does to packets of some DSCPs; ``cables_m`` are the real lengths, where known."""
+        self.states += 1
+        tables = Tables(f"{name}/config_db.json", config, shown=name)
+        fabric = read_fabric([tables], self._find_hardware, tuple(sorted(dscps)))
+        switch = fabric.switches[0]
+        ports = tuple(
+            port._replace(cable=port.cable._replace(real_m=cables_m[port.name]))
+            if port.name in cables_m
+            else port
+            for port in switch.ports
+        )
+        view = View(fabric._replace(switches=(switch._replace(name=name, ports=ports),)))
+        device = Device(tables, view)
+        dangers = tuple(_dangers(view, _findings(device), dscps)) if dscps else ()
+        summary = summary_of(device)
+        return DeviceVerdict(dangers, {end.port: PlacedEnd(summary, end) for end in summary.ends})
+
+    def link(self, near: PlacedEnd, far: PlacedEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
+        """Return what is wrong between the two ends of a link, for packets of some DSCPs."""
+        key = (near.end._replace(neighbor=None), far.end._replace(neighbor=None), dscps)
+        if key not in self._links:
+            self.states += 1
+            self._links[key] = tuple(_of_link(near, far, dscps))
+        return self._links[key]
+
+    def host(self, host: HostQos, at: LinkEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
+        """Return what is wrong between the NIC of a host and its switch, for packets of some DSCPs."""
+        key = (id(host), at._replace(neighbor=None), dscps)
+        if key not in self._links:
+            self.states += 1
+            self._links[key] = tuple(_of_host(host, at, dscps))
+        return self._links[key]
+
+
+def _findings(device: Device) -> tuple[Finding, ...]:
+    """Return what rules say of a device by itself, but for those that ask switches to be alike."""
+    has = {*device.tables.data}
+    verdicts = (
+        run(device.view, _rules("fabric"), "config_db"),
+        run(device.buffers, _rules("buffers"), "config_db"),
+        run(device, rules_for("device", chosen=_codes(), has=has), "config_db"),
+    )
+    return together(verdicts).findings
+
+
+@lru_cache(maxsize=8)
+def _rules(subject: Any) -> tuple[LoadedRule, ...]:
+    return tuple(rules_for(subject, chosen=_codes()))
+
+
+@lru_cache(maxsize=1)
+def _codes() -> frozenset[str]:
+    """Return the rules that can say that a state is not safe."""
+    from lossless.checks.rules.documentation import rule_of
+    from lossless.checks.rules.registry import codes_for
+
+    known = codes_for("fabric") | codes_for("buffers") | codes_for("device") | codes_for("devices")
+    errors = {code for code in known if rule_of(code).severity == "error"}
+    return frozenset((errors | WARNINGS) - _EVERYWHERE)
+
+
+def _dangers(view: View, findings: Sequence[Finding], dscps: Iterable[int]) -> Iterator[Danger]:
+    """Yield what breaks the chain of a packet of each DSCP at any two ports of a switch."""
+    said: set[Danger] = set()
+    for finding in findings:
+        if finding.code in _WHOLE_SWITCH:
+            yield from _of_finding(finding)
+    for dscp in sorted(dscps):
+        for hop in _hops(view, dscp):
+            for danger in _at_hop(view, hop, dscp, findings):
+                if danger not in said:
+                    said.add(danger)
+                    yield danger
+
+
+def _hops(view: View, dscp: int) -> Iterator[TraceHop]:
+    """Yield a hop between every two kinds of ports of a switch."""
+    for ingress in view.port_sets:
+        for egress in view.port_sets:
+            step = TraceStep(ingress.switch.name, ingress.ports[0].name, egress.ports[-1].name)
+            yield hop_of(transit_of(view, step), dscp, {}, (None, None))
+
+
+def _at_hop(view: View, hop: TraceHop, dscp: int, findings: Sequence[Finding]) -> Iterator[Danger]:
+    for loss in losses_of(hop.stages):
+        yield Danger(
+            "trace", f"{hop.switch} DSCP {dscp} {loss.stage}", f"DSCP {dscp} at {hop.switch}: {loss.why}"
+        )
+    if hop.stages.watchdog.watched is False:
+        queue = hop.stages.queue.lookup.target
+        why = f"no watchdog watches queue {queue} of {hop.egress.port}"
+        yield Danger("trace", f"{hop.switch} DSCP {dscp} watchdog", f"DSCP {dscp} at {hop.switch}: {why}")
+    packet = TracePacket(frozenset({dscp}), None, True, frozenset(_numbers(hop)))
+    for mark in findings_on(reference_to(view, hop), packet, findings):
+        yield from _of_finding(mark.finding)
+
+
+def _of_finding(finding: Finding) -> Iterator[Danger]:
+    """Yield a finding at each place that it names."""
+    for place in finding.elements or ("|".join(map(str, finding.origin.path)),):
+        yield Danger(finding.code, place, finding.message)
+
+
+def _numbers(hop: TraceHop) -> Iterator[int]:
+    stages = hop.stages
+    numbers = (
+        stages.classification.lookup.target,
+        stages.priority_group.lookup.target,
+        stages.queue.lookup.target,
+        stages.pfc.ingress.priority,
+        stages.pfc.egress.priority,
+    )
+    return (number for number in numbers if number is not None)
+
+
+def _of_link(near: PlacedEnd, far: PlacedEnd, dscps: frozenset[int]) -> Iterator[Danger]:
+    """Yield what rules say of a link, and DSCPs that leave one end with another priority than the far end pauses."""
+    for sender, receiver in ((near.end, far.end), (far.end, near.end)):
+        sent, paused = dict(sender.sent), dict(receiver.paused)
+        for dscp in sorted(dscps):
+            out, into = sent.get(dscp), paused.get(dscp)
+            if out != into:
+                place = f"{near.end.name} - {far.end.name} DSCP {dscp}"
+                yield Danger("trace", place, _mismatch(dscp, sender.name, receiver.name, out, into))
+    numbers = (dict(each.end.sent).get(dscp) for each in (near, far) for dscp in dscps)
+    packet = TracePacket(dscps, None, True, frozenset(n for n in numbers if n is not None))
+    for finding in _across(near, far) if dscps else ():
+        if concerns_traffic(finding, packet, lossless_only=True):
+            yield from _of_finding(finding)
+
+
+def _mismatch(dscp: int, sender: str, receiver: str, out: int | None, into: int | None) -> str:
+    leaves = (
+        f"leaves {sender} with priority {out}" if out is not None else f"is lossy where it leaves {sender}"
+    )
+    arrives = (
+        f"{receiver} pauses priority {into}" if into is not None else f"{receiver} does not pause for it"
+    )
+    return f"DSCP {dscp} {leaves}, and {arrives}"
+
+
+def _across(near: PlacedEnd, far: PlacedEnd) -> tuple[Finding, ...]:
+    """Return what rules of several devices say of one link."""
+    devices = DeployedDevices([_alone(near, far), _alone(far, near)])
+    return run(devices, _rules("devices"), "config_db").findings
+
+
+def _alone(placed: PlacedEnd, other: PlacedEnd) -> DeviceSummary:
+    """Return the summary of a switch with one port, cabled to another."""
+    end = placed.end._replace(neighbor=(other.end.switch, other.end.port))
+    return placed.summary._replace(ends=(end,), settings=(), beyond=())
+
+
+def _of_host(host: HostQos, at: LinkEnd, dscps: frozenset[int]) -> Iterator[Danger]:
+    """Yield DSCPs that a NIC and its switch do not pause with the same priority; what is unknown is no danger."""
+    if isinstance(host.dscp_to_priority, Unknown) or isinstance(host.pfc_priorities, Unknown):
+        return
+    own = {dscp: priority for dscp, priority in host.dscp_to_priority if priority in host.pfc_priorities}
+    sent, paused = dict(at.sent), dict(at.paused)
+    for dscp in sorted(dscps) if host.trust == "dscp" else ():
+        mine = own.get(dscp)
+        for there in (paused.get(dscp), sent.get(dscp)):
+            if mine != there:
+                place = f"{at.name} NIC DSCP {dscp}"
+                nic = f"the NIC pauses priority {mine}" if mine is not None else "the NIC has it lossy"
+                switch = f"{at.name} priority {there}" if there is not None else f"{at.name} has it lossy"
+                yield Danger("trace", place, f"DSCP {dscp}: {nic}, and {switch}")
+                break

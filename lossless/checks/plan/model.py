@@ -1,0 +1,169 @@
+"""What is planned for, and a plan: kinds of switches and hosts, the links between them, and steps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.checks.plan.units import Unit
+    from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
+    from lossless.formats.sonic.changes.patch import Operation
+    from lossless.model.fabric.hosts import HostQos
+
+Config = dict[str, dict[str, Any]]
+
+How = Literal["patch", "write", "reload"]
+"""How a batch is brought in: a patch for the config updater, rows that are written beside it, or a reload."""
+StepKind = Literal["change", "jobs", "cables", "stop", "start"]
+"""What happens in a step: configurations change, jobs restart, cables change, all jobs stop or start again."""
+
+
+class SwitchKind(NamedTuple):
+    """Switches that run the same and are to run the same, but for their names: the first of them stands for all.
+
+    ``cables_m`` and ``new_cables_m`` are the real lengths of the cables at its ports, where known, before and after.
+    ``host_ports`` are those that lead to hosts.
+    """
+
+    title: str
+    devices: tuple[str, ...]
+    running: Config
+    target: Config
+    units: tuple[Unit, ...]
+    updater: UpdaterDevice
+    cables_m: Mapping[str, int] = {}
+    new_cables_m: Mapping[str, int] = {}
+    host_ports: frozenset[str] = frozenset()
+
+
+class HostKind(NamedTuple):
+    """Hosts that are set up the same, before and after: what they are set to, stage by stage.
+
+    ``stages`` begins with what they have (None: unknown) and ends with what the target asks for; ``sends`` is the
+    stage from which on they send the DSCPs of the target.
+    """
+
+    title: str
+    hosts: tuple[str, ...]
+    stages: tuple[HostStage, ...]
+
+
+class HostStage(NamedTuple):
+    """What hosts are set to at one stage. ``sends``: from here on they send as the target says."""
+
+    title: str
+    qos: HostQos | None
+    sends: bool
+
+
+class LinkKind(NamedTuple):
+    """A link between two kinds of switches, by index, with the port of each."""
+
+    a: int
+    a_port: str
+    b: int
+    b_port: str
+
+
+class HostLinkKind(NamedTuple):
+    """A link from a kind of hosts to a port of a kind of switches, both by index."""
+
+    host: int
+    switch: int
+    port: str
+
+
+class Change(NamedTuple):
+    """A fabric in service and what it is to become.
+
+    ``sent`` and ``wanted`` are the DSCPs of lossless classes that jobs send now, and will.
+    """
+
+    kinds: tuple[SwitchKind, ...]
+    hosts: tuple[HostKind, ...]
+    links: tuple[LinkKind, ...]
+    host_links: tuple[HostLinkKind, ...]
+    sent: frozenset[int]
+    wanted: frozenset[int]
+
+
+class Batch(NamedTuple):
+    """What is brought onto a switch at once. ``ports_down`` are ports that are up and go down on the way.
+
+    ``before`` and ``after`` are the units done; ``why`` is why it is no patch.
+    """
+
+    how: How
+    titles: tuple[str, ...]
+    before: frozenset[int]
+    after: frozenset[int]
+    ports_down: tuple[str, ...]
+    moves: int
+    why: str = ""
+
+
+class KindChange(NamedTuple):
+    """What the switches of one kind do in a step, batch after batch. ``drained``: each carries no jobs meanwhile."""
+
+    kind: int
+    batches: tuple[Batch, ...]
+    drained: bool = False
+
+
+class HostChange(NamedTuple):
+    """The stage that the hosts of one kind reach in a step."""
+
+    kind: int
+    stage: int
+
+
+class Step(NamedTuple):
+    """One step. Its switches and hosts may be done in any order, any number of them at once."""
+
+    kind: StepKind
+    switches: tuple[KindChange, ...] = ()
+    hosts: tuple[HostChange, ...] = ()
+    in_use: frozenset[int] = frozenset()
+
+
+class Position(NamedTuple):
+    """How far a change is: the units that each kind of switch has done, the stage of each kind of hosts."""
+
+    done: tuple[frozenset[int], ...]
+    stages: tuple[int, ...]
+    restarted: bool
+    recabled: bool
+    stopped: bool = False
+
+
+class PlacedStep(NamedTuple):
+    """A step, and where it leads."""
+
+    step: Step
+    after: Position
+
+
+class Blocked(NamedTuple):
+    """Why no safe order was found: what the next change would do, and in which state."""
+
+    unit: str
+    where: str
+    dangers: tuple[str, ...]
+
+
+class Order(NamedTuple):
+    """The steps that were found; ``evaluated`` states were looked at, and stand for ``represented``."""
+
+    steps: tuple[PlacedStep, ...]
+    blocked: tuple[Blocked, ...]
+    evaluated: int
+    represented: int
+
+
+def operations_of(kind: SwitchKind, units: frozenset[int]) -> tuple[Operation, ...]:
+    """Return the operations of some units of a kind, in the order of a patch."""
+    return tuple(operation for number in sorted(units) for operation in kind.units[number].operations)

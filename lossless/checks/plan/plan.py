@@ -1,0 +1,99 @@
+"""A plan as it is written and carried out: what each group of devices does in each step, and the way back from it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.checks.plan.model import How, StepKind
+    from lossless.formats.sonic.changes.patch import Operation
+    from lossless.model.fabric.hosts import HostQos
+
+Rows = dict[str, dict[str, Any]]
+"""Rows of CONFIG_DB by table and key; None where there is no such row."""
+
+
+class PlannedBatch(NamedTuple):
+    """What is brought onto each switch of a group at once: the operations, and the rows that they touch.
+
+    ``before`` and ``after`` are these rows whole, None where there is none: what a switch must have to go on, and what
+    it has when it is done. ``how`` is ``patch`` (``config apply-patch``), ``write`` (rows written to CONFIG_DB without
+    the updater, which refuses them) or ``reload`` (the same, then ``config reload``); ``why`` says why it is no patch.
+    ``ports_down`` are the ports that go down meanwhile, one after another in a patch, all at once in a reload;
+    ``moves`` how many moves the updater makes of a patch at most, each followed by a second's wait.
+    """
+
+    how: How
+    titles: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    before: Rows
+    after: Rows
+    ports_down: tuple[str, ...]
+    moves: int
+    why: str = ""
+
+
+class SwitchGroup(NamedTuple):
+    """Switches that do the same in a step, batch after batch. ``drained``: a switch carries no jobs while it changes.
+
+    ``at_once`` is how many of them may change at the same time, None where all may.
+    """
+
+    name: str
+    devices: tuple[str, ...]
+    batches: tuple[PlannedBatch, ...]
+    drained: bool
+    at_once: int | None
+
+
+class HostGroup(NamedTuple):
+    """Hosts that are set to the same in a step: ``title`` says to what, ``qos`` has all of it."""
+
+    name: str
+    hosts: tuple[str, ...]
+    title: str
+    qos: HostQos
+
+
+Impact = Literal["none known", "unknown", "interrupted"]
+
+
+class PlanStep(NamedTuple):
+    """One step. ``in_use`` are the DSCPs that jobs send in it; ``seconds`` is how long it takes at most.
+
+    ``interrupts`` says what is touched, ``by_hand`` what people do: drain, restart jobs, change cables.
+    """
+
+    number: int
+    kind: StepKind
+    title: str
+    switches: tuple[SwitchGroup, ...]
+    hosts: tuple[HostGroup, ...]
+    in_use: tuple[int, ...]
+    seconds: int
+    interrupts: tuple[str, ...]
+    by_hand: tuple[str, ...]
+
+
+class Plan(NamedTuple):
+    """A plan. ``back`` has the way back from after each step, in the order of ``steps``.
+
+    ``id`` is a hash over the rows that it reads and writes. ``evaluated`` states were looked at and stand for
+    ``represented``; ``notes`` are what it leaves to people.
+    """
+
+    id: str
+    current: str
+    target: str
+    sent: tuple[int, ...]
+    wanted: tuple[int, ...]
+    steps: tuple[PlanStep, ...]
+    back: tuple[tuple[PlanStep, ...], ...]
+    evaluated: int
+    represented: int
+    notes: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = {}

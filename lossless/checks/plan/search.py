@@ -1,0 +1,309 @@
+"""Finds the order: steps in each of which any number of switches and hosts can be done, in any order.
+
+Nothing here knows a change by name. A step takes every unit that is safe beside all states in which the other
+switches and hosts can be in it; what is not safe yet waits for a later one. Existing queue pairs keep the DSCP that
+they were made with (IBTA vol. 1, 11.2.5.2: the traffic class is part of the address vector, which is set when the
+queue pair is made ready to receive), so jobs send both DSCPs from the step on in which hosts change, until they have
+restarted.
+"""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from lossless.checks.plan.batches import batch_of, fits_updater
+from lossless.checks.plan.model import (
+    Batch,
+    Blocked,
+    HostChange,
+    KindChange,
+    Order,
+    PlacedStep,
+    Position,
+    Step,
+)
+from lossless.checks.plan.states import State, States, Use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.plan.judge import Danger, Judge
+    from lossless.checks.plan.model import Change
+    from lossless.checks.plan.states import Done
+
+_MOST_STEPS = 40
+_MOST_ORDERS = 6
+"""Orders of kinds that are tried: three kinds in every order."""
+
+
+class Search:
+    """Searches the order of one change; ``judge`` says what is safe."""
+
+    def __init__(self, change: Change, judge: Judge) -> None:
+        self.change = change
+        self.states = States(change, judge)
+        self.judge = judge
+        self.blocked: dict[str, Blocked] = {}
+        self._kinds = range(len(change.kinds))
+        self.hosts = range(len(change.hosts))
+        self.all_units = tuple(frozenset(range(len(kind.units))) for kind in change.kinds)
+        self.allowed = frozenset(self._at(self.start())) | frozenset(self._at(self.goal()))
+
+    def start(self) -> Position:
+        """Return where the fabric is."""
+        return Position(
+            done=tuple(frozenset() for _ in self._kinds),
+            stages=tuple(0 for _ in self.hosts),
+            restarted=self.change.sent <= self.change.wanted,
+            recabled=all(kind.cables_m == kind.new_cables_m for kind in self.change.kinds),
+        )
+
+    def goal(self) -> Position:
+        """Return where it is to get."""
+        last = tuple(len(kind.stages) - 1 for kind in self.change.hosts)
+        return Position(self.all_units, last, restarted=True, recabled=True)
+
+    def order(self) -> Order:
+        """Return the steps from start to goal: the fewest that were found, then those that take fewest ports down."""
+        best: tuple[tuple[int, int], tuple[PlacedStep, ...]] | None = None
+        for kinds in self._orders():
+            steps = self._steps(self.start(), kinds)
+            if steps is not None:
+                cost = (len(steps), _ports_down(steps))
+                best = min((cost, steps), best or (cost, steps), key=lambda each: each[0])
+            elif best is None:
+                break
+        steps = best[1] if best else self._stopped()
+        return Order(
+            steps, () if steps else tuple(self.blocked.values()), self.judge.states, self._represented(steps)
+        )
+
+    def _orders(self) -> Iterator[tuple[int, ...]]:
+        for number, order in enumerate(permutations(self._kinds)):
+            if number < _MOST_ORDERS:
+                yield order
+
+    def _steps(self, position: Position, kinds: Sequence[int]) -> tuple[PlacedStep, ...] | None:
+        steps: list[PlacedStep] = []
+        while position != self.goal() and len(steps) < _MOST_STEPS:
+            found = self._step(position, kinds, drained=False) or self._step(position, kinds, drained=True)
+            if found is None:
+                return None
+            steps.append(found)
+            position = found.after
+        return tuple(steps) if position == self.goal() else None
+
+    def _step(self, position: Position, kinds: Sequence[int], *, drained: bool) -> PlacedStep | None:
+        if not position.recabled and self._can_recable(position):
+            return PlacedStep(
+                Step("cables", in_use=self.use_at(position).dscps), position._replace(recabled=True)
+            )
+        if not position.restarted and all(map(self._sends, self.hosts, position.stages)):
+            return PlacedStep(
+                Step("jobs", in_use=self.use_at(position).dscps), position._replace(restarted=True)
+            )
+        return _StepSearch(self, position, kinds, drained=drained).result()
+
+    def _sends(self, host: int, stage: int) -> bool:
+        return any(each.sends for each in self.change.hosts[host].stages[: stage + 1])
+
+    def _can_recable(self, position: Position) -> bool:
+        use = self.use_at(position)
+        both, new = use._replace(new_cables=True), use._replace(old_cables=False, new_cables=True)
+        return not self._new_dangers(position, both) and not self._new_dangers(position, new)
+
+    def _new_dangers(self, position: Position, use: Use) -> list[Danger]:
+        return [danger for danger in self._dangers(position, use) if danger[:2] not in self.allowed]
+
+    def _at(self, position: Position) -> Iterator[tuple[str, str]]:
+        """Yield the dangers of a position, by rule and place."""
+        yield from (danger[:2] for danger in self._dangers(position, self.use_at(position)))
+
+    def _dangers(self, position: Position, use: Use) -> Iterator[Danger]:
+        ends = {kind: (State(done),) for kind, done in enumerate(position.done)}
+        stages = {host: (stage,) for host, stage in enumerate(position.stages)}
+        for kind, states in ends.items():
+            yield from self.states.verdict(kind, states[0], use).dangers
+        yield from self.states.between(ends, use)
+        yield from self.states.at_hosts(ends, stages, use)
+
+    def use_at(self, position: Position, *, sending: bool = False) -> Use:
+        """Return what a position has to be safe for; ``sending``: hosts change what they send meanwhile."""
+        return Use(self._in_use(position, sending=sending), not position.recabled, position.recabled)
+
+    def _in_use(self, position: Position, *, sending: bool) -> frozenset[int]:
+        if position.stopped:
+            return frozenset()
+        sends = [self._sends(host, stage) for host, stage in enumerate(position.stages)]
+        if not (sending or any(sends)):
+            return self.change.sent
+        if position.restarted and all(sends):
+            return self.change.wanted
+        return self.change.sent | self.change.wanted
+
+    def _stopped(self) -> tuple[PlacedStep, ...]:
+        """Return the steps of a change that no traffic survives: jobs stop, everything changes, jobs start again."""
+        start, goal = self.start(), self.goal()
+        stopped = start._replace(stopped=True, restarted=True, recabled=True)
+        found = _StepSearch(self, stopped, tuple(self._kinds), drained=True).result()
+        if found is None or found.after != goal._replace(stopped=True):
+            return ()
+        changed = PlacedStep(found.step, found.after._replace(recabled=start.recabled))
+        cables = () if start.recabled else (PlacedStep(Step("cables"), found.after),)
+        return (
+            PlacedStep(Step("stop", in_use=self.change.sent), start._replace(stopped=True)),
+            changed,
+            *cables,
+            PlacedStep(Step("start", in_use=self.change.wanted), goal),
+        )
+
+    def _represented(self, steps: Sequence[PlacedStep]) -> int:
+        """Return how many states of the whole fabric the steps can pass through, any switch at any of its own."""
+        total = 1
+        for step, _ in steps:
+            own = 1
+            for change in step.switches:
+                passed = 1 + sum(2 ** len(batch.after - batch.before) - 1 for batch in change.batches)
+                own *= passed ** len(self.change.kinds[change.kind].devices)
+            for hosts in step.hosts:
+                own *= 2 ** len(self.change.hosts[hosts.kind].hosts)
+            total += own
+        return total
+
+
+class _StepSearch:
+    """Fills one step with what is safe in it."""
+
+    def __init__(self, search: Search, position: Position, kinds: Sequence[int], *, drained: bool) -> None:
+        self.search, self.position, self.order = search, position, kinds
+        self.drained = drained
+        self.states, self.change = search.states, search.change
+        self.use = search.use_at(position)
+        self.done = list(position.done)
+        self.stages = list(position.stages)
+        self.ends: dict[int, tuple[State, ...]] = {k: (State(done),) for k, done in enumerate(position.done)}
+        self.host_stages: dict[int, tuple[int, ...]] = {h: (s,) for h, s in enumerate(position.stages)}
+        self.batches: dict[int, list[Batch]] = {}
+
+    def result(self) -> PlacedStep | None:
+        """Return the step, and where it leads; None where nothing can be done in it."""
+        while self._extended():
+            if self.drained and not self.position.stopped:
+                break
+        after = self.position._replace(done=tuple(self.done), stages=tuple(self.stages))
+        if after == self.position:
+            return None
+        switches = tuple(
+            KindChange(kind, tuple(batches), self.drained) for kind, batches in sorted(self.batches.items())
+        )
+        hosts = tuple(
+            HostChange(host, stage)
+            for host, (old, stage) in enumerate(zip(self.position.stages, self.stages, strict=True))
+            if old != stage
+        )
+        return PlacedStep(Step("change", switches, hosts, self.use.dscps), after)
+
+    def _extended(self) -> bool:
+        """Add what can be added to the step; return whether anything was."""
+        by_switches = [self._extend(kind) for kind in self.order]
+        by_hosts = [self._advance(host) for host in self.search.hosts]
+        return any(by_switches) or any(by_hosts)
+
+    def _extend(self, kind: int) -> bool:
+        own, before = self.change.kinds[kind], self.done[kind]
+        if self.drained:
+            return self._extend_drained(kind, before)
+        batch: list[int] = []
+        for number in range(len(own.units)):
+            if number in before or self.states.is_full(batch):
+                continue
+            if not fits_updater(self.states, kind, before, (*batch, number)):
+                continue
+            if self._is_safe(kind, before, (*batch, number)):
+                batch.append(number)
+        if not batch:
+            return False
+        self._take(kind, before, batch)
+        return True
+
+    def _extend_drained(self, kind: int, before: Done) -> bool:
+        """Bring all that is left onto switches that carry no jobs: nothing of the way matters, only where it leads."""
+        left = sorted(self.search.all_units[kind] - before)
+        if not left or not self._is_safe(kind, before, left):
+            return False
+        self._take(kind, before, left)
+        return True
+
+    def _take(self, kind: int, before: Done, batch: Sequence[int]) -> None:
+        own = self.change.kinds[kind]
+        after = before | {*batch}
+        self.batches.setdefault(kind, []).append(batch_of(self.states, kind, before, after))
+        self.done[kind] = after
+        self.ends[kind] = (*self.ends[kind], *self._passed(kind, before, batch))
+        for number in batch:
+            self.search.blocked.pop(f"{own.title}: {own.units[number].title}", None)
+
+    def _passed(self, kind: int, before: Done, batch: Sequence[int]) -> tuple[State, ...]:
+        """Return the states that traffic meets: where a switch is drained, none but the last."""
+        if self.drained:
+            return (State(before | {*batch}),)
+        return tuple(self.states.of_batch(kind, before, batch))
+
+    def _is_safe(self, kind: int, before: Done, batch: Sequence[int]) -> bool:
+        new = self._passed(kind, before, batch)
+        dangers = self._first_new(self._dangers_with(kind, new))
+        if dangers:
+            own = self.change.kinds[kind]
+            name = f"{own.title}: {own.units[batch[-1]].title}"
+            self.search.blocked[name] = Blocked(
+                own.units[batch[-1]].title, own.title, tuple(d.message for d in dangers)
+            )
+        return not dangers
+
+    def _first_new(self, dangers: Iterator[Danger]) -> list[Danger]:
+        for danger in dangers:
+            if danger[:2] not in self.search.allowed:
+                return [danger]
+        return []
+
+    def _dangers_with(self, kind: int, new: Sequence[State]) -> Iterator[Danger]:
+        """Yield the dangers of a kind in new states, beside every state of all others in this step."""
+        for state in new:
+            yield from self.states.verdict(kind, state, self.use).dangers
+        whole = [state for state in new if state.part is None]
+        ends = {other: [s for s in states if s.part is None] for other, states in self.ends.items()}
+        yield from self.states.between({**ends, kind: [*ends[kind], *whole]}, self.use)
+        yield from self.states.at_hosts({**dict.fromkeys(ends, ()), kind: whole}, self.host_stages, self.use)
+
+    def _advance(self, host: int) -> bool:
+        """Take hosts to their next stage, where that is safe beside every state of the switches."""
+        stages, stage = self.change.hosts[host].stages, self.stages[host] + 1
+        if stage >= len(stages):
+            return False
+        use = self.search.use_at(self.position, sending=True) if stages[stage].sends else self.use
+        reached = {**self.host_stages, host: (*self.host_stages[host], stage)}
+        dangers = self._first_new(self._with_hosts(reached, use))
+        if dangers:
+            title = self.change.hosts[host].title
+            self.search.blocked[f"{title}: {stages[stage].title}"] = Blocked(
+                stages[stage].title, title, tuple(d.message for d in dangers)
+            )
+            return False
+        self.search.blocked.pop(f"{self.change.hosts[host].title}: {stages[stage].title}", None)
+        self.stages[host], self.host_stages, self.use = stage, reached, use
+        return True
+
+    def _with_hosts(self, stages: dict[int, tuple[int, ...]], use: Use) -> Iterator[Danger]:
+        if use != self.use:
+            for kind, states in self.ends.items():
+                for state in states:
+                    yield from self.states.verdict(kind, state, use).dangers
+            yield from self.states.between(self.ends, use)
+        yield from self.states.at_hosts(self.ends, stages, use)
+
+
+def _ports_down(steps: Sequence[PlacedStep]) -> int:
+    return sum(
+        len(batch.ports_down) for step, _ in steps for change in step.switches for batch in change.batches
+    )

@@ -1,0 +1,116 @@
+"""The configurations that switches can have on the way, each read and judged once."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from lossless.checks.plan.model import operations_of
+from lossless.checks.plan.units import changed
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.checks.plan.judge import Danger, DeviceVerdict, Judge
+    from lossless.checks.plan.model import Change, Config
+
+Done = frozenset[int]
+_MOST_UNITS = 6
+"""Units of one batch: each can be done before or after each other, which makes 64 states."""
+
+
+class State(NamedTuple):
+    """A configuration of a switch on the way: the units that are done, and one that is done in part."""
+
+    done: Done
+    part: int | None = None
+
+
+class Use(NamedTuple):
+    """What a state has to be safe for: the DSCPs that jobs send, and whether cables are old, new, or either."""
+
+    dscps: frozenset[int]
+    old_cables: bool
+    new_cables: bool
+
+
+class States:
+    """The configurations of a change, by kind of switch and state."""
+
+    def __init__(self, change: Change, judge: Judge) -> None:
+        self.change = change
+        self.judge = judge
+        self._configs: dict[tuple[int, State], Config] = {}
+        self._verdicts: dict[tuple[int, State, Use], DeviceVerdict] = {}
+
+    def config(self, kind: int, state: State) -> Config:
+        """Return the configuration of a kind of switch in a state."""
+        key = (kind, state)
+        if key not in self._configs:
+            own = self.change.kinds[kind]
+            done = operations_of(own, state.done)
+            part = own.units[state.part].half if state.part is not None else ()
+            self._configs[key] = changed(own.running, (*done, *part))
+        return self._configs[key]
+
+    def verdict(self, kind: int, state: State, use: Use) -> DeviceVerdict:
+        """Return what a switch of a kind does in a state."""
+        key = (kind, state, use)
+        if key not in self._verdicts:
+            own = self.change.kinds[kind]
+            config, cables_m = self.config(kind, state), _cables_m(own.cables_m, own.new_cables_m, use)
+            self._verdicts[key] = self.judge.device(own.devices[0], config, use.dscps, cables_m)
+        return self._verdicts[key]
+
+    def of_batch(self, kind: int, before: Done, batch: Sequence[int]) -> Iterator[State]:
+        """Yield the states in which a batch can be on its way, whatever order the updater takes, and when it is done.
+
+        Rows that nothing refers to yet come before what will refer to them: SONiC's models let the updater do nothing
+        else.
+        """
+        units = self.change.kinds[kind].units
+        new_rows = {number for number in batch if units[number].comes_first}
+        for size in range(1, len(batch) + 1):
+            for some in map(set, combinations(batch, size)):
+                if new_rows <= some or some <= new_rows:
+                    yield State(before | some)
+        for number in batch:
+            if units[number].half:
+                yield State(before | (new_rows - {number}), number)
+                yield State(before | {*batch} - {number}, number)
+
+    def is_full(self, batch: Sequence[int]) -> bool:
+        """Return whether a batch has as many units as are looked at in every order."""
+        return len(batch) >= _MOST_UNITS
+
+    def between(self, ends: Mapping[int, Sequence[State]], use: Use) -> Iterator[Danger]:
+        """Yield what is wrong between switches and hosts of which each can be in any of some states, by kind."""
+        for link in self.change.links:
+            for near_state in ends[link.a]:
+                near = self.verdict(link.a, near_state, use).ends.get(link.a_port)
+                for far_state in ends[link.b] if near else ():
+                    far = self.verdict(link.b, far_state, use).ends.get(link.b_port)
+                    if near and far:
+                        yield from self.judge.link(near, far, use.dscps)
+
+    def at_hosts(
+        self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
+    ) -> Iterator[Danger]:
+        """Yield what is wrong between hosts, each at any of some stages, and their switches."""
+        for link in self.change.host_links:
+            for state in ends[link.switch]:
+                placed = self.verdict(link.switch, state, use).ends.get(link.port)
+                for stage in stages[link.host] if placed else ():
+                    qos = self.change.hosts[link.host].stages[stage].qos
+                    if placed and qos is not None:
+                        yield from self.judge.host(qos, placed.end, use.dscps)
+
+
+def _cables_m(old: Mapping[str, int], new: Mapping[str, int], use: Use) -> Mapping[str, int]:
+    """Return the longest cable that each port may have."""
+    if not use.new_cables:
+        return old
+    if not use.old_cables:
+        return new
+    return {port: max(old.get(port, 0), new.get(port, 0)) for port in {*old, *new}}

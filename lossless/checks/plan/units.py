@@ -1,0 +1,179 @@
+"""What of a switch changes together: the rows of a port, which is down meanwhile, or what one shared row says.
+
+The config updater takes a port down while it changes its rows, and does all of them in one down time (the sorter's
+recorded moves, sonic-utilities generic_config_updater/patch_sorter.py @691b1bb): such rows are one unit. Entries of a
+map are units of their own, because a DSCP may have to be accepted before another one goes. Of other tables the rows
+that come, go or change are one unit each; in what order the updater writes them is not known, so a unit can be done
+in part. What is
+replaced in one row is one move of the updater, and one write (recorded: WRED thresholds, weights of a scheduler).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.capabilities.updater_rules import updater_table
+from lossless.formats.sonic.changes.patch import REFERRED, Operation, operations
+from lossless.formats.sonic.read.tables import PORT_MAPS
+from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+Config = dict[str, dict[str, Any]]
+"""A CONFIG_DB: tables of rows of fields."""
+_MAPS = frozenset({*PORT_MAPS.values(), "TC_TO_DSCP_MAP"})
+_ENTRY = 4
+"""Parts of the name of an entry of a map: what is done, table, row and field."""
+_BY_PORT = frozenset({"PFC_WD", "CABLE_LENGTH"})
+"""Tables that say something of each port, and that the updater changes while the port is up."""
+
+
+class Unit(NamedTuple):
+    """Operations that are done together. ``ports`` are those whose rows change, none for rows that ports share.
+
+    ``half`` are the operations of every second port or row: a unit that is done in part. ``is_unnamed``: it
+    adds rows that nothing refers to yet, or removes rows that nothing will refer to.
+    """
+
+    title: str
+    operations: tuple[Operation, ...]
+    ports: tuple[str, ...]
+    half: tuple[Operation, ...]
+    is_unnamed: bool = False
+
+    @property
+    def comes_first(self) -> bool:
+        """Whether it adds rows that others will refer to."""
+        return self.is_unnamed and self.operations[0].op == "add"
+
+
+def units_of(
+    running: Mapping[str, Any], target: Mapping[str, Any], *, apart: bool = False
+) -> tuple[Unit, ...]:
+    """Return the units by which the owned tables of ``running`` become those of ``target``.
+
+    ``apart``: rows of ports are one unit a table, where all of them at once are not safe.
+    """
+    members: dict[tuple[str, ...], dict[str, list[Operation]]] = {}
+    free = _Unnamed(named_rows(running), named_rows(target))
+    for operation in operations(running, target):
+        for single in _by_row(operation, running):
+            unit, member = _place(single, free, apart=apart)
+            members.setdefault(unit, {}).setdefault(member, []).append(single)
+    return tuple(_unit(name, parts) for name, parts in members.items())
+
+
+def changed(config: Mapping[str, Any], done: Iterable[Operation]) -> Config:
+    """Return a configuration with operations carried out; tables and rows that they leave alone are shared."""
+    result: Config = dict(config)
+    copied: set[tuple[str, ...]] = set()
+    for operation in done:
+        _change(result, operation, copied)
+    return {table: rows for table, rows in result.items() if rows}
+
+
+def _by_row(operation: Operation, running: Mapping[str, Any]) -> Iterator[Operation]:
+    """Yield an operation on a whole table row by row."""
+    if len(operation.path) > 1:
+        yield operation
+    elif operation.op == "add":
+        yield from (Operation("add", (*operation.path, key), row) for key, row in operation.value.items())
+    else:
+        yield from (Operation("remove", (*operation.path, key)) for key in running[operation.path[0]])
+
+
+class _Unnamed(NamedTuple):
+    """The names by which rows are referred to, before and after."""
+
+    before: frozenset[str]
+    after: frozenset[str]
+
+    def holds(self, operation: Operation) -> bool:
+        """Return whether an operation adds a row that nothing refers to yet, or removes one that nothing will."""
+        table, key, *field = operation.path
+        if field or table not in REFERRED or operation.op == "replace":
+            return False
+        return key not in (self.before if operation.op == "add" else self.after)
+
+
+def _place(operation: Operation, free: _Unnamed, *, apart: bool) -> tuple[tuple[str, ...], str]:
+    """Return the unit that an operation belongs to, and the member of it: a port, a row or a field."""
+    table, key, *field = operation.path
+    if table in _port_tables() and (port := key.partition("|")[0]) != "global":
+        return (("rows of ports", table) if apart else ("rows of ports",)), port
+    if table in _BY_PORT:
+        return (table, "GLOBAL") if key == "GLOBAL" else (table,), field[
+            0
+        ] if table == "CABLE_LENGTH" else key
+    if len(field) == 1 and table in _MAPS:
+        return (operation.op, table, key, field[0]), ""
+    if free.holds(operation):
+        return (operation.op, "rows nothing refers to"), f"{table}|{key}"
+    return (operation.op if not field else "change", table), f"{key} {operation.op}"
+
+
+def named_rows(config: Mapping[str, Any]) -> frozenset[str]:
+    """Return the names by which rows of a configuration refer to others."""
+    rows = (row for table in _referring(config) for row in table.values() if isinstance(row, dict))
+    return frozenset(name for row in rows for value in row.values() for name in str(value).split(","))
+
+
+def _referring(config: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for table in (*_port_tables(), "BUFFER_PROFILE"):
+        rows = config.get(table)
+        if isinstance(rows, dict):
+            yield rows
+
+
+def _port_tables() -> tuple[str, ...]:
+    return tuple(updater_table()["ports_down"]["tables"])
+
+
+def _unit(name: tuple[str, ...], parts: Mapping[str, Sequence[Operation]]) -> Unit:
+    order = sorted(parts, key=natural_key)
+    is_of_ports = name[0] == "rows of ports"
+    return Unit(
+        title=_title(name, next(iter(parts.values()))[0]),
+        operations=tuple(operation for part in parts.values() for operation in part),
+        ports=tuple(order) if is_of_ports else (),
+        half=tuple(operation for part in order[::2] for operation in parts[part]) if len(order) > 1 else (),
+        is_unnamed=name[-1] == "rows nothing refers to",
+    )
+
+
+def _title(name: tuple[str, ...], operation: Operation) -> str:
+    if name[0] == "rows of ports":
+        return f"{name[1]} of ports" if len(name) > 1 else "rows of ports"
+    if name[-1] == "rows nothing refers to":
+        return (
+            "new rows that nothing refers to yet" if name[0] == "add" else "old rows that nothing refers to"
+        )
+    if len(name) == _ENTRY:
+        goes = operation.op == "remove"
+        return f"{'|'.join(name[1:])} {'goes' if goes else f'becomes {operation.value}'}"
+    verbs = {"add": "new rows of", "remove": "old rows of", "replace": "rows of", "change": "values of"}
+    return f"{verbs[name[0]]} {name[1]}" if name[0] in verbs else "|".join(name)
+
+
+def _change(result: Config, operation: Operation, copied: set[tuple[str, ...]]) -> None:
+    table, key, *field = operation.path
+    if (table,) not in copied:
+        copied.add((table,))
+        result[table] = dict(result.get(table, {}))
+    rows = result[table]
+    if not field:
+        _set(rows, key, operation)
+        return
+    if (table, key) not in copied:
+        copied.add((table, key))
+        rows[key] = dict(rows.get(key, {}))
+    _set(rows[key], field[0], operation)
+
+
+def _set(holder: dict[str, Any], name: str, operation: Operation) -> None:
+    if operation.op == "remove":
+        holder.pop(name, None)
+    else:
+        holder[name] = operation.value

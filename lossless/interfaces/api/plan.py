@@ -1,0 +1,122 @@
+"""Plan: what runs and what is wanted to an order of steps, each of them safe, and the files to carry them out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from lossless.checks.plan.assemble import Limits
+    from lossless.checks.plan.plan import Plan
+    from lossless.ground.documents.document import Document
+    from lossless.interfaces.api.plan_inputs import Running
+    from lossless.model.fabric.model import Fabric
+
+
+def plan(
+    current: Sequence[str | PathLike[str]],
+    target: str | PathLike[str],
+    *,
+    limits: Limits | None = None,
+    options: Options = DEFAULT_OPTIONS,
+) -> Plan:
+    """Return the steps by which a fabric in service becomes what an intent declares, and the way back from each.
+
+    ``current`` is the intent that was rendered into the fabric, or files of its switches, and of its hosts too.
+    ``options.rdma_dscps`` names the DSCPs that jobs send now, where neither says so.
+
+    Raises:
+        InputError: something cannot be read, or the two sides do not go together.
+        NoPlan: an unsafe state cannot be avoided.
+    """
+    from lossless.checks.plan.assemble import Limits, plan_of
+    from lossless.checks.plan.judge import Judge
+    from lossless.formats.inputs.fabrics import intent_at
+    from lossless.interfaces.api.plan_inputs import change_of
+    from lossless.model.hardware.load import hardware_finder
+
+    document = intent_at(target)
+    running = _running(current, options)
+    change = change_of(running, _fabric(target, options), options)
+    judge = Judge(hardware_finder(options.profile_dirs))
+    return plan_of(change, judge, limits or Limits(), (running.source, document.file))
+
+
+def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
+    """Return the fabric of an intent without errors.
+
+    Raises:
+        InputError: it cannot be read, or rules find errors in it.
+    """
+    from lossless.formats.inputs.fabrics import intent_at
+    from lossless.interfaces.api.render import sound_fabric
+
+    document = intent_at(intent)
+    report, fabric = sound_fabric(document, options)
+    if fabric is None:
+        errors = [finding for finding in report.findings if finding.severity == "error"]
+        spans = {finding.origin: document.locate(finding.origin.path) for finding in errors}
+        raise InputError(
+            Problem(
+                document.file,
+                spans[each.origin].line,
+                spans[each.origin].column,
+                f"{each.code} {each.message}",
+            )
+            for each in errors
+        )
+    return fabric
+
+
+def _running(current: Sequence[str | PathLike[str]], options: Options) -> Running:
+    """Return what is in service.
+
+    Raises:
+        InputError: an intent beside other paths, or files that cannot be read.
+    """
+    from lossless.formats.inputs.fabrics import documents_at
+    from lossless.formats.inputs.intents import is_intent
+    from lossless.interfaces.api.plan_inputs import running_of_intent
+
+    if len(current) == 1:
+        documents, errors = documents_at(current[0])
+        if len(documents) == 1 and not errors and is_intent(documents[0]):
+            return running_of_intent(_fabric(current[0], options), documents[0])
+    return _deployed(current, options)
+
+
+def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> Running:
+    from lossless.formats.inputs.collect import gather, is_json, split
+    from lossless.formats.inputs.devices import name_in_intent
+    from lossless.formats.inputs.hosts import hosts_of
+    from lossless.formats.sonic.read.tables import Tables
+    from lossless.interfaces.api.plan_inputs import Running
+    from lossless.output.render.drift import hostname_of
+
+    inputs = gather(current)
+    problems = list(inputs.problems)
+    devices: dict[str, Document] = {}
+    for document in split(document for document in inputs.documents if is_json(document.file)):
+        name = name_in_intent(Tables(document.file, document.data), hostname_of(document))
+        if name in devices:
+            problems.append(
+                Problem(document.file, None, None, f"is the file of {name!r}, and so is {devices[name].file}")
+            )
+        devices[name] = document
+    if inputs.facts:
+        hosts = hosts_of(inputs.facts, tuple(map(str, options.profile_dirs)))
+        problems += hosts.problems
+    source = ", ".join(map(str, current))
+    if not devices and not problems:
+        problems.append(
+            Problem(source, None, None, "nothing here that runs: no config_db.json, and no intent")
+        )
+    if problems:
+        raise InputError(problems)
+    read = {host.host: host.qos for host in hosts.hosts} if inputs.facts else {}
+    return Running(devices, None, read, source)

@@ -1,0 +1,95 @@
+"""What hosts are set to on the way: they take in what will be sent first, and let go of what was sent last."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.plan.model import HostStage
+from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.model.fabric.view import bare
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lossless.model.fabric.hosts import HostQos
+
+_ECN_BITS = 2
+"""Bits of a ToS byte below the DSCP (RFC 3168, section 5)."""
+
+
+def sent_by(hosts: Mapping[str, HostQos]) -> frozenset[int]:
+    """Return the DSCPs that hosts put on RDMA packets, by their ToS byte and that of NCCL; none where none is known."""
+    unique = {id(qos): qos for qos in hosts.values()}.values()
+    tos = (value for qos in unique for value in (qos.traffic_class, qos.nccl_tc))
+    return frozenset(value >> _ECN_BITS for value in tos if isinstance(value, int) and value)
+
+
+def host_stages(
+    old: HostQos | None, new: HostQos, sent: frozenset[int], wanted: frozenset[int]
+) -> tuple[HostStage, ...]:
+    """Return what hosts are set to, stage by stage; one stage alone where nothing changes.
+
+    Between the first and the last they take in the DSCPs of both sides, first while they send the old ones, then while
+    they send the new ones.
+    """
+    if sent == wanted:
+        stay = HostStage("as they are", old, sends=True)
+        return (
+            (stay,)
+            if old is None or _same(old, new)
+            else (stay, HostStage("set as the target says", new, sends=True))
+        )
+    accepting, sending = _accepting(old, new, sent, wanted), _accepting(new, old, wanted, sent)
+    stages = [
+        HostStage("as they are", old, sends=False),
+        HostStage(f"take in DSCP {_spelled(wanted - sent)} too", accepting, sends=False),
+        HostStage(_sending(sent, wanted), sending, sends=True),
+        HostStage(f"take in DSCP {_spelled(sent - wanted)} no longer", new, sends=True),
+    ]
+    return tuple(
+        stage
+        for stage, before in zip(stages, (None, *stages), strict=False)
+        if before is None or stage.sends != before.sends or not _same(stage.qos, before.qos)
+    )
+
+
+def host_stages_elsewhere(sent: frozenset[int], wanted: frozenset[int]) -> tuple[HostStage, ...]:
+    """Return the stages of senders that are in no intent: they change by other means, and when that is said."""
+    return HostStage("as they are", None, sends=False), HostStage(_sending(sent, wanted), None, sends=True)
+
+
+def _same(one: HostQos | None, other: HostQos | None) -> bool:
+    """Return whether hosts are set to the same; what is not known is the same as nothing."""
+    return one is not None and other is not None and bool(bare(one) == bare(other))
+
+
+def _sending(sent: frozenset[int], wanted: frozenset[int]) -> str:
+    new, old = wanted - sent, sent - wanted
+    said = [f"send DSCP {_spelled(new)}" if new else "", f"no longer DSCP {_spelled(old)}" if old else ""]
+    return ", ".join(filter(None, said))
+
+
+def _accepting(
+    base: HostQos | None, other: HostQos | None, own: frozenset[int], others: frozenset[int]
+) -> HostQos | None:
+    """Return hosts as they are, taking in DSCPs of the other side too; None where how they are is not known."""
+    if base is None or other is None:
+        return base
+    if isinstance(base.dscp_to_priority, Unknown) or isinstance(other.dscp_to_priority, Unknown):
+        return base._replace(dscp_to_priority=UNKNOWN)
+    theirs = {dscp: priority for dscp, priority in other.dscp_to_priority if dscp in others - own}
+    merged = {**dict(base.dscp_to_priority), **theirs}
+    return base._replace(
+        dscp_to_priority=tuple(sorted(merged.items())), pfc_priorities=_paused(base, other, theirs.values())
+    )
+
+
+def _paused(base: HostQos, other: HostQos, taken_in: Iterable[int]) -> tuple[int, ...] | Unknown:
+    """Return the priorities with PFC of hosts that take in priorities of the other side too."""
+    if isinstance(base.pfc_priorities, Unknown) or isinstance(other.pfc_priorities, Unknown):
+        return UNKNOWN
+    return tuple(sorted({*base.pfc_priorities, *(p for p in taken_in if p in other.pfc_priorities)}))
+
+
+def _spelled(dscps: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(dscps))) or "none"
