@@ -298,7 +298,7 @@ class _Assembly:
 
 
 STILL_S = 600
-"""How long counters of a DSCP stand still before it counts as gone. A choice: longer than jobs pause for a checkpoint."""
+"""How long counters of a DSCP stand still before it is gone. A choice: longer than jobs pause for a checkpoint."""
 
 
 def _interrupts(groups: Sequence[SwitchGroup]) -> Iterator[str]:
