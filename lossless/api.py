@@ -42,6 +42,15 @@ if TYPE_CHECKING:
         check_with_opensm as check_with_opensm,
     )
     from lossless.interfaces.api.options import Options as Options
+    from lossless.interfaces.api.plan import (
+        DeviceProgress as DeviceProgress,
+        NoPlan as NoPlan,
+        Plan as Plan,
+        PlanLimits as PlanLimits,
+        plan as plan,
+        plan_progress as plan_progress,
+        write_plan as write_plan,
+    )
     from lossless.interfaces.api.profiles import Hardware as Hardware, hardware as hardware
     from lossless.interfaces.api.render import RenderResult as RenderResult, render as render
     from lossless.interfaces.api.report import Change as Change, Report as Report
@@ -95,6 +104,7 @@ _MODULES = {
     "lint_since": "lint_since",
     "opensm": "OpensmResult check_with_opensm",
     "options": "Options",
+    "plan": "DeviceProgress NoPlan Plan PlanLimits plan plan_progress write_plan",
     "profiles": "Hardware hardware",
     "render": "RenderResult render",
     "report": "Change Report",

@@ -41,7 +41,7 @@ _TITLES = {
 }
 
 
-class Limits(NamedTuple):
+class PlanLimits(NamedTuple):
     """What a plan may take: ports down at the same time, seconds a step; None: as much as it takes.
 
     ``drain_s`` and ``link_up_s`` are how long it takes to drain a switch and to have a port up again, where stated.
@@ -57,7 +57,7 @@ class NoPlan(LosslessError):  # noqa: N818
     """No safe order was found; the lines say which state is not safe, and why."""
 
 
-def plan_of(change: Change, judge: Judge, limits: Limits, names: tuple[str, str]) -> Plan:
+def plan_of(change: Change, judge: Judge, limits: PlanLimits, names: tuple[str, str]) -> Plan:
     """Return the plan of a change; ``names`` are what it leads from and to.
 
     Raises:
@@ -96,7 +96,7 @@ def _refusal(blocked: Iterable[Blocked]) -> Iterator[str]:
         yield f"{each.where}: {each.unit}: {listed(each.dangers)}"
 
 
-def _way_back(search: Search, judge: Judge, limits: Limits, position: Position) -> tuple[PlanStep, ...]:
+def _way_back(search: Search, judge: Judge, limits: PlanLimits, position: Position) -> tuple[PlanStep, ...]:
     """Return the steps from a position back to the start; none where there is none."""
     in_use = search.use_at(position).dscps if not position.stopped else search.change.sent
     back = Search(backward(search.states, position, in_use), judge)
@@ -111,7 +111,7 @@ def _numbered(steps: Iterable[PlanStep]) -> Iterator[PlanStep]:
     return (step._replace(number=number) for number, step in enumerate(steps, 1))
 
 
-def _notes(change: Change, limits: Limits) -> Iterator[str]:
+def _notes(change: Change, limits: PlanLimits) -> Iterator[str]:
     if (
         any(stage.qos is None for kind in change.hosts for stage in kind.stages)
         and change.sent != change.wanted
@@ -126,7 +126,7 @@ def _notes(change: Change, limits: Limits) -> Iterator[str]:
 class _Assembly:
     """Turns steps of one search into steps of a plan."""
 
-    def __init__(self, search: Search, limits: Limits) -> None:
+    def __init__(self, search: Search, limits: PlanLimits) -> None:
         self.change, self.states, self.limits = search.change, search.states, limits
 
     def parts(self, placed: Sequence[PlacedStep]) -> Iterator[tuple[int, PlanStep]]:

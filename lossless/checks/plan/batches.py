@@ -9,6 +9,7 @@ from lossless.checks.plan.states import State
 from lossless.checks.plan.units import named_rows
 from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
 from lossless.formats.sonic.capabilities.updater_verdict import field_refusals
+from lossless.formats.sonic.changes.patch import REFERRED
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ _MOVES_OF_PORT = 3
 def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
     """Return whether some units can be brought in at once: the updater permits them, and empties no row in use."""
     after = before | {*batch}
-    if _removes_named(states, kind, before, batch):
+    if _removes_named(states, kind, before, batch) or _dangles(states, kind, before, after):
         return False
     refusals = refusals_of(states, kind, before, after)
     if refusals:
@@ -45,6 +46,17 @@ def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) 
         return alone and _how(states, kind, before, after, refusals) == "write"
     running, target = states.config(kind, State(before)), states.config(kind, State(after))
     return not any(row.in_use for row in emptied_rows(running, target))
+
+
+def _dangles(states: States, kind: int, before: Done, after: Done) -> bool:
+    """Return whether rows would refer to others that only a later batch adds."""
+    own = states.change.kinds[kind]
+    config = states.config(kind, State(after))
+    named = named_rows(config) - named_rows(states.config(kind, State(before)))
+    lacking = {
+        key for table in REFERRED for key in own.target.get(table, {}) if key not in config.get(table, {})
+    }
+    return not named.isdisjoint(lacking)
 
 
 def _removes_named(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:

@@ -97,3 +97,9 @@ class Plan(NamedTuple):
     represented: int
     notes: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = {}
+
+    def to_data(self) -> dict[str, Any]:
+        """Return the plan as plain data, as plan.json has it."""
+        from lossless.checks.plan.plan_data import plan_data
+
+        return plan_data(self)

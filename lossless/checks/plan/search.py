@@ -9,7 +9,7 @@ restarted.
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import islice, permutations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.batches import batch_of, fits_updater
@@ -24,6 +24,7 @@ from lossless.checks.plan.model import (
     Step,
 )
 from lossless.checks.plan.states import State, States, Use
+from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,6 +36,13 @@ if TYPE_CHECKING:
 _MOST_STEPS = 40
 _MOST_ORDERS = 6
 """Orders of kinds that are tried: three kinds in every order."""
+
+
+class _Way(NamedTuple):
+    """In what order kinds of switches are asked, and whether drained ones first or last."""
+
+    kinds: tuple[int, ...]
+    drained: tuple[bool, bool]
 
 
 class Search:
@@ -66,28 +74,23 @@ class Search:
 
     def order(self) -> Order:
         """Return the steps from start to goal: the fewest that were found, then those that take fewest ports down."""
-        best: tuple[tuple[int, int], tuple[PlacedStep, ...]] | None = None
-        for kinds in self._orders():
-            steps = self._steps(self.start(), kinds)
-            if steps is not None:
-                cost = (len(steps), _ports_down(steps))
-                best = min((cost, steps), best or (cost, steps), key=lambda each: each[0])
-            elif best is None:
-                break
-        steps = best[1] if best else self._stopped()
+        found = [steps for way in self._ways() if (steps := self._steps(self.start(), way)) is not None]
+        steps = min(found, key=_cost) if found else self._stopped()
         return Order(
             steps, () if steps else tuple(self.blocked.values()), self.judge.states, self._represented(steps)
         )
 
-    def _orders(self) -> Iterator[tuple[int, ...]]:
-        for number, order in enumerate(permutations(self._kinds)):
-            if number < _MOST_ORDERS:
-                yield order
+    def _ways(self) -> Iterator[_Way]:
+        """Yield ways to search: kinds in several orders, and drained switches last or first."""
+        for order in islice(permutations(self._kinds), _MOST_ORDERS):
+            yield _Way(order, (False, True))
+        yield _Way(tuple(self._kinds), (True, False))
 
-    def _steps(self, position: Position, kinds: Sequence[int]) -> tuple[PlacedStep, ...] | None:
+    def _steps(self, position: Position, way: _Way) -> tuple[PlacedStep, ...] | None:
         steps: list[PlacedStep] = []
         while position != self.goal() and len(steps) < _MOST_STEPS:
-            found = self._step(position, kinds, drained=False) or self._step(position, kinds, drained=True)
+            steps_found = (self._step(position, way.kinds, drained=drained) for drained in way.drained)
+            found = next((step for step in steps_found if step is not None), None)
             if found is None:
                 return None
             steps.append(found)
@@ -216,7 +219,7 @@ class _StepSearch:
             return self._extend_drained(kind, before)
         batch: list[int] = []
         for number in range(len(own.units)):
-            if number in before or self.states.is_full(batch):
+            if number in before or self.states.is_full(kind, batch):
                 continue
             if not fits_updater(self.states, kind, before, (*batch, number)):
                 continue
@@ -301,6 +304,11 @@ class _StepSearch:
                     yield from self.states.verdict(kind, state, use).dangers
             yield from self.states.between(self.ends, use)
         yield from self.states.at_hosts(self.ends, stages, use)
+
+
+def _cost(steps: Sequence[PlacedStep]) -> tuple[int, int]:
+    """Return what is to be least: first the number of steps, then that of ports that go down."""
+    return len(steps), _ports_down(steps)
 
 
 def _ports_down(steps: Sequence[PlacedStep]) -> int:

@@ -71,18 +71,19 @@ class States:
         """
         units = self.change.kinds[kind].units
         new_rows = {number for number in batch if units[number].comes_first}
-        for size in range(1, len(batch) + 1):
-            for some in map(set, combinations(batch, size)):
-                if new_rows <= some or some <= new_rows:
-                    yield State(before | some)
+        others = [number for number in batch if number not in new_rows]
+        for size in range(0 if new_rows else 1, len(others) + 1):
+            for some in combinations(others, size):
+                yield State(before | new_rows | {*some})
         for number in batch:
             if units[number].half:
                 yield State(before | (new_rows - {number}), number)
                 yield State(before | {*batch} - {number}, number)
 
-    def is_full(self, batch: Sequence[int]) -> bool:
+    def is_full(self, kind: int, batch: Sequence[int]) -> bool:
         """Return whether a batch has as many units as are looked at in every order."""
-        return len(batch) >= _MOST_UNITS
+        units = self.change.kinds[kind].units
+        return sum(1 for number in batch if not units[number].comes_first) >= _MOST_UNITS
 
     def between(self, ends: Mapping[int, Sequence[State]], use: Use) -> Iterator[Danger]:
         """Yield what is wrong between switches and hosts of which each can be in any of some states, by kind."""

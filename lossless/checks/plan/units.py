@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Config = dict[str, dict[str, Any]]
 """A CONFIG_DB: tables of rows of fields."""
 _MAPS = frozenset({*PORT_MAPS.values(), "TC_TO_DSCP_MAP"})
+_UNNAMED = "rows that nothing refers to"
 _ENTRY = 4
 """Parts of the name of an entry of a map: what is done, table, row and field."""
 _BY_PORT = frozenset({"PFC_WD", "CABLE_LENGTH"})
@@ -104,13 +105,12 @@ def _place(operation: Operation, free: _Unnamed, *, apart: bool) -> tuple[tuple[
     if table in _port_tables() and (port := key.partition("|")[0]) != "global":
         return (("rows of ports", table) if apart else ("rows of ports",)), port
     if table in _BY_PORT:
-        return (table, "GLOBAL") if key == "GLOBAL" else (table,), field[
-            0
-        ] if table == "CABLE_LENGTH" else key
+        member = field[0] if field and table == "CABLE_LENGTH" else key
+        return ((table, "GLOBAL") if key == "GLOBAL" else (table,)), member
     if len(field) == 1 and table in _MAPS:
         return (operation.op, table, key, field[0]), ""
     if free.holds(operation):
-        return (operation.op, "rows nothing refers to"), f"{table}|{key}"
+        return (operation.op, _UNNAMED, table), key
     return (operation.op if not field else "change", table), f"{key} {operation.op}"
 
 
@@ -139,17 +139,15 @@ def _unit(name: tuple[str, ...], parts: Mapping[str, Sequence[Operation]]) -> Un
         operations=tuple(operation for part in parts.values() for operation in part),
         ports=tuple(order) if is_of_ports else (),
         half=tuple(operation for part in order[::2] for operation in parts[part]) if len(order) > 1 else (),
-        is_unnamed=name[-1] == "rows nothing refers to",
+        is_unnamed=name[1:2] == (_UNNAMED,),
     )
 
 
 def _title(name: tuple[str, ...], operation: Operation) -> str:
     if name[0] == "rows of ports":
         return f"{name[1]} of ports" if len(name) > 1 else "rows of ports"
-    if name[-1] == "rows nothing refers to":
-        return (
-            "new rows that nothing refers to yet" if name[0] == "add" else "old rows that nothing refers to"
-        )
+    if name[1:2] == (_UNNAMED,):
+        return f"{'new' if name[0] == 'add' else 'unused'} rows of {name[2]}"
     if len(name) == _ENTRY:
         goes = operation.op == "remove"
         return f"{'|'.join(name[1:])} {'goes' if goes else f'becomes {operation.value}'}"

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from lossless.checks.plan.assemble import NoPlan as NoPlan, PlanLimits as PlanLimits, plan_of
+from lossless.checks.plan.plan import Plan as Plan
+from lossless.checks.plan.progress import DeviceProgress as DeviceProgress, devices_of, progress
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from os import PathLike
 
-    from lossless.checks.plan.assemble import Limits
-    from lossless.checks.plan.plan import Plan
     from lossless.ground.documents.document import Document
     from lossless.interfaces.api.plan_inputs import Running
     from lossless.model.fabric.model import Fabric
@@ -22,7 +23,7 @@ def plan(
     current: Sequence[str | PathLike[str]],
     target: str | PathLike[str],
     *,
-    limits: Limits | None = None,
+    limits: PlanLimits | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> Plan:
     """Return the steps by which a fabric in service becomes what an intent declares, and the way back from each.
@@ -34,7 +35,6 @@ def plan(
         InputError: something cannot be read, or the two sides do not go together.
         NoPlan: an unsafe state cannot be avoided.
     """
-    from lossless.checks.plan.assemble import Limits, plan_of
     from lossless.checks.plan.judge import Judge
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.interfaces.api.plan_inputs import change_of
@@ -44,7 +44,7 @@ def plan(
     running = _running(current, options)
     change = change_of(running, _fabric(target, options), options)
     judge = Judge(hardware_finder(options.profile_dirs))
-    return plan_of(change, judge, limits or Limits(), (running.source, document.file))
+    return plan_of(change, judge, limits or PlanLimits(), (running.source, document.file))
 
 
 def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
@@ -120,3 +120,66 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> Runni
         raise InputError(problems)
     read = {host.host: host.qos for host in hosts.hosts} if inputs.facts else {}
     return Running(devices, None, read, source)
+
+
+def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str]) -> tuple[str, ...]:
+    """Write a plan below a folder: ``plan.json``, a folder a step with what carries it out, and pages for people.
+
+    ``pages`` are further texts by their names. All files are written or none; what an earlier plan wrote there and this
+    one does not goes.
+
+    Raises:
+        RenderError: the folder cannot be written.
+    """
+    import json
+    from pathlib import Path
+
+    from lossless.output.render.fabric import OutputTree, render_files
+    from lossless.output.render.plan.run_files import plan_run_files
+    from lossless.output.render.planned_files import PlannedFile
+
+    text = json.dumps(plan.to_data(), indent=1, ensure_ascii=False) + "\n"
+    told = [PlannedFile("plan.json", text), *(PlannedFile(*page) for page in sorted(pages.items()))]
+    made = render_files([*told, *plan_run_files(plan)], OutputTree(Path(out_dir), write=True, diff=False))
+    return tuple(entry.path for entry in made.entries)
+
+
+def plan_progress(
+    plan_dir: str | PathLike[str], configs: Sequence[str | PathLike[str]]
+) -> tuple[tuple[DeviceProgress, ...], tuple[str, ...], int]:
+    """Return how far the switches of some files are in a plan, those that no file is of, and how many steps it has.
+
+    Raises:
+        InputError: the folder holds no plan, or a file cannot be read or is of no switch of the plan.
+    """
+    import os
+
+    file = os.path.join(plan_dir, "plan.json")
+    told = _read_plan(file)
+    running = _deployed(configs, DEFAULT_OPTIONS).documents
+    known = devices_of(told)
+    strangers = [name for name in running if name not in known]
+    if strangers:
+        raise InputError(
+            Problem(running[name].file, None, None, f"is the file of {name!r}, which is not in {file}")
+            for name in strangers
+        )
+    reached = tuple(progress(told, name, document.data) for name, document in running.items())
+    return reached, tuple(name for name in known if name not in running), len(told["steps"])
+
+
+def _read_plan(file: str) -> Mapping[str, Any]:
+    """Return what a plan.json holds.
+
+    Raises:
+        InputError: there is none, or it is no plan of this version.
+    """
+    from lossless.checks.plan.plan_data import VERSION
+    from lossless.ground.documents import load
+
+    data = load(file).data
+    if data.get("version") != VERSION or not {"steps", "groups"} <= data.keys():
+        raise InputError(
+            [Problem(file, None, None, f"not a plan of version {VERSION}: write it anew with lossless plan")]
+        )
+    return data

@@ -25,31 +25,47 @@ def sent_by(hosts: Mapping[str, HostQos]) -> frozenset[int]:
 
 
 def host_stages(
-    old: HostQos | None, new: HostQos, sent: frozenset[int], wanted: frozenset[int]
+    old: HostQos | None, new: HostQos, sent: Mapping[int, int | None], wanted: frozenset[int]
 ) -> tuple[HostStage, ...]:
     """Return what hosts are set to, stage by stage; one stage alone where nothing changes.
 
-    Between the first and the last they take in the DSCPs of both sides, first while they send the old ones, then while
-    they send the new ones.
+    ``sent`` are the DSCPs that are sent now, with their priorities as far as switches say. Between the first stage and
+    the last, hosts take in the DSCPs of both sides, first while they send the old ones, then while they send the new.
     """
-    if sent == wanted:
+    now = frozenset(sent)
+    if now == wanted:
         stay = HostStage("as they are", old, sends=True)
         return (
             (stay,)
             if old is None or _same(old, new)
             else (stay, HostStage("set as the target says", new, sends=True))
         )
-    accepting, sending = _accepting(old, new, sent, wanted), _accepting(new, old, wanted, sent)
+    before = old or _as_switches_have_it(new, sent)
     stages = [
         HostStage("as they are", old, sends=False),
-        HostStage(f"take in DSCP {_spelled(wanted - sent)} too", accepting, sends=False),
-        HostStage(_sending(sent, wanted), sending, sends=True),
-        HostStage(f"take in DSCP {_spelled(sent - wanted)} no longer", new, sends=True),
+        HostStage(
+            f"take in DSCP {_spelled(wanted - now)} too", _accepting(before, new, now, wanted), sends=False
+        ),
+        HostStage(_sending(now, wanted), _accepting(new, before, wanted, now), sends=True),
+        HostStage(f"take in DSCP {_spelled(now - wanted)} no longer", new, sends=True),
     ]
     return tuple(
         stage
-        for stage, before in zip(stages, (None, *stages), strict=False)
-        if before is None or stage.sends != before.sends or not _same(stage.qos, before.qos)
+        for stage, last in zip(stages, (None, *stages), strict=False)
+        if last is None or stage.sends != last.sends or not _same(stage.qos, last.qos)
+    )
+
+
+def _as_switches_have_it(new: HostQos, sent: Mapping[int, int | None]) -> HostQos:
+    """Return hosts of which nothing is known as their switches need them; what marks packets is left alone."""
+    known = {dscp: priority for dscp, priority in sent.items() if priority is not None}
+    old = new._replace(traffic_class=None, nccl_tc=None, cma_tos=None)
+    if isinstance(new.dscp_to_priority, Unknown):
+        return old
+    both = {dscp: 0 if priority in known.values() else priority for dscp, priority in new.dscp_to_priority}
+    return old._replace(
+        dscp_to_priority=tuple(sorted({**both, **known}.items())),
+        pfc_priorities=tuple(sorted({*known.values()})),
     )
 
 
@@ -69,12 +85,8 @@ def _sending(sent: frozenset[int], wanted: frozenset[int]) -> str:
     return ", ".join(filter(None, said))
 
 
-def _accepting(
-    base: HostQos | None, other: HostQos | None, own: frozenset[int], others: frozenset[int]
-) -> HostQos | None:
-    """Return hosts as they are, taking in DSCPs of the other side too; None where how they are is not known."""
-    if base is None or other is None:
-        return base
+def _accepting(base: HostQos, other: HostQos, own: frozenset[int], others: frozenset[int]) -> HostQos:
+    """Return hosts as they are, taking in DSCPs of the other side too."""
     if isinstance(base.dscp_to_priority, Unknown) or isinstance(other.dscp_to_priority, Unknown):
         return base._replace(dscp_to_priority=UNKNOWN)
     theirs = {dscp: priority for dscp, priority in other.dscp_to_priority if dscp in others - own}

@@ -127,9 +127,14 @@ def change_of(running: Running, target: Fabric, options: Options) -> Change:
         raise InputError(problems)
     kinds = [*_titled(kinds, groups)]
     kind_of = {name: number for number, kind in enumerate(kinds) for name in kind.devices}
-    sent = frozenset(options.rdma_dscps) or _sent(running, kinds, options)
+    priorities = _lossless(running, kinds, options)
+    sent = (
+        frozenset(options.rdma_dscps)
+        or sent_by(running.hosts if not running.fabric else {})
+        or frozenset(priorities)
+    )
     wanted = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
-    hosts, host_of = _hosts(running, target, sent, wanted)
+    hosts, host_of = _hosts(running, target, {dscp: priorities.get(dscp) for dscp in sent}, wanted)
     classes = _PortClasses(kinds)
     return Change(
         tuple(kinds),
@@ -274,21 +279,21 @@ def _titled(kinds: Sequence[SwitchKind], groups: Sequence[Sequence[_Pair]]) -> I
         yield kind._replace(title=f"{role} {nth}" if roles.count(role) > 1 else role)
 
 
-def _sent(running: Running, kinds: Sequence[SwitchKind], options: Options) -> frozenset[int]:
-    """Return the DSCPs of lossless classes that jobs send now: by intent, by hosts that were read, else by switches."""
+def _lossless(running: Running, kinds: Sequence[SwitchKind], options: Options) -> dict[int, int | None]:
+    """Return the DSCPs that are lossless in service, with the priority of each."""
     if running.fabric is not None:
-        return frozenset(dscp for cls in running.fabric.classes.lossless for dscp in cls.dscps)
-    if running.hosts:
-        return sent_by(running.hosts)
-    find = hardware_finder(options.profile_dirs)
-    switches = [read_fabric([Tables("", kind.running)], find).switches[0] for kind in kinds]
-    return frozenset(dscp for switch in switches for cls in switch.classes.lossless for dscp in cls.dscps)
+        classes = [*running.fabric.classes.lossless]
+    else:
+        find = hardware_finder(options.profile_dirs)
+        switches = (read_fabric([Tables("", kind.running)], find).switches[0] for kind in kinds)
+        classes = [cls for switch in switches for cls in switch.classes.lossless]
+    return {dscp: cls.priority for cls in classes for dscp in cls.dscps}
 
 
 def _hosts(
     running: Running,
     target: Fabric,
-    sent: frozenset[int],
+    sent: Mapping[int, int | None],
     wanted: frozenset[int],
 ) -> tuple[list[HostKind], dict[str, int]]:
     """Return the kinds of hosts that change, and the kind of each host by its name."""
@@ -300,8 +305,8 @@ def _hosts(
         stages = host_stages(old, new, sent, wanted)
         host_of.update((host.name, len(hosts)) for host in members)
         hosts.append(HostKind("hosts", tuple(host.name for host in members), stages))
-    if not hosts and sent != wanted:
-        hosts = [HostKind("senders", (), host_stages_elsewhere(sent, wanted))]
+    if not hosts and sent.keys() != wanted:
+        hosts = [HostKind("senders", (), host_stages_elsewhere(frozenset(sent), wanted))]
     if len(hosts) > 1:
         hosts = [kind._replace(title=f"hosts {number}") for number, kind in enumerate(hosts, 1)]
     return hosts, host_of

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 COMMANDS: dict[str, str] = {
     "lint": "Check intents, config_db.json files and folders of them.",
     "render": "Write the configuration of every switch and host of an intent.",
+    "plan": "Plan a change of a fabric in service, each step safe.",
     "diff": "Say how running switches have drifted from their intent.",
     "import": "Write the intent that deployed configurations amount to.",
     "headroom": "Show the headroom calculation beside what is configured.",

@@ -55,6 +55,13 @@ _NOTHING = "nothing to check here: no intent (YAML with lossless: v1) and no con
 @click.option(
     "--simulate", is_flag=True, help="Also run traffic through each fabric, and report what is unsafe."
 )
+@click.option(
+    "--plan",
+    "plan_dir",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    help="Say instead how far the switches are in the plan that lossless plan wrote to DIR.",
+)
 @scope_options
 @fix_options
 @report_options
@@ -67,6 +74,7 @@ def command(
     selection: LintSelection,
     stdin_filename: str | None,
     simulate: bool,
+    plan_dir: str | None,
     scope: LintScope,
     fix: bool,
     unsafe_fixes: bool,
@@ -82,6 +90,10 @@ def command(
         api_options(rdma_dscps, profile_dirs)._replace(simulate=simulate, per_file=scope.per_file)
     )
     paths = paths or (".",)
+    if plan_dir is not None:
+        from lossless.interfaces.cli.plan_progress import show
+
+        return show(plan_dir, paths, reporting.form)
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
     require_scope(scope, paths, simulate=simulate, fixing=fix or diff)
     if diff:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LONGEST_CABLE_M = 1_000_000
 _LONGEST_DELAY_NS = 1_000_000
+_LONGEST_WORK_S = 7 * 24 * 3600
 LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 9216
 """What PORT|mtu can be (sonic-port.yang @086b03b)."""
 MOST_LOSSLESS_MTU_BYTES = 9216
@@ -104,6 +105,14 @@ def _delay(text: str) -> int:
     return delay_ns
 
 
+def _work_time(text: str) -> int:
+    """Return how long people or switches take for something, in whole seconds."""
+    seconds = -(-parse_duration(text) // 10**9)
+    if not 0 < seconds <= _LONGEST_WORK_S:
+        raise QuantityError(f"{text!r} is no time for a step: it takes 1 s to {_LONGEST_WORK_S // 3600} h")
+    return seconds
+
+
 RATE = Quantity("RATE", _short(_rate))
 CABLE = Quantity("LENGTH", _short(_cable))
 PORT_MTU = Quantity("BYTES", _short(_frame("MTU of a port", LEAST_MTU_BYTES, MOST_MTU_BYTES)))
@@ -112,3 +121,4 @@ LOSSLESS_MTU = Quantity(
 )
 PERCENT = Quantity("PERCENT", _short(parse_percent))
 DELAY = Quantity("TIME", _short(_delay))
+WORK_TIME = Quantity("TIME", _short(_work_time))

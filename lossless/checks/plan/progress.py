@@ -1,0 +1,104 @@
+"""How far switches are in a plan: which step each has reached, and which rows are neither old nor new."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+Row = tuple[str, str]
+
+
+class Milestone(NamedTuple):
+    """A batch of a plan on one switch: its step and number, and what the rows that the plan touches are after it."""
+
+    step: int
+    batch: int
+    rows: Mapping[Row, Any]
+
+
+class DeviceProgress(NamedTuple):
+    """How far one switch is.
+
+    ``done`` of ``batches`` are done, the last of them in step ``step`` (0: none yet). ``partly`` are rows that are
+    already those of the next batch, where it has begun; ``neither`` those that are of no state of the plan.
+    """
+
+    device: str
+    done: int
+    batches: int
+    step: int
+    partly: tuple[str, ...] = ()
+    neither: tuple[str, ...] = ()
+
+    @property
+    def finished(self) -> bool:
+        """Whether nothing of the plan is left to do on the switch."""
+        return self.done == self.batches and not (self.partly or self.neither)
+
+
+def milestones(plan: Mapping[str, Any], device: str) -> tuple[Milestone, ...]:
+    """Return the states that a switch passes in a plan, the start first; one alone where the plan leaves it alone.
+
+    ``plan`` is what plan.json holds.
+    """
+    batches = tuple(_batches(plan, device))
+    start: dict[Row, Any] = {}
+    for _, _, batch in reversed(batches):
+        start.update(_rows(batch["before"]))
+    passed = [Milestone(0, 0, start)]
+    for step, number, batch in batches:
+        passed.append(Milestone(step, number, {**passed[-1].rows, **_rows(batch["after"])}))
+    return tuple(passed)
+
+
+def progress(plan: Mapping[str, Any], device: str, running: Mapping[str, Any]) -> DeviceProgress:
+    """Return how far a switch is, by its running configuration."""
+    passed = milestones(plan, device)
+    there = {row: _as_database(_row(running, row)) for row in passed[0].rows}
+    done = max(range(len(passed)), key=lambda number: (_agreeing(passed[number], there), number))
+    unlike = [row for row, value in there.items() if value != _as_database(passed[done].rows[row])]
+    known = {row: [_as_database(each.rows[row]) for each in passed] for row in unlike}
+    neither = tuple("|".join(row) for row in unlike if there[row] not in known[row])
+    partly = tuple("|".join(row) for row in unlike if there[row] in known[row])
+    return DeviceProgress(device, done, len(passed) - 1, passed[done].step, partly, neither)
+
+
+def _agreeing(milestone: Milestone, there: Mapping[Row, Any]) -> int:
+    return sum(1 for row, value in milestone.rows.items() if there[row] == _as_database(value))
+
+
+def _batches(plan: Mapping[str, Any], device: str) -> Iterator[tuple[int, int, Mapping[str, Any]]]:
+    for step in plan["steps"]:
+        for group in step["switches"]:
+            if device in group.get("devices", plan["groups"][group["group"]]):
+                for number, batch in enumerate(group["batches"], 1):
+                    yield step["number"], number, batch
+
+
+def _rows(tables: Mapping[str, Mapping[str, Any]]) -> dict[Row, Any]:
+    return {(table, key): row for table, rows in tables.items() for key, row in rows.items()}
+
+
+def _row(running: Mapping[str, Any], row: Row) -> Any:
+    rows = running.get(row[0])
+    return rows.get(row[1]) if isinstance(rows, dict) else None
+
+
+def _as_database(row: Any) -> Any:
+    """Return a row as the database holds it: values are text, lists joined by commas."""
+    if not isinstance(row, dict):
+        return row
+    return {
+        name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        for name, value in row.items()
+        if name != "NULL"
+    }
+
+
+def devices_of(plan: Mapping[str, Any]) -> Sequence[str]:
+    """Return the switches of a plan."""
+    return [device for devices in plan["groups"].values() for device in devices]

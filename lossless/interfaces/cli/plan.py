@@ -1,0 +1,82 @@
+"""``lossless plan``: the order of steps in which a fabric in service becomes what an intent declares."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.interfaces.cli.app import COMMANDS, OK
+from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options.quantities import WORK_TIME
+from lossless.interfaces.cli.terminal import next_step, notice, out, out_json, style_for
+
+if TYPE_CHECKING:
+    from lossless.api import Plan
+
+
+@click.command("plan", short_help=COMMANDS["plan"])
+@click.argument("current", metavar="CURRENT...", nargs=-1, required=True, type=click.Path())
+@click.argument("target", metavar="TARGET", type=click.Path())
+@click.option(
+    "-o", "--output", "output_dir", metavar="DIR", help="Folder to write the plan and its steps below."
+)
+@click.option(
+    "--max-ports-down",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Ports that may be down at the same time (default: those of one switch).",
+)
+@click.option("--per-step", type=WORK_TIME, metavar="TIME", help="Longest that a step may take, like 30min.")
+@click.option("--drain-time", type=WORK_TIME, metavar="TIME", help="How long it takes to drain a switch.")
+@click.option("--link-up-time", type=WORK_TIME, metavar="TIME", help="How long until a port is up again.")
+@rdma_dscp
+@profiles
+@written_as("the plan is")
+@how_much("all that a step changes")
+def command(
+    current: tuple[str, ...],
+    target: str,
+    output_dir: str | None,
+    max_ports_down: int | None,
+    per_step: int | None,
+    drain_time: int | None,
+    link_up_time: int | None,
+    rdma_dscps: tuple[int, ...],
+    profile_dirs: tuple[str, ...],
+    output_format: str,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Plan a change of a fabric in service: steps, each of them safe, and the way back from each.
+
+    CURRENT is the intent that the fabric was rendered from, or files of its switches, a folder of them, and what its
+    hosts report. TARGET is an intent. Every state on the way is evaluated: any part of a step done, in any order that
+    the switch's updater may choose. With -o DIR the plan is written: plan.md for the change ticket, plan.json, and a
+    folder a step with patches, Ansible playbooks and scripts. Exit codes: 0 planned, 2 not read, or no safe order.
+    """
+    from lossless import api
+
+    limits = api.PlanLimits(max_ports_down, per_step, drain_time or 0, link_up_time or 0)
+    plan = api.plan(current, target, limits=limits, options=api_options(rdma_dscps, profile_dirs))
+    if output_format == "json":
+        out_json(plan.to_data())
+    else:
+        from lossless.output.report.plan_text import plan_text
+
+        out(plan_text(plan.to_data(), style_for(sys.stdout, verbose=verbose)))
+    if output_dir is not None and plan.steps:
+        files = api.write_plan(plan, output_dir, _pages(plan))
+        notice(f"{len(files)} files below {output_dir}; {output_dir}/plan.md has what to run")
+    elif plan.steps and output_format == "text":
+        next_step("lossless plan ... -o DIR  # writes the plan, its patches and playbooks", quiet=quiet)
+    return OK
+
+
+def _pages(plan: Plan) -> dict[str, str]:
+    from lossless.output.report.plan_markdown import plan_markdown
+    from lossless.output.report.plan_picture import plan_picture
+
+    data = plan.to_data()
+    return {"plan.md": plan_markdown(data), "plan.svg": plan_picture(data)}

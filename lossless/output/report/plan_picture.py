@@ -1,0 +1,129 @@
+"""The order of a plan as a picture: a lane for each group of devices and one for jobs, a column for each step."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.foreign_text import spelled_out
+from lossless.ground.basics.records import NamedTuple
+from lossless.output.report.drawing import style
+from lossless.output.report.drawing.shapes import markup, px
+from lossless.output.report.drawing.text_width import text_width
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Data = Mapping[str, Any]
+
+_COLUMN_PX, _GAP_PX, _MARGIN_PX = 190, 14, 16
+_LETTERS = 30
+"""Letters of a line in a box."""
+_MOST_LINES = 6
+_PEOPLE = "by hand"
+
+
+class _Lane(NamedTuple):
+    """A lane: whose it is, and what is said of it in each step."""
+
+    name: str
+    fill: str
+    cells: tuple[tuple[str, ...], ...]
+
+    @property
+    def height_px(self) -> int:
+        """Its height, by the fullest of its boxes."""
+        return max(1, *(len(lines) for lines in self.cells)) * style.LINE_PX + 16
+
+
+def plan_picture(data: Data) -> str:
+    """Return the picture of a plan as SVG."""
+    shown = {**data, **spelled_out({key: value for key, value in data.items() if key != "groups"})}
+    lanes = [lane for lane in _lanes(shown) if any(lane.cells)]
+    left = _MARGIN_PX + max(text_width(lane.name, style.TEXT_PX) for lane in lanes) + _GAP_PX if lanes else 0
+    width = left + len(shown["steps"]) * (_COLUMN_PX + _GAP_PX) + _MARGIN_PX
+    height = _HEAD_PX + sum(lane.height_px + _GAP_PX for lane in lanes) + _MARGIN_PX
+    body = "\n".join([*_heads(shown, left), *_drawn(lanes, left, width)])
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {px(width)} {px(height)}" width="{px(width)}" '
+        f'height="{px(height)}" font-family="{style.FONT_FAMILY}" font-size="{style.TEXT_PX}" fill="{style.INK}">\n'
+        f'<rect width="100%" height="100%" fill="{style.PAPER}"/>\n{body}\n</svg>\n'
+    )
+
+
+_HEAD_PX = 58
+
+
+def _heads(data: Data, left: float) -> Iterator[str]:
+    for number, step in enumerate(data["steps"]):
+        x = left + number * (_COLUMN_PX + _GAP_PX)
+        in_use = ", ".join(map(str, step["dscps_in_use"]))
+        yield _text(x + 2, 24, f"step {step['number']}", bold=True)
+        yield _text(
+            x + 2, 42, f"jobs send DSCP {in_use}" if in_use else "no lossless class", color=style.GREY
+        )
+
+
+def _drawn(lanes: Sequence[_Lane], left: float, width: float) -> Iterator[str]:
+    y = float(_HEAD_PX)
+    for lane in lanes:
+        yield _text(_MARGIN_PX, y + lane.height_px / 2 + 4, lane.name, bold=True)
+        yield (
+            f'<line x1="{px(left)}" x2="{px(width - _MARGIN_PX)}" y1="{px(y + lane.height_px / 2)}" '
+            f'y2="{px(y + lane.height_px / 2)}" stroke="{style.FAINT}"/>'
+        )
+        for number, lines in enumerate(lane.cells):
+            if lines:
+                yield from _box(left + number * (_COLUMN_PX + _GAP_PX), y, lane, lines)
+        y += lane.height_px + _GAP_PX
+
+
+def _box(x: float, y: float, lane: _Lane, lines: Sequence[str]) -> Iterator[str]:
+    yield (
+        f'<rect x="{px(x)}" y="{px(y)}" width="{_COLUMN_PX}" height="{lane.height_px}" rx="4" fill="{lane.fill}" '
+        f'stroke="{style.FRAME_LINE}"/>'
+    )
+    for number, line in enumerate(lines):
+        yield _text(x + 8, y + 19 + number * style.LINE_PX, line)
+
+
+def _text(x: float, y: float, text: str, *, bold: bool = False, color: str = style.INK) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{px(x)}" y="{px(y)}" fill="{color}"{weight}>{markup(text)}</text>'
+
+
+def _lanes(data: Data) -> Iterator[_Lane]:
+    names = dict.fromkeys(group["group"] for step in data["steps"] for group in step["switches"])
+    for name in names:
+        size = len(data["groups"][name])
+        cells = tuple(_folded(_of_switches(step, name)) for step in data["steps"])
+        yield _Lane(
+            f"{name} ({size:,})", style.ROLE_FILLS.get(name.rstrip("-0123456789"), style.FRAME_FILL), cells
+        )
+    hosts = {group["group"]: len(group["hosts"]) for step in data["steps"] for group in step["hosts"]}
+    for name, size in hosts.items():
+        cells = tuple(_folded(_of_hosts(step, name)) for step in data["steps"])
+        yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
+    yield _Lane(
+        _PEOPLE, style.STATE_FILLS["stalled"], tuple(_folded(_by_hand(step)) for step in data["steps"])
+    )
+
+
+def _of_switches(step: Data, name: str) -> str:
+    groups = [group for group in step["switches"] if group["group"] == name]
+    return "; then ".join(", ".join(batch["titles"]) for group in groups for batch in group["batches"])
+
+
+def _of_hosts(step: Data, name: str) -> str:
+    return "; ".join(group["title"] for group in step["hosts"] if group["group"] == name)
+
+
+def _by_hand(step: Data) -> str:
+    if step["kind"] != "change":
+        return str(step["title"])
+    return "drain" if any(group["drained"] for group in step["switches"]) else ""
+
+
+def _folded(text: str) -> tuple[str, ...]:
+    lines = wrap(text, _LETTERS, break_on_hyphens=False)
+    return tuple(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "..."])

@@ -1,0 +1,102 @@
+"""A plan as text: how many steps, each with what it changes, interrupts and leaves to people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.foreign_text import spelled_out
+from lossless.ground.basics.wording import listed
+from lossless.output.report.columns import cut, wrapped
+from lossless.output.report.text_style import PLAIN, TextStyle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    Data = Mapping[str, Any]
+    """A plan as plain data, as plan.json has it."""
+
+_MINUTE_S = 60
+_DIGITS = 15
+"""Digits up to which a number of states is written out."""
+
+
+def plan_text(data: Data, style: TextStyle = PLAIN) -> str:
+    """Return a plan for a terminal."""
+    named = spelled_out({key: value for key, value in data.items() if key not in ("groups", "back")})
+    shown = {**data, **named}
+    return "\n\n".join([_head(shown, style), *(_step(step, shown, style) for step in shown["steps"])])
+
+
+def headline(data: Data) -> str:
+    """Return how many steps a plan has, and what it leads to."""
+    steps = len(data["steps"])
+    if not steps:
+        return "nothing to change: the fabric is what the target declares"
+    return f"{steps} step{'' if steps == 1 else 's'} from {data['current']} to {data['target']}"
+
+
+def evaluated(data: Data) -> str:
+    """Return how many states were looked at, and for how many they stand."""
+    represented = data["states_represented"]
+    number = f"{represented:,}" if len(str(represented)) <= _DIGITS else f"10^{len(str(represented)) - 1}"
+    return f"{data['states_evaluated']:,} states were evaluated; they stand for {number} of the whole fabric, all safe"
+
+
+def duration(seconds: int) -> str:
+    """Return a time at most as people say it."""
+    if not seconds:
+        return "-"
+    return f"{seconds} s" if seconds < 2 * _MINUTE_S else f"{-(-seconds // _MINUTE_S)} min"
+
+
+def devices_of(group: Data, data: Data) -> Sequence[str]:
+    """Return the switches of a group in a step."""
+    devices: Sequence[str] = group.get("devices", data["groups"][group["group"]])
+    return devices
+
+
+def group_lines(step: Data, data: Data) -> Iterator[str]:
+    """Yield what each group does in a step."""
+    for group in step["switches"]:
+        count = len(devices_of(group, data))
+        pace = f", {group['at_once']} at a time" if group["at_once"] else ""
+        batches = "; then ".join(
+            f"{batch['how']}: {', '.join(batch['titles'])}" for batch in group["batches"]
+        )
+        yield f"{group['group']} ({count:,} switch{'' if count == 1 else 'es'}{pace}): {batches}"
+    for group in step["hosts"]:
+        yield f"{group['group']} ({len(group['hosts']):,}): {group['title']}"
+
+
+def progress_lines(reached: Sequence[Any], missing: Sequence[str], steps: int) -> Iterator[str]:
+    """Yield how far switches are in a plan, those that are as far together."""
+    together: dict[tuple[Any, ...], list[str]] = {}
+    for device in reached:
+        key = (device.done, device.batches, device.step, device.partly, device.neither)
+        together.setdefault(key, []).append(device.device)
+    for (done, batches, step, partly, neither), names in sorted(together.items()):
+        where = f"step {step} of {steps}" if step else "not begun"
+        yield f"{listed(names, 6)}: {where}, {done} of {batches} batches done"
+        if partly:
+            yield f"  the next batch is half done: {listed(partly, 6)} are new already"
+        if neither:
+            yield f"  neither old nor new: {listed(neither, 6)}"
+    if missing:
+        yield f"no file here of {listed(missing, 6)}"
+
+
+def _head(data: Data, style: TextStyle) -> str:
+    lines = [headline(data)]
+    if data["steps"]:
+        lines.append(evaluated(data))
+    return "\n".join(wrapped(line, style) for line in [*lines, *data["notes"]])
+
+
+def _step(step: Data, data: Data, style: TextStyle) -> str:
+    in_use = ", ".join(map(str, step["dscps_in_use"]))
+    use = f"jobs send DSCP {in_use}" if in_use else "no lossless class is in use"
+    time = f", {duration(step['seconds'])} at most" if step["seconds"] else ""
+    named = step["title"] if step["kind"] != "change" else "configurations change"
+    lines = [f"{step['number']}. {named}; {use}{time}"]
+    below = [*group_lines(step, data), *step["by_hand"], *dict.fromkeys(step["interrupts"])]
+    return "\n".join([*lines, *cut([wrapped(line, style, "   ") for line in below], style, "   ")])
