@@ -13,13 +13,14 @@ from lossless.checks.plan.model import PlacedStep, Step, operations_of
 from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlanStep, SwitchGroup
 from lossless.checks.plan.search import Search
 from lossless.checks.plan.states import State
+from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
+from lossless.formats.sonic.changes.patch import Operation, operations as operations_between
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from typing import Any
 
     from lossless.checks.plan.judge import Judge
     from lossless.checks.plan.model import (
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
         Config,
         HostChange,
         KindChange,
+        Order,
         Position,
+        SwitchKind,
     )
     from lossless.checks.plan.plan import Rows
 
@@ -45,12 +48,14 @@ class PlanLimits(NamedTuple):
     """What a plan may take: ports down at the same time, seconds a step; None: as much as it takes.
 
     ``drain_s`` and ``link_up_s`` are how long it takes to drain a switch and to have a port up again, where stated.
+    ``simulated``: runs of traffic have to be safe between steps too.
     """
 
     ports_down: int | None = None
     step_s: int | None = None
     drain_s: int = 0
     link_up_s: int = 0
+    simulated: bool = False
 
 
 class NoPlan(LosslessError):  # noqa: N818
@@ -67,6 +72,8 @@ def plan_of(change: Change, judge: Judge, limits: PlanLimits, names: tuple[str, 
     order = search.order()
     if order.blocked:
         raise NoPlan(*_refusal(order.blocked))
+    if limits.simulated:
+        _require_safe_runs(search, order, judge)
     parts = tuple(_Assembly(search, limits).parts(order.steps))
     steps = tuple(_numbered(step for _, step in parts))
     back = tuple(_way_back(search, judge, limits, placed.after) for placed in order.steps)
@@ -83,6 +90,19 @@ def plan_of(change: Change, judge: Judge, limits: PlanLimits, names: tuple[str, 
         notes=tuple(_notes(change, limits)),
         groups={slug(kind.title): kind.devices for kind in change.kinds},
     )
+
+
+def _require_safe_runs(search: Search, order: Order, judge: Judge) -> None:
+    """Check the states between steps with the packet-level model.
+
+    Raises:
+        NoPlan: runs show something there that they show neither before nor after the change.
+    """
+    from lossless.checks.plan.runs import unsafe_runs
+
+    shown = tuple(unsafe_runs(search, order.steps, judge.find_hardware))
+    if shown:
+        raise NoPlan("runs of traffic are not safe between steps; nothing is written", *shown)
 
 
 def slug(title: str) -> str:
@@ -224,16 +244,30 @@ class _Assembly:
         done = operations_of(kind, batch.after - batch.before)
         before, after = (self.states.config(number, State(units)) for units in (batch.before, batch.after))
         touched = dict.fromkeys(operation.path[:2] for operation in done)
+        operations = operations_between(before, after)
+        if batch.how == "patch":
+            self._require_accepted(kind, before, operations)
         return PlannedBatch(
             how=batch.how,
             titles=batch.titles,
-            operations=_in_order(before, after),
+            operations=operations,
             before=_rows(before, touched),
             after=_rows(after, touched),
             ports_down=batch.ports_down,
             moves=batch.moves,
             why=batch.why,
         )
+
+    def _require_accepted(self, kind: SwitchKind, before: Config, patch: Sequence[Operation]) -> None:
+        """Check a patch against all that the updater asks, SONiC's models included.
+
+        Raises:
+            NoPlan: it refuses it.
+        """
+        verdict = patch_verdict(before, [operation.as_json() for operation in patch], kind.updater)
+        if not verdict.accepted:
+            why = listed([f"{'|'.join(refusal.path)}: {refusal.why}" for refusal in verdict.refusals], 3)
+            raise NoPlan(f"{kind.title}: the updater refuses a patch of the plan: {why}")
 
     def _hosts(self, change: HostChange) -> HostGroup | None:
         kind = self.change.hosts[change.kind]
@@ -311,12 +345,6 @@ def _interrupts(groups: Sequence[SwitchGroup]) -> Iterator[str]:
                 yield f"{group.name}: {len(batch.ports_down)} ports go down, one after another, on each switch"
             else:
                 yield f"{group.name}: no port goes down; what the chip does to packets meanwhile is not known"
-
-
-def _in_order(before: Config, after: Config) -> Any:
-    from lossless.formats.sonic.changes.patch import operations
-
-    return operations(before, after)
 
 
 def _rows(config: Config, touched: Iterable[tuple[str, ...]]) -> Rows:

@@ -34,7 +34,7 @@ def _kind(states: States, number: int, done: Done, *, recabled: bool) -> SwitchK
     return kind._replace(
         running=running,
         target=kind.running,
-        units=units_of(running, kind.running),
+        units=units_of(running, kind.running, states.change.sent | states.change.wanted),
         cables_m=now_m,
         new_cables_m=kind.cables_m,
     )

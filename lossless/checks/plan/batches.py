@@ -75,6 +75,8 @@ def _removes_named(states: States, kind: int, before: Done, batch: Sequence[int]
 def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[UpdateRefusal, ...]:
     """Return what the updater of a kind refuses of a batch."""
     own = states.change.kinds[kind]
+    if own.unpatchable:
+        return own.unpatchable
     running, target = states.config(kind, State(before)), states.config(kind, State(after))
     return tuple(field_refusals(running, target, own.updater))
 

@@ -58,10 +58,14 @@ class Danger(NamedTuple):
 
 
 class PlacedEnd(NamedTuple):
-    """One end of a link, and the summary of the switch that it is of."""
+    """One end of a link, and the summary of the switch that it is of.
+
+    ``behavior`` numbers what its neighbors meet: ends that are alike in all have the same.
+    """
 
     summary: DeviceSummary
     end: LinkEnd
+    behavior: int
 
 
 class DeviceVerdict(NamedTuple):
@@ -76,7 +80,8 @@ class Judge:
 
     def __init__(self, find_hardware: FindHardware) -> None:
         self.states = 0
-        self._find_hardware = find_hardware
+        self.find_hardware = find_hardware
+        self._behaviors: dict[LinkEnd, int] = {}
         self._links: dict[Any, tuple[Danger, ...]] = {}
 
     def device(
@@ -85,7 +90,7 @@ class Judge:
         """Return what one switch does to packets of some DSCPs; ``cables_m`` are the real lengths, where known."""
         self.states += 1
         tables = Tables(f"{name}/config_db.json", config, shown=name)
-        fabric = read_fabric([tables], self._find_hardware, tuple(sorted(dscps)))
+        fabric = read_fabric([tables], self.find_hardware, tuple(sorted(dscps)))
         switch = fabric.switches[0]
         ports = tuple(
             port._replace(cable=port.cable._replace(real_m=cables_m[port.name]))
@@ -97,22 +102,26 @@ class Judge:
         device = Device(tables, view)
         dangers = tuple(_dangers(view, _findings(device), dscps)) if dscps else ()
         summary = summary_of(device)
-        return DeviceVerdict(dangers, {end.port: PlacedEnd(summary, end) for end in summary.ends})
+        return DeviceVerdict(dangers, {end.port: self._placed(summary, end) for end in summary.ends})
+
+    def _placed(self, summary: DeviceSummary, end: LinkEnd) -> PlacedEnd:
+        number = self._behaviors.setdefault(end._replace(neighbor=None), len(self._behaviors))
+        return PlacedEnd(summary, end, number)
 
     def link(self, near: PlacedEnd, far: PlacedEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
         """Return what is wrong between the two ends of a link, for packets of some DSCPs."""
-        key = (near.end._replace(neighbor=None), far.end._replace(neighbor=None), dscps)
+        key = (near.behavior, far.behavior, dscps)
         if key not in self._links:
             self.states += 1
             self._links[key] = tuple(_of_link(near, far, dscps))
         return self._links[key]
 
-    def host(self, host: HostQos, at: LinkEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
+    def host(self, host: HostQos, at: PlacedEnd, dscps: frozenset[int]) -> tuple[Danger, ...]:
         """Return what is wrong between the NIC of a host and its switch, for packets of some DSCPs."""
-        key = (id(host), at._replace(neighbor=None), dscps)
+        key = (id(host), at.behavior, dscps)
         if key not in self._links:
             self.states += 1
-            self._links[key] = tuple(_of_host(host, at, dscps))
+            self._links[key] = tuple(_of_host(host, at.end, dscps))
         return self._links[key]
 
 

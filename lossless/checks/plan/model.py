@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.plan.units import Unit
     from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
+    from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
     from lossless.formats.sonic.changes.patch import Operation
     from lossless.model.fabric.hosts import HostQos
 
@@ -26,7 +27,8 @@ class SwitchKind(NamedTuple):
     """Switches that run the same and are to run the same, but for their names: the first of them stands for all.
 
     ``cables_m`` and ``new_cables_m`` are the real lengths of the cables at its ports, where known, before and after.
-    ``host_ports`` are those that lead to hosts.
+    ``host_ports`` are those that lead to hosts. ``unpatchable`` is what the updater refuses of the configuration before
+    or after as a whole, and so of every patch.
     """
 
     title: str
@@ -38,6 +40,7 @@ class SwitchKind(NamedTuple):
     cables_m: Mapping[str, int] = {}
     new_cables_m: Mapping[str, int] = {}
     host_ports: frozenset[str] = frozenset()
+    unpatchable: tuple[UpdateRefusal, ...] = ()
 
 
 class HostKind(NamedTuple):

@@ -12,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.checks.plan.judge import Danger, DeviceVerdict, Judge
+    from lossless.checks.plan.judge import Danger, DeviceVerdict, Judge, PlacedEnd
     from lossless.checks.plan.model import Change, Config
 
 Done = frozenset[int]
@@ -86,26 +86,28 @@ class States:
         return sum(1 for number in batch if not units[number].comes_first) >= _MOST_UNITS
 
     def between(self, ends: Mapping[int, Sequence[State]], use: Use) -> Iterator[Danger]:
-        """Yield what is wrong between switches and hosts of which each can be in any of some states, by kind."""
+        """Yield what is wrong between switches of which each can be in any of some states, by kind."""
         for link in self.change.links:
-            for near_state in ends[link.a]:
-                near = self.verdict(link.a, near_state, use).ends.get(link.a_port)
-                for far_state in ends[link.b] if near else ():
-                    far = self.verdict(link.b, far_state, use).ends.get(link.b_port)
-                    if near and far:
-                        yield from self.judge.link(near, far, use.dscps)
+            far_ends = self._ends(link.b, link.b_port, ends[link.b], use)
+            for near in self._ends(link.a, link.a_port, ends[link.a], use):
+                for far in far_ends:
+                    yield from self.judge.link(near, far, use.dscps)
 
     def at_hosts(
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
     ) -> Iterator[Danger]:
         """Yield what is wrong between hosts, each at any of some stages, and their switches."""
         for link in self.change.host_links:
-            for state in ends[link.switch]:
-                placed = self.verdict(link.switch, state, use).ends.get(link.port)
-                for stage in stages[link.host] if placed else ():
+            for at in self._ends(link.switch, link.port, ends[link.switch], use):
+                for stage in stages[link.host]:
                     qos = self.change.hosts[link.host].stages[stage].qos
-                    if placed and qos is not None:
-                        yield from self.judge.host(qos, placed.end, use.dscps)
+                    if qos is not None:
+                        yield from self.judge.host(qos, at, use.dscps)
+
+    def _ends(self, kind: int, port: str, states: Sequence[State], use: Use) -> list[PlacedEnd]:
+        """Return what a port does in some states, each behavior once."""
+        ends = (self.verdict(kind, state, use).ends.get(port) for state in states)
+        return list({end.behavior: end for end in ends if end is not None}.values())
 
 
 def _cables_m(old: Mapping[str, int], new: Mapping[str, int], use: Use) -> Mapping[str, int]:

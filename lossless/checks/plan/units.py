@@ -51,17 +51,17 @@ class Unit(NamedTuple):
 
 
 def units_of(
-    running: Mapping[str, Any], target: Mapping[str, Any], *, apart: bool = False
+    running: Mapping[str, Any], target: Mapping[str, Any], dscps: frozenset[int]
 ) -> tuple[Unit, ...]:
     """Return the units by which the owned tables of ``running`` become those of ``target``.
 
-    ``apart``: rows of ports are one unit a table, where all of them at once are not safe.
+    ``dscps`` are those that jobs send or will send: each entry of theirs is a unit, all others of a map are one.
     """
     members: dict[tuple[str, ...], dict[str, list[Operation]]] = {}
     free = _Unnamed(named_rows(running), named_rows(target))
     for operation in operations(running, target):
         for single in _by_row(operation, running):
-            unit, member = _place(single, free, apart=apart)
+            unit, member = _place(single, free, dscps)
             members.setdefault(unit, {}).setdefault(member, []).append(single)
     return tuple(_unit(name, parts) for name, parts in members.items())
 
@@ -99,15 +99,17 @@ class _Unnamed(NamedTuple):
         return key not in (self.before if operation.op == "add" else self.after)
 
 
-def _place(operation: Operation, free: _Unnamed, *, apart: bool) -> tuple[tuple[str, ...], str]:
+def _place(operation: Operation, free: _Unnamed, dscps: frozenset[int]) -> tuple[tuple[str, ...], str]:
     """Return the unit that an operation belongs to, and the member of it: a port, a row or a field."""
     table, key, *field = operation.path
     if table in _port_tables() and (port := key.partition("|")[0]) != "global":
-        return (("rows of ports", table) if apart else ("rows of ports",)), port
+        return ("rows of ports",), port
     if table in _BY_PORT:
         member = field[0] if field and table == "CABLE_LENGTH" else key
         return ((table, "GLOBAL") if key == "GLOBAL" else (table,)), member
-    if len(field) == 1 and table in _MAPS:
+    if field and table == "DSCP_TO_TC_MAP" and not (field[0].isdecimal() and int(field[0]) in dscps):
+        return ("other entries", table, key), field[0]
+    if field and table in _MAPS:
         return (operation.op, table, key, field[0]), ""
     if free.holds(operation):
         return (operation.op, _UNNAMED, table), key
@@ -145,12 +147,14 @@ def _unit(name: tuple[str, ...], parts: Mapping[str, Sequence[Operation]]) -> Un
 
 def _title(name: tuple[str, ...], operation: Operation) -> str:
     if name[0] == "rows of ports":
-        return f"{name[1]} of ports" if len(name) > 1 else "rows of ports"
+        return "rows of ports"
     if name[1:2] == (_UNNAMED,):
         return f"{'new' if name[0] == 'add' else 'unused'} rows of {name[2]}"
     if len(name) == _ENTRY:
         goes = operation.op == "remove"
         return f"{'|'.join(name[1:])} {'goes' if goes else f'becomes {operation.value}'}"
+    if name[0] == "other entries":
+        return f"other DSCPs of {name[1]}|{name[2]}"
     verbs = {"add": "new rows of", "remove": "old rows of", "replace": "rows of", "change": "values of"}
     return f"{verbs[name[0]]} {name[1]}" if name[0] in verbs else "|".join(name)
 

@@ -9,6 +9,7 @@ from lossless.checks.plan.model import Change, HostKind, HostLinkKind, LinkKind,
 from lossless.checks.plan.units import units_of
 from lossless.formats.sonic.capabilities.updater import release_of, releases
 from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
+from lossless.formats.sonic.capabilities.updater_verdict import model_refusals
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED, tables
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
@@ -26,6 +27,7 @@ from lossless.output.render.switches import contents
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
     from lossless.ground.documents.document import Document
     from lossless.interfaces.api.options import Options
     from lossless.model.fabric.hosts import HostQos
@@ -135,6 +137,7 @@ def change_of(running: Running, target: Fabric, options: Options) -> Change:
     )
     wanted = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
     hosts, host_of = _hosts(running, target, {dscp: priorities.get(dscp) for dscp in sent}, wanted)
+    kinds = [kind._replace(units=units_of(kind.running, kind.target, sent | wanted)) for kind in kinds]
     classes = _PortClasses(kinds)
     return Change(
         tuple(kinds),
@@ -232,12 +235,19 @@ def _kind(
         devices=tuple(pair.name for pair in group),
         running=first.running.data,
         target=wanted,
-        units=units_of(first.running.data, wanted),
+        units=(),
         updater=UpdaterDevice(hwsku, release),
         cables_m=_cables_m(old) if old else {},
         new_cables_m=_cables_m(first.target) if old else {},
+        unpatchable=() if running.fabric else tuple(_model_refusals(first.running.data, wanted)),
         host_ports=frozenset(port.name for port in first.target.ports if port.leads_to == "host"),
     )
+
+
+def _model_refusals(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
+    """Yield what SONiC's models refuse of either configuration: the updater loads both before it does anything."""
+    for whole in (running, target):
+        yield from model_refusals(whole, None)
 
 
 def _hostname(pair: _Pair) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 @click.option("--per-step", type=WORK_TIME, metavar="TIME", help="Longest that a step may take, like 30min.")
 @click.option("--drain-time", type=WORK_TIME, metavar="TIME", help="How long it takes to drain a switch.")
 @click.option("--link-up-time", type=WORK_TIME, metavar="TIME", help="How long until a port is up again.")
+@click.option("--simulate", is_flag=True, help="Also run traffic through the switches between any two steps.")
 @rdma_dscp
 @profiles
 @written_as("the plan is")
@@ -43,6 +44,7 @@ def command(
     per_step: int | None,
     drain_time: int | None,
     link_up_time: int | None,
+    simulate: bool,
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
     output_format: str,
@@ -58,7 +60,7 @@ def command(
     """
     from lossless import api
 
-    limits = api.PlanLimits(max_ports_down, per_step, drain_time or 0, link_up_time or 0)
+    limits = api.PlanLimits(max_ports_down, per_step, drain_time or 0, link_up_time or 0, simulate)
     plan = api.plan(current, target, limits=limits, options=api_options(rdma_dscps, profile_dirs))
     if output_format == "json":
         out_json(plan.to_data())

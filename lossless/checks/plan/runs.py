@@ -1,0 +1,46 @@
+"""What the packet-level model shows of the states between steps: one switch of each kind, as its rows are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.lint.run import Verdicts
+from lossless.checks.lint.simulation import with_runs
+from lossless.checks.plan.states import State
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.plan.model import PlacedStep, Position
+    from lossless.checks.plan.search import Search
+    from lossless.model.hardware.load import FindHardware
+
+Shown = dict[tuple[str, str], str]
+"""What runs show, by rule and switch, in words."""
+
+
+def unsafe_runs(search: Search, steps: Sequence[PlacedStep], find_hardware: FindHardware) -> Iterator[str]:
+    """Yield what runs show of states between steps that they show of neither start nor target."""
+    allowed = _shown(search, search.start(), find_hardware).keys()
+    allowed |= _shown(search, search.goal(), find_hardware).keys()
+    for number, placed in enumerate(steps[:-1], 1):
+        for key, message in _shown(search, placed.after, find_hardware).items():
+            if key not in allowed:
+                yield f"after step {number}: {key[1]}: {message}"
+
+
+def _shown(search: Search, position: Position, find_hardware: FindHardware) -> Shown:
+    dscps = tuple(sorted(search.use_at(position).dscps))
+    if not dscps:
+        return {}
+    tables = [
+        Tables(
+            f"{kind.devices[0]}/config_db.json", search.states.config(number, State(done)), shown=kind.title
+        )
+        for number, (kind, done) in enumerate(zip(search.change.kinds, position.done, strict=True))
+    ]
+    fabric = read_fabric(tables, find_hardware, dscps)
+    findings = with_runs(Verdicts(), [fabric]).findings
+    return {(each.code, each.origin.file.partition("/")[0]): each.message for each in findings}
