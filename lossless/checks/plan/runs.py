@@ -23,8 +23,8 @@ Shown = dict[tuple[str, str], str]
 
 def unsafe_runs(search: Search, steps: Sequence[PlacedStep], find_hardware: FindHardware) -> Iterator[str]:
     """Yield what runs show of states between steps that they show of neither start nor target."""
-    allowed = _shown(search, search.start(), find_hardware).keys()
-    allowed |= _shown(search, search.goal(), find_hardware).keys()
+    ends = (search.start(), search.goal())
+    allowed = {key for position in ends for key in _shown(search, position, find_hardware)}
     for number, placed in enumerate(steps[:-1], 1):
         for key, message in _shown(search, placed.after, find_hardware).items():
             if key not in allowed:

@@ -10,6 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.drawing import style
 from lossless.output.report.drawing.shapes import markup, px
 from lossless.output.report.drawing.text_width import text_width
+from lossless.output.report.plan_text import spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -111,7 +112,7 @@ def _lanes(data: Data) -> Iterator[_Lane]:
 
 def _of_switches(step: Data, name: str) -> str:
     groups = [group for group in step["switches"] if group["group"] == name]
-    return "; then ".join(", ".join(batch["titles"]) for group in groups for batch in group["batches"])
+    return "; then ".join(spoken(batch["titles"]) for group in groups for batch in group["batches"])
 
 
 def _of_hosts(step: Data, name: str) -> str:

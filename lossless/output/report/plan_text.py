@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     """A plan as plain data, as plan.json has it."""
 
 _MINUTE_S = 60
+_TABLE_WORDS = ("new rows of ", "unused rows of ", "values of ", "old rows of ")
 _DIGITS = 15
 """Digits up to which a number of states is written out."""
 
@@ -61,11 +62,20 @@ def group_lines(step: Data, data: Data) -> Iterator[str]:
         count = len(devices_of(group, data))
         pace = f", {group['at_once']} at a time" if group["at_once"] else ""
         batches = "; then ".join(
-            f"{batch['how']}: {', '.join(batch['titles'])}" for batch in group["batches"]
+            f"{batch['how']}: {spoken(batch['titles'])}" for batch in group["batches"]
         )
         yield f"{group['group']} ({count:,} switch{'' if count == 1 else 'es'}{pace}): {batches}"
     for group in step["hosts"]:
         yield f"{group['group']} ({len(group['hosts']):,}): {group['title']}"
+
+
+def spoken(titles: Sequence[str]) -> str:
+    """Return what a batch changes, tables of which the same is said together."""
+    tables: dict[str, list[str]] = {}
+    for title in titles:
+        said = next((words for words in _TABLE_WORDS if title.startswith(words)), "")
+        tables.setdefault(said or title, []).append(title.removeprefix(said) if said else "")
+    return ", ".join(words + ", ".join(filter(None, names)) for words, names in tables.items())
 
 
 def progress_lines(reached: Sequence[Any], missing: Sequence[str], steps: int) -> Iterator[str]:

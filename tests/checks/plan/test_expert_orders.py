@@ -1,0 +1,259 @@
+"""The orders that an expert would write, found by search: for each change of roce-256 and for its way back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from lossless.api import Plan, plan
+from lossless.checks.plan.plan import PlanStep
+from tests.paths import ROOT
+
+EXAMPLE = (ROOT / "examples" / "roce-256" / "fabric.yaml").read_text(encoding="utf-8")
+RUNNING = EXAMPLE.replace("transport: rocev2\n", 'transport: rocev2\nsonic: {release: "202411"}\n')
+STORAGE = (
+    "  storage: {dscp: 28, priority: 4, lossless: true, bandwidth: 20%, "
+    "ecn: {min: 800 KiB, max: 3200 KiB, probability: 20%}}\n"
+)
+TWO_CLASSES = RUNNING.replace("  cnp: ", f"{STORAGE}  cnp: ").replace(
+    "priority: 0, bandwidth: 50%", "priority: 0, bandwidth: 30%"
+)
+_CLASSES, _REST = RUNNING.index("classes:"), RUNNING.index("hardware:")
+
+
+def with_preset(name: str) -> str:
+    """Return the example with the classes of a preset."""
+    return f"{RUNNING[:_CLASSES]}preset: {name}\n{RUNNING[_REST:]}"
+
+
+def changed(old: str, new: str) -> str:
+    """Return the example with one of its values changed."""
+    assert old in RUNNING
+    return RUNNING.replace(old, new)
+
+
+def told(steps: Iterable[PlanStep]) -> list[str]:
+    """Return steps in a line each: batches of switches that do the same once, then hosts."""
+    return [_line(step) for step in steps]
+
+
+def _line(step: PlanStep) -> str:
+    switches = dict.fromkeys(
+        " then ".join(f"{batch.how}({', '.join(batch.titles)})" for batch in group.batches)
+        for group in step.switches
+    )
+    return " | ".join([*switches, *(f"hosts {group.title}" for group in step.hosts)]) or step.kind
+
+
+def planned(folder: Path, before: str, after: str) -> Plan:
+    """Return the plan from one text of an intent to another."""
+    (folder / "before.yaml").write_text(before, encoding="utf-8")
+    (folder / "after.yaml").write_text(after, encoding="utf-8")
+    return plan([folder / "before.yaml"], folder / "after.yaml")
+
+
+class Order(NamedTuple):
+    """A change, the steps that lead there, and those of the way back from the last one."""
+
+    before: str
+    after: str
+    steps: list[str]
+    back: list[str]
+
+
+ORDERS = {
+    "new DSCP": Order(
+        before=RUNNING,
+        after=changed("dscp: 26", "dscp: 24"),
+        steps=[
+            "patch(DSCP_TO_TC_MAP|AZURE|24 becomes 3) | hosts take in DSCP 24 too",
+            "hosts send DSCP 24, no longer DSCP 26",
+            "jobs",
+            "patch(DSCP_TO_TC_MAP|AZURE|26 becomes 0) | hosts take in DSCP 26 no longer",
+        ],
+        back=[
+            ("patch(DSCP_TO_TC_MAP|AZURE|26 becomes 3) | hosts back to before: take in DSCP 26 no longer"),
+            "hosts back to before: send DSCP 24, no longer DSCP 26",
+            "jobs",
+            "patch(DSCP_TO_TC_MAP|AZURE|24 becomes 0) | hosts back to before: take in DSCP 24 too",
+        ],
+    ),
+    "new lossless class": Order(
+        before=RUNNING,
+        after=TWO_CLASSES,
+        steps=[
+            (
+                "write(values of BUFFER_POOL) then patch(DSCP_TO_TC_MAP|AZURE|28 becomes 4, "
+                "TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 4, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 "
+                "becomes 4, values of SCHEDULER, new rows of SCHEDULER, rows of ports) | hosts take in "
+                "DSCP 28 too"
+            ),
+            "hosts send DSCP 28",
+        ],
+        back=[
+            "patch(values of SCHEDULER) | hosts back to before: send DSCP 28",
+            "jobs",
+            (
+                "patch(DSCP_TO_TC_MAP|AZURE|28 becomes 0, TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 0, "
+                "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 goes, rows of ports) then write(values of "
+                "BUFFER_POOL) then patch(unused rows of SCHEDULER) | hosts back to before: take in DSCP "
+                "28 too"
+            ),
+        ],
+    ),
+    "PFC off": Order(
+        before=TWO_CLASSES,
+        after=RUNNING,
+        steps=[
+            "patch(values of SCHEDULER) | hosts no longer DSCP 28",
+            "jobs",
+            (
+                "patch(DSCP_TO_TC_MAP|AZURE|28 becomes 0, TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 0, "
+                "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 goes, rows of ports) then write(values of "
+                "BUFFER_POOL) then patch(unused rows of SCHEDULER) | hosts take in DSCP 28 no longer"
+            ),
+        ],
+        back=[
+            (
+                "write(values of BUFFER_POOL) then patch(DSCP_TO_TC_MAP|AZURE|28 becomes 4, "
+                "TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 4, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 "
+                "becomes 4, values of SCHEDULER, new rows of SCHEDULER, rows of ports) | hosts back to "
+                "before: take in DSCP 28 no longer"
+            ),
+            "hosts back to before: no longer DSCP 28",
+        ],
+    ),
+    "watchdog timers": Order(
+        before=RUNNING,
+        after=changed("detection: 1200ms", "detection: 800ms"),
+        steps=[
+            "patch(PFC_WD)",
+        ],
+        back=[
+            "patch(PFC_WD)",
+        ],
+    ),
+    "ECN curve": Order(
+        before=RUNNING,
+        after=changed("min: 800 KiB, max: 3200 KiB", "min: 4 MiB, max: 8 MiB"),
+        steps=[
+            "write(values of WRED_PROFILE)",
+        ],
+        back=[
+            "write(values of WRED_PROFILE)",
+        ],
+    ),
+    "alpha": Order(
+        before=RUNNING,
+        after=changed("probability: 20%}}", "probability: 20%}, buffer: {dynamic_th: 1}}"),
+        steps=[
+            "patch(values of BUFFER_PROFILE)",
+        ],
+        back=[
+            "patch(values of BUFFER_PROFILE)",
+        ],
+    ),
+    "longer cables": Order(
+        before=RUNNING,
+        after=changed("uplink: 30m", "uplink: 60m"),
+        steps=[
+            (
+                "write(values of BUFFER_POOL, new rows of BUFFER_PROFILE) then patch(rows of ports, "
+                "CABLE_LENGTH) then write(unused rows of BUFFER_PROFILE)"
+            ),
+            "cables",
+        ],
+        back=[
+            "cables",
+            (
+                "write(new rows of BUFFER_PROFILE) then patch(rows of ports, CABLE_LENGTH) then "
+                "write(values of BUFFER_POOL, unused rows of BUFFER_PROFILE)"
+            ),
+        ],
+    ),
+    "another preset": Order(
+        before=with_preset("azure"),
+        after=with_preset("nvidia"),
+        steps=[
+            (
+                "patch(other DSCPs of DSCP_TO_TC_MAP|AZURE, DSCP_TO_TC_MAP|AZURE|26 becomes 3, values of "
+                "SCHEDULER, new rows of SCHEDULER) then write(values of WRED_PROFILE) | hosts take in "
+                "DSCP 26 too"
+            ),
+            "hosts send DSCP 26, no longer DSCP 3, 4",
+            "jobs",
+            (
+                "patch(DSCP_TO_TC_MAP|AZURE|3 becomes 0, DSCP_TO_TC_MAP|AZURE|4 becomes 0, "
+                "TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 0, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 "
+                "goes, rows of ports) then write(values of BUFFER_POOL) then patch(unused rows of "
+                "SCHEDULER) | hosts take in DSCP 3, 4 no longer"
+            ),
+        ],
+        back=[
+            (
+                "write(values of BUFFER_POOL, values of WRED_PROFILE) then patch(other DSCPs of "
+                "DSCP_TO_TC_MAP|AZURE, DSCP_TO_TC_MAP|AZURE|3 becomes 3, DSCP_TO_TC_MAP|AZURE|4 becomes "
+                "4, TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 4, "
+                "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 4, new rows of SCHEDULER, values of "
+                "SCHEDULER) then patch(rows of ports) then patch(unused rows of SCHEDULER) | hosts back "
+                "to before: take in DSCP 3, 4 no longer"
+            ),
+            "hosts back to before: send DSCP 26, no longer DSCP 3, 4",
+            "jobs",
+            "patch(DSCP_TO_TC_MAP|AZURE|26 becomes 1) | hosts back to before: take in DSCP 26 too",
+        ],
+    ),
+    "another priority": Order(
+        before=RUNNING,
+        after=changed("priority: 3", "priority: 4"),
+        steps=[
+            "stop",
+            (
+                "patch(DSCP_TO_TC_MAP|AZURE|26 becomes 4, TC_TO_PRIORITY_GROUP_MAP|AZURE|3 becomes 0, "
+                "TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 4, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|3 "
+                "goes, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 4, rows of ports) | hosts set "
+                "as the target says"
+            ),
+            "start",
+        ],
+        back=[
+            "stop",
+            (
+                "patch(DSCP_TO_TC_MAP|AZURE|26 becomes 3, TC_TO_PRIORITY_GROUP_MAP|AZURE|3 becomes 3, "
+                "TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 0, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 "
+                "goes, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|3 becomes 3, rows of ports) | hosts back "
+                "to before: set as the target says"
+            ),
+            "start",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_the_order_of_a_change_is_that_of_an_expert(tmp_path: Path, name: str) -> None:
+    order = ORDERS[name]
+    assert told(planned(tmp_path, order.before, order.after).steps) == order.steps
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_the_way_back_is_that_of_an_expert(tmp_path: Path, name: str) -> None:
+    order = ORDERS[name]
+    assert told(planned(tmp_path, order.before, order.after).back[-1]) == order.back
+
+
+def test_removal_of_a_dscp_waits_until_jobs_have_restarted(tmp_path: Path) -> None:
+    steps = planned(tmp_path, RUNNING, changed("dscp: 26", "dscp: 24")).steps
+    assert [(step.kind, step.in_use) for step in steps] == [
+        ("change", (26,)),
+        ("change", (24, 26)),
+        ("jobs", (24, 26)),
+        ("change", (24,)),
+    ]
+
+
+def test_nothing_to_change_is_no_step(tmp_path: Path) -> None:
+    assert planned(tmp_path, RUNNING, RUNNING).steps == ()
