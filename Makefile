@@ -63,6 +63,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/render.py
 	$(BIN)/python benchmarks/render_many.py
 	$(BIN)/python benchmarks/scale.py
+	$(BIN)/python benchmarks/plan.py
 	$(BIN)/python benchmarks/deadlock.py
 	$(BIN)/python benchmarks/many.py
 	$(BIN)/python benchmarks/yaml.py

@@ -17,6 +17,7 @@ from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
 from lossless.formats.sonic.changes.patch import Operation, operations as operations_between
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
@@ -304,10 +305,7 @@ class _Assembly:
         down = {port for batch in group.batches for port in batch.ports_down}
         pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
         if kind.host_ports & down or (change.drained and kind.host_ports):
-            return (
-                f"{group.name}: hosts hang on such a switch by one link each, so the network cannot drain it: have the "
-                f"job scheduler take jobs off the hosts behind it first ({pace})"
-            )
+            return f"{group.name}: {_drain_of_hosts(kind)} ({pace})"
         if not change.drained:
             return (
                 f"{group.name}: the ports go down one after another; shut down the BGP session of each first, the "
@@ -333,6 +331,20 @@ class _Assembly:
 
 STILL_S = 600
 """How long counters of a DSCP stand still before it is gone. A choice: longer than jobs pause for a checkpoint."""
+
+
+def _drain_of_hosts(kind: SwitchKind) -> str:
+    """Return how jobs leave the hosts of a leaf: to the second ToR, where there is one that carries them."""
+    scheduler = "have the job scheduler take jobs off the hosts behind it first"
+    if kind.dual_tor_bps is None:
+        return f"its hosts are attached by single links, so the network cannot drain it: {scheduler}"
+    down, up = map(format_rate, kind.dual_tor_bps)
+    if kind.dual_tor_bps[0] > kind.dual_tor_bps[1]:
+        return f"the second ToR has {up} up for {down} of hosts, too little to carry all of them: {scheduler}"
+    return (
+        f"move its hosts to the second ToR first (config muxcable mode standby all), which has {up} up for {down} of "
+        "hosts, and back after"
+    )
 
 
 def _interrupts(groups: Sequence[SwitchGroup]) -> Iterator[str]:

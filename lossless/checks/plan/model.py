@@ -27,7 +27,8 @@ class SwitchKind(NamedTuple):
     """Switches that run the same and are to run the same, but for their names: the first of them stands for all.
 
     ``cables_m`` and ``new_cables_m`` are the real lengths of the cables at its ports, where known, before and after.
-    ``host_ports`` are those that lead to hosts. ``unpatchable`` is what the updater refuses of the configuration before
+    ``host_ports`` are those that lead to hosts. ``dual_tor_bps`` is, for a ToR whose
+    hosts are attached to a second one too, the speed of its ports to hosts and of those up. ``unpatchable`` is what the updater refuses of the configuration before
     or after as a whole, and so of every patch.
     """
 
@@ -40,6 +41,7 @@ class SwitchKind(NamedTuple):
     cables_m: Mapping[str, int] = {}
     new_cables_m: Mapping[str, int] = {}
     host_ports: frozenset[str] = frozenset()
+    dual_tor_bps: tuple[int, int] | None = None
     unpatchable: tuple[UpdateRefusal, ...] = ()
 
 

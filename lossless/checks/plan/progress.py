@@ -59,7 +59,7 @@ def progress(plan: Mapping[str, Any], device: str, running: Mapping[str, Any]) -
     """Return how far a switch is, by its running configuration."""
     passed = milestones(plan, device)
     there = {row: _as_database(_row(running, row)) for row in passed[0].rows}
-    done = max(range(len(passed)), key=lambda number: (_agreeing(passed[number], there), number))
+    done = max(range(len(passed)), key=lambda number: (_agreeing(passed[number], there), -number))
     unlike = [row for row, value in there.items() if value != _as_database(passed[done].rows[row])]
     known = {row: [_as_database(each.rows[row]) for each in passed] for row in unlike}
     neither = tuple("|".join(row) for row in unlike if there[row] not in known[row])

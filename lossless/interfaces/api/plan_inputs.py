@@ -239,9 +239,18 @@ def _kind(
         updater=UpdaterDevice(hwsku, release),
         cables_m=_cables_m(old) if old else {},
         new_cables_m=_cables_m(first.target) if old else {},
+        dual_tor_bps=_dual_tor_bps(first.target),
         unpatchable=() if running.fabric else tuple(_model_refusals(first.running.data, wanted)),
         host_ports=frozenset(port.name for port in first.target.ports if port.leads_to == "host"),
     )
+
+
+def _dual_tor_bps(switch: Switch) -> tuple[int, int] | None:
+    """Return the speed of the ports of a dual ToR to hosts, and up; None where it is none."""
+    if switch.qos.tunnel is None:
+        return None
+    speeds = [(port.leads_to == "host", port.speed_bps or 0) for port in switch.ports if port.placed]
+    return sum(bps for to_host, bps in speeds if to_host), sum(bps for to_host, bps in speeds if not to_host)
 
 
 def _model_refusals(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:

@@ -61,9 +61,7 @@ def group_lines(step: Data, data: Data) -> Iterator[str]:
     for group in step["switches"]:
         count = len(devices_of(group, data))
         pace = f", {group['at_once']} at a time" if group["at_once"] else ""
-        batches = "; then ".join(
-            f"{batch['how']}: {spoken(batch['titles'])}" for batch in group["batches"]
-        )
+        batches = "; then ".join(f"{batch['how']}: {spoken(batch['titles'])}" for batch in group["batches"])
         yield f"{group['group']} ({count:,} switch{'' if count == 1 else 'es'}{pace}): {batches}"
     for group in step["hosts"]:
         yield f"{group['group']} ({len(group['hosts']):,}): {group['title']}"

@@ -1,0 +1,146 @@
+"""``lossless plan``: what a person sees, what a program reads, what is refused, and how far a change has come."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lossless.api import render
+from tests.interfaces.cli.conftest import Cli
+from tests.paths import ROOT
+
+EXAMPLE = ROOT / "examples" / "roce-256"
+OLD = (
+    (EXAMPLE / "fabric.yaml")
+    .read_text(encoding="utf-8")
+    .replace("transport: rocev2\n", 'transport: rocev2\nsonic: {release: "202411"}\n')
+)
+NEW = OLD.replace("dscp: 26", "dscp: 24")
+
+
+@pytest.fixture(autouse=True)
+def _intents(cli: Cli) -> None:
+    """Put both intents into the folder of the run."""
+    Path("old.yaml").write_text(OLD, encoding="utf-8")
+    Path("new.yaml").write_text(NEW, encoding="utf-8")
+
+
+@pytest.fixture
+def running(cli: Cli) -> Path:
+    """Return a folder of what the switches of the old intent run."""
+    render("old.yaml", "running", base_dir=EXAMPLE / "base")
+    return Path("running")
+
+
+def written(name: str, text: str) -> str:
+    """Write an intent, and return its name."""
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def test_each_step_says_what_changes_and_what_jobs_send(wide: Cli) -> None:
+    outcome = wide("plan", "old.yaml", "new.yaml")
+    assert outcome.code == 0
+    assert [line for line in outcome.out.splitlines() if line[:1].isdigit()] == [
+        "4 steps from old.yaml to new.yaml",
+        "79 states were evaluated; they stand for 141,733,920,770 of the whole fabric, all safe",
+        "1. configurations change; jobs send DSCP 26, 1 s at most",
+        "2. configurations change; jobs send DSCP 24, 26",
+        "3. jobs restart; jobs send DSCP 24, 26",
+        "4. configurations change; jobs send DSCP 24, 1 s at most",
+    ]
+    assert "   hosts (32): take in DSCP 24 too" in outcome.out
+    assert "its queue pairs keep DSCP 26" in outcome.out
+
+
+def test_json_has_the_rows_of_every_batch(cli: Cli) -> None:
+    data = json.loads(cli("plan", "old.yaml", "new.yaml", "--format", "json").out)
+    (batch,) = data["steps"][0]["switches"][0]["batches"]
+    assert batch["operations"] == [{"op": "replace", "path": "/DSCP_TO_TC_MAP/AZURE/24", "value": "3"}]
+    assert batch["before"]["DSCP_TO_TC_MAP"]["AZURE"]["24"] == "0"
+    assert batch["after"]["DSCP_TO_TC_MAP"]["AZURE"]["24"] == "3"
+    assert data["groups"] == {"leaf": ["leaf1", "leaf2"], "spine": ["spine1", "spine2"]}
+    assert len(data["rollback"]) == 4
+
+
+def test_files_of_switches_lead_to_the_same_steps(cli: Cli, running: Path) -> None:
+    by_files = json.loads(cli("plan", str(running), "new.yaml", "--format", "json").out)
+    by_intent = json.loads(cli("plan", "old.yaml", "new.yaml", "--format", "json").out)
+    assert [step["switches"] for step in by_files["steps"]] == [
+        step["switches"] for step in by_intent["steps"]
+    ]
+    assert [step["dscps_in_use"] for step in by_files["steps"]] == [[26], [24, 26], [24, 26], [24]]
+
+
+def test_a_step_that_is_too_long_is_split_by_switches(cli: Cli) -> None:
+    longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
+    whole = json.loads(cli("plan", "old.yaml", longer, "--format", "json").out)["steps"]
+    split = json.loads(cli("plan", "old.yaml", longer, "--per-step", "80s", "--format", "json").out)["steps"]
+    assert [step["seconds"] for step in whole][0] > 80
+    assert all(step["seconds"] <= 80 for step in split)
+    assert [step["switches"][0].get("devices") for step in split if step["switches"]] == [
+        ["leaf1"],
+        ["leaf2"],
+    ]
+
+
+def test_what_is_missing_on_one_side_is_named(cli: Cli, running: Path) -> None:
+    shutil.rmtree(running / "spine2")
+    outcome = cli("plan", str(running), "new.yaml", "-o", "out")
+    assert outcome.code == 2
+    assert "spine2: in the target, and nothing says what runs there" in outcome.err.replace("\n  ", " ")
+    assert not Path("out").exists()
+
+
+def test_a_switch_in_service_that_the_target_does_not_have_is_named(cli: Cli, running: Path) -> None:
+    text = (running / "leaf2" / "config_db.json").read_text(encoding="utf-8")
+    (running / "leaf9").mkdir()
+    (running / "leaf9" / "config_db.json").write_text(text.replace('"leaf2"', '"leaf9"'), encoding="utf-8")
+    outcome = cli("plan", str(running), "new.yaml")
+    assert outcome.code == 2
+    assert "leaf9: in service, and not in the target" in outcome.err
+
+
+def test_an_unknown_release_is_refused(cli: Cli) -> None:
+    plain = written("plain.yaml", OLD.replace('sonic: {release: "202411"}\n', ""))
+    outcome = cli("plan", plain, plain)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "leaf1 runs an unknown release; state sonic.release in the intent" in outcome.err
+
+
+def test_switches_of_one_tier_on_several_releases_are_refused(cli: Cli, running: Path) -> None:
+    file = running / "leaf2" / "config_db.json"
+    file.write_text(
+        file.read_text(encoding="utf-8").replace("version_202411_01", "version_202405_01"), encoding="utf-8"
+    )
+    any_release = written("any.yaml", NEW.replace('sonic: {release: "202411"}\n', ""))
+    outcome = cli("plan", str(running), any_release)
+    assert outcome.code == 2
+    assert (
+        "switches of one tier (leaf) run several releases: 202405 (leaf2), 202411 (leaf1)"
+        in outcome.err.replace("\n  ", " ")
+    )
+
+
+def test_a_target_with_errors_is_refused_with_its_findings(cli: Cli) -> None:
+    wrong = written("wrong.yaml", NEW.replace("detection: 1200ms", "detection: 10ms"))
+    outcome = cli("plan", "old.yaml", wrong)
+    assert outcome.code == 2
+    assert outcome.err.startswith("wrong.yaml:") and "WD003 detection of 10 ms" in outcome.err
+
+
+def test_a_step_cannot_be_shorter_than_one_switch_takes(cli: Cli) -> None:
+    longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
+    outcome = cli("plan", "old.yaml", longer, "--per-step", "5s")
+    assert outcome.code == 2
+    assert "--per-step has to be that long at least" in outcome.err
+
+
+def test_several_jobs_stop_where_no_order_is_safe(cli: Cli) -> None:
+    moved = written("moved.yaml", OLD.replace("priority: 3", "priority: 4"))
+    steps = json.loads(cli("plan", "old.yaml", moved, "--format", "json").out)["steps"]
+    assert [step["kind"] for step in steps] == ["stop", "change", "start"]
+    assert [step["dscps_in_use"] for step in steps] == [[26], [], [26]]
