@@ -1,4 +1,4 @@
-"""How long a plan takes for 1,024 switches and 8,192 hosts: from an intent, from the files of all switches, and written.
+"""How long a plan takes for 1,024 switches and 8,192 hosts: from an intent, and from the files of all switches.
 
     python benchmarks/plan.py
 

@@ -27,9 +27,9 @@ class SwitchKind(NamedTuple):
     """Switches that run the same and are to run the same, but for their names: the first of them stands for all.
 
     ``cables_m`` and ``new_cables_m`` are the real lengths of the cables at its ports, where known, before and after.
-    ``host_ports`` are those that lead to hosts. ``dual_tor_bps`` is, for a ToR whose
-    hosts are attached to a second one too, the speed of its ports to hosts and of those up. ``unpatchable`` is what the updater refuses of the configuration before
-    or after as a whole, and so of every patch.
+    ``host_ports`` are those that lead to hosts. ``dual_tor_bps`` is, for a ToR whose hosts are attached to a second one
+    too, the speed of its ports to hosts and of those up. ``unpatchable`` is what the updater refuses of the
+    configuration before or after as a whole, and so of every patch.
     """
 
     title: str

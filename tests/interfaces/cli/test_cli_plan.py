@@ -22,14 +22,14 @@ NEW = OLD.replace("dscp: 26", "dscp: 24")
 
 
 @pytest.fixture(autouse=True)
-def _intents(cli: Cli) -> None:
-    """Put both intents into the folder of the run."""
+def _intents(cli: Cli) -> None:  # noqa: ARG001
+    """Put both intents into the folder that ``cli`` runs in."""
     Path("old.yaml").write_text(OLD, encoding="utf-8")
     Path("new.yaml").write_text(NEW, encoding="utf-8")
 
 
 @pytest.fixture
-def running(cli: Cli) -> Path:
+def running(_intents: None) -> Path:
     """Return a folder of what the switches of the old intent run."""
     render("old.yaml", "running", base_dir=EXAMPLE / "base")
     return Path("running")
@@ -79,7 +79,7 @@ def test_a_step_that_is_too_long_is_split_by_switches(cli: Cli) -> None:
     longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
     whole = json.loads(cli("plan", "old.yaml", longer, "--format", "json").out)["steps"]
     split = json.loads(cli("plan", "old.yaml", longer, "--per-step", "80s", "--format", "json").out)["steps"]
-    assert [step["seconds"] for step in whole][0] > 80
+    assert whole[0]["seconds"] > 80
     assert all(step["seconds"] <= 80 for step in split)
     assert [step["switches"][0].get("devices") for step in split if step["switches"]] == [
         ["leaf1"],
@@ -129,7 +129,8 @@ def test_a_target_with_errors_is_refused_with_its_findings(cli: Cli) -> None:
     wrong = written("wrong.yaml", NEW.replace("detection: 1200ms", "detection: 10ms"))
     outcome = cli("plan", "old.yaml", wrong)
     assert outcome.code == 2
-    assert outcome.err.startswith("wrong.yaml:") and "WD003 detection of 10 ms" in outcome.err
+    assert outcome.err.startswith("wrong.yaml:")
+    assert "WD003 detection of 10 ms" in outcome.err
 
 
 def test_a_step_cannot_be_shorter_than_one_switch_takes(cli: Cli) -> None:
