@@ -147,7 +147,8 @@ class Walk:
 
     def _arrived(self, place: Place, configs: Mapping[str, Config], dscps: frozenset[int], where: str) -> None:
         for name, config in place.configs.items():
-            wrong = [table for table in {*config, *configs[name]} if config.get(table) != configs[name].get(table)]
+            goal = configs[name]
+            wrong = [table for table in {*config, *goal} if (config.get(table) or {}) != (goal.get(table) or {})]
             if wrong:
                 self.faults.append(f"{where}: {name} does not end with its {wrong}")
         in_use = place.in_use(self.bench.hosts[1])

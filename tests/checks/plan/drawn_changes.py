@@ -44,20 +44,24 @@ def intent(
     spine: str = "nvidia-sn5600",
     oversubscription: int | None = None,
     model: str | None = None,
+    group: int | None = None,
+    shape: str = "leaf_spine",
 ) -> Data:
     """Return an intent of two leaves, two spines and two hosts a leaf; ``cables`` are those of hosts and of uplinks."""
     own: Data = {"lossless": True, "ecn": {"min": f"{kmin} KiB", "max": "3200 KiB", "probability": f"{probability}%"}}
     if alpha is not None:
         own["buffer"] = {"dynamic_th": alpha}
-    classes = {"rdma": {"dscp": dscp, "priority": priority, "bandwidth": f"{share - 10 * bool(second)}%", **own}}
+    rdma = {"dscp": dscp, "priority": priority, "bandwidth": f"{share - 10 * bool(second)}%", **own}
+    if group is not None:
+        rdma["pg"] = group
+    classes = {"rdma": rdma}
     if second:
         classes["storage"] = {"dscp": second[0], "priority": second[1], "bandwidth": "10%", **own}
     classes["cnp"] = {"dscp": cnp, "priority": 6, "scheduling": "strict"}
     classes["default"] = {"dscp": "rest", "priority": 0, "bandwidth": f"{100 - share}%"}
     watchdog = {"poll": f"{poll}ms", "detection": f"{detection}ms", "restoration": f"{detection}ms", "action": action}
-    lengths = {"host": f"{cables[0]}m", "uplink": f"{cables[1]}m"}
     uplink = "1 x 800G" if "nvidia-sn4700" not in (leaf, spine) else "1 x 400G"
-    shape = {"leaves": 2, "spines": 2, "hosts_per_leaf": 2, "host_links": "1 x 400G", "uplinks": uplink}
+    topology = _topology(shape, uplink, cables)
     data: Data = {"lossless": "v1", "fabric": "small", "transport": "rocev2", "sonic": {"release": release}}
     buffers = {"headroom_oversubscription": oversubscription, "model": model}
     if stated := {name: value for name, value in buffers.items() if value is not None}:
@@ -68,8 +72,23 @@ def intent(
         "pfc": {"watchdog": watchdog},
         "congestion_control": {"dcqcn": {"cnp_interval": "4us"}},
         "hardware": {"leaf": leaf, "spine": spine, "nic": "connectx-7"},
-        "topology": {"leaf_spine": {**shape, "cables": lengths}},
+        "topology": topology,
     }
+
+
+def _topology(shape: str, uplink: str, cables: tuple[int, int]) -> Data:
+    """Return two leaves and two spines, with two hosts a leaf or with none, or one leaf alone with two hosts."""
+    host, up = ({"links": rate, "cable": f"{length}m"} for rate, length in zip(("1 x 400G", uplink), cables, strict=True))
+    if shape == "leaf_spine":
+        sizes = {"leaves": 2, "spines": 2, "hosts_per_leaf": 2, "host_links": host["links"], "uplinks": uplink}
+        return {"leaf_spine": {**sizes, "cables": {"host": host["cable"], "uplink": up["cable"]}}}
+    leaves = ["leaf1", "leaf2"] if shape == "no hosts" else ["leaf1"]
+    spines = ["spine1", "spine2"] if shape == "no hosts" else []
+    hosts = [] if shape == "no hosts" else ["host1", "host2"]
+    roles = {**dict.fromkeys(leaves, "leaf"), **dict.fromkeys(spines, "spine"), **dict.fromkeys(hosts, "host")}
+    links = [{"a": leaf, "b": spine, **up} for leaf in leaves for spine in spines]
+    links += [{"a": leaf, "b": name, **host} for leaf in leaves for name in hosts]
+    return {"devices": {name: {"role": role} for name, role in roles.items()}, "links": links}
 
 
 def bench_of(current: Path, target: Path, folder: Path, files: Path | None = None) -> Bench:
@@ -153,6 +172,8 @@ def _write(folder: Path, configs: Mapping[str, Config]) -> None:
 _CLASSES = (
     {},
     {"dscp": 24},
+    {"group": 1},
+    {"dscp": 24, "group": 1},
     {"dscp": 24, "priority": 4},
     {"priority": 4},
     {"second": (30, 4)},
@@ -170,7 +191,8 @@ _CLASSES = (
 def changes(draw: st.DrawFn) -> tuple[Data, Data]:
     """Draw what an intent says before and after, as arguments of ``intent``."""
     hardware = draw(st.sampled_from([{}, {}, {"leaf": "nvidia-sn4700", "spine": "nvidia-sn4700"}]))
-    both = {"release": draw(st.sampled_from(["202411", "202311", "202405"])), **hardware}
+    shape = draw(st.sampled_from(["leaf_spine", "leaf_spine", "one leaf", "no hosts"]))
+    both = {"release": draw(st.sampled_from(["202411", "202311", "202405"])), "shape": shape, **hardware}
     old, new = draw(values()), draw(values())
     changed = draw(st.sets(st.sampled_from(sorted(new)), max_size=3))
     before, after = draw(st.sampled_from(_CLASSES)), draw(st.sampled_from(_CLASSES))

@@ -26,6 +26,8 @@ EXAMPLES = int(os.environ.get("LOSSLESS_PLANS", "12"))
 DSCP = {"dscp": 24}
 NEW_CLASS = {"second": (30, 4)}
 DYNAMIC = {"leaf": "nvidia-sn4700", "spine": "nvidia-sn4700"}
+BARE: Data = {"shape": "no hosts"}
+ALONE: Data = {"shape": "one leaf"}
 NAMED: dict[str, tuple[Data, Data]] = {
     "another DSCP": ({}, DSCP),
     "another priority": ({}, {"priority": 4}),
@@ -40,6 +42,12 @@ NAMED: dict[str, tuple[Data, Data]] = {
     "one longer, one shorter": ({"cables": (3, 100)}, {"cables": (10, 30)}),
     "dynamic buffer model": (DYNAMIC, {**DYNAMIC, "model": "dynamic"}),
     "the old DSCP for CNPs": ({}, {**DSCP, "cnp": 26}),
+    "another priority group": ({}, {"group": 1}),
+    "another DSCP between switches alone": (BARE, {**BARE, **DSCP}),
+    "DSCPs swapped between switches alone": ({**BARE, **NEW_CLASS}, {**BARE, "dscp": 30, "second": (26, 4)}),
+    "another priority on one switch": (ALONE, {**ALONE, "priority": 4}),
+    "DSCPs swapped on one switch": ({**ALONE, **NEW_CLASS}, {**ALONE, "dscp": 30, "second": (26, 4)}),
+    "another group on one switch": (ALONE, {**ALONE, "group": 1}),
 }
 
 
