@@ -127,7 +127,9 @@ def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
         ports_down=down,
         moves=_MOVES_OF_PORT * len(down) + others,
         why="; ".join(
-            dict.fromkeys([*([_MODEL] if _restarts(states, kind, before, after) else []), *_reasons(refusals)])
+            dict.fromkeys(
+                [*([_MODEL] if _restarts(states, kind, before, after) else []), *_reasons(refusals)]
+            )
         ),
     )
 

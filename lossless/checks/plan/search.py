@@ -301,7 +301,7 @@ class _StepSearch:
         return True
 
     def _is_unseen(self, host: int, stage: int) -> bool:
-        """Return whether hosts would send what others do not take in yet, or no longer, and nobody knows their settings."""
+        """Return whether hosts would send what others do not take in, and nobody knows how they are set."""
         if self.position.stopped or all(each.qos for kind in self.change.hosts for each in kind.stages):
             return False
         moved = [(other, reached) for other, own in self.host_stages.items() for reached in own[1:]]

@@ -7,7 +7,7 @@ from itertools import product
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jsonpatch  # type: ignore[import-untyped]
+import jsonpatch
 
 from tests.checks.plan.moves import carried_out, moves_of, on_the_way
 from tests.checks.plan.service import (
@@ -74,7 +74,9 @@ class Place(NamedTuple):
         everyone = frozenset(every_host) <= self.switched
         if self.stopped:
             return frozenset()
-        if self.old == self.new or (everyone and self.begun and (self.restarted or self.old <= self.new)) and not sending:
+        if self.old == self.new or (
+            (everyone and self.begun and (self.restarted or self.old <= self.new)) and not sending
+        ):
             return self.new
         return self.old | self.new if sending or self.begun else self.old
 
@@ -82,8 +84,8 @@ class Place(NamedTuple):
 class Walk:
     """Carries out steps, and keeps every fault that is neither of the start nor of the goal."""
 
-    def __init__(self, bench: Bench, seed: int = 0) -> None:
-        self.bench, self.random = bench, Random(seed)
+    def __init__(self, bench: Bench, whole_fabrics: int = 0) -> None:
+        self.bench, self.random, self.whole_fabrics = bench, Random(0), whole_fabrics
         self.faults: list[str] = []
         self._pools: dict[End, set[tuple[str | None, str | None]]] = {}
         self._needs: dict[End, list[tuple[int, int]]] = {}
@@ -125,7 +127,10 @@ class Walk:
             self._back(place, back, f"back from {step.number}")
         self._arrived(place, self.bench.goal, self.bench.wanted, "plan")
         hosts = self.bench.hosts[1]
-        if any(place.hosts[name] is not None and settings(place.hosts[name]) != settings(hosts[name]) for name in hosts):
+        if any(
+            place.hosts[name] is not None and settings(place.hosts[name]) != settings(hosts[name])
+            for name in hosts
+        ):
             self.faults.append("plan: hosts are not set as the target says")
 
     def _back(self, place: Place, steps: Sequence[PlanStep], where: str) -> None:
@@ -145,10 +150,14 @@ class Walk:
         if any(qos and settings(going_back.hosts[name]) != settings(qos) for name, qos in hosts.items()):
             self.faults.append(f"{where}: hosts are not what they were")
 
-    def _arrived(self, place: Place, configs: Mapping[str, Config], dscps: frozenset[int], where: str) -> None:
+    def _arrived(
+        self, place: Place, configs: Mapping[str, Config], dscps: frozenset[int], where: str
+    ) -> None:
         for name, config in place.configs.items():
             goal = configs[name]
-            wrong = [table for table in {*config, *goal} if (config.get(table) or {}) != (goal.get(table) or {})]
+            wrong = [
+                table for table in {*config, *goal} if (config.get(table) or {}) != (goal.get(table) or {})
+            ]
             if wrong:
                 self.faults.append(f"{where}: {name} does not end with its {wrong}")
         in_use = place.in_use(self.bench.hosts[1])
@@ -165,10 +174,11 @@ class Walk:
         met: Met = {}
         self._meet(met, place.configs, dscps)
         for group in step.switches:
-            self._meet_group(met, place, group, step, dscps, where)
+            self._meet_group(met, place, group, step, dscps)
         hosts = {name: [place.hosts[name], after.hosts[name]] for name in place.hosts}
         cables = {place.recabled, after.recabled}
         self._keep(self._faults(met, hosts, dscps, cables), where)
+        self._keep(self._in_whole_fabrics(place, after, step, dscps), f"{where}, whole")
         then = after.in_use(self.bench.hosts[1])
         self._keep(self._at(after, then), f"after {where}")
         self._check_senders(after, then, where)
@@ -179,7 +189,9 @@ class Walk:
         for name, qos in place.hosts.items():
             tos = qos.traffic_class if qos is not None else None
             if not place.stopped and isinstance(tos, int) and tos >> 2 not in dscps:
-                self.faults.append(f"after {where}: {name} sends DSCP {tos >> 2}, counted are {sorted(dscps)}")
+                self.faults.append(
+                    f"after {where}: {name} sends DSCP {tos >> 2}, counted are {sorted(dscps)}"
+                )
 
     def _keep(self, faults: Iterable[Fault], where: str) -> None:
         for fault in faults:
@@ -239,7 +251,7 @@ class Walk:
                 met.setdefault((name, port, dscp), set()).add(served(configs[name], port, dscp))
 
     def _meet_group(
-        self, met: Met, place: Place, group: SwitchGroup, step: PlanStep, dscps: frozenset[int], where: str
+        self, met: Met, place: Place, group: SwitchGroup, step: PlanStep, dscps: frozenset[int]
     ) -> None:
         """Add what traffic meets at the ports of switches that change."""
         for name in group.devices:
@@ -255,6 +267,31 @@ class Walk:
                         met[name, port, dscp].add(served(state, port, dscp))
                 config = after
 
+    def _in_whole_fabrics(
+        self, place: Place, after: Place, step: PlanStep, dscps: frozenset[int]
+    ) -> Iterator[Fault]:
+        """Yield what is wrong in fabrics of which every switch and host is in a state of its own, drawn by chance."""
+        for _ in range(self.whole_fabrics):
+            configs = dict(place.configs)
+            for group in step.switches:
+                configs |= {
+                    name: self._any_state(configs[name], group, is_drained(group, step))
+                    for name in group.devices
+                }
+            hosts = {name: self.random.choice((qos, after.hosts[name])) for name, qos in place.hosts.items()}
+            yield from self._at(place._replace(configs=configs, hosts=hosts), dscps)
+
+    def _any_state(self, config: Config, group: SwitchGroup, drained: bool) -> Config:
+        """Return a configuration that a switch can have in a step."""
+        for number, batch in enumerate(group.batches):
+            moves = moves_of(config, batch.operations)
+            if self.random.randrange(len(group.batches) + 1) == number:
+                some = [move for move in moves if self.random.random() < 0.5]
+                state = carried_out(config, some)
+                return config if drained or dangling(state) else state
+            config = carried_out(config, moves)
+        return config
+
     def _at(self, place: Place, dscps: frozenset[int]) -> list[Fault]:
         """Return what is wrong in one state."""
         met: Met = {}
@@ -262,13 +299,19 @@ class Walk:
         return self._faults(met, {n: [q] for n, q in place.hosts.items()}, dscps, {place.recabled})
 
     def _faults(
-        self, met: Met, hosts: Mapping[str, Sequence[HostQos | None]], dscps: frozenset[int], cables: set[bool]
+        self,
+        met: Met,
+        hosts: Mapping[str, Sequence[HostQos | None]],
+        dscps: frozenset[int],
+        cables: set[bool],
     ) -> list[Fault]:
         return [*self._local(met, cables), *self._between(met, dscps), *self._at_hosts(met, hosts, dscps)]
 
     def _local(self, met: Met, cables: set[bool]) -> Iterator[Fault]:
         for (name, port, dscp), found in met.items():
-            needed = max(self._needed((name, port), self.bench.cables_m[new].get((name, port), 0)) for new in cables)
+            needed = max(
+                self._needed((name, port), self.bench.cables_m[new].get((name, port), 0)) for new in cables
+            )
             for each in found:
                 yield from faults_at_port(
                     f"{name} {port}", dscp, each, needed, self._pools.get((name, port), ())
@@ -304,7 +347,15 @@ def settings(qos: HostQos | None) -> object:
         return None
     dcqcn = qos.dcqcn
     names = (qos.dscp_to_priority, qos.pfc_priorities, qos.traffic_class, qos.nccl_tc, qos.ets, qos.buffers)
-    return (*names, dcqcn.enabled, dcqcn.values, dcqcn.cnp_dscp, dcqcn.cnp_priority, qos.mtu_bytes, qos.cable_m)
+    return (
+        *names,
+        dcqcn.enabled,
+        dcqcn.values,
+        dcqcn.cnp_dscp,
+        dcqcn.cnp_priority,
+        qos.mtu_bytes,
+        qos.cable_m,
+    )
 
 
 def _titles(step: PlanStep) -> list[str]:

@@ -48,7 +48,10 @@ def intent(
     shape: str = "leaf_spine",
 ) -> Data:
     """Return an intent of two leaves, two spines and two hosts a leaf; ``cables`` are those of hosts and of uplinks."""
-    own: Data = {"lossless": True, "ecn": {"min": f"{kmin} KiB", "max": "3200 KiB", "probability": f"{probability}%"}}
+    own: Data = {
+        "lossless": True,
+        "ecn": {"min": f"{kmin} KiB", "max": "3200 KiB", "probability": f"{probability}%"},
+    }
     if alpha is not None:
         own["buffer"] = {"dynamic_th": alpha}
     rdma = {"dscp": dscp, "priority": priority, "bandwidth": f"{share - 10 * bool(second)}%", **own}
@@ -59,7 +62,12 @@ def intent(
         classes["storage"] = {"dscp": second[0], "priority": second[1], "bandwidth": "10%", **own}
     classes["cnp"] = {"dscp": cnp, "priority": 6, "scheduling": "strict"}
     classes["default"] = {"dscp": "rest", "priority": 0, "bandwidth": f"{100 - share}%"}
-    watchdog = {"poll": f"{poll}ms", "detection": f"{detection}ms", "restoration": f"{detection}ms", "action": action}
+    watchdog = {
+        "poll": f"{poll}ms",
+        "detection": f"{detection}ms",
+        "restoration": f"{detection}ms",
+        "action": action,
+    }
     uplink = "1 x 800G" if "nvidia-sn4700" not in (leaf, spine) else "1 x 400G"
     topology = _topology(shape, uplink, cables)
     data: Data = {"lossless": "v1", "fabric": "small", "transport": "rocev2", "sonic": {"release": release}}
@@ -78,14 +86,27 @@ def intent(
 
 def _topology(shape: str, uplink: str, cables: tuple[int, int]) -> Data:
     """Return two leaves and two spines, with two hosts a leaf or with none, or one leaf alone with two hosts."""
-    host, up = ({"links": rate, "cable": f"{length}m"} for rate, length in zip(("1 x 400G", uplink), cables, strict=True))
+    host, up = (
+        {"links": rate, "cable": f"{length}m"}
+        for rate, length in zip(("1 x 400G", uplink), cables, strict=True)
+    )
     if shape == "leaf_spine":
-        sizes = {"leaves": 2, "spines": 2, "hosts_per_leaf": 2, "host_links": host["links"], "uplinks": uplink}
+        sizes = {
+            "leaves": 2,
+            "spines": 2,
+            "hosts_per_leaf": 2,
+            "host_links": host["links"],
+            "uplinks": uplink,
+        }
         return {"leaf_spine": {**sizes, "cables": {"host": host["cable"], "uplink": up["cable"]}}}
     leaves = ["leaf1", "leaf2"] if shape == "no hosts" else ["leaf1"]
     spines = ["spine1", "spine2"] if shape == "no hosts" else []
     hosts = [] if shape == "no hosts" else ["host1", "host2"]
-    roles = {**dict.fromkeys(leaves, "leaf"), **dict.fromkeys(spines, "spine"), **dict.fromkeys(hosts, "host")}
+    roles = {
+        **dict.fromkeys(leaves, "leaf"),
+        **dict.fromkeys(spines, "spine"),
+        **dict.fromkeys(hosts, "host"),
+    }
     links = [{"a": leaf, "b": spine, **up} for leaf in leaves for spine in spines]
     links += [{"a": leaf, "b": name, **host} for leaf in leaves for name in hosts]
     return {"devices": {name: {"role": role} for name, role in roles.items()}, "links": links}
@@ -114,11 +135,8 @@ def bench_of(current: Path, target: Path, folder: Path, files: Path | None = Non
     )
 
 
-def files_of(current: Path, folder: Path, fault: tuple[str, str, str] | None = None) -> Path:
-    """Return a folder of files in service: an intent rendered onto what devices of its fabric would have besides.
-
-    ``fault`` names a switch, a table and a row that is not there.
-    """
+def files_of(current: Path, folder: Path) -> Path:
+    """Return a folder of files in service: an intent rendered onto what devices of its fabric would have besides."""
     fabric = fabric_at(current)
     bases = {switch.name: base_of(fabric, switch) for switch in fabric.switches}
     for switch in fabric.switches:
@@ -126,12 +144,6 @@ def files_of(current: Path, folder: Path, fault: tuple[str, str, str] | None = N
         bases[switch.name]["VERSIONS"] = {"DATABASE": {"VERSION": version}}
     _write(folder / "base", bases)
     render(current, folder / "files", base_dir=folder / "base")
-    if fault:
-        device, table, key = fault
-        file = folder / "files" / device / "config_db.json"
-        data = json.loads(file.read_text())
-        del data[table][key]
-        file.write_text(json.dumps(data))
     return folder / "files"
 
 
@@ -169,7 +181,7 @@ def _write(folder: Path, configs: Mapping[str, Config]) -> None:
         (folder / name / "config_db.json").write_text(json.dumps(config))
 
 
-_CLASSES = (
+_CLASSES: tuple[Data, ...] = (
     {},
     {"dscp": 24},
     {"group": 1},

@@ -70,7 +70,7 @@ def served(config: Config, port: str, dscp: int) -> Served:
     qos = config.get("PORT_QOS_MAP", {}).get(port, {})
     tc = _through(config, qos, "dscp_to_tc_map", dscp)
     group, queue = _through(config, qos, "tc_to_pg_map", tc), _through(config, qos, "tc_to_queue_map", tc)
-    pauses = {p for p in _numbers(qos.get("pfc_enable"))}
+    pauses = _numbers(qos.get("pfc_enable"))
     watched = _numbers(qos.get("pfcwd_sw_enable")) if "pfcwd_sw_enable" in qos else pauses
     paused = next((p for p in sorted(pauses) if _through(config, qos, "pfc_to_pg_map", p) == group), None)
     obeyed = next((p for p in sorted(pauses) if _through(config, qos, "pfc_to_queue_map", p) == queue), None)
@@ -90,7 +90,7 @@ def served(config: Config, port: str, dscp: int) -> Served:
 
 
 def _headroom(config: Config, port: str, group: int | None) -> int:
-    """Return the bytes of headroom of a group; of one that the switch computes, more the longer the cable it knows of."""
+    """Return the bytes of headroom of a group; where the switch computes them, more for a longer cable."""
     name = _of(config, "BUFFER_PG", port, group).get("profile")
     profile = _named(config, "BUFFER_PROFILE", name)
     if name == "NULL" or profile.get("headroom_type") == "dynamic":
@@ -147,7 +147,9 @@ def dangling(config: Config) -> str | None:
     return None
 
 
-def faults_at_port(place: str, dscp: int, found: Served, needed: int, pools: Collection[Any]) -> Iterator[Fault]:
+def faults_at_port(
+    place: str, dscp: int, found: Served, needed: int, pools: Collection[Any]
+) -> Iterator[Fault]:
     """Yield what a port does wrong to a DSCP; ``pools`` are those that its packets may fill."""
     wrong = {
         "lossy": found.headroom == 0,
