@@ -15,6 +15,7 @@ from lossless.checks.plan.search import Search
 from lossless.checks.plan.states import State
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
 from lossless.formats.sonic.changes.patch import Operation, operations as operations_between
+from lossless.formats.sonic.from_model.tables import SHARED
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         Change,
         Config,
         HostChange,
+        HostKind,
         KindChange,
         Order,
         Position,
@@ -121,10 +123,11 @@ def _way_back(search: Search, judge: Judge, limits: PlanLimits, position: Positi
     """Return the steps from a position back to the start; none where there is none."""
     in_use = search.use_at(position).dscps if not position.stopped else search.change.sent
     back = Search(backward(search.states, position, in_use), judge)
-    steps = back.order().steps
     if position.stopped:
-        begun = (placed for placed in steps if placed.step.kind not in ("stop", "start"))
+        begun = (placed for placed in back.stopped() if placed.step.kind not in ("stop", "start"))
         steps = (*begun, PlacedStep(Step("start", in_use=search.change.sent), back.goal()))
+    else:
+        steps = back.order().steps
     return tuple(_numbered(step for _, step in _Assembly(back, limits).parts(steps)))
 
 
@@ -212,7 +215,7 @@ class _Assembly:
         parts = [f"{listed(kinds)}: {what}" for what, kinds in said.items()]
         for host in step.hosts:
             own = self.change.hosts[host.kind]
-            parts.append(f"{own.title}: {own.stages[host.stage].title}")
+            parts.append(f"{own.title}: {_reached(own, host)}")
         return "; ".join(parts)
 
     def _group(self, change: KindChange, step: Step) -> SwitchGroup:
@@ -244,7 +247,6 @@ class _Assembly:
         kind = self.change.kinds[number]
         done = operations_of(kind, batch.after - batch.before)
         before, after = (self.states.config(number, State(units)) for units in (batch.before, batch.after))
-        touched = dict.fromkeys(operation.path[:2] for operation in done)
         operations = operations_between(before, after)
         if batch.how == "patch":
             self._require_accepted(kind, before, operations)
@@ -252,8 +254,8 @@ class _Assembly:
             how=batch.how,
             titles=batch.titles,
             operations=operations,
-            before=_rows(before, touched),
-            after=_rows(after, touched),
+            before=_rows(before, done),
+            after=_rows(after, done),
             ports_down=batch.ports_down,
             moves=batch.moves,
             why=batch.why,
@@ -272,10 +274,10 @@ class _Assembly:
 
     def _hosts(self, change: HostChange) -> HostGroup | None:
         kind = self.change.hosts[change.kind]
-        stage = kind.stages[change.stage]
-        if stage.qos is None:
+        qos = kind.stages[change.stages[-1]].qos
+        if qos is None:
             return None
-        return HostGroup(slug(kind.title), kind.hosts, stage.title, stage.qos)
+        return HostGroup(slug(kind.title), kind.hosts, _reached(kind, change), qos)
 
     def _by_hand(self, step: Step, groups: Sequence[SwitchGroup]) -> Iterator[str]:
         """Yield what people do in a step."""
@@ -293,8 +295,8 @@ class _Assembly:
             yield "start the jobs again"
         for host in step.hosts:
             own = self.change.hosts[host.kind]
-            if own.stages[host.stage].qos is None:
-                yield f"{own.title}: {own.stages[host.stage].title}"
+            if own.stages[host.stages[-1]].qos is None:
+                yield f"{own.title}: {_reached(own, host)}"
         for change, group in zip(step.switches, groups, strict=False):
             if group.drained:
                 yield self._drain(change, group)
@@ -329,6 +331,11 @@ class _Assembly:
         ]
 
 
+def _reached(kind: HostKind, change: HostChange) -> str:
+    """Return what hosts of a kind are set to in a step, in words."""
+    return ", ".join(kind.stages[stage].title for stage in change.stages)
+
+
 STILL_S = 600
 """How long counters of a DSCP stand still before it is gone. A choice: longer than jobs pause for a checkpoint."""
 
@@ -359,10 +366,16 @@ def _interrupts(groups: Sequence[SwitchGroup]) -> Iterator[str]:
                 yield f"{group.name}: no port goes down; what the chip does to packets meanwhile is not known"
 
 
-def _rows(config: Config, touched: Iterable[tuple[str, ...]]) -> Rows:
+def _rows(config: Config, done: Iterable[Operation]) -> Rows:
+    """Return the rows that operations touch; of a row that says more of its switch, the fields that they touch."""
     rows: Rows = {}
-    for table, key in touched:
-        rows.setdefault(table, {})[key] = config.get(table, {}).get(key)
+    for table, key, *field in (operation.path for operation in done):
+        row = config.get(table, {}).get(key)
+        if table in SHARED and field:
+            own = rows.setdefault(table, {}).setdefault(key, {})
+            own[field[0]] = row.get(field[0]) if isinstance(row, dict) else None
+        else:
+            rows.setdefault(table, {})[key] = row
     return rows
 
 

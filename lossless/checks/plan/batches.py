@@ -10,10 +10,12 @@ from lossless.checks.plan.units import named_rows
 from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
 from lossless.formats.sonic.capabilities.updater_verdict import field_refusals
 from lossless.formats.sonic.changes.patch import REFERRED
+from lossless.formats.sonic.to_model.dynamic import PARAMETER_TABLE, PATTERN_TABLE
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from lossless.checks.plan.model import How
     from lossless.checks.plan.states import Done, States
@@ -31,6 +33,9 @@ _WRITTEN: Mapping[str, frozenset[str] | None] = {
 ``pfcwd start``, ``ecnconfig`` and ``mmuconfig -a`` (sonic-utilities pfcwd/main.py, scripts/ecnconfig,
 scripts/mmuconfig @691b1bb); the size of a pool, which orchagent sets on a pool that exists (sonic-swss
 orchagent/bufferorch.cpp, processBufferPool)."""
+_OF_MODEL = frozenset({"CABLE_LENGTH", "DEVICE_METADATA", PARAMETER_TABLE, PATTERN_TABLE})
+"""Tables beside those of buffers that the buffer manager reads by its model, and the one that names the model."""
+_MODEL = "the buffer manager reads the buffer model when it starts"
 _MOVES_OF_PORT = 3
 """Moves for each port that goes down: down, its rows, up (recorded with patch_sorter.py @691b1bb)."""
 
@@ -39,6 +44,8 @@ def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) 
     """Return whether some units can be brought in at once: the updater permits them, and empties no row in use."""
     after = before | {*batch}
     if _removes_named(states, kind, before, batch) or _dangles(states, kind, before, after):
+        return False
+    if _waits_for_restart(states, kind, before, batch):
         return False
     refusals = refusals_of(states, kind, before, after)
     if refusals:
@@ -72,6 +79,28 @@ def _removes_named(states: States, kind: int, before: Done, batch: Sequence[int]
     return bool(gone) and not gone.isdisjoint(named_rows(states.config(kind, State(before))))
 
 
+def _waits_for_restart(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
+    """Return whether a batch has rows that the buffer manager reads, and it is to start again with another model."""
+    own = states.change.kinds[kind]
+    if _buffer_model(states.config(kind, State(before))) == _buffer_model(own.target):
+        return False
+    tables = {operation.path[0] for number in batch for operation in own.units[number].operations}
+    return any(table.startswith("BUFFER_") or table in _OF_MODEL for table in tables)
+
+
+def _restarts(states: States, kind: int, before: Done, after: Done) -> bool:
+    """Return whether the buffer model changes, which the buffer manager reads when it starts.
+
+    Until then it computes by the old one (sonic-buildimage dockers/docker-orchagent/buffermgrd.sh).
+    """
+    models = {_buffer_model(states.config(kind, State(done))) for done in (before, after)}
+    return len(models) > 1
+
+
+def _buffer_model(config: Mapping[str, Any]) -> str:
+    return str(config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model", "traditional"))
+
+
 def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[UpdateRefusal, ...]:
     """Return what the updater of a kind refuses of a batch."""
     own = states.change.kinds[kind]
@@ -97,11 +126,17 @@ def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
         after=after,
         ports_down=down,
         moves=_MOVES_OF_PORT * len(down) + others,
-        why="; ".join(dict.fromkeys(_reasons(refusals))),
+        why="; ".join(
+            dict.fromkeys(
+                [*([_MODEL] if _restarts(states, kind, before, after) else []), *_reasons(refusals)]
+            )
+        ),
     )
 
 
 def _how(states: States, kind: int, before: Done, after: Done, refusals: Sequence[UpdateRefusal]) -> How:
+    if _restarts(states, kind, before, after):
+        return "reload"
     if not refusals:
         return "patch"
     own = states.change.kinds[kind]

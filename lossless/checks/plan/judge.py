@@ -179,6 +179,11 @@ def _at_hop(view: View, hop: TraceHop, dscp: int, findings: Sequence[Finding]) -
         yield Danger(
             "trace", f"{hop.switch} DSCP {dscp} {loss.stage}", f"DSCP {dscp} at {hop.switch}: {loss.why}"
         )
+    group = hop.stages.priority_group
+    if group.generated:
+        # Where a row has gone, the buffer manager writes another one when the port comes up, not before.
+        why = f"PG {group.lookup.target} of {hop.ingress.port} has no row"
+        yield Danger("trace", f"{hop.switch} DSCP {dscp} generated", f"DSCP {dscp} at {hop.switch}: {why}")
     if hop.stages.watchdog.watched is False:
         queue = hop.stages.queue.lookup.target
         why = f"no watchdog watches queue {queue} of {hop.egress.port}"

@@ -120,10 +120,10 @@ class KindChange(NamedTuple):
 
 
 class HostChange(NamedTuple):
-    """The stage that the hosts of one kind reach in a step."""
+    """The stages that the hosts of one kind reach in a step, one after another."""
 
     kind: int
-    stage: int
+    stages: tuple[int, ...]
 
 
 class Step(NamedTuple):

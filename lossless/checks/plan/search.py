@@ -75,7 +75,7 @@ class Search:
     def order(self) -> Order:
         """Return the steps from start to goal: the fewest that were found, then those that take fewest ports down."""
         found = [steps for way in self._ways() if (steps := self._steps(self.start(), way)) is not None]
-        steps = min(found, key=_cost) if found else self._stopped()
+        steps = min(found, key=_cost) if found else self.stopped()
         return Order(
             steps, () if steps else tuple(self.blocked.values()), self.judge.states, self._represented(steps)
         )
@@ -111,6 +111,11 @@ class Search:
     def _sends(self, host: int, stage: int) -> bool:
         return any(each.sends for each in self.change.hosts[host].stages[: stage + 1])
 
+    def phase(self, host: int, stage: int) -> int:
+        """Return whether a stage comes before hosts send what is wanted (-1), is that one (0), or comes later (1)."""
+        first = next((n for n, each in enumerate(self.change.hosts[host].stages) if each.sends), stage)
+        return (stage > first) - (stage < first)
+
     def _can_recable(self, position: Position) -> bool:
         use = self.use_at(position)
         both, new = use._replace(new_cables=True), use._replace(old_cables=False, new_cables=True)
@@ -145,7 +150,7 @@ class Search:
             return self.change.wanted
         return self.change.sent | self.change.wanted
 
-    def _stopped(self) -> tuple[PlacedStep, ...]:
+    def stopped(self) -> tuple[PlacedStep, ...]:
         """Return the steps of a change that no traffic survives: jobs stop, everything changes, jobs start again."""
         start, goal = self.start(), self.goal()
         stopped = start._replace(stopped=True, restarted=True, recabled=True)
@@ -201,9 +206,7 @@ class _StepSearch:
             KindChange(kind, tuple(batches), self.drained) for kind, batches in sorted(self.batches.items())
         )
         hosts = tuple(
-            HostChange(host, stage)
-            for host, (old, stage) in enumerate(zip(self.position.stages, self.stages, strict=True))
-            if old != stage
+            HostChange(host, reached[1:]) for host, reached in self.host_stages.items() if reached[1:]
         )
         return PlacedStep(Step("change", switches, hosts, self.use.dscps), after)
 
@@ -282,7 +285,7 @@ class _StepSearch:
     def _advance(self, host: int) -> bool:
         """Take hosts to their next stage, where that is safe beside every state of the switches."""
         stages, stage = self.change.hosts[host].stages, self.stages[host] + 1
-        if stage >= len(stages):
+        if stage >= len(stages) or self._is_unseen(host, stage):
             return False
         use = self.search.use_at(self.position, sending=True) if stages[stage].sends else self.use
         reached = {**self.host_stages, host: (*self.host_stages[host], stage)}
@@ -296,6 +299,13 @@ class _StepSearch:
         self.search.blocked.pop(f"{self.change.hosts[host].title}: {stages[stage].title}", None)
         self.stages[host], self.host_stages, self.use = stage, reached, use
         return True
+
+    def _is_unseen(self, host: int, stage: int) -> bool:
+        """Return whether hosts would send what others do not take in, and nobody knows how they are set."""
+        if self.position.stopped or all(each.qos for kind in self.change.hosts for each in kind.stages):
+            return False
+        moved = [(other, reached) for other, own in self.host_stages.items() for reached in own[1:]]
+        return len({self.search.phase(*each) for each in (*moved, (host, stage))}) > 1
 
     def _with_hosts(self, stages: dict[int, tuple[int, ...]], use: Use) -> Iterator[Danger]:
         if use != self.use:
