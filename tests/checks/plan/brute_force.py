@@ -232,6 +232,8 @@ class Walk:
         self._compare(result, batch.after, f"{where} after")
         made = carried_out(config, moves_of(config, batch.operations))
         assert {t: r for t, r in made.items() if r} == {t: r for t, r in result.items() if r}, where
+        if batch.how != "reload" and _buffer_model(config) != _buffer_model(result):
+            self.faults.append(f"{where}: the buffer manager does not start again for its other model")
         if (row := dangling(result)) is not None:
             self.faults.append(f"{where}: {row} is not there")
         return {table: rows for table, rows in result.items() if rows or config.get(table) == rows}
@@ -356,6 +358,10 @@ def settings(qos: HostQos | None) -> object:
         qos.mtu_bytes,
         qos.cable_m,
     )
+
+
+def _buffer_model(config: Config) -> Any:
+    return config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model", "traditional")
 
 
 def _titles(step: PlanStep) -> list[str]:

@@ -41,6 +41,7 @@ NAMED: dict[str, tuple[Data, Data]] = {
     "dynamic buffer model": (DYNAMIC, {**DYNAMIC, "model": "dynamic"}),
     "the old DSCP for CNPs": ({}, {**DSCP, "cnp": 26}),
     "another priority group": ({}, {"group": 1}),
+    "another DSCP and priority group": ({}, {**DSCP, "group": 1}),
     "another DSCP between switches alone": (BARE, {**BARE, **DSCP}),
     "DSCPs swapped between switches alone": ({**BARE, **NEW_CLASS}, {**BARE, "dscp": 30, "second": (26, 4)}),
     "another priority on one switch": (ALONE, {**ALONE, "priority": 4}),
