@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from math import ceil
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.backward import backward
+from lossless.checks.plan.handwork import by_hand, interrupts, reached_by
 from lossless.checks.plan.model import PlacedStep, Step, operations_of
-from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlanStep, SwitchGroup
+from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlanStep, SwitchGroup, slug
 from lossless.checks.plan.search import Search
 from lossless.checks.plan.states import State
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
@@ -18,20 +18,18 @@ from lossless.formats.sonic.changes.patch import Operation, operations as operat
 from lossless.formats.sonic.from_model.tables import SHARED
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.checks.plan.judge import Judge
+    from lossless.checks.plan.evaluation import Evaluator
     from lossless.checks.plan.model import (
         Batch,
         Blocked,
         Change,
         Config,
         HostChange,
-        HostKind,
         KindChange,
         Order,
         Position,
@@ -65,21 +63,21 @@ class NoPlan(LosslessError):  # noqa: N818
     """No safe order was found; the lines say which state is not safe, and why."""
 
 
-def plan_of(change: Change, judge: Judge, limits: PlanLimits, names: tuple[str, str]) -> Plan:
+def plan_of(change: Change, evaluator: Evaluator, limits: PlanLimits, names: tuple[str, str]) -> Plan:
     """Return the plan of a change; ``names`` are what it leads from and to.
 
     Raises:
         NoPlan: an unsafe state cannot be avoided, or no step fits the limits.
     """
-    search = Search(change, judge)
+    search = Search(change, evaluator)
     order = search.order()
     if order.blocked:
         raise NoPlan(*_refusal(order.blocked))
     if limits.simulated:
-        _require_safe_runs(search, order, judge)
+        _require_safe_runs(search, order, evaluator)
     parts = tuple(_Assembly(search, limits).parts(order.steps))
     steps = tuple(_numbered(step for _, step in parts))
-    back = tuple(_way_back(search, judge, limits, placed.after) for placed in order.steps)
+    back = tuple(_rollback(search, evaluator, limits, placed.after) for placed in order.steps)
     return Plan(
         id=_hash(steps),
         current=names[0],
@@ -87,15 +85,15 @@ def plan_of(change: Change, judge: Judge, limits: PlanLimits, names: tuple[str, 
         sent=tuple(sorted(change.sent)),
         wanted=tuple(sorted(change.wanted)),
         steps=steps,
-        back=tuple(back[number] for number, _ in parts),
-        evaluated=judge.states,
+        rollback=tuple(back[number] for number, _ in parts),
+        evaluated=evaluator.states,
         represented=order.represented,
         notes=tuple(_notes(change, limits)),
         groups={slug(kind.title): kind.devices for kind in change.kinds},
     )
 
 
-def _require_safe_runs(search: Search, order: Order, judge: Judge) -> None:
+def _require_safe_runs(search: Search, order: Order, evaluator: Evaluator) -> None:
     """Check the states between steps with the packet-level model.
 
     Raises:
@@ -103,14 +101,9 @@ def _require_safe_runs(search: Search, order: Order, judge: Judge) -> None:
     """
     from lossless.checks.plan.runs import unsafe_runs
 
-    shown = tuple(unsafe_runs(search, order.steps, judge.find_hardware))
+    shown = tuple(unsafe_runs(search, order.steps, evaluator.find_hardware))
     if shown:
         raise NoPlan("runs of traffic are not safe between steps; nothing is written", *shown)
-
-
-def slug(title: str) -> str:
-    """Return a name of a kind as a folder has it: ``leaf-2``."""
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def _refusal(blocked: Iterable[Blocked]) -> Iterator[str]:
@@ -119,10 +112,12 @@ def _refusal(blocked: Iterable[Blocked]) -> Iterator[str]:
         yield f"{each.where}: {each.unit}: {listed(each.dangers)}"
 
 
-def _way_back(search: Search, judge: Judge, limits: PlanLimits, position: Position) -> tuple[PlanStep, ...]:
+def _rollback(
+    search: Search, evaluator: Evaluator, limits: PlanLimits, position: Position
+) -> tuple[PlanStep, ...]:
     """Return the steps from a position back to the start; none where there is none."""
     in_use = search.use_at(position).dscps if not position.stopped else search.change.sent
-    back = Search(backward(search.states, position, in_use), judge)
+    back = Search(backward(search.states, position, in_use), evaluator)
     if position.stopped:
         begun = (placed for placed in back.stopped() if placed.step.kind not in ("stop", "start"))
         steps = (*begun, PlacedStep(Step("start", in_use=search.change.sent), back.goal()))
@@ -147,6 +142,13 @@ def _notes(change: Change, limits: PlanLimits) -> Iterator[str]:
         yield "time until a port is up again is not counted: state it with --link-up-time"
 
 
+class _Part(NamedTuple):
+    """A step or a part of one, with the switches of each change in it."""
+
+    step: Step
+    groups: tuple[SwitchGroup, ...]
+
+
 class _Assembly:
     """Turns steps of one search into steps of a plan."""
 
@@ -157,17 +159,24 @@ class _Assembly:
         """Yield the steps of a plan, each with the number of the one that it is, or is a part of."""
         for number, (step, _) in enumerate(placed):
             for part in self._parts(step):
-                yield number, self._step(part, step)
+                yield number, self._step(part)
 
-    def _parts(self, step: Step) -> Iterator[tuple[SwitchGroup, ...]]:
-        """Yield the groups of a step; several times where one time does not do, as any part of a step is safe alone."""
-        groups = tuple(self._group(change, step) for change in step.switches)
-        if self.limits.step_s is None:
-            yield groups
+    def _parts(self, step: Step) -> Iterator[_Part]:
+        """Yield a step, in parts where one time does not do: any part of a step is safe without the others."""
+        groups = [self._group(change, step) for change in step.switches]
+        if self.limits.step_s is None or not groups:
+            yield _Part(step, tuple(groups))
             return
         waves = [self._waves(group) for group in groups]
-        for number in range(max(map(len, waves), default=1)):
-            yield tuple(own[number] for own in waves if number < len(own))
+        for number in range(max(map(len, waves))):
+            some = [
+                (own[number], change)
+                for own, change in zip(waves, step.switches, strict=True)
+                if number < len(own)
+            ]
+            changes = tuple(change for _, change in some)
+            part = step._replace(switches=changes, hosts=() if number else step.hosts)
+            yield _Part(part, tuple(group for group, _ in some))
 
     def _waves(self, group: SwitchGroup) -> list[SwitchGroup]:
         """Return a group as groups of as many devices as fit the time of a step."""
@@ -192,7 +201,8 @@ class _Assembly:
         )
         return own_s * ceil(len(group.devices) / (group.at_once or len(group.devices)))
 
-    def _step(self, groups: tuple[SwitchGroup, ...], step: Step) -> PlanStep:
+    def _step(self, part: _Part) -> PlanStep:
+        step, groups = part
         hosts = tuple(group for change in step.hosts if (group := self._hosts(change)))
         return PlanStep(
             number=0,
@@ -202,8 +212,8 @@ class _Assembly:
             hosts=hosts,
             in_use=tuple(sorted(step.in_use)),
             seconds=max(map(self.seconds, groups), default=0),
-            interrupts=tuple(_interrupts(groups)),
-            by_hand=tuple(self._by_hand(step, groups)),
+            interrupts=tuple(interrupts(groups)),
+            by_hand=tuple(by_hand(self.change, step, groups)),
         )
 
     def _title(self, step: Step) -> str:
@@ -215,7 +225,7 @@ class _Assembly:
         parts = [f"{listed(kinds)}: {what}" for what, kinds in said.items()]
         for host in step.hosts:
             own = self.change.hosts[host.kind]
-            parts.append(f"{own.title}: {_reached(own, host)}")
+            parts.append(f"{own.title}: {reached_by(own, host)}")
         return "; ".join(parts)
 
     def _group(self, change: KindChange, step: Step) -> SwitchGroup:
@@ -277,93 +287,7 @@ class _Assembly:
         qos = kind.stages[change.stages[-1]].qos
         if qos is None:
             return None
-        return HostGroup(slug(kind.title), kind.hosts, _reached(kind, change), qos)
-
-    def _by_hand(self, step: Step, groups: Sequence[SwitchGroup]) -> Iterator[str]:
-        """Yield what people do in a step."""
-        if step.kind == "jobs":
-            gone = listed([str(dscp) for dscp in sorted(step.in_use - self.change.wanted)])
-            yield (
-                f"restart every job that began before the last step: its queue pairs keep DSCP {gone}; go on when "
-                f"the counters of DSCP {gone} have stood still for {STILL_S} s on all switches"
-            )
-        if step.kind == "cables":
-            yield f"change the cables of {listed(self._recabled(), 8)}"
-        if step.kind == "stop":
-            yield "stop all jobs that use RDMA on this fabric: no order of steps keeps their traffic lossless"
-        if step.kind == "start":
-            yield "start the jobs again"
-        for host in step.hosts:
-            own = self.change.hosts[host.kind]
-            if own.stages[host.stages[-1]].qos is None:
-                yield f"{own.title}: {_reached(own, host)}"
-        for change, group in zip(step.switches, groups, strict=False):
-            if group.drained:
-                yield self._drain(change, group)
-
-    def _drain(self, change: KindChange, group: SwitchGroup) -> str:
-        """Return how traffic leaves switches, or ports of them, before they change."""
-        kind = self.change.kinds[change.kind]
-        down = {port for batch in group.batches for port in batch.ports_down}
-        pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
-        if kind.host_ports & down or (change.drained and kind.host_ports):
-            return f"{group.name}: {_drain_of_hosts(kind)} ({pace})"
-        if not change.drained:
-            return (
-                f"{group.name}: the ports go down one after another; shut down the BGP session of each first, the "
-                f"other {len(down) - 1} carry its traffic meanwhile ({pace})"
-            )
-        if len(kind.devices) < 2:
-            only = kind.devices[0]
-            return f"{group.name}: {only} is the only one of its kind, no other carries its traffic: stop all jobs"
-        left = len(kind.devices) - (group.at_once or 1)
-        return (
-            f"{group.name}: take traffic off the switch first (TSA), and back on after (TSB); {left} of "
-            f"{len(kind.devices)} carry on ({pace})"
-        )
-
-    def _recabled(self) -> list[str]:
-        return [
-            f"{kind.devices[0]}:{port}"
-            for kind in self.change.kinds
-            for port in sorted(kind.new_cables_m)
-            if kind.cables_m.get(port) != kind.new_cables_m[port]
-        ]
-
-
-def _reached(kind: HostKind, change: HostChange) -> str:
-    """Return what hosts of a kind are set to in a step, in words."""
-    return ", ".join(kind.stages[stage].title for stage in change.stages)
-
-
-STILL_S = 600
-"""How long counters of a DSCP stand still before it is gone. A choice: longer than jobs pause for a checkpoint."""
-
-
-def _drain_of_hosts(kind: SwitchKind) -> str:
-    """Return how jobs leave the hosts of a leaf: to the second ToR, where there is one that carries them."""
-    scheduler = "have the job scheduler take jobs off the hosts behind it first"
-    if kind.dual_tor_bps is None:
-        return f"its hosts are attached by single links, so the network cannot drain it: {scheduler}"
-    down, up = map(format_rate, kind.dual_tor_bps)
-    if kind.dual_tor_bps[0] > kind.dual_tor_bps[1]:
-        return f"the second ToR has {up} up for {down} of hosts, too little to carry all of them: {scheduler}"
-    return (
-        f"move its hosts to the second ToR first (config muxcable mode standby all), which has {up} up for {down} of "
-        "hosts, and back after"
-    )
-
-
-def _interrupts(groups: Sequence[SwitchGroup]) -> Iterator[str]:
-    for group in groups:
-        for batch in group.batches:
-            if batch.how == "reload":
-                down = len(batch.ports_down)
-                yield f"{group.name}: config reload restarts the services, and all {down} ports go down"
-            elif batch.ports_down:
-                yield f"{group.name}: {len(batch.ports_down)} ports go down, one after another, on each switch"
-            else:
-                yield f"{group.name}: no port goes down; what the chip does to packets meanwhile is not known"
+        return HostGroup(slug(kind.title), kind.hosts, reached_by(kind, change), qos)
 
 
 def _rows(config: Config, done: Iterable[Operation]) -> Rows:

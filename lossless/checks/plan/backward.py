@@ -1,4 +1,4 @@
-"""The way back: what a change has done so far, turned round."""
+"""The rollback: what a change has done so far, turned round."""
 
 from __future__ import annotations
 

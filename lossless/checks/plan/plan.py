@@ -1,7 +1,8 @@
-"""A plan as it is written and carried out: what each group of devices does in each step, and the way back from it."""
+"""A plan as it is written and carried out: what each group of devices does in each step, and the rollback from it."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from lossless.ground.basics.records import NamedTuple
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
 
 Rows = dict[str, dict[str, Any]]
 """Rows of CONFIG_DB by table and key; None where there is no such row."""
+
+
+def slug(title: str) -> str:
+    """Return a name of a kind as a folder has it: ``leaf-2``."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 class PlannedBatch(NamedTuple):
@@ -82,7 +88,7 @@ class PlanStep(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A plan. ``back`` has the way back from after each step, in the order of ``steps``.
+    """A plan. ``rollback`` has the steps back to the start from after each step, in the order of ``steps``.
 
     ``id`` is a hash over the rows that it reads and writes. ``evaluated`` states were looked at and stand for
     ``represented``; ``notes`` are what it leaves to people.
@@ -94,7 +100,7 @@ class Plan(NamedTuple):
     sent: tuple[int, ...]
     wanted: tuple[int, ...]
     steps: tuple[PlanStep, ...]
-    back: tuple[tuple[PlanStep, ...], ...]
+    rollback: tuple[tuple[PlanStep, ...], ...]
     evaluated: int
     represented: int
     notes: tuple[str, ...] = ()

@@ -24,7 +24,7 @@ def plan_data(plan: Plan) -> dict[str, Any]:
         "notes": list(plan.notes),
         "groups": {name: list(devices) for name, devices in plan.groups.items()},
         "steps": [_step(step, plan) for step in plan.steps],
-        "back": [[_step(step, plan) for step in steps] for steps in plan.back],
+        "rollback": [[_step(step, plan) for step in steps] for steps in plan.rollback],
     }
 
 

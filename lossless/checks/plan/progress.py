@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.sonic.from_model.tables import SHARED
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def milestones(plan: Mapping[str, Any], device: str) -> tuple[Milestone, ...]:
 def progress(plan: Mapping[str, Any], device: str, running: Mapping[str, Any]) -> DeviceProgress:
     """Return how far a switch is, by its running configuration."""
     passed = milestones(plan, device)
-    there = {row: _as_database(_row(running, row)) for row in passed[0].rows}
+    there = {row: _as_database(_row(running, row, passed)) for row in passed[0].rows}
     done = max(range(len(passed)), key=lambda number: (_agreeing(passed[number], there), -number))
     unlike = [row for row, value in there.items() if value != _as_database(passed[done].rows[row])]
     known = {row: [_as_database(each.rows[row]) for each in passed] for row in unlike}
@@ -83,9 +84,13 @@ def _rows(tables: Mapping[str, Mapping[str, Any]]) -> dict[Row, Any]:
     return {(table, key): row for table, rows in tables.items() for key, row in rows.items()}
 
 
-def _row(running: Mapping[str, Any], row: Row) -> Any:
+def _row(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) -> Any:
+    """Return a row of a switch; of one that says more of it, the fields that the plan touches."""
     rows = running.get(row[0])
-    return rows.get(row[1]) if isinstance(rows, dict) else None
+    own = rows.get(row[1]) if isinstance(rows, dict) else None
+    if row[0] not in SHARED or passed[0].rows[row] is None:
+        return own
+    return {field: own.get(field) if isinstance(own, dict) else None for field in passed[0].rows[row]}
 
 
 def _as_database(row: Any) -> Any:
@@ -95,7 +100,7 @@ def _as_database(row: Any) -> Any:
     return {
         name: ",".join(map(str, value)) if isinstance(value, list) else str(value)
         for name, value in row.items()
-        if name != "NULL"
+        if name != "NULL" and value is not None
     }
 
 

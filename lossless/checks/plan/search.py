@@ -29,7 +29,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.plan.judge import Danger, Judge
+    from lossless.checks.plan.evaluation import Danger, Evaluator
     from lossless.checks.plan.model import Change
     from lossless.checks.plan.states import Done
 
@@ -46,12 +46,12 @@ class _Way(NamedTuple):
 
 
 class Search:
-    """Searches the order of one change; ``judge`` says what is safe."""
+    """Searches the order of one change; ``evaluator`` says what is safe."""
 
-    def __init__(self, change: Change, judge: Judge) -> None:
+    def __init__(self, change: Change, evaluator: Evaluator) -> None:
         self.change = change
-        self.states = States(change, judge)
-        self.judge = judge
+        self.states = States(change, evaluator)
+        self.evaluator = evaluator
         self.blocked: dict[str, Blocked] = {}
         self._kinds = range(len(change.kinds))
         self.hosts = range(len(change.hosts))
@@ -77,7 +77,10 @@ class Search:
         found = [steps for way in self._ways() if (steps := self._steps(self.start(), way)) is not None]
         steps = min(found, key=_cost) if found else self.stopped()
         return Order(
-            steps, () if steps else tuple(self.blocked.values()), self.judge.states, self._represented(steps)
+            steps,
+            () if steps else tuple(self.blocked.values()),
+            self.evaluator.states,
+            self._represented(steps),
         )
 
     def _ways(self) -> Iterator[_Way]:

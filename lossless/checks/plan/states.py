@@ -1,4 +1,4 @@
-"""The configurations that switches can have on the way, each read and judged once."""
+"""The configurations that switches can have on the way, each read and evaluated once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.checks.plan.judge import Danger, DeviceVerdict, Judge, PlacedEnd
+    from lossless.checks.plan.evaluation import Danger, DeviceVerdict, Evaluator, PlacedEnd
     from lossless.checks.plan.model import Change, Config
 
 Done = frozenset[int]
@@ -38,9 +38,9 @@ class Use(NamedTuple):
 class States:
     """The configurations of a change, by kind of switch and state."""
 
-    def __init__(self, change: Change, judge: Judge) -> None:
+    def __init__(self, change: Change, evaluator: Evaluator) -> None:
         self.change = change
-        self.judge = judge
+        self.evaluator = evaluator
         self._configs: dict[tuple[int, State], Config] = {}
         self._verdicts: dict[tuple[int, State, Use], DeviceVerdict] = {}
 
@@ -60,7 +60,7 @@ class States:
         if key not in self._verdicts:
             own = self.change.kinds[kind]
             config, cables_m = self.config(kind, state), _cables_m(own.cables_m, own.new_cables_m, use)
-            self._verdicts[key] = self.judge.device(own.devices[0], config, use.dscps, cables_m)
+            self._verdicts[key] = self.evaluator.device(own.devices[0], config, use.dscps, cables_m)
         return self._verdicts[key]
 
     def of_batch(self, kind: int, before: Done, batch: Sequence[int]) -> Iterator[State]:
@@ -91,7 +91,7 @@ class States:
             far_ends = self._ends(link.b, link.b_port, ends[link.b], use)
             for near in self._ends(link.a, link.a_port, ends[link.a], use):
                 for far in far_ends:
-                    yield from self.judge.link(near, far, use.dscps)
+                    yield from self.evaluator.link(near, far, use.dscps)
 
     def at_hosts(
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
@@ -102,7 +102,7 @@ class States:
                 for stage in stages[link.host]:
                     qos = self.change.hosts[link.host].stages[stage].qos
                     if qos is not None:
-                        yield from self.judge.host(qos, at, use.dscps)
+                        yield from self.evaluator.host(qos, at, use.dscps)
 
     def _ends(self, kind: int, port: str, states: Sequence[State], use: Use) -> list[PlacedEnd]:
         """Return what a port does in some states, each behavior once."""

@@ -26,7 +26,7 @@ def plan(
     limits: PlanLimits | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> Plan:
-    """Return the steps by which a fabric in service becomes what an intent declares, and the way back from each.
+    """Return the steps by which a fabric in service becomes what an intent declares, and the rollback from each.
 
     ``current`` is the intent that was rendered into the fabric, or files of its switches, and of its hosts too.
     ``options.rdma_dscps`` names the DSCPs that jobs send now, where neither says so.
@@ -35,7 +35,7 @@ def plan(
         InputError: something cannot be read, or the two sides do not go together.
         NoPlan: an unsafe state cannot be avoided.
     """
-    from lossless.checks.plan.judge import Judge
+    from lossless.checks.plan.evaluation import Evaluator
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.interfaces.api.plan_inputs import change_of
     from lossless.model.hardware.load import hardware_finder
@@ -43,8 +43,8 @@ def plan(
     document = intent_at(target)
     running = _running(current, options)
     change = change_of(running, _fabric(target, options), options)
-    judge = Judge(hardware_finder(options.profile_dirs))
-    return plan_of(change, judge, limits or PlanLimits(), (running.source, document.file))
+    evaluator = Evaluator(hardware_finder(options.profile_dirs))
+    return plan_of(change, evaluator, limits or PlanLimits(), (running.source, document.file))
 
 
 def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:

@@ -1,4 +1,4 @@
-"""``plan.md``: a plan for a change ticket, with what to run, what to check, and the way back from every step."""
+"""``plan.md``: a plan for a change ticket, with what to run, what to check, and the rollback from every step."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _step(step: Data, data: Data) -> Iterator[str]:
         )
         yield from _run(f"step-{number:02}")
         yield from _checks(step)
-    yield from _back(number, data["back"][number - 1])
+    yield from _rollback(number, data["rollback"][number - 1])
 
 
 def _reasons(step: Data) -> Iterator[str]:
@@ -134,13 +134,13 @@ def _difference(before: Data | None, after: Data | None) -> str:
     return listed([*new, *gone], _FEW)
 
 
-def _back(number: int, steps: Sequence[Data]) -> Iterator[str]:
-    yield from (f"### Way back from step {number}", "")
+def _rollback(number: int, steps: Sequence[Data]) -> Iterator[str]:
+    yield from (f"### Rollback from step {number}", "")
     if not steps:
         yield from ("Nothing to undo.", "")
         return
     for step in steps:
-        folder = f"back-from-{number:02}/step-{step['number']:02}"
+        folder = f"rollback-from-{number:02}/step-{step['number']:02}"
         run = (
             f" `ansible-playbook -i inventory.yml {folder}/playbook.yml`"
             if step["switches"] or step["hosts"]

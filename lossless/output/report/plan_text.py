@@ -23,7 +23,7 @@ _DIGITS = 15
 
 def plan_text(data: Data, style: TextStyle = PLAIN) -> str:
     """Return a plan for a terminal."""
-    named = spelled_out({key: value for key, value in data.items() if key not in ("groups", "back")})
+    named = spelled_out({key: value for key, value in data.items() if key not in ("groups", "rollback")})
     shown = {**data, **named}
     return "\n\n".join([_head(shown, style), *(_step(step, shown, style) for step in shown["steps"])])
 

@@ -120,9 +120,9 @@ class Walk:
                         self._needs.setdefault(end, []).append((cables.get(end, 0), found.headroom))
 
     def whole(self, plan: Plan) -> None:
-        """Carry out a plan, and the way back from each step of it."""
+        """Carry out a plan, and the rollback from each step of it."""
         place = self.start()
-        for step, back in zip(plan.steps, plan.back, strict=True):
+        for step, back in zip(plan.steps, plan.rollback, strict=True):
             place = self.step(place, step, f"step {step.number}")
             self._back(place, back, f"back from {step.number}")
         self._arrived(place, self.bench.goal, self.bench.wanted, "plan")

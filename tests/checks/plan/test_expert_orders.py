@@ -1,4 +1,4 @@
-"""The orders that an expert would write, found by search: for each change of roce-256 and for its way back."""
+"""The orders that an expert would write, found by search: for each change of roce-256 and for its rollback."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ def planned(folder: Path, before: str, after: str) -> Plan:
 
 
 class Order(NamedTuple):
-    """A change, the steps that lead there, and those of the way back from the last one."""
+    """A change, the steps that lead there, and those of the rollback from the last one."""
 
     before: str
     after: str
     steps: list[str]
-    back: list[str]
+    rollback: list[str]
 
 
 ORDERS = {
@@ -74,7 +74,7 @@ ORDERS = {
             "jobs",
             "patch(DSCP_TO_TC_MAP|AZURE|26 becomes 0) | hosts take in DSCP 26 no longer",
         ],
-        back=[
+        rollback=[
             ("patch(DSCP_TO_TC_MAP|AZURE|26 becomes 3) | hosts back to before: take in DSCP 26 no longer"),
             "hosts back to before: send DSCP 24, no longer DSCP 26",
             "jobs",
@@ -93,7 +93,7 @@ ORDERS = {
             ),
             "hosts send DSCP 28",
         ],
-        back=[
+        rollback=[
             "patch(values of SCHEDULER) | hosts back to before: send DSCP 28",
             "jobs",
             (
@@ -116,7 +116,7 @@ ORDERS = {
                 "BUFFER_POOL) then patch(unused rows of SCHEDULER) | hosts take in DSCP 28 no longer"
             ),
         ],
-        back=[
+        rollback=[
             (
                 "write(values of BUFFER_POOL) then patch(DSCP_TO_TC_MAP|AZURE|28 becomes 4, "
                 "TC_TO_PRIORITY_GROUP_MAP|AZURE|4 becomes 4, PFC_PRIORITY_TO_PRIORITY_GROUP_MAP|AZURE|4 "
@@ -132,7 +132,7 @@ ORDERS = {
         steps=[
             "patch(PFC_WD)",
         ],
-        back=[
+        rollback=[
             "patch(PFC_WD)",
         ],
     ),
@@ -142,7 +142,7 @@ ORDERS = {
         steps=[
             "write(values of WRED_PROFILE)",
         ],
-        back=[
+        rollback=[
             "write(values of WRED_PROFILE)",
         ],
     ),
@@ -152,7 +152,7 @@ ORDERS = {
         steps=[
             "patch(values of BUFFER_PROFILE)",
         ],
-        back=[
+        rollback=[
             "patch(values of BUFFER_PROFILE)",
         ],
     ),
@@ -166,7 +166,7 @@ ORDERS = {
             ),
             "cables",
         ],
-        back=[
+        rollback=[
             "cables",
             (
                 "write(new rows of BUFFER_PROFILE) then patch(rows of ports, CABLE_LENGTH) then "
@@ -192,7 +192,7 @@ ORDERS = {
                 "SCHEDULER) | hosts take in DSCP 3, 4 no longer"
             ),
         ],
-        back=[
+        rollback=[
             (
                 "write(values of BUFFER_POOL, values of WRED_PROFILE) then patch(other DSCPs of "
                 "DSCP_TO_TC_MAP|AZURE, DSCP_TO_TC_MAP|AZURE|3 becomes 3, DSCP_TO_TC_MAP|AZURE|4 becomes "
@@ -219,7 +219,7 @@ ORDERS = {
             ),
             "start",
         ],
-        back=[
+        rollback=[
             "stop",
             (
                 "patch(DSCP_TO_TC_MAP|AZURE|26 becomes 3, TC_TO_PRIORITY_GROUP_MAP|AZURE|3 becomes 3, "
@@ -240,9 +240,9 @@ def test_the_order_of_a_change_is_that_of_an_expert(tmp_path: Path, name: str) -
 
 
 @pytest.mark.parametrize("name", ORDERS)
-def test_the_way_back_is_that_of_an_expert(tmp_path: Path, name: str) -> None:
+def test_the_rollback_is_that_of_an_expert(tmp_path: Path, name: str) -> None:
     order = ORDERS[name]
-    assert told(planned(tmp_path, order.before, order.after).back[-1]) == order.back
+    assert told(planned(tmp_path, order.before, order.after).rollback[-1]) == order.rollback
 
 
 def test_removal_of_a_dscp_waits_until_jobs_have_restarted(tmp_path: Path) -> None:

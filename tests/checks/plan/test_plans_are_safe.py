@@ -1,4 +1,4 @@
-"""A plan keeps RDMA lossless in every state on its way, and each way back leads back; carried out from what it says."""
+"""A plan keeps RDMA lossless in every state on its way, and each rollback leads back; carried out from what it says."""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.deployed_devices import DeviceSummary, LinkEnd
     from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.view import PortSet
     from lossless.model.hardware.load import FindHardware
 
 WARNINGS = frozenset(
@@ -75,8 +76,8 @@ class DeviceVerdict(NamedTuple):
     ends: Mapping[str, PlacedEnd]
 
 
-class Judge:
-    """Judges states. ``states`` counts the configurations of switches, and pairs of link ends, that were evaluated."""
+class Evaluator:
+    """Evaluates states. ``states`` counts the configurations of switches, and pairs of link ends, so far."""
 
     def __init__(self, find_hardware: FindHardware) -> None:
         self.states = 0
@@ -159,38 +160,52 @@ def _dangers(view: View, findings: Sequence[Finding], dscps: Iterable[int]) -> I
         if finding.code in _WHOLE_SWITCH:
             yield from _of_finding(finding)
     for dscp in sorted(dscps):
-        for hop in _hops(view, dscp):
-            for danger in _at_hop(view, hop, dscp, findings):
+        for transit in _transits(view, dscp):
+            for danger in _at_hop(view, transit, dscp, findings):
                 if danger not in said:
                     said.add(danger)
                     yield danger
 
 
-def _hops(view: View, dscp: int) -> Iterator[TraceHop]:
+class _Transit(NamedTuple):
+    """A hop between two kinds of ports of a switch, shown by one port of each."""
+
+    hop: TraceHop
+    ingress: PortSet
+    egress: PortSet
+
+
+def _transits(view: View, dscp: int) -> Iterator[_Transit]:
     """Yield a hop between every two kinds of ports of a switch."""
     for ingress in view.port_sets:
         for egress in view.port_sets:
             step = TraceStep(ingress.switch.name, ingress.ports[0].name, egress.ports[-1].name)
-            yield hop_of(transit_of(view, step), dscp, {}, (None, None))
+            yield _Transit(hop_of(transit_of(view, step), dscp, {}, (None, None)), ingress, egress)
 
 
-def _at_hop(view: View, hop: TraceHop, dscp: int, findings: Sequence[Finding]) -> Iterator[Danger]:
+def _at_hop(view: View, transit: _Transit, dscp: int, findings: Sequence[Finding]) -> Iterator[Danger]:
+    hop = transit.hop
     for loss in losses_of(hop.stages):
-        yield Danger(
-            "trace", f"{hop.switch} DSCP {dscp} {loss.stage}", f"DSCP {dscp} at {hop.switch}: {loss.why}"
-        )
+        is_egress = loss.why.startswith(f"{hop.egress.port} obeys")
+        yield from _at_ports(transit.egress if is_egress else transit.ingress, dscp, loss.stage, loss.why)
     group = hop.stages.priority_group
     if group.generated:
         # Where a row has gone, the buffer manager writes another one when the port comes up, not before.
         why = f"PG {group.lookup.target} of {hop.ingress.port} has no row"
-        yield Danger("trace", f"{hop.switch} DSCP {dscp} generated", f"DSCP {dscp} at {hop.switch}: {why}")
+        yield from _at_ports(transit.ingress, dscp, "generated", why)
     if hop.stages.watchdog.watched is False:
-        queue = hop.stages.queue.lookup.target
-        why = f"no watchdog watches queue {queue} of {hop.egress.port}"
-        yield Danger("trace", f"{hop.switch} DSCP {dscp} watchdog", f"DSCP {dscp} at {hop.switch}: {why}")
+        why = f"no watchdog watches queue {hop.stages.queue.lookup.target} of {hop.egress.port}"
+        yield from _at_ports(transit.egress, dscp, "watchdog", why)
     packet = TracePacket(frozenset({dscp}), None, True, frozenset(_numbers(hop)))
     for mark in findings_on(reference_to(view, hop), packet, findings):
         yield from _of_finding(mark.finding)
+
+
+def _at_ports(ports: PortSet, dscp: int, stage: str, why: str) -> Iterator[Danger]:
+    """Yield what a hop shows at each port that is configured the same."""
+    for port in ports.ports:
+        place = f"{ports.switch.name}:{port.name} DSCP {dscp} {stage}"
+        yield Danger("trace", place, f"DSCP {dscp} at {ports.switch.name}: {why}")
 
 
 def _of_finding(finding: Finding) -> Iterator[Danger]:

@@ -1,0 +1,104 @@
+"""What of a step people do, and what it interrupts, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.units import format_rate
+from lossless.ground.basics.wording import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.plan.model import Change, HostChange, HostKind, Step, SwitchKind
+    from lossless.checks.plan.plan import SwitchGroup
+
+STILL_S = 600
+"""How long counters of a DSCP stand still before it is gone. A choice: longer than jobs pause for a checkpoint."""
+
+
+def by_hand(change: Change, step: Step, groups: Sequence[SwitchGroup]) -> Iterator[str]:
+    """Yield what people do in a step."""
+    if step.kind == "jobs":
+        gone = listed([str(dscp) for dscp in sorted(step.in_use - change.wanted)])
+        yield (
+            f"restart every job that began before the last step: its queue pairs keep DSCP {gone}; go on when "
+            f"the counters of DSCP {gone} have stood still for {STILL_S} s on all switches"
+        )
+    if step.kind == "cables":
+        yield f"change the cables of {listed(_recabled(change), 8)}"
+    if step.kind == "stop":
+        yield "stop all jobs that use RDMA on this fabric: no order of steps keeps their traffic lossless"
+    if step.kind == "start":
+        yield "start the jobs again"
+    for host in step.hosts:
+        own = change.hosts[host.kind]
+        if own.stages[host.stages[-1]].qos is None:
+            yield f"{own.title}: {reached_by(own, host)}"
+    for own_change, group in zip(step.switches, groups, strict=True):
+        if group.drained:
+            yield _drain(change.kinds[own_change.kind], group, whole=own_change.drained)
+
+
+def _drain(kind: SwitchKind, group: SwitchGroup, *, whole: bool) -> str:
+    """Return how traffic leaves switches, or ports of them, before they change."""
+    down = {port for batch in group.batches for port in batch.ports_down}
+    pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
+    if kind.host_ports & down or (whole and kind.host_ports):
+        return f"{group.name}: {_drain_of_hosts(kind)} ({pace})"
+    if not whole:
+        return (
+            f"{group.name}: the ports go down one after another; shut down the BGP session of each first, the "
+            f"other {len(down) - 1} carry its traffic meanwhile ({pace})"
+        )
+    if len(kind.devices) < 2:
+        only = kind.devices[0]
+        return (
+            f"{group.name}: {only} is the only one of its kind, no other carries its traffic: stop all jobs"
+        )
+    left = len(kind.devices) - (group.at_once or 1)
+    return (
+        f"{group.name}: take traffic off the switch first (TSA), and back on after (TSB); {left} of "
+        f"{len(kind.devices)} carry on ({pace})"
+    )
+
+
+def _recabled(change: Change) -> list[str]:
+    return [
+        f"{kind.devices[0]}:{port}"
+        for kind in change.kinds
+        for port in sorted(kind.new_cables_m)
+        if kind.cables_m.get(port) != kind.new_cables_m[port]
+    ]
+
+
+def reached_by(kind: HostKind, change: HostChange) -> str:
+    """Return what hosts of a kind are set to in a step, in words."""
+    return ", ".join(kind.stages[stage].title for stage in change.stages)
+
+
+def _drain_of_hosts(kind: SwitchKind) -> str:
+    """Return how jobs leave the hosts of a leaf: to the second ToR, where there is one that carries them."""
+    scheduler = "have the job scheduler take jobs off the hosts behind it first"
+    if kind.dual_tor_bps is None:
+        return f"its hosts are attached by single links, so the network cannot drain it: {scheduler}"
+    down, up = map(format_rate, kind.dual_tor_bps)
+    if kind.dual_tor_bps[0] > kind.dual_tor_bps[1]:
+        return f"the second ToR has {up} up for {down} of hosts, too little to carry all of them: {scheduler}"
+    return (
+        f"move its hosts to the second ToR first (config muxcable mode standby all), which has {up} up for {down} of "
+        "hosts, and back after"
+    )
+
+
+def interrupts(groups: Sequence[SwitchGroup]) -> Iterator[str]:
+    """Yield what a step touches of what carries traffic."""
+    for group in groups:
+        for batch in group.batches:
+            if batch.how == "reload":
+                down = len(batch.ports_down)
+                yield f"{group.name}: config reload restarts the services, and all {down} ports go down"
+            elif batch.ports_down:
+                yield f"{group.name}: {len(batch.ports_down)} ports go down, one after another, on each switch"
+            else:
+                yield f"{group.name}: no port goes down; what the chip does to packets meanwhile is not known"
