@@ -135,7 +135,7 @@ def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str
     from pathlib import Path
 
     from lossless.output.render.fabric import OutputTree, render_files
-    from lossless.output.render.plan.run_files import plan_run_files
+    from lossless.output.render.plan.files import plan_run_files
     from lossless.output.render.planned_files import PlannedFile
 
     text = json.dumps(plan.to_data(), indent=1, ensure_ascii=False) + "\n"
