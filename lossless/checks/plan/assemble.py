@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.plan.backward import backward
 from lossless.checks.plan.handwork import by_hand, interrupts, reached_by
 from lossless.checks.plan.model import PlacedStep, Step, operations_of
-from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlanStep, SwitchGroup, slug
+from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlannedSwitches, PlanStep, slug
 from lossless.checks.plan.search import Search
 from lossless.checks.plan.states import State
 from lossless.formats.sonic.capabilities.updater_verdict import patch_verdict
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from lossless.checks.plan.model import (
         Batch,
         Blocked,
-        Change,
         Config,
+        FabricChange,
         HostChange,
         KindChange,
         Order,
+        PlannedKind,
         Position,
-        SwitchKind,
     )
     from lossless.checks.plan.plan import Rows
 
@@ -63,7 +63,7 @@ class NoPlan(LosslessError):  # noqa: N818
     """No safe order was found; the lines say which state is not safe, and why."""
 
 
-def plan_of(change: Change, evaluator: Evaluator, limits: PlanLimits, names: tuple[str, str]) -> Plan:
+def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, names: tuple[str, str]) -> Plan:
     """Return the plan of a change; ``names`` are what it leads from and to.
 
     Raises:
@@ -130,7 +130,7 @@ def _numbered(steps: Iterable[PlanStep]) -> Iterator[PlanStep]:
     return (step._replace(number=number) for number, step in enumerate(steps, 1))
 
 
-def _notes(change: Change, limits: PlanLimits) -> Iterator[str]:
+def _notes(change: FabricChange, limits: PlanLimits) -> Iterator[str]:
     if (
         any(stage.qos is None for kind in change.hosts for stage in kind.stages)
         and change.sent != change.wanted
@@ -142,11 +142,11 @@ def _notes(change: Change, limits: PlanLimits) -> Iterator[str]:
         yield "time until a port is up again is not counted: state it with --link-up-time"
 
 
-class _Part(NamedTuple):
+class _StepPart(NamedTuple):
     """A step or a part of one, with the switches of each change in it."""
 
     step: Step
-    groups: tuple[SwitchGroup, ...]
+    groups: tuple[PlannedSwitches, ...]
 
 
 class _Assembly:
@@ -161,11 +161,11 @@ class _Assembly:
             for part in self._parts(step):
                 yield number, self._step(part)
 
-    def _parts(self, step: Step) -> Iterator[_Part]:
+    def _parts(self, step: Step) -> Iterator[_StepPart]:
         """Yield a step, in parts where one time does not do: any part of a step is safe without the others."""
         groups = [self._group(change, step) for change in step.switches]
         if self.limits.step_s is None or not groups:
-            yield _Part(step, tuple(groups))
+            yield _StepPart(step, tuple(groups))
             return
         waves = [self._waves(group) for group in groups]
         for number in range(max(map(len, waves))):
@@ -176,9 +176,9 @@ class _Assembly:
             ]
             changes = tuple(change for _, change in some)
             part = step._replace(switches=changes, hosts=() if number else step.hosts)
-            yield _Part(part, tuple(group for group, _ in some))
+            yield _StepPart(part, tuple(group for group, _ in some))
 
-    def _waves(self, group: SwitchGroup) -> list[SwitchGroup]:
+    def _waves(self, group: PlannedSwitches) -> list[PlannedSwitches]:
         """Return a group as groups of as many devices as fit the time of a step."""
         at_once = group.at_once or len(group.devices)
         own_s = self.seconds(group._replace(devices=group.devices[:1]))
@@ -191,7 +191,7 @@ class _Assembly:
             for first in range(0, len(group.devices), size)
         ]
 
-    def seconds(self, group: SwitchGroup) -> int:
+    def seconds(self, group: PlannedSwitches) -> int:
         """Return how long a group takes at most: a second a move, and what is stated for drains and links."""
         links_s = sum(self.limits.link_up_s * len(batch.ports_down) for batch in group.batches)
         own_s = (
@@ -201,7 +201,7 @@ class _Assembly:
         )
         return own_s * ceil(len(group.devices) / (group.at_once or len(group.devices)))
 
-    def _step(self, part: _Part) -> PlanStep:
+    def _step(self, part: _StepPart) -> PlanStep:
         step, groups = part
         hosts = tuple(group for change in step.hosts if (group := self._hosts(change)))
         return PlanStep(
@@ -228,12 +228,12 @@ class _Assembly:
             parts.append(f"{own.title}: {reached_by(own, host)}")
         return "; ".join(parts)
 
-    def _group(self, change: KindChange, step: Step) -> SwitchGroup:
+    def _group(self, change: KindChange, step: Step) -> PlannedSwitches:
         kind = self.change.kinds[change.kind]
         batches = tuple(self._batch(change.kind, batch) for batch in change.batches)
         downs = any(batch.ports_down for batch in batches)
         drained = bool(step.in_use) and (change.drained or downs)
-        return SwitchGroup(
+        return PlannedSwitches(
             slug(kind.title),
             kind.devices,
             batches,
@@ -271,7 +271,7 @@ class _Assembly:
             why=batch.why,
         )
 
-    def _require_accepted(self, kind: SwitchKind, before: Config, patch: Sequence[Operation]) -> None:
+    def _require_accepted(self, kind: PlannedKind, before: Config, patch: Sequence[Operation]) -> None:
         """Check a patch against all that the updater asks, SONiC's models included.
 
         Raises:

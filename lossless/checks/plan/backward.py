@@ -9,11 +9,11 @@ from lossless.checks.plan.states import State
 from lossless.checks.plan.units import units_of
 
 if TYPE_CHECKING:
-    from lossless.checks.plan.model import Change, HostKind, Position, SwitchKind
+    from lossless.checks.plan.model import FabricChange, HostKind, PlannedKind, Position
     from lossless.checks.plan.states import Done, States
 
 
-def backward(states: States, position: Position, in_use: frozenset[int]) -> Change:
+def backward(states: States, position: Position, in_use: frozenset[int]) -> FabricChange:
     """Return the change from a position back to the start; ``in_use`` are the DSCPs that jobs send there."""
     change = states.change
     return change._replace(
@@ -27,7 +27,7 @@ def backward(states: States, position: Position, in_use: frozenset[int]) -> Chan
     )
 
 
-def _kind(states: States, number: int, done: Done, *, recabled: bool) -> SwitchKind:
+def _kind(states: States, number: int, done: Done, *, recabled: bool) -> PlannedKind:
     kind = states.change.kinds[number]
     running = states.config(number, State(done))
     now_m = kind.new_cables_m if recabled else kind.cables_m

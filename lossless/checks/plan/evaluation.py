@@ -47,7 +47,7 @@ WARNINGS = frozenset(
 _WHOLE_SWITCH = frozenset({"BUF007", "BUF008", "BUF012", "BUF014"})
 """Rules about the sum of what a switch holds, which all of its lossless traffic lives on."""
 _EVERYWHERE = frozenset({"CFG011", "CLS014", "ECN015", "LNK003", "BUF010"})
-"""Rules that ask switches to be alike, which on the way they cannot be."""
+"""Rules that ask switches to be configured the same, which on the way they cannot be."""
 
 
 class Danger(NamedTuple):
@@ -61,7 +61,7 @@ class Danger(NamedTuple):
 class PlacedEnd(NamedTuple):
     """One end of a link, and the summary of the switch that it is of.
 
-    ``behavior`` numbers what its neighbors meet: ends that are alike in all have the same.
+    ``behavior`` numbers what its neighbors meet: identical ends have the same.
     """
 
     summary: DeviceSummary
@@ -127,7 +127,7 @@ class Evaluator:
 
 
 def _findings(device: Device) -> tuple[Finding, ...]:
-    """Return what rules say of a device by itself, but for those that ask switches to be alike."""
+    """Return what rules say of a device by itself, but for those that ask switches to be the same."""
     has = {*device.tables.data}
     verdicts = (
         run(device.view, _rules("fabric"), "config_db"),

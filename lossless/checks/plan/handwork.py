@@ -10,20 +10,20 @@ from lossless.ground.basics.wording import listed
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.plan.model import Change, HostChange, HostKind, Step, SwitchKind
-    from lossless.checks.plan.plan import SwitchGroup
+    from lossless.checks.plan.model import FabricChange, HostChange, HostKind, PlannedKind, Step
+    from lossless.checks.plan.plan import PlannedSwitches
 
 STILL_S = 600
-"""How long counters of a DSCP stand still before it is gone. A choice: longer than jobs pause for a checkpoint."""
+"""How long counters of a DSCP must not grow before it is gone. A choice: longer than jobs pause for a checkpoint."""
 
 
-def by_hand(change: Change, step: Step, groups: Sequence[SwitchGroup]) -> Iterator[str]:
+def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches]) -> Iterator[str]:
     """Yield what people do in a step."""
     if step.kind == "jobs":
         gone = listed([str(dscp) for dscp in sorted(step.in_use - change.wanted)])
         yield (
             f"restart every job that began before the last step: its queue pairs keep DSCP {gone}; go on when "
-            f"the counters of DSCP {gone} have stood still for {STILL_S} s on all switches"
+            f"the counters of DSCP {gone} have not grown for {STILL_S} s on any switch"
         )
     if step.kind == "cables":
         yield f"change the cables of {listed(_recabled(change), 8)}"
@@ -40,7 +40,7 @@ def by_hand(change: Change, step: Step, groups: Sequence[SwitchGroup]) -> Iterat
             yield _drain(change.kinds[own_change.kind], group, whole=own_change.drained)
 
 
-def _drain(kind: SwitchKind, group: SwitchGroup, *, whole: bool) -> str:
+def _drain(kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
     """Return how traffic leaves switches, or ports of them, before they change."""
     down = {port for batch in group.batches for port in batch.ports_down}
     pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
@@ -63,7 +63,7 @@ def _drain(kind: SwitchKind, group: SwitchGroup, *, whole: bool) -> str:
     )
 
 
-def _recabled(change: Change) -> list[str]:
+def _recabled(change: FabricChange) -> list[str]:
     return [
         f"{kind.devices[0]}:{port}"
         for kind in change.kinds
@@ -77,7 +77,7 @@ def reached_by(kind: HostKind, change: HostChange) -> str:
     return ", ".join(kind.stages[stage].title for stage in change.stages)
 
 
-def _drain_of_hosts(kind: SwitchKind) -> str:
+def _drain_of_hosts(kind: PlannedKind) -> str:
     """Return how jobs leave the hosts of a leaf: to the second ToR, where there is one that carries them."""
     scheduler = "have the job scheduler take jobs off the hosts behind it first"
     if kind.dual_tor_bps is None:
@@ -91,7 +91,7 @@ def _drain_of_hosts(kind: SwitchKind) -> str:
     )
 
 
-def interrupts(groups: Sequence[SwitchGroup]) -> Iterator[str]:
+def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
     """Yield what a step touches of what carries traffic."""
     for group in groups:
         for batch in group.batches:

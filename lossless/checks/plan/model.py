@@ -23,7 +23,7 @@ StepKind = Literal["change", "jobs", "cables", "stop", "start"]
 """What happens in a step: configurations change, jobs restart, cables change, all jobs stop or start again."""
 
 
-class SwitchKind(NamedTuple):
+class PlannedKind(NamedTuple):
     """Switches that run the same and are to run the same, but for their names: the first of them stands for all.
 
     ``cables_m`` and ``new_cables_m`` are the real lengths of the cables at its ports, where known, before and after.
@@ -65,7 +65,7 @@ class HostStage(NamedTuple):
     sends: bool
 
 
-class LinkKind(NamedTuple):
+class PlannedLink(NamedTuple):
     """A link between two kinds of switches, by index, with the port of each."""
 
     a: int
@@ -74,7 +74,7 @@ class LinkKind(NamedTuple):
     b_port: str
 
 
-class HostLinkKind(NamedTuple):
+class PlannedHostLink(NamedTuple):
     """A link from a kind of hosts to a port of a kind of switches, both by index."""
 
     host: int
@@ -82,16 +82,16 @@ class HostLinkKind(NamedTuple):
     port: str
 
 
-class Change(NamedTuple):
+class FabricChange(NamedTuple):
     """A fabric in service and what it is to become.
 
     ``sent`` and ``wanted`` are the DSCPs of lossless classes that jobs send now, and will.
     """
 
-    kinds: tuple[SwitchKind, ...]
+    kinds: tuple[PlannedKind, ...]
     hosts: tuple[HostKind, ...]
-    links: tuple[LinkKind, ...]
-    host_links: tuple[HostLinkKind, ...]
+    links: tuple[PlannedLink, ...]
+    host_links: tuple[PlannedHostLink, ...]
     sent: frozenset[int]
     wanted: frozenset[int]
 
@@ -169,6 +169,6 @@ class Order(NamedTuple):
     represented: int
 
 
-def operations_of(kind: SwitchKind, units: frozenset[int]) -> tuple[Operation, ...]:
+def operations_of(kind: PlannedKind, units: frozenset[int]) -> tuple[Operation, ...]:
     """Return the operations of some units of a kind, in the order of a patch."""
     return tuple(operation for number in sorted(units) for operation in kind.units[number].operations)

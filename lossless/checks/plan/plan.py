@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.changes.patch import Operation
     from lossless.model.fabric.hosts import HostQos
 
+VERSION = 1
+"""Of the names in plan.json."""
 Rows = dict[str, dict[str, Any]]
 """Rows of CONFIG_DB by table and key; None where there is no such row."""
 
@@ -45,7 +47,7 @@ class PlannedBatch(NamedTuple):
     why: str = ""
 
 
-class SwitchGroup(NamedTuple):
+class PlannedSwitches(NamedTuple):
     """Switches that do the same in a step, batch after batch. ``drained``: a switch carries no jobs while it changes.
 
     ``at_once`` is how many of them may change at the same time, None where all may.
@@ -79,7 +81,7 @@ class PlanStep(NamedTuple):
     number: int
     kind: StepKind
     title: str
-    switches: tuple[SwitchGroup, ...]
+    switches: tuple[PlannedSwitches, ...]
     hosts: tuple[HostGroup, ...]
     in_use: tuple[int, ...]
     seconds: int
@@ -107,7 +109,61 @@ class Plan(NamedTuple):
     groups: Mapping[str, tuple[str, ...]] = {}
 
     def to_data(self) -> dict[str, Any]:
-        """Return the plan as plain data, as plan.json has it."""
-        from lossless.checks.plan.plan_data import plan_data
+        """Return the plan as plain data, as plan.json has it: switches are named once, by group."""
+        return {
+            "version": VERSION,
+            "id": self.id,
+            "current": self.current,
+            "target": self.target,
+            "dscps_before": list(self.sent),
+            "dscps_after": list(self.wanted),
+            "states_evaluated": self.evaluated,
+            "states_represented": self.represented,
+            "notes": list(self.notes),
+            "groups": {name: list(devices) for name, devices in self.groups.items()},
+            "steps": [_step(step, self) for step in self.steps],
+            "rollback": [[_step(step, self) for step in steps] for steps in self.rollback],
+        }
 
-        return plan_data(self)
+
+def _step(step: PlanStep, plan: Plan) -> dict[str, Any]:
+    return {
+        "number": step.number,
+        "kind": step.kind,
+        "title": step.title,
+        "dscps_in_use": list(step.in_use),
+        "seconds": step.seconds,
+        "interrupts": list(step.interrupts),
+        "by_hand": list(step.by_hand),
+        "switches": [_switches(group, plan) for group in step.switches],
+        "hosts": [_hosts(group) for group in step.hosts],
+    }
+
+
+def _switches(group: PlannedSwitches, plan: Plan) -> dict[str, Any]:
+    """Return a group; its devices are named where the step has only some of them."""
+    some = {} if plan.groups.get(group.name) == group.devices else {"devices": list(group.devices)}
+    return {
+        "group": group.name,
+        **some,
+        "drained": group.drained,
+        "at_once": group.at_once,
+        "batches": [_batch(batch) for batch in group.batches],
+    }
+
+
+def _batch(batch: PlannedBatch) -> dict[str, Any]:
+    return {
+        "how": batch.how,
+        "titles": list(batch.titles),
+        "why": batch.why,
+        "ports_down": list(batch.ports_down),
+        "moves": batch.moves,
+        "operations": [operation.as_json() for operation in batch.operations],
+        "before": batch.before,
+        "after": batch.after,
+    }
+
+
+def _hosts(group: HostGroup) -> dict[str, Any]:
+    return {"group": group.name, "hosts": list(group.hosts), "title": group.title}

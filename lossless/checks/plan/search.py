@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.checks.plan.evaluation import Danger, Evaluator
-    from lossless.checks.plan.model import Change
+    from lossless.checks.plan.model import FabricChange
     from lossless.checks.plan.states import Done
 
 _MOST_STEPS = 40
@@ -38,7 +38,7 @@ _MOST_ORDERS = 6
 """Orders of kinds that are tried: three kinds in every order."""
 
 
-class _Way(NamedTuple):
+class _SearchOrder(NamedTuple):
     """In what order kinds of switches are asked, and whether drained ones first or last."""
 
     kinds: tuple[int, ...]
@@ -48,7 +48,7 @@ class _Way(NamedTuple):
 class Search:
     """Searches the order of one change; ``evaluator`` says what is safe."""
 
-    def __init__(self, change: Change, evaluator: Evaluator) -> None:
+    def __init__(self, change: FabricChange, evaluator: Evaluator) -> None:
         self.change = change
         self.states = States(change, evaluator)
         self.evaluator = evaluator
@@ -74,8 +74,10 @@ class Search:
 
     def order(self) -> Order:
         """Return the steps from start to goal: the fewest that were found, then those that take fewest ports down."""
-        found = [steps for way in self._ways() if (steps := self._steps(self.start(), way)) is not None]
-        steps = min(found, key=_cost) if found else self.stopped()
+        orders = [
+            steps for asked in self._searches() if (steps := self._steps(self.start(), asked)) is not None
+        ]
+        steps = min(orders, key=_cost) if orders else self.stopped()
         return Order(
             steps,
             () if steps else tuple(self.blocked.values()),
@@ -83,21 +85,21 @@ class Search:
             self._represented(steps),
         )
 
-    def _ways(self) -> Iterator[_Way]:
-        """Yield ways to search: kinds in several orders, and drained switches last or first."""
+    def _searches(self) -> Iterator[_SearchOrder]:
+        """Yield how to search: kinds in several orders, and drained switches last or first."""
         for order in islice(permutations(self._kinds), _MOST_ORDERS):
-            yield _Way(order, (False, True))
-        yield _Way(tuple(self._kinds), (True, False))
+            yield _SearchOrder(order, (False, True))
+        yield _SearchOrder(tuple(self._kinds), (True, False))
 
-    def _steps(self, position: Position, way: _Way) -> tuple[PlacedStep, ...] | None:
+    def _steps(self, position: Position, asked: _SearchOrder) -> tuple[PlacedStep, ...] | None:
         steps: list[PlacedStep] = []
         while position != self.goal() and len(steps) < _MOST_STEPS:
-            steps_found = (self._step(position, way.kinds, drained=drained) for drained in way.drained)
-            found = next((step for step in steps_found if step is not None), None)
-            if found is None:
+            tried = (self._step(position, asked.kinds, drained=drained) for drained in asked.drained)
+            placed = next((step for step in tried if step is not None), None)
+            if placed is None:
                 return None
-            steps.append(found)
-            position = found.after
+            steps.append(placed)
+            position = placed.after
         return tuple(steps) if position == self.goal() else None
 
     def _step(self, position: Position, kinds: Sequence[int], *, drained: bool) -> PlacedStep | None:
@@ -157,11 +159,11 @@ class Search:
         """Return the steps of a change that no traffic survives: jobs stop, everything changes, jobs start again."""
         start, goal = self.start(), self.goal()
         stopped = start._replace(stopped=True, restarted=True, recabled=True)
-        found = _StepSearch(self, stopped, tuple(self._kinds), drained=True).result()
-        if found is None or found.after != goal._replace(stopped=True):
+        placed = _StepSearch(self, stopped, tuple(self._kinds), drained=True).result()
+        if placed is None or placed.after != goal._replace(stopped=True):
             return ()
-        changed = PlacedStep(found.step, found.after._replace(recabled=start.recabled))
-        cables = () if start.recabled else (PlacedStep(Step("cables"), found.after),)
+        changed = PlacedStep(placed.step, placed.after._replace(recabled=start.recabled))
+        cables = () if start.recabled else (PlacedStep(Step("cables"), placed.after),)
         return (
             PlacedStep(Step("stop", in_use=self.change.sent), start._replace(stopped=True)),
             changed,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.plan.evaluation import Danger, DeviceVerdict, Evaluator, PlacedEnd
-    from lossless.checks.plan.model import Change, Config
+    from lossless.checks.plan.model import Config, FabricChange
 
 Done = frozenset[int]
 _MOST_UNITS = 6
@@ -38,7 +38,7 @@ class Use(NamedTuple):
 class States:
     """The configurations of a change, by kind of switch and state."""
 
-    def __init__(self, change: Change, evaluator: Evaluator) -> None:
+    def __init__(self, change: FabricChange, evaluator: Evaluator) -> None:
         self.change = change
         self.evaluator = evaluator
         self._configs: dict[tuple[int, State], Config] = {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.plan_inputs import Running
+    from lossless.interfaces.api.plan_inputs import InService
     from lossless.model.fabric.model import Fabric
 
 
@@ -73,7 +73,7 @@ def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
     return fabric
 
 
-def _running(current: Sequence[str | PathLike[str]], options: Options) -> Running:
+def _running(current: Sequence[str | PathLike[str]], options: Options) -> InService:
     """Return what is in service.
 
     Raises:
@@ -90,12 +90,12 @@ def _running(current: Sequence[str | PathLike[str]], options: Options) -> Runnin
     return _deployed(current, options)
 
 
-def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> Running:
+def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InService:
     from lossless.formats.inputs.collect import gather, is_json, split
     from lossless.formats.inputs.devices import name_in_intent
     from lossless.formats.inputs.hosts import hosts_of
     from lossless.formats.sonic.read.tables import Tables
-    from lossless.interfaces.api.plan_inputs import Running
+    from lossless.interfaces.api.plan_inputs import InService
     from lossless.output.render.drift import hostname_of
 
     inputs = gather(current)
@@ -119,7 +119,7 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> Runni
     if problems:
         raise InputError(problems)
     read = {host.host: host.qos for host in hosts.hosts} if inputs.facts else {}
-    return Running(devices, None, read, source)
+    return InService(devices, None, read, source)
 
 
 def write_plan(plan: Plan, out_dir: str | PathLike[str], pages: Mapping[str, str]) -> tuple[str, ...]:
@@ -174,12 +174,12 @@ def _read_plan(file: str) -> Mapping[str, Any]:
     Raises:
         InputError: there is none, or it is no plan of this version.
     """
-    from lossless.checks.plan.plan_data import VERSION
+    from lossless.checks.plan.plan import VERSION
     from lossless.ground.documents import load
 
     data = load(file).data
     if data.get("version") != VERSION or not {"steps", "groups"} <= data.keys():
         raise InputError(
-            [Problem(file, None, None, f"not a plan of version {VERSION}: write it anew with lossless plan")]
+            [Problem(file, None, None, f"not a plan of version {VERSION}: write it again with lossless plan")]
         )
     return data

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.plan.model import Change, HostKind, HostLinkKind, LinkKind, SwitchKind
+from lossless.checks.plan.model import FabricChange, HostKind, PlannedHostLink, PlannedKind, PlannedLink
 from lossless.checks.plan.units import units_of
 from lossless.formats.sonic.capabilities.updater import release_of, releases
 from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
@@ -41,7 +41,7 @@ _SPOKEN = frozenset({"description", "alias", "index"})
 """Fields of PORT that name or number a port."""
 
 
-class Running(NamedTuple):
+class InService(NamedTuple):
     """What is in service: the configuration of each switch by its name, from which files.
 
     ``fabric`` is the intent that was rendered into them, None where they are files of switches; ``hosts`` are those
@@ -54,7 +54,7 @@ class Running(NamedTuple):
     source: str
 
 
-def running_of_intent(fabric: Fabric, document: Document) -> Running:
+def running_of_intent(fabric: Fabric, document: Document) -> InService:
     """Return what the switches of an intent run where they were rendered from it, on a file with their ports alone."""
     shared: dict[tuple[int, int, int], dict[str, Any]] = {}
     documents = {}
@@ -64,7 +64,7 @@ def running_of_intent(fabric: Fabric, document: Document) -> Running:
             shared[key] = {**_ports(switch), **tables(switch)}
         named = {"DEVICE_METADATA": {"localhost": {**_metadata(switch), **_rendered_metadata(shared[key])}}}
         documents[switch.name] = plain_document(f"{switch.name}/config_db.json", {**shared[key], **named})
-    return Running(documents, fabric, {host.name: host.qos for host in fabric.hosts}, document.file)
+    return InService(documents, fabric, {host.name: host.qos for host in fabric.hosts}, document.file)
 
 
 def _rendered_metadata(rendered: Mapping[str, Any]) -> Mapping[str, str]:
@@ -114,7 +114,7 @@ class _Pair(NamedTuple):
     target: Switch
 
 
-def change_of(running: Running, target: Fabric, options: Options) -> Change:
+def change_of(running: InService, target: Fabric, options: Options) -> FabricChange:
     """Return the change from what is in service to what an intent declares.
 
     Raises:
@@ -139,7 +139,7 @@ def change_of(running: Running, target: Fabric, options: Options) -> Change:
     hosts, host_of = _hosts(running, target, {dscp: priorities.get(dscp) for dscp in sent}, wanted)
     kinds = [kind._replace(units=units_of(kind.running, kind.target, sent | wanted)) for kind in kinds]
     classes = _PortClasses(kinds)
-    return Change(
+    return FabricChange(
         tuple(kinds),
         tuple(hosts),
         tuple(_links(target, kind_of, classes)),
@@ -149,7 +149,7 @@ def change_of(running: Running, target: Fabric, options: Options) -> Change:
     )
 
 
-def _pairs(running: Running, target: Fabric) -> list[_Pair]:
+def _pairs(running: InService, target: Fabric) -> list[_Pair]:
     """Return the switches of both sides.
 
     Raises:
@@ -177,7 +177,7 @@ def _pairs(running: Running, target: Fabric) -> list[_Pair]:
     return [_Pair(name, running.documents[name], switch) for name, switch in wanted.items()]
 
 
-def _groups(pairs: Sequence[_Pair], running: Running, target: Fabric) -> dict[Any, list[_Pair]]:
+def _groups(pairs: Sequence[_Pair], running: InService, target: Fabric) -> dict[Any, list[_Pair]]:
     """Return the switches that run the same and are to run the same."""
     before = _identical(running.fabric) if running.fabric else None
     after = _identical(target)
@@ -208,8 +208,8 @@ def _fingerprint(document: Document) -> str:
 
 
 def _kind(
-    group: Sequence[_Pair], number: int, running: Running, problems: list[Problem]
-) -> SwitchKind | None:
+    group: Sequence[_Pair], number: int, running: InService, problems: list[Problem]
+) -> PlannedKind | None:
     first = group[0]
     file = running.source if running.fabric else first.running.file
     try:
@@ -230,7 +230,7 @@ def _kind(
         )
         return None
     old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None
-    return SwitchKind(
+    return PlannedKind(
         title=str(number),
         devices=tuple(pair.name for pair in group),
         running=first.running.data,
@@ -269,7 +269,7 @@ def _cables_m(switch: Switch) -> dict[str, int]:
     return {port.name: port.cable.real_m for port in switch.ports if isinstance(port.cable.real_m, int)}
 
 
-def _mixed_releases(groups: Sequence[Sequence[_Pair]], kinds: Sequence[SwitchKind]) -> Iterator[Problem]:
+def _mixed_releases(groups: Sequence[Sequence[_Pair]], kinds: Sequence[PlannedKind]) -> Iterator[Problem]:
     """Yield tiers whose switches run several releases: a change and an upgrade are not made at the same time."""
     by_tier: dict[str, dict[str, list[str]]] = {}
     for group, kind in zip(groups, kinds, strict=True):
@@ -290,7 +290,7 @@ def _role(switch: Switch) -> str:
     return tier.word if tier is not None else "switch"
 
 
-def _titled(kinds: Sequence[SwitchKind], groups: Sequence[Sequence[_Pair]]) -> Iterator[SwitchKind]:
+def _titled(kinds: Sequence[PlannedKind], groups: Sequence[Sequence[_Pair]]) -> Iterator[PlannedKind]:
     """Yield kinds with names of their own: the tier, with a number where there are several."""
     roles = [_role(group[0].target) for group in groups]
     for number, (kind, role) in enumerate(zip(kinds, roles, strict=True)):
@@ -298,7 +298,7 @@ def _titled(kinds: Sequence[SwitchKind], groups: Sequence[Sequence[_Pair]]) -> I
         yield kind._replace(title=f"{role} {nth}" if roles.count(role) > 1 else role)
 
 
-def _lossless(running: Running, kinds: Sequence[SwitchKind], options: Options) -> dict[int, int | None]:
+def _lossless(running: InService, kinds: Sequence[PlannedKind], options: Options) -> dict[int, int | None]:
     """Return the DSCPs that are lossless in service, with the priority of each."""
     if running.fabric is not None:
         classes = [*running.fabric.classes.lossless]
@@ -310,7 +310,7 @@ def _lossless(running: Running, kinds: Sequence[SwitchKind], options: Options) -
 
 
 def _hosts(
-    running: Running,
+    running: InService,
     target: Fabric,
     sent: Mapping[int, int | None],
     wanted: frozenset[int],
@@ -334,7 +334,7 @@ def _hosts(
 class _PortClasses:
     """Which ports of a kind of switches are configured the same, before and after."""
 
-    def __init__(self, kinds: Sequence[SwitchKind]) -> None:
+    def __init__(self, kinds: Sequence[PlannedKind]) -> None:
         self._of = [_port_classes(kind) for kind in kinds]
         self._cables = [(kind.cables_m, kind.new_cables_m) for kind in kinds]
 
@@ -344,7 +344,7 @@ class _PortClasses:
         return self._of[kind].get(port), old.get(port), new.get(port)
 
 
-def _port_classes(kind: SwitchKind) -> dict[str, str]:
+def _port_classes(kind: PlannedKind) -> dict[str, str]:
     rows: dict[str, list[object]] = {}
     for side, config in enumerate((kind.running, kind.target)):
         for table in OWNED:
@@ -359,7 +359,7 @@ def _port_classes(kind: SwitchKind) -> dict[str, str]:
     return {port: json.dumps(own, sort_keys=True) for port, own in rows.items()}
 
 
-def _links(target: Fabric, kind_of: Mapping[str, int], classes: _PortClasses) -> Iterator[LinkKind]:
+def _links(target: Fabric, kind_of: Mapping[str, int], classes: _PortClasses) -> Iterator[PlannedLink]:
     seen = set()
     for link in target.links:
         if not link.to_host:
@@ -367,12 +367,12 @@ def _links(target: Fabric, kind_of: Mapping[str, int], classes: _PortClasses) ->
             key = (a, classes.of(a, link.a_port), b, classes.of(b, link.b_port))
             if key not in seen:
                 seen.add(key)
-                yield LinkKind(a, link.a_port, b, link.b_port)
+                yield PlannedLink(a, link.a_port, b, link.b_port)
 
 
 def _host_links(
     target: Fabric, kind_of: Mapping[str, int], host_of: Mapping[str, int], classes: _PortClasses
-) -> Iterator[HostLinkKind]:
+) -> Iterator[PlannedHostLink]:
     seen = set()
     for link in target.links:
         if link.to_host:
@@ -380,4 +380,4 @@ def _host_links(
             key = (host, switch, classes.of(switch, link.a_port))
             if key not in seen:
                 seen.add(key)
-                yield HostLinkKind(host, switch, link.a_port)
+                yield PlannedHostLink(host, switch, link.a_port)

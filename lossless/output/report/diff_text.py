@@ -14,7 +14,7 @@ from lossless.output.report.text_style import PLAIN, TextStyle
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from lossless.output.report.update_text import Plan
+    from lossless.output.report.update_text import SwitchUpdate
 
 VERSION = 1
 """Of the names in the object: names once shipped stay."""
@@ -84,7 +84,7 @@ class DeviceDrift(Protocol):
         """What differs in meaning."""
 
     @property
-    def change(self) -> Plan | None:
+    def change(self) -> SwitchUpdate | None:
         """What it takes to bring it there, None where a render onto its file is refused."""
 
     @property

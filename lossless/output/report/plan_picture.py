@@ -33,7 +33,7 @@ class _Lane(NamedTuple):
 
     @property
     def height_px(self) -> int:
-        """Its height, by the fullest of its boxes."""
+        """Its height, by the box with most lines."""
         return max(1, *(len(lines) for lines in self.cells)) * style.LINE_PX + 16
 
 

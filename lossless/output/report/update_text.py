@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-class Plan(Protocol):
+class SwitchUpdate(Protocol):
     """What it takes to bring one switch there: :class:`lossless.output.render.planned_files.UpdatePlan`."""
 
     @property
@@ -35,7 +35,7 @@ class Plan(Protocol):
         """What a patch does to lossless traffic."""
 
 
-def plan_lines(plans: Sequence[Plan]) -> list[str]:
+def plan_lines(plans: Sequence[SwitchUpdate]) -> list[str]:
     """Return a line for switches that a patch cannot bring there, by reason, and one for all that it can."""
     reloads = grouped((plan.why, plan.device) for plan in plans if plan.how == "reload")
     lines = [f"{listed(devices)}: reload, not patch; {'; '.join(why)}" for why, devices in reloads.items()]

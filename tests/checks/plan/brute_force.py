@@ -24,7 +24,7 @@ from tests.checks.plan.service import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlanStep, Rows, SwitchGroup
+    from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlannedSwitches, PlanStep, Rows
     from lossless.model.fabric.hosts import HostQos
 
 SHARED = ("DEVICE_METADATA", "FLEX_COUNTER_TABLE", "PORT")
@@ -253,7 +253,7 @@ class Walk:
                 met.setdefault((name, port, dscp), set()).add(served(configs[name], port, dscp))
 
     def _meet_group(
-        self, met: Met, place: Place, group: SwitchGroup, step: PlanStep, dscps: frozenset[int]
+        self, met: Met, place: Place, group: PlannedSwitches, step: PlanStep, dscps: frozenset[int]
     ) -> None:
         """Add what traffic meets at the ports of switches that change."""
         for name in group.devices:
@@ -272,7 +272,7 @@ class Walk:
     def _in_whole_fabrics(
         self, place: Place, after: Place, step: PlanStep, dscps: frozenset[int]
     ) -> Iterator[Fault]:
-        """Yield what is wrong in fabrics of which every switch and host is in a state of its own, drawn by chance."""
+        """Yield what is wrong in fabrics of which every switch and host is in a state of its own, drawn at random."""
         for _ in range(self.whole_fabrics):
             configs = dict(place.configs)
             for group in step.switches:
@@ -283,7 +283,7 @@ class Walk:
             hosts = {name: self.random.choice((qos, after.hosts[name])) for name, qos in place.hosts.items()}
             yield from self._at(place._replace(configs=configs, hosts=hosts), dscps)
 
-    def _any_state(self, config: Config, group: SwitchGroup, drained: bool) -> Config:
+    def _any_state(self, config: Config, group: PlannedSwitches, drained: bool) -> Config:
         """Return a configuration that a switch can have in a step."""
         for number, batch in enumerate(group.batches):
             moves = moves_of(config, batch.operations)
@@ -337,7 +337,7 @@ class Walk:
                     yield from faults_at_host(f"{host} - {end}", dscp, qos, at)
 
 
-def is_drained(group: SwitchGroup, step: PlanStep) -> bool:
+def is_drained(group: PlannedSwitches, step: PlanStep) -> bool:
     """Return whether no jobs use a switch while it changes; where single ports go down, jobs use the others."""
     own = [line for line in step.by_hand if line.startswith(f"{group.name}: ")]
     return group.drained and not any("the ports go down one after another" in line for line in own)

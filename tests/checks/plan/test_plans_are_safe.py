@@ -90,7 +90,7 @@ def test_each_state_of_a_drawn_change_is_safe(change: tuple[Data, Data], files: 
 
 @pytest.mark.parametrize("name", ["another DSCP", "a class more"])
 def test_each_state_of_a_whole_fabric_is_safe(name: str) -> None:
-    """Not link by link: every device in any state of its own, drawn by chance, 200 times a step."""
+    """Not link by link: every device in any state of its own, drawn at random, 200 times a step."""
     before, after = NAMED[name]
     found = carried(before, after, files=False, whole_fabrics=200)
     assert found.walk.faults == []
