@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.options import Options as Options
     from lossless.interfaces.api.plan import (
         DeviceProgress as DeviceProgress,
-        NoPlan as NoPlan,
         Plan as Plan,
         PlanLimits as PlanLimits,
         plan as plan,
@@ -104,7 +103,7 @@ _MODULES = {
     "lint_since": "lint_since",
     "opensm": "OpensmResult check_with_opensm",
     "options": "Options",
-    "plan": "DeviceProgress NoPlan Plan PlanLimits plan plan_progress write_plan",
+    "plan": "DeviceProgress Plan PlanLimits plan plan_progress write_plan",
     "profiles": "Hardware hardware",
     "render": "RenderResult render",
     "report": "Change Report",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.plan.assemble import NoPlan as NoPlan, PlanLimits as PlanLimits, plan_of
+from lossless.checks.plan.assemble import PlanLimits as PlanLimits, plan_of
 from lossless.checks.plan.plan import Plan as Plan
 from lossless.checks.plan.progress import DeviceProgress as DeviceProgress, devices_of, progress
 from lossless.ground.basics.errors import InputError, Problem

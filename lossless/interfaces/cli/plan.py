@@ -51,7 +51,7 @@ def command(
     verbose: bool,
     quiet: bool,
 ) -> int:
-    """Plan a change of a fabric in service: steps, each of them safe, and the rollback from each.
+    """Plan a change of a fabric in service, each step safe.
 
     CURRENT is the intent that the fabric was rendered from, or files of its switches, a folder of them, and what its
     hosts report. TARGET is an intent. Every state on the way is evaluated: any part of a step done, in any order that

@@ -12,6 +12,7 @@ def test_the_public_names_are_these() -> None:
         "BaselineResult",
         "Cabling",
         "Change",
+        "DeviceProgress",
         "Drift",
         "FabricDrift",
         "Fabrics",
@@ -24,6 +25,8 @@ def test_the_public_names_are_these() -> None:
         "Limits",
         "OpensmResult",
         "Options",
+        "Plan",
+        "PlanLimits",
         "Question",
         "RenderResult",
         "Report",
@@ -58,6 +61,8 @@ def test_the_public_names_are_these() -> None:
         "moves",
         "parse_grid",
         "pins",
+        "plan",
+        "plan_progress",
         "render",
         "rule",
         "rules",
@@ -69,6 +74,7 @@ def test_the_public_names_are_these() -> None:
         "trace",
         "workload",
         "write_import",
+        "write_plan",
         "write_thresholds",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)

@@ -48,12 +48,12 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
     [
         (
             "lnit",
-            "no command 'lnit'; did you mean lint? (others: import, simulate, baseline, "
-            "collector, render and 14 more, see lossless --help)",
+            "no command 'lnit'; did you mean lint? (others: plan, import, simulate, "
+            "baseline, collector and 15 more, see lossless --help)",
         ),
         (
             "x",
-            "no command 'x'; there are lint, render, diff, import, headroom and 15 more, see lossless --help",
+            "no command 'x'; there are lint, render, plan, diff, import and 16 more, see lossless --help",
         ),
     ],
 )

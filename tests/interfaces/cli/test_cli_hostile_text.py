@@ -41,6 +41,11 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
         [INTENT, SWITCH, *(part for form in FORMATS for part in ("--output", f"{form}=report.{form}"))],
     ],
     "render": [[INTENT, "-o", "out"], [INTENT, "-o", "out", "--diff"], [SUBNET, "-o", "out2"]],
+    "plan": [
+        *([INTENT, INTENT, "--format", form] for form in ("text", "json")),
+        [SWITCH, INTENT],
+        [HOSTILE, INTENT, "-o", "planned"],
+    ],
     "diff": [
         *([SWITCH, INTENT, "--device", "leaf2", "--format", form] for form in ("text", "json", "patch")),
         *([".", INTENT, "--format", form, "--patch", form] for form in ("text", "json")),

@@ -21,6 +21,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "diff": ["leaf.json", "fabric.yaml"],
     "import": ["leaf.json"],
     "headroom": ["fabric.yaml"],
+    "plan": ["fabric.yaml", "nowhere.yaml"],
     "simulate": ["fabric.yaml", "--closed-form"],
     "sweep": ["fabric.yaml", "--vary", "nonsense"],
     "workload": ["fabric.yaml"],
