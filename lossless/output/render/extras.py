@@ -32,7 +32,7 @@ def extra_files(switch: Switch, base: Document, content: Tables, extras: Collect
     files: list[PlannedFile] = []
     change = None
     if "qos" in extras:
-        text = _deletes_text(base.data, content)
+        text = json.dumps(removals(base.data, content), indent=2, ensure_ascii=False) + "\n"
         files.append(PlannedFile(f"{switch.name}/qos-deletes.json", text, deployment=LISTED_DELETES))
     there = update_of(switch, base.data, content) if {"patch", "rollback"} & set(extras) else None
     if "patch" in extras and there is not None:
@@ -73,8 +73,8 @@ def reasons(refusals: Sequence[UpdateRefusal]) -> Iterator[str]:
         yield f"{listed(list(places))}: {why}"
 
 
-def _deletes_text(running: Mapping[str, Any], content: Mapping[str, Any]) -> str:
-    """Return the commands that ``config load`` would need around it, as it removes nothing itself.
+def removals(running: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the commands that ``config load`` needs ``before`` and ``after`` it, as it removes nothing itself.
 
     Rows of ports go before: the removal of a range takes what was loaded for its numbers away. Rows that others
     refer to go after, once nobody does any more.
@@ -84,7 +84,7 @@ def _deletes_text(running: Mapping[str, Any], content: Mapping[str, Any]) -> str
         if step.op == "remove":
             when = "after" if step.path[0] in REFERRED and len(step.path) < 3 else "before"
             commands[when] += _commands(step.path, running)
-    return json.dumps(commands, indent=2, ensure_ascii=False) + "\n"
+    return commands
 
 
 def _commands(path: tuple[str, ...], running: Mapping[str, Any]) -> Iterator[str]:

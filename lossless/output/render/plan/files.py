@@ -1,0 +1,150 @@
+"""Every file by which a plan is carried out, step by step, with the rollback from after each step.
+
+One copy serves all devices of a group: they do the same, and an inventory says which they are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.hosts.from_model.jobs import job_files
+from lossless.formats.hosts.from_model.scripts import host_files
+from lossless.output.render.environment import render_template
+from lossless.output.render.hosts import below, planned
+from lossless.output.render.plan.batches import CALL_S, KILL_AFTER_S, PAUSE_S, batch_files, batch_line
+from lossless.output.render.plan.by_hand import drained_message
+from lossless.output.render.plan.names import GroupNames
+from lossless.output.render.plan.playbooks import StepPlace, flags, inventory_text, playbook_text
+from lossless.output.render.planned_files import PlannedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from lossless.checks.plan.plan import HostGroup, Plan, PlannedSwitches, PlanStep
+
+_SHARED = {
+    "rows.py": "rows.py",
+    "tasks/switch.yml": "tasks/switch.yml.j2",
+    "tasks/host.yml": "tasks/host.yml.j2",
+}
+"""Files that every plan has as they are, and their templates, which have nothing to fill in."""
+
+
+def plan_run_files(plan: Plan) -> Iterator[PlannedFile]:
+    """Yield the files by which a plan is carried out, and by which each of its steps is rolled back.
+
+    Raises:
+        RenderError: a name cannot be that of a file or of a device in an inventory, or hosts cannot be set as planned.
+    """
+    names = GroupNames(plan)
+    shared = tuple(_shared_files(plan))
+    yield from shared
+    yield PlannedFile("inventory.yml", inventory_text(plan, names))
+    for step, place in _places(plan):
+        yield from _step_files(plan, step, place, names, shared)
+
+
+def _shared_files(plan: Plan) -> Iterator[PlannedFile]:
+    limits = {"call_s": CALL_S, "kill_after_s": KILL_AFTER_S, "pause_s": PAUSE_S}
+    text = render_template("plan/run.sh.j2", {"plan": plan, "limits": limits})
+    yield PlannedFile("run.sh", text, executable=True)
+    for name, template in _SHARED.items():
+        yield PlannedFile(name, render_template(f"plan/{template}", {}))
+
+
+def _places(plan: Plan) -> Iterator[tuple[PlanStep, StepPlace]]:
+    """Yield each step with its folder; a rollback begins with a first step of its own."""
+    for step in plan.steps:
+        yield step, StepPlace(f"step-{step.number:02}", f"Step {step.number} of {len(plan.steps)}")
+    for after, back in zip(plan.steps, plan.rollback, strict=True):
+        for step in back:
+            folder = f"rollback-from-{after.number:02}/step-{step.number:02}"
+            yield (
+                step,
+                StepPlace(folder, f"Rollback from step {after.number}, step {step.number} of {len(back)}"),
+            )
+
+
+def _step_files(
+    plan: Plan, step: PlanStep, place: StepPlace, names: GroupNames, shared: Sequence[PlannedFile]
+) -> Iterator[PlannedFile]:
+    groups = {names.of_switches(group): tuple(_switch_files(step, group)) for group in step.switches}
+    groups |= {names.of_hosts(group): tuple(_host_files(group)) for group in step.hosts}
+    inside = {name: tuple(below(name, files)) for name, files in groups.items()}
+    playbook = PlannedFile("playbook.yml", playbook_text(plan, step, place, names, inside))
+    files = (playbook, *(file for group in inside.values() for file in group))
+    manifest = _manifest(plan, step, place, names, files, shared)
+    yield from below(place.folder, (PlannedFile("manifest.json", manifest), *files))
+
+
+def _switch_files(step: PlanStep, group: PlannedSwitches) -> Iterator[PlannedFile]:
+    """Yield the files of a group of switches, and what ``run.sh`` finds out by whether they have all arrived."""
+    numbers = [f"{number:02}" for number in range(1, len(group.batches) + 1)]
+    named = {
+        "batches": "".join(f"{batch_line(*pair)}\n" for pair in zip(numbers, group.batches, strict=True))
+    }
+    for number, batch in zip(numbers, group.batches, strict=True):
+        named |= dict(batch_files(number, batch))
+    if group.drained:
+        named["drained"] = drained_message(step) + "\n"
+    sums = "".join(f"{_sha256(text)}  {name}\n" for name, text in named.items())
+    for name, text in (named | {"SHA256SUMS": sums}).items():
+        yield PlannedFile(name, text)
+
+
+def _host_files(group: HostGroup) -> Iterator[PlannedFile]:
+    yield from planned((*host_files(group.qos), *job_files(group.qos)))
+
+
+def _manifest(
+    plan: Plan,
+    step: PlanStep,
+    place: StepPlace,
+    names: GroupNames,
+    files: Iterable[PlannedFile],
+    shared: Iterable[PlannedFile],
+) -> str:
+    said = {
+        "plan": plan.id,
+        "step": step.number,
+        "folder": place.folder,
+        "kind": step.kind,
+        "title": step.title,
+        "in_use": step.in_use,
+        "seconds": step.seconds,
+        "interrupts": step.interrupts,
+        "by_hand": step.by_hand,
+        "variables": flags(step),
+        "switches": [_switches(group, names.of_switches(group)) for group in step.switches],
+        "hosts": [
+            {"group": names.of_hosts(group), "title": group.title, "devices": group.hosts}
+            for group in step.hosts
+        ],
+        "files": _sums(files),
+        "shared_files": _sums(file._replace(path=f"{place.root}/{file.path}") for file in shared),
+    }
+    return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+
+
+def _switches(group: PlannedSwitches, name: str) -> dict[str, Any]:
+    batches = [
+        {"how": batch.how, "titles": batch.titles, "why": batch.why, "ports_down": batch.ports_down}
+        for batch in group.batches
+    ]
+    return {
+        "group": name,
+        "devices": group.devices,
+        "drained": group.drained,
+        "at_once": group.at_once,
+        "batches": batches,
+    }
+
+
+def _sums(files: Iterable[PlannedFile]) -> Mapping[str, str]:
+    return {file.path: _sha256(file.text) for file in files}
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,140 @@
+"""A pretended fabric for ansible-playbook: switches and hosts in folders, and an ssh that never leaves here."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
+from tests.output.render.plan.switches import FakeSwitch, write_script
+
+_SSH = """#!/bin/bash
+# ssh to a folder: the last two arguments are the device and its command.
+[[ $1 != -O ]] || exit 0
+arguments=("$@")
+device={fabric}/${{arguments[-2]}}
+left=$(cat "$device/unreachable" 2>/dev/null)
+if [[ -n $left && $left != 0 ]]; then
+    echo $((left - 1)) >"$device/unreachable"
+    echo 'ssh: Connection timed out' >&2
+    exit 255
+fi
+cd "$device" || exit 255
+set -a
+. ./environment
+exec /bin/sh -c "${{arguments[-1]}}"
+"""
+_SYSTEMCTL = """#!/bin/sh
+# systemctl of a host: it knows one unit, and whether that is enabled.
+echo "systemctl $*" >>"$HOME/systemctl.calls"
+case $1 in
+    is-enabled) [ -e "$HOME/enabled" ] && echo enabled || { echo disabled; exit 1; } ;;
+    enable) touch "$HOME/enabled" ;;
+    show) printf 'Id=lossless-roce.service\\nLoadState=loaded\\nActiveState=inactive\\n' ;;
+esac
+"""
+_RECAP = re.compile(r"^(\S+) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE)
+
+
+class Recap(NamedTuple):
+    """What became of a device in a run."""
+
+    ok: int
+    changed: int
+    unreachable: int
+    failed: int
+
+
+class Played(NamedTuple):
+    """A run of a playbook: its exit status, what it printed, and the recap of each device."""
+
+    status: int
+    output: str
+    recap: dict[str, Recap]
+
+
+class FakeFabric:
+    """Switches and hosts of a plan whose files are in a folder."""
+
+    def __init__(self, folder: Path, files: Path, tools: Path) -> None:
+        self._folder, self._files, self._tools = folder, files, tools
+        folder.mkdir()
+        (folder / "ansible.cfg").touch()
+        self._ssh = folder / "ssh"
+        write_script(self._ssh, _SSH.format(fabric=shlex.quote(str(folder))))
+
+    def switch(self, name: str) -> FakeSwitch:
+        """Add a switch."""
+        made = FakeSwitch(self._folder / name, self._tools)
+        self._environment(name, made.environment)
+        return made
+
+    def host(self, name: str) -> FakeHost:
+        """Add a host with one NIC, fresh from the factory."""
+        nic = self._folder / name / "nic"
+        made = FakeHost(nic, tuple(tool for tool in TOOLS if tool not in ("systemctl", "mkdir", "rmdir")))
+        made.add_nic("eth0", "mlx5_0")
+        write_script(nic / "bin" / "systemctl", _SYSTEMCTL)
+        for place in ("etc/systemd/system", "usr/local/sbin", "run"):
+            (self._folder / name / place).mkdir(parents=True)
+        path = f"{nic / 'bin'}:{os.environ['PATH']}"
+        self._environment(name, {"PATH": path, "SYSFS_ROOT": str(made.sysfs)})
+        return made
+
+    def place(self, name: str) -> Path:
+        """Return the folder that is the root of a device."""
+        return self._folder / name
+
+    def cut_off(self, name: str, times: int) -> None:
+        """Let a device be unreachable so many times."""
+        (self._folder / name / "unreachable").write_text(str(times))
+
+    def play(self, step: str, **variables: str | int) -> Played:
+        """Run the playbook of a step."""
+        found = shutil.which("ansible-playbook", path=str(Path(sys.executable).parent))
+        assert found, "ansible-core is part of the development environment"
+        extra = {
+            "ansible_become": False,
+            "ansible_python_interpreter": sys.executable,
+            "lossless_root": f"{self._folder}/{{{{ inventory_hostname }}}}",
+            "lossless_poll_s": 1,
+            "lossless_reach_s": 1,
+            **variables,
+        }
+        done = subprocess.run(
+            [found, "-i", "inventory.yml", f"{step}/playbook.yml", "-e", json.dumps(extra)],
+            cwd=self._files,
+            env=self._controller(),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        recap = {name: Recap(*map(int, numbers)) for name, *numbers in _RECAP.findall(done.stdout)}
+        return Played(done.returncode, done.stdout, recap)
+
+    def _controller(self) -> dict[str, str]:
+        return {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self._folder),
+            "LC_ALL": "C.UTF-8",
+            "ANSIBLE_CONFIG": str(self._folder / "ansible.cfg"),
+            "ANSIBLE_NOCOLOR": "1",
+            "ANSIBLE_PIPELINING": "1",
+            "ANSIBLE_SSH_ARGS": "",
+            "ANSIBLE_SSH_EXECUTABLE": str(self._ssh),
+            "ANSIBLE_SSH_TRANSFER_METHOD": "piped",
+        }
+
+    def _environment(self, name: str, variables: dict[str, str]) -> None:
+        lines = (f"{key}={shlex.quote(value)}\n" for key, value in variables.items())
+        home = f"HOME={shlex.quote(str(self._folder / name))}\n"
+        (self._folder / name / "environment").write_text("".join((home, *lines)))

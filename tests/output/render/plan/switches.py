@@ -1,0 +1,137 @@
+"""Pretended switches in folders, on which ``run.sh`` is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lossless.checks.plan.plan import Plan
+from lossless.output.render.plan.files import plan_run_files
+from tests.output.render.plan.made_plans import RUNNING, Config
+
+_TOOLS = ("config", "show", "sonic-db-cli")
+_FAKE_TIMEOUT = """#!/bin/bash
+# timeout without a clock: what has hung says so, and is ended at once.
+shift 2
+trap 'kill -KILL -- -$!; exit 124' USR1
+FAKE_TIMEOUT=$$ setsid "$@" <&0 &
+wait $!
+"""
+
+
+def write_plan(plan: Plan, folder: Path) -> Path:
+    """Write the files of a plan, and return their folder."""
+    for file in plan_run_files(plan):
+        path = folder / file.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text)
+        path.chmod(0o755 if file.executable else 0o644)
+    return folder
+
+
+def write_tools(folder: Path, *, clock: bool = False) -> Path:
+    """Write the commands of a switch; without a ``clock``, a command has as long as it takes unless it hangs."""
+    folder.mkdir()
+    fakes = Path(__file__).with_name("fake_switch.py")
+    site = [path for path in sys.path if path.endswith("site-packages")]
+    body = f"import sys; sys.path[:0] = {[str(fakes.parent), *site]!r}; import fake_switch"
+    for tool in _TOOLS:
+        python = f'exec {sys.executable} -IS -c "{body}; fake_switch.main(*sys.argv[1:])" {tool} "$@"'
+        write_script(folder / tool, f"#!/bin/sh\n{python}\n")
+    write_script(folder / "python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    write_script(folder / "id", "#!/bin/sh\necho 0\n")
+    # What a machine that is busy takes longest for.
+    write_script(folder / "sync", "#!/bin/sh\n")
+    if not clock:
+        write_script(folder / "timeout", _FAKE_TIMEOUT)
+    return folder
+
+
+def write_script(path: Path, text: str) -> None:
+    """Write a program."""
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+class FakeSwitch:
+    """A switch: what it runs, what it has saved, and what was called."""
+
+    def __init__(self, folder: Path, tools: Path, running: Config = RUNNING) -> None:
+        self._state, self.etc, run_dir = folder / "state", folder / "etc", folder / "run"
+        for made in (self._state, self.etc, run_dir):
+            made.mkdir(parents=True)
+        self.lock = run_dir / "lossless-plan.lock"
+        self.environment = {
+            "PATH": f"{tools}:{os.environ['PATH']}",
+            "FAKE_STATE": str(self._state),
+            "SONIC_ETC": str(self.etc),
+            "LOSSLESS_RUN_DIR": str(run_dir),
+            "LOSSLESS_PAUSE_S": "0",
+        }
+        for name, value in {
+            "faults": {},
+            "down": 0,
+            "down_for": 1,
+            "not_ready": 0,
+            "disconnected_for": 3,
+        }.items():
+            self.set(name, value)
+        self.running = running
+        self.saved = running
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a part of the state: ``faults``, ``down_for``, ``not_ready`` or ``disconnected_for``."""
+        (self._state / name).write_text(json.dumps(value))
+
+    @property
+    def running(self) -> Config:
+        """What runs."""
+        return _config(self._state / "running.json")
+
+    @running.setter
+    def running(self, config: Config) -> None:
+        self.set("running.json", config)
+
+    @property
+    def saved(self) -> Config:
+        """What the switch boots with."""
+        return _config(self.etc / "config_db.json")
+
+    @saved.setter
+    def saved(self, config: Config) -> None:
+        (self.etc / "config_db.json").write_text(json.dumps(config))
+
+    @property
+    def calls(self) -> list[str]:
+        """The calls of commands since the last :meth:`forget`."""
+        path = self._state / "calls"
+        return path.read_text().splitlines() if path.exists() else []
+
+    def forget(self) -> None:
+        """Forget calls and faults."""
+        (self._state / "calls").unlink(missing_ok=True)
+        self.set("faults", {})
+
+    def run(
+        self, files: Path, *arguments: str, faults: Mapping[str, str] | None = None, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the script of a plan on this switch, with faults at some of its calls."""
+        self.forget()
+        self.set("faults", faults or {})
+        return subprocess.run(
+            ["/bin/bash", str(files / "run.sh"), *arguments],
+            env={**self.environment, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+def _config(path: Path) -> Config:
+    found: Config = json.loads(path.read_text())
+    return found
