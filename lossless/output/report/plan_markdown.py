@@ -59,8 +59,13 @@ def _table(data: Data) -> Iterator[str]:
             duration(step["seconds"]),
             by_hand,
         )
-        yield f"| {' | '.join(map(str, cells))} |"
+        yield f"| {' | '.join(_cell(str(cell)) for cell in cells)} |"
     yield ""
+
+
+def _cell(text: str) -> str:
+    """Return a text as a cell of a table has it."""
+    return text.replace("|", "\\|")
 
 
 def _batches(step: Data) -> list[Data]:
@@ -78,14 +83,11 @@ def _step(step: Data, data: Data) -> Iterator[str]:
     if groups:
         yield from ("What changes:", "", *(f"- {line}" for line in groups), "")
         yield from _reasons(step)
-        yield from (
-            "What it interrupts:",
-            "",
-            *(f"- {line}" for line in dict.fromkeys(step["interrupts"])),
-            "",
-        )
-        yield from _run(f"step-{number:02}")
-        yield from _checks(step)
+    interrupts = dict.fromkeys(step["interrupts"])
+    if interrupts:
+        yield from ("What it interrupts:", "", *(f"- {line}" for line in interrupts), "")
+    yield from _run(f"step-{number:02}", asked=bool(step["by_hand"]))
+    yield from _checks(step)
     yield from _rollback(number, data["rollback"][number - 1])
 
 
@@ -97,8 +99,10 @@ def _reasons(step: Data) -> Iterator[str]:
         yield from ("Why not by patch:", "", *(f"- {line}" for line in why), "")
 
 
-def _run(folder: str) -> Iterator[str]:
+def _run(folder: str, *, asked: bool) -> Iterator[str]:
     yield from ("Run:", "", "```sh", f"ansible-playbook -i inventory.yml {folder}/playbook.yml", "```", "")
+    if asked:
+        yield from ("It asks for what is done by hand, and says with which option to go on.", "")
 
 
 def _checks(step: Data) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from textwrap import wrap
+import re
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
     Data = Mapping[str, Any]
 
-_COLUMN_PX, _GAP_PX, _MARGIN_PX = 190, 14, 16
-_LETTERS = 30
-"""Letters of a line in a box."""
-_MOST_LINES = 6
+_COLUMN_PX, _GAP_PX, _MARGIN_PX = 214, 14, 16
+_INSIDE_PX = _COLUMN_PX - 16
+_MOST_LINES = 7
 _PEOPLE = "by hand"
 
 
@@ -126,5 +125,21 @@ def _by_hand(step: Data) -> str:
 
 
 def _folded(text: str) -> tuple[str, ...]:
-    lines = wrap(text, _LETTERS, break_on_hyphens=False)
+    """Return a text in lines that fit a box; what is left over is cut."""
+    lines = [""]
+    for word in (part for whole in text.split() for part in _pieces(whole)):
+        longer = f"{lines[-1]} {word}".strip()
+        if text_width(longer, style.TEXT_PX) <= _INSIDE_PX:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    lines = [line for line in lines if line]
     return tuple(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "..."])
+
+
+def _pieces(word: str) -> Iterator[str]:
+    """Yield a word, in pieces after underscores and bars where a box is too narrow for it."""
+    if text_width(word, style.TEXT_PX) <= _INSIDE_PX:
+        yield word
+    else:
+        yield from (piece for piece in re.split(r"(?<=[_|])(?=[A-Z].{8})", word) if piece)
