@@ -127,19 +127,25 @@ def _by_hand(step: Data) -> str:
 def _folded(text: str) -> tuple[str, ...]:
     """Return a text in lines that fit a box; what is left over is cut."""
     lines = [""]
-    for word in (part for whole in text.split() for part in _pieces(whole)):
-        longer = f"{lines[-1]} {word}".strip()
-        if text_width(longer, style.TEXT_PX) <= _INSIDE_PX:
-            lines[-1] = longer
+    for word in text.split():
+        if _fits(f"{lines[-1]} {word}"):
+            lines[-1] = f"{lines[-1]} {word}".strip()
         else:
-            lines.append(word)
+            lines += _broken(word)
     lines = [line for line in lines if line]
     return tuple(lines if len(lines) <= _MOST_LINES else [*lines[: _MOST_LINES - 1], "..."])
 
 
-def _pieces(word: str) -> Iterator[str]:
-    """Yield a word, in pieces after underscores and bars where a box is too narrow for it."""
-    if text_width(word, style.TEXT_PX) <= _INSIDE_PX:
-        yield word
-    else:
-        yield from (piece for piece in re.split(r"(?<=[_|])(?=[A-Z].{8})", word) if piece)
+def _broken(word: str) -> list[str]:
+    """Return a word in lines, broken after underscores and bars where a box is too narrow for it."""
+    lines = [""]
+    for piece in [word] if _fits(word) else re.split(r"(?<=[_|])", word):
+        if _fits(lines[-1] + piece):
+            lines[-1] += piece
+        else:
+            lines.append(piece)
+    return lines
+
+
+def _fits(line: str) -> bool:
+    return text_width(line.strip(), style.TEXT_PX) <= _INSIDE_PX
