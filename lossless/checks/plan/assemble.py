@@ -8,6 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.backward import backward
+from lossless.checks.plan.batches import buffer_model
 from lossless.checks.plan.handwork import by_hand, interrupts, reached_by
 from lossless.checks.plan.model import PlacedStep, Step, operations_of
 from lossless.checks.plan.plan import HostGroup, Plan, PlannedBatch, PlannedSwitches, PlanStep, slug
@@ -136,6 +137,8 @@ def _notes(change: FabricChange, limits: PlanLimits) -> Iterator[str]:
         and change.sent != change.wanted
     ):
         yield "what hosts are set to now is not known: check that they take in the DSCPs of both sides"
+    if any(buffer_model(kind.running) != buffer_model(kind.target) for kind in change.kinds):
+        yield "carrying out another buffer model is left to you: its states are evaluated, and its reload is a proposal"
     if not limits.drain_s:
         yield "time to drain is not counted: state it with --drain-time"
     if not limits.link_up_s:

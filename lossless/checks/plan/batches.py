@@ -82,7 +82,7 @@ def _removes_named(states: States, kind: int, before: Done, batch: Sequence[int]
 def _waits_for_restart(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
     """Return whether a batch has rows that the buffer manager reads, and it is to start again with another model."""
     own = states.change.kinds[kind]
-    if _buffer_model(states.config(kind, State(before))) == _buffer_model(own.target):
+    if buffer_model(states.config(kind, State(before))) == buffer_model(own.target):
         return False
     tables = {operation.path[0] for number in batch for operation in own.units[number].operations}
     return any(table.startswith("BUFFER_") or table in _OF_MODEL for table in tables)
@@ -93,11 +93,12 @@ def _restarts(states: States, kind: int, before: Done, after: Done) -> bool:
 
     Until then it computes by the old one (sonic-buildimage dockers/docker-orchagent/buffermgrd.sh).
     """
-    models = {_buffer_model(states.config(kind, State(done))) for done in (before, after)}
+    models = {buffer_model(states.config(kind, State(done))) for done in (before, after)}
     return len(models) > 1
 
 
-def _buffer_model(config: Mapping[str, Any]) -> str:
+def buffer_model(config: Mapping[str, Any]) -> str:
+    """Return the buffer model of a switch."""
     return str(config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model", "traditional"))
 
 

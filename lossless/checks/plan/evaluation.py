@@ -265,7 +265,10 @@ def _alone(placed: PlacedEnd, other: PlacedEnd) -> DeviceSummary:
 
 
 def _of_host(host: HostQos, at: LinkEnd, dscps: frozenset[int]) -> Iterator[Danger]:
-    """Yield DSCPs that a NIC and its switch do not pause with the same priority; what is unknown is no danger."""
+    """Yield DSCPs that a NIC and its switch do not pause with the same priority; what is unknown is no danger.
+
+    Where the switch itself has a DSCP lossy, that is said of the switch.
+    """
     if isinstance(host.dscp_to_priority, Unknown) or isinstance(host.pfc_priorities, Unknown):
         return
     own = {dscp: priority for dscp, priority in host.dscp_to_priority if priority in host.pfc_priorities}
@@ -273,9 +276,8 @@ def _of_host(host: HostQos, at: LinkEnd, dscps: frozenset[int]) -> Iterator[Dang
     for dscp in sorted(dscps) if host.trust == "dscp" else ():
         mine = own.get(dscp)
         for there in (paused.get(dscp), sent.get(dscp)):
-            if mine != there:
+            if there is not None and mine != there:
                 place = f"{at.name} NIC DSCP {dscp}"
                 nic = f"the NIC pauses priority {mine}" if mine is not None else "the NIC has it lossy"
-                switch = f"{at.name} priority {there}" if there is not None else f"{at.name} has it lossy"
-                yield Danger("trace", place, f"DSCP {dscp}: {nic}, and {switch}")
+                yield Danger("trace", place, f"DSCP {dscp}: {nic}, and {at.name} priority {there}")
                 break

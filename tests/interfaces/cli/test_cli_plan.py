@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import render
+from lossless.model.fabric.model import Fabric
 from tests.interfaces.cli.conftest import Cli
 from tests.paths import ROOT
 
@@ -145,3 +146,80 @@ def test_several_jobs_stop_where_no_order_is_safe(cli: Cli) -> None:
     steps = json.loads(cli("plan", "old.yaml", moved, "--format", "json").out)["steps"]
     assert [step["kind"] for step in steps] == ["stop", "change", "start"]
     assert [step["dscps_in_use"] for step in steps] == [[26], [], [26]]
+
+
+def test_a_fault_of_the_start_neither_stops_a_plan_nor_is_kept(cli: Cli, running: Path) -> None:
+    file = running / "leaf1" / "config_db.json"
+    data = json.loads(file.read_text(encoding="utf-8"))
+    del data["PFC_WD"]["Ethernet0"]
+    data["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "0"
+    file.write_text(json.dumps(data), encoding="utf-8")
+    steps = json.loads(cli("plan", str(running), "new.yaml", "--format", "json").out)["steps"]
+    assert [step["kind"] for step in steps] == ["change", "change", "jobs", "change"]
+    first = {group["group"]: [*group["batches"][0]["titles"]] for group in steps[0]["switches"]}
+    assert first["leaf-1"] == ["DSCP_TO_TC_MAP|AZURE|24 becomes 3", "PFC_WD"]
+
+
+@pytest.mark.parametrize(("options", "at_once"), [((), 1), (("--max-ports-down", "2"), 2)])
+def test_as_many_switches_change_at_once_as_ports_may_be_down(
+    options: tuple[str, ...], at_once: int, cli: Cli
+) -> None:
+    longer = written("longer.yaml", OLD.replace("uplink: 30m", "uplink: 60m"))
+    step, *_ = json.loads(cli("plan", "old.yaml", longer, *options, "--format", "json").out)["steps"]
+    assert [group["at_once"] for group in step["switches"]] == [at_once, at_once]
+    assert step["seconds"] == 138 // at_once
+
+
+def test_a_reload_that_takes_down_more_ports_than_may_be_is_refused(cli: Cli) -> None:
+    dynamic = written("dynamic.yaml", OLD.replace("\npfc:", "\nbuffers: {model: dynamic}\npfc:"))
+    assert "carrying out another buffer model is left to you" in cli("plan", "old.yaml", dynamic).out
+    outcome = cli("plan", "old.yaml", dynamic, "--max-ports-down", "8")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "a reload takes 48 ports down at once, and --max-ports-down allows 8" in outcome.err
+
+
+def test_the_plan_that_is_written_says_how_far_switches_are(wide: Cli, running: Path) -> None:
+    wide("plan", str(running), "new.yaml", "-o", "change")
+    assert wide("lint", "--plan", "change", str(running)).out == (
+        "leaf1, leaf2, spine1, spine2: not begun, 0 of 2 batches done\n"
+    )
+    file = running / "leaf1" / "config_db.json"
+    before = file.read_text(encoding="utf-8")
+    file.write_text(before.replace('"24": "0"', '"24": "3"'), encoding="utf-8")
+    shutil.rmtree(running / "spine2")
+    assert wide("lint", "--plan", "change", str(running)).out.splitlines() == [
+        "leaf2, spine1: not begun, 0 of 2 batches done",
+        "leaf1: step 1 of 4, 1 of 2 batches done",
+        "no file here of spine2",
+    ]
+    file.write_text(before.replace('"24": "0"', '"24": "5"'), encoding="utf-8")
+    outcome = wide("lint", "--plan", "change", str(running))
+    assert outcome.code == 1
+    assert "  neither old nor new: DSCP_TO_TC_MAP|AZURE" in outcome.out.splitlines()
+
+
+def test_a_folder_without_a_plan_is_refused(cli: Cli, running: Path) -> None:
+    outcome = cli("lint", "--plan", str(running), str(running))
+    assert (outcome.code, outcome.err) == (2, "running/plan.json: no such file\n")
+
+
+def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lossless.checks.lint.run import Verdicts
+    from lossless.checks.plan import runs
+    from lossless.ground.basics.findings import Finding, Origin
+
+    def unsafe(_checked: Verdicts, fabrics: list[Fabric]) -> Verdicts:
+        (fabric,) = fabrics
+        both = fabric.switches[0].classes.classes[0].dscps == (24, 26)
+        finding = Finding(
+            code="SIM001", name="drops", severity="error", confidence="high", message="frames are dropped",
+            origin=Origin("leaf1/config_db.json", ()), note="", help="", url="", related=(), places=1, elements=(),
+            data={}, fixable="no", object_form="config_db", fix=(), conclusive=True,
+        )  # fmt: skip
+        return Verdicts((finding,) if both else ())
+
+    monkeypatch.setattr(runs, "with_runs", unsafe)
+    assert cli("plan", "old.yaml", "new.yaml").code == 0
+    outcome = cli("plan", "old.yaml", "new.yaml", "--simulate")
+    assert outcome.code == 2
+    assert "after step 2: leaf1: frames are dropped" in outcome.err

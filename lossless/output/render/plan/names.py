@@ -56,7 +56,7 @@ class GroupNames:
     def _name(self, name: str, devices: tuple[str, ...]) -> str:
         key = (name, devices)
         if key not in self._names:
-            self._names[key] = next(found for found in _candidates(name) if found not in self._taken)
+            self._names[key] = next(free for free in _candidates(name) if free not in self._taken)
             self._taken |= {self._names[key]}
         return self._names[key]
 
