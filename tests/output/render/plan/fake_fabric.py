@@ -105,7 +105,6 @@ class FakeFabric:
             "ansible_python_interpreter": sys.executable,
             "lossless_root": f"{self._folder}/{{{{ inventory_hostname }}}}",
             "lossless_poll_s": 1,
-            "lossless_reach_s": 1,
             **variables,
         }
         done = subprocess.run(

@@ -49,9 +49,11 @@ def main(tool: str, *args: str) -> None:
 
 
 def fault(kind: str, tool: str, args: tuple[str, ...]) -> None:
-    """Fail, hang, say that all is well, tell the script to stop or end it, lose the connection, or change something."""
+    """Fail, hang, say that all is well, tell the script to stop, end it, lose the connection, change something."""
     if kind in ("half", "half-hang"):
         run(tool, args, half=True)
+    if kind == "outdated":
+        write(args[-1], read("start.json"))
     if kind == "race":
         run(tool, args)
         become({**read("running.json"), "DSCP_TO_TC_MAP": {"AZURE": {"24": "3"}}})

@@ -81,6 +81,7 @@ class FakeSwitch:
             "disconnected_for": 3,
         }.items():
             self.set(name, value)
+        self.set("start.json", running)
         self.running = running
         self.saved = running
 

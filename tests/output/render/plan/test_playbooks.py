@@ -199,15 +199,18 @@ def test_what_people_do_is_asked_for_before_any_switch_changes(tmp_path: Path) -
     assert made.play("step-02", jobs_restarted="yes").status == 0
 
 
-def test_a_host_that_cannot_be_set_keeps_the_files_that_it_boots_with(tmp_path: Path) -> None:
+@pytest.mark.parametrize("cause", ["refused by the driver", "no tool"])
+def test_a_host_that_cannot_be_set_keeps_the_files_that_it_boots_with(cause: str, tmp_path: Path) -> None:
     made = fabric(tmp_path, plan(step(hosts=(HOSTS,))))
-    host = made.host("host1")
+    host, root = made.host("host1"), made.place("host1")
     state = host.state
     state["nics"]["eth0"]["qos_refused"] = True
     host.put(state)
+    if cause == "no tool":
+        (root / "nic" / "bin" / "mlnx_qos").unlink()
     assert made.play("step-01").recap["host1"].failed == 1
-    assert not (made.place("host1") / "usr/local/sbin/lossless-roce.sh").exists()
-    assert not (made.place("host1") / "enabled").exists()
+    assert not (root / "usr/local/sbin/lossless-roce.sh").exists()
+    assert not (root / "enabled").exists()
 
 
 def test_ansible_lint_has_nothing_to_say(tmp_path: Path) -> None:

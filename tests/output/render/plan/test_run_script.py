@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -148,6 +149,19 @@ def assert_the_rollback_works(said: str, switch: FakeSwitch) -> None:
     assert switch.running == RUNNING
 
 
+def test_a_run_that_was_killed_halfway_says_what_restores_the_rows(
+    switch: FakeSwitch, tmp_path: Path
+) -> None:
+    files = files_of(tmp_path, GROUPS["write"])
+    switch.run(files, "step-01", "write", faults={"sonic-db-cli CONFIG_DB HDEL": "KILL"})
+    again = switch.run(files, "step-01", "write")
+    while "holds" in again.stderr:
+        again = switch.run(files, "step-01", "write")
+    assert again.returncode == 1
+    assert "Batch 01 was begun by an earlier run that was cut off: (cd " in again.stderr
+    assert_the_rollback_works(again.stderr, switch)
+
+
 def test_a_lost_terminal_ends_nothing(switch: FakeSwitch, tmp_path: Path) -> None:
     files = files_of(tmp_path, GROUPS["patch"])
     assert switch.run(files, "step-01", "patch", faults={"config apply-patch": "HUP"}).returncode == 0
@@ -196,6 +210,36 @@ def test_a_reload_that_sonic_refuses_for_a_while_is_asked_for_again(
     assert switch.run(files_of(tmp_path, GROUPS["reload"]), "step-01", "reload").returncode == 0
     assert len([call for call in switch.calls if call.startswith("config reload")]) == 3
     assert switch.saved == after(RELOAD)
+
+
+def test_a_reload_that_fails_is_followed_by_one_of_what_was_there(switch: FakeSwitch, tmp_path: Path) -> None:
+    files = files_of(tmp_path, GROUPS["reload"])
+    work = files / "work" / "step-01" / "reload"
+    reload = f"config reload -y {work}/01"
+    switch.run(files, "step-01", "reload", faults={f"{reload}-after.json": "fail"})
+    assert [call for call in switch.calls if "reload" in call.partition(" -y")[0]] == [
+        f"{reload}-after.json",
+        f"{reload}-before.json",
+    ]
+
+
+def test_nothing_is_reloaded_that_could_not_be_written(switch: FakeSwitch, tmp_path: Path) -> None:
+    files = files_of(tmp_path, GROUPS["reload"])
+    (files / "work" / "step-01" / "reload" / "01-after.json").mkdir(parents=True)
+    assert switch.run(files, "step-01", "reload").returncode == 1
+    assert not [call for call in switch.calls if call.startswith("config reload")]
+
+
+@pytest.mark.parametrize("fault", ["lie", "outdated"])
+def test_what_config_save_wrote_is_looked_at_before_it_counts(
+    fault: str, switch: FakeSwitch, tmp_path: Path
+) -> None:
+    files = files_of(tmp_path, GROUPS["patch"])
+    earlier = files / "work" / "step-01" / "patch" / "saved.json"
+    earlier.parent.mkdir(parents=True)
+    earlier.write_text(json.dumps({**after(PATCH), "NTP_SERVER": {}}))
+    assert switch.run(files, "step-01", "patch", faults={"config save": fault}).returncode == 1
+    assert switch.running == switch.saved == RUNNING
 
 
 def test_a_start_that_somebody_else_has_changed_is_refused(switch: FakeSwitch, tmp_path: Path) -> None:
@@ -302,9 +346,9 @@ def test_a_folder_that_has_not_arrived_whole_begins_nothing(switch: FakeSwitch, 
 
 def test_the_saved_file_keeps_its_mode(switch: FakeSwitch, tmp_path: Path) -> None:
     saved = switch.etc / "config_db.json"
-    saved.chmod(0o640)
+    saved.chmod(0o664)
     switch.run(files_of(tmp_path, GROUPS["write"]), "step-01", "write")
-    assert saved.stat().st_mode & 0o777 == 0o640
+    assert saved.stat().st_mode & 0o777 == 0o664
     assert [path.name for path in switch.etc.iterdir()] == ["config_db.json"]
 
 
