@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from math import ceil
+from math import ceil, log10
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.backward import backward
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from lossless.checks.plan.plan import Rows
 
+_LARGEST_WRITTEN = 10**15
 _TITLES = {
     "jobs": "jobs restart",
     "cables": "cables change",
@@ -88,7 +89,7 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
         steps=steps,
         rollback=tuple(back[number] for number, _ in parts),
         evaluated=evaluator.states,
-        represented=order.represented,
+        represented=_spelled(order.represented),
         notes=tuple(_notes(change, limits)),
         groups={slug(kind.title): kind.devices for kind in change.kinds},
     )
@@ -105,6 +106,11 @@ def _require_safe_runs(search: Search, order: Order, evaluator: Evaluator) -> No
     shown = tuple(unsafe_runs(search, order.steps, evaluator.find_hardware))
     if shown:
         raise NoPlan("runs of traffic are not safe between steps; nothing is written", *shown)
+
+
+def _spelled(states: int) -> str:
+    """Return a number of states, beyond what people read as a power of ten."""
+    return f"{states:,}" if states < _LARGEST_WRITTEN else f"10^{int(log10(states))}"
 
 
 def _refusal(blocked: Iterable[Blocked]) -> Iterator[str]:

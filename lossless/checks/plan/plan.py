@@ -93,7 +93,7 @@ class Plan(NamedTuple):
     """A plan. ``rollback`` has the steps back to the start from after each step, in the order of ``steps``.
 
     ``id`` is a hash over the rows that it reads and writes. ``evaluated`` states were looked at and stand for
-    ``represented``; ``notes`` are what it leaves to people.
+    ``represented``, a number in words as it can have thousands of digits; ``notes`` are what it leaves to people.
     """
 
     id: str
@@ -104,7 +104,7 @@ class Plan(NamedTuple):
     steps: tuple[PlanStep, ...]
     rollback: tuple[tuple[PlanStep, ...], ...]
     evaluated: int
-    represented: int
+    represented: str
     notes: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = {}
 

@@ -22,6 +22,7 @@ from lossless.interfaces.api.plan_hosts import host_stages, host_stages_elsewher
 from lossless.model.fabric.tier import known_tier
 from lossless.model.fabric.view import View
 from lossless.model.hardware.load import hardware_finder
+from lossless.output.render.drift import drift_of, hostname_of
 from lossless.output.render.switches import contents
 
 if TYPE_CHECKING:
@@ -229,6 +230,9 @@ def _kind(
             Problem(file, None, None, f"{first.name}: HWSKU {hwsku} is not known; name its profile")
         )
         return None
+    if running.fabric is None and not drift_of(first.target, first.running).rows:
+        # What only the spelling differs in is no change, as in diff.
+        wanted = first.running.data
     old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None
     return PlannedKind(
         title=str(number),
@@ -260,8 +264,6 @@ def _model_refusals(running: Mapping[str, Any], target: Mapping[str, Any]) -> It
 
 
 def _hostname(pair: _Pair) -> str:
-    from lossless.output.render.drift import hostname_of
-
     return hostname_of(pair.running) or pair.name
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _MINUTE_S = 60
 _TABLE_WORDS = ("new rows of ", "unused rows of ", "values of ", "old rows of ")
-_DIGITS = 15
-"""Digits up to which a number of states is written out."""
 
 
 def plan_text(data: Data, style: TextStyle = PLAIN) -> str:
@@ -38,8 +36,7 @@ def headline(data: Data) -> str:
 
 def evaluated(data: Data) -> str:
     """Return how many states were looked at, and for how many they stand."""
-    represented = data["states_represented"]
-    number = f"{represented:,}" if len(str(represented)) <= _DIGITS else f"10^{len(str(represented)) - 1}"
+    number = data["states_represented"]
     return f"{data['states_evaluated']:,} states were evaluated; they stand for {number} of the whole fabric, all safe"
 
 
@@ -94,10 +91,8 @@ def progress_lines(reached: Sequence[Any], missing: Sequence[str], steps: int) -
 
 
 def _head(data: Data, style: TextStyle) -> str:
-    lines = [headline(data)]
-    if data["steps"]:
-        lines.append(evaluated(data))
-    return "\n".join(wrapped(line, style) for line in [*lines, *data["notes"]])
+    lines = [headline(data), *([evaluated(data), *data["notes"]] if data["steps"] else [])]
+    return "\n".join(wrapped(line, style) for line in lines)
 
 
 def _step(step: Data, data: Data, style: TextStyle) -> str:

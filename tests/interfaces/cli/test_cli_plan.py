@@ -223,3 +223,15 @@ def test_runs_between_steps_are_looked_at(cli: Cli, monkeypatch: pytest.MonkeyPa
     outcome = cli("plan", "old.yaml", "new.yaml", "--simulate")
     assert outcome.code == 2
     assert "after step 2: leaf1: frames are dropped" in outcome.err
+
+
+def test_plan_and_diff_agree_on_what_is_a_change(wide: Cli, running: Path) -> None:
+    file = running / "leaf1" / "config_db.json"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('"detection_time": "1200"', '"detection_time": 1200'), encoding="utf-8")
+    assert wide("diff", str(running), "old.yaml").code == 0
+    assert wide("plan", str(running), "old.yaml").out.startswith("nothing to change")
+    file.write_text(text.replace('"detection_time": "1200"', '"detection_time": "1100"'), encoding="utf-8")
+    assert wide("diff", str(running), "old.yaml").code == 1
+    (step,) = json.loads(wide("plan", str(running), "old.yaml", "--format", "json").out)["steps"]
+    assert [group["group"] for group in step["switches"]] == ["leaf-1"]

@@ -61,7 +61,7 @@ DRAIN_BY_HAND = "take the switches out of the scheduler"
 def plan(*steps: PlanStep, rollback: tuple[tuple[PlanStep, ...], ...] | None = None) -> Plan:
     """Return a plan of some steps; without ``rollback``, none of them has one."""
     rollbacks = rollback if rollback is not None else tuple(() for _ in steps)
-    return Plan("p1", "now", "then", (24,), (26,), steps, rollbacks, evaluated=0, represented=0)
+    return Plan("p1", "now", "then", (24,), (26,), steps, rollbacks, evaluated=0, represented="0")
 
 
 def step(
