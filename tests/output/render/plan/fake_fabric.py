@@ -1,4 +1,4 @@
-"""A pretended fabric for ansible-playbook: switches and hosts in folders, and an ssh that never leaves here."""
+"""A pretended fabric for ansible-playbook: switches and hosts in folders, which a program in the place of ssh runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a plan: what is in them, what they are called, and that there are few of them."""
+"""The files of a plan: what they hold, what they are called, and how many they are."""
 
 from __future__ import annotations
 
