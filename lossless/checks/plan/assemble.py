@@ -122,14 +122,21 @@ def _refusal(blocked: Iterable[Blocked]) -> Iterator[str]:
 def _rollback(
     search: Search, evaluator: Evaluator, limits: PlanLimits, position: Position
 ) -> tuple[PlanStep, ...]:
-    """Return the steps from a position back to the start; none where there is none."""
+    """Return the steps from a position back to the start.
+
+    Raises:
+        NoPlan: no safe order leads there.
+    """
     in_use = search.use_at(position).dscps if not position.stopped else search.change.sent
     back = Search(backward(search.states, position, in_use), evaluator)
     if position.stopped:
         begun = (placed for placed in back.stopped() if placed.step.kind not in ("stop", "start"))
         steps = (*begun, PlacedStep(Step("start", in_use=search.change.sent), back.goal()))
     else:
-        steps = back.order().steps
+        order = back.order()
+        if order.blocked:
+            raise NoPlan("a step of the plan could not be rolled back", *_refusal(order.blocked))
+        steps = order.steps
     return tuple(_numbered(step for _, step in _Assembly(back, limits).parts(steps)))
 
 

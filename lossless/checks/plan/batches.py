@@ -1,4 +1,4 @@
-"""What the config updater makes of units: a patch that it permits, rows that are loaded beside it, or a reload."""
+"""What the config updater makes of units: a patch that it permits, rows that are written beside it, or a reload."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WRITTEN: Mapping[str, frozenset[str] | None] = {
 """What SONiC's own commands write to CONFIG_DB while a switch runs, past the updater: fields, None for whole rows too.
 ``pfcwd start``, ``ecnconfig`` and ``mmuconfig -a`` (sonic-utilities pfcwd/main.py, scripts/ecnconfig,
 scripts/mmuconfig @691b1bb); the size of a pool, which orchagent sets on a pool that exists (sonic-swss
-orchagent/bufferorch.cpp, processBufferPool)."""
+orchagent/bufferorch.cpp, processBufferPool @e6b0c5b)."""
 _OF_MODEL = frozenset({"CABLE_LENGTH", "DEVICE_METADATA", PARAMETER_TABLE, PATTERN_TABLE})
 """Tables beside those of buffers that the buffer manager reads by its model, and the one that names the model."""
 _MODEL = "the buffer manager reads the buffer model when it starts"
@@ -91,7 +91,7 @@ def _waits_for_restart(states: States, kind: int, before: Done, batch: Sequence[
 def _restarts(states: States, kind: int, before: Done, after: Done) -> bool:
     """Return whether the buffer model changes, which the buffer manager reads when it starts.
 
-    Until then it computes by the old one (sonic-buildimage dockers/docker-orchagent/buffermgrd.sh).
+    Until then it computes by the old one (sonic-buildimage dockers/docker-orchagent/buffermgrd.sh @086b03b).
     """
     models = {buffer_model(states.config(kind, State(done))) for done in (before, after)}
     return len(models) > 1

@@ -196,7 +196,7 @@ def _at_hop(view: View, transit: _Transit, dscp: int, findings: Sequence[Finding
     if hop.stages.watchdog.watched is False:
         why = f"no watchdog watches queue {hop.stages.queue.lookup.target} of {hop.egress.port}"
         yield from _at_ports(transit.egress, dscp, "watchdog", why)
-    packet = TracePacket(frozenset({dscp}), None, True, frozenset(_numbers(hop)))
+    packet = TracePacket(frozenset({dscp}), None, True, frozenset(hop.stages.numbers))
     for mark in findings_on(reference_to(view, hop), packet, findings):
         yield from _of_finding(mark.finding)
 
@@ -212,18 +212,6 @@ def _of_finding(finding: Finding) -> Iterator[Danger]:
     """Yield a finding at each place that it names."""
     for place in finding.elements or ("|".join(map(str, finding.origin.path)),):
         yield Danger(finding.code, place, finding.message)
-
-
-def _numbers(hop: TraceHop) -> Iterator[int]:
-    stages = hop.stages
-    numbers = (
-        stages.classification.lookup.target,
-        stages.priority_group.lookup.target,
-        stages.queue.lookup.target,
-        stages.pfc.ingress.priority,
-        stages.pfc.egress.priority,
-    )
-    return (number for number in numbers if number is not None)
 
 
 def _of_link(near: PlacedEnd, far: PlacedEnd, dscps: frozenset[int]) -> Iterator[Danger]:

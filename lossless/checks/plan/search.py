@@ -2,9 +2,9 @@
 
 Nothing here knows a change by name. A step takes every unit that is safe beside all states in which the other
 switches and hosts can be in it; what is not safe yet waits for a later one. Existing queue pairs keep the DSCP that
-they were made with (IBTA vol. 1, 11.2.5.2: the traffic class is part of the address vector, which is set when the
-queue pair is made ready to receive), so jobs send both DSCPs from the step on in which hosts change, until they have
-restarted.
+they were made with: the traffic class is part of the address vector, which a connected queue pair is given
+before it can receive, and not after (linux-rdma/rdma-core libibverbs/man/ibv_modify_qp.3 @1a4d7e4, verbs.h
+ibv_global_route). So jobs send both DSCPs from the step on in which hosts change, until they have restarted.
 """
 
 from __future__ import annotations
@@ -80,10 +80,17 @@ class Search:
         steps = min(orders, key=_cost) if orders else self.stopped()
         return Order(
             steps,
-            () if steps else tuple(self.blocked.values()),
+            () if steps or self.start() == self.goal() else self._why_blocked(),
             self.evaluator.states,
             self._represented(steps),
         )
+
+    def _why_blocked(self) -> tuple[Blocked, ...]:
+        """Return what no order gets past."""
+        nothing = Blocked(
+            "the change", "the fabric", ("no order leads to the target, not even with all jobs stopped",)
+        )
+        return tuple(self.blocked.values()) or (nothing,)
 
     def _searches(self) -> Iterator[_SearchOrder]:
         """Yield how to search: kinds in several orders, and drained switches last or first."""

@@ -17,10 +17,10 @@ from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import bare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from lossless.checks.trace.ends import TraceEnd
-    from lossless.checks.trace.model import TraceHop, TraceStages
+    from lossless.checks.trace.model import TraceHop
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import DscpRewrites
@@ -114,7 +114,7 @@ def _packet(view: View, hops: Sequence[TraceHop], dscp: int) -> TracePacket:
         view.switch_by_name[hop.switch].classes.of_dscp(hop.stages.classification.dscp) for hop in hops
     ]
     paused = any(side.on for hop in hops for side in hop.stages.pfc)
-    numbers = {number for hop in hops for number in _numbers(hop.stages)}
+    numbers = {number for hop in hops for number in hop.stages.numbers}
     numbers.update(cls.priority for cls in classes if cls and cls.priority is not None)
     return TracePacket(
         dscps=dscps,
@@ -122,17 +122,6 @@ def _packet(view: View, hops: Sequence[TraceHop], dscp: int) -> TracePacket:
         lossless=paused or any(cls.lossless for cls in classes if cls),
         numbers=frozenset(numbers),
     )
-
-
-def _numbers(stages: TraceStages) -> Iterable[int]:
-    passed = (
-        stages.classification.lookup.target,
-        stages.priority_group.lookup.target,
-        stages.queue.lookup.target,
-        stages.pfc.ingress.priority,
-        stages.pfc.egress.priority,
-    )
-    return (number for number in passed if number is not None)
 
 
 def _verdict(view: View, hop: TraceHop, packet: TracePacket, findings: Sequence[Finding]) -> TraceHop:

@@ -185,6 +185,18 @@ class TraceStages(NamedTuple):
     egress_buffer: TraceEgressBuffer
     egress_dscp: TraceEgressDscp
 
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The traffic class, group, queue and priorities that the packet meets, as far as they are known."""
+        passed = (
+            self.classification.lookup.target,
+            self.priority_group.lookup.target,
+            self.queue.lookup.target,
+            self.pfc.ingress.priority,
+            self.pfc.egress.priority,
+        )
+        return tuple(number for number in passed if number is not None)
+
 
 class TraceHop(NamedTuple):
     """One switch: in at one port, out at another. ``losses`` are those of a packet of a lossless class."""

@@ -16,6 +16,7 @@ from lossless.interfaces.cli.options.lint import (
     report_options,
     require_files,
     require_plain,
+    require_progress_alone,
     require_scope,
     scope_options,
 )
@@ -93,6 +94,7 @@ def command(
     if plan_dir is not None:
         from lossless.interfaces.cli.plan_progress import show
 
+        require_progress_alone(scope, reporting, changing=fix or diff, simulate=simulate)
         return show(plan_dir, paths, reporting.form)
     require_files(paths, fix=fix, diff=diff, unsafe=unsafe_fixes)
     require_scope(scope, paths, simulate=simulate, fixing=fix or diff)

@@ -235,3 +235,10 @@ def test_plan_and_diff_agree_on_what_is_a_change(wide: Cli, running: Path) -> No
     assert wide("diff", str(running), "old.yaml").code == 1
     (step,) = json.loads(wide("plan", str(running), "old.yaml", "--format", "json").out)["steps"]
     assert [group["group"] for group in step["switches"]] == ["leaf-1"]
+
+
+@pytest.mark.parametrize("option", [["--fix"], ["--simulate"], ["--format", "sarif"], ["--per-file"]])
+def test_progress_takes_no_options_of_findings(option: list[str], cli: Cli, running: Path) -> None:
+    outcome = cli("lint", "--plan", str(running), *option, str(running))
+    assert outcome.code == 2
+    assert "--plan says how far switches are, as text or json" in " ".join(outcome.err.split())

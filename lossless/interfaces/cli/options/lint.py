@@ -72,6 +72,21 @@ def require_scope(scope: LintScope, paths: tuple[str, ...], *, simulate: bool, f
         raise click.UsageError("standard input is no file that could have changed")
 
 
+def require_progress_alone(
+    scope: LintScope, reporting: ReportOptions, *, changing: bool, simulate: bool
+) -> None:
+    """Refuse beside ``--plan`` what is about findings.
+
+    Raises:
+        UsageError: such an option, or a form that progress is not written in.
+    """
+    of_files = scope.watch or scope.since is not None or scope.per_file
+    if of_files or changing or simulate or reporting.form not in ("text", "json"):
+        raise click.UsageError(
+            "--plan says how far switches are, as text or json; other options of lint are about findings"
+        )
+
+
 # --- fixes ---
 
 _FIX_OPTIONS = (
