@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.interfaces.cli.app import COMMANDS, OK
+from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
 from lossless.interfaces.cli.options.quantities import WORK_TIME
-from lossless.interfaces.cli.terminal import next_step, notice, out, out_json, style_for
+from lossless.interfaces.cli.terminal import notice, out, out_json, style_for
 
 if TYPE_CHECKING:
     from lossless.api import Plan
@@ -72,7 +73,8 @@ def command(
         files = api.write_plan(plan, output_dir, _pages(plan))
         notice(f"{len(files)} files below {output_dir}; {output_dir}/plan.md has what to run")
     elif plan.steps and output_format == "text":
-        next_step("lossless plan ... -o DIR  # writes the plan, its patches and playbooks", quiet=quiet)
+        because = "writes the plan, its patches and playbooks"
+        then("plan", *current, target, "-o", "change", quiet=quiet, because=because)
     return OK
 
 

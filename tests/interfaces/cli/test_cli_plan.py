@@ -54,6 +54,9 @@ def test_each_step_says_what_changes_and_what_jobs_send(wide: Cli) -> None:
         "4. configurations change; jobs send DSCP 24, 1 s at most",
     ]
     assert "   hosts (32): take in DSCP 24 too" in outcome.out
+    assert outcome.hint == (
+        "lossless plan old.yaml new.yaml -o change  # writes the plan, its patches and playbooks"
+    )
     assert "its queue pairs keep DSCP 26" in outcome.out
 
 
