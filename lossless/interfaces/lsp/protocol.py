@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 _ID = re.compile(rb'"id"\s*:\s*(-?[0-9]{1,15}|"[^"\\]{0,200}")')
 _URI = re.compile(rb'"uri"\s*:\s*("[^"\\]{0,2000}")')
 _TEXTS = (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE)
+_NOTIFICATIONS = frozenset(
+    method for method, (kind, *_) in types.METHOD_TO_TYPES.items() if kind in get_args(types.NOTIFICATIONS)
+)
 
 
 class Protocol(LanguageServerProtocol):
@@ -67,10 +70,10 @@ class Protocol(LanguageServerProtocol):
             self._refuse(_id_of(data), types.ErrorCodes.InvalidRequest, wrong)
         elif "method" not in data:
             self._answered(data)
-        elif data["method"] == types.CANCEL_REQUEST:
-            self._cancelled(data.get("params"))
         elif "id" in data:
             self._request(data)
+        elif data["method"] == types.CANCEL_REQUEST:
+            self._cancelled(data.get("params"))
         elif data["method"] == types.EXIT or self._workspace is not None:
             # Before it was greeted a server takes no notification but the last.
             self._deliver(self._bounded(data))
@@ -84,6 +87,9 @@ class Protocol(LanguageServerProtocol):
             self._refuse(data["id"], types.ErrorCodes.InvalidRequest, "initialize comes once")
         elif not is_greeting and self._workspace is None:
             self._refuse(data["id"], types.ErrorCodes.ServerNotInitialized, "initialize comes first")
+        elif data["method"] in _NOTIFICATIONS:
+            # pygls takes it for the notification, and answers nothing.
+            self._refuse(data["id"], types.ErrorCodes.MethodNotFound, "a notification has no id")
         else:
             self._deliver(data)
 

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from queue import Empty, Queue
+from threading import Thread
 from typing import IO, Any
 
 import pytest
@@ -17,7 +19,7 @@ from lsprotocol import types
 
 from lossless.ground.basics.limits import EDITOR_HEADER_BYTES, EDITOR_MESSAGE_BYTES, EDITOR_TEXT_CHARACTERS
 from tests.interfaces.cli.inputs import INTENT
-from tests.interfaces.lsp.client import PROGRAM
+from tests.interfaces.lsp.client import LONGEST_S, PROGRAM
 
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS, TOO_EARLY = (
     -32700,
@@ -35,9 +37,10 @@ class Raw:
     def __init__(self, stdin: IO[bytes], stdout: IO[bytes], pid: int) -> None:
         self.pid = pid
         self._stdin = stdin
-        self._stdout = stdout
         self._asked = 0
+        self._messages: Queue[Message] = Queue()
         self.heard: list[Message] = []
+        Thread(target=_read, args=(stdout, self._messages), daemon=True).start()
 
     def write(self, data: bytes) -> None:
         """Write bytes as they are."""
@@ -112,13 +115,24 @@ class Raw:
         return list(message["params"]["diagnostics"])
 
     def _next(self) -> Message:
-        length = 0
-        while (line := self._stdout.readline()) != b"\r\n":
-            assert line, "the server has gone"
-            length = int(line.split()[1]) if line.startswith(b"Content-Length") else length
-        message = json.loads(self._stdout.read(length))
-        assert isinstance(message, dict)
+        try:
+            message = self._messages.get(timeout=LONGEST_S)
+        except Empty:
+            pytest.fail(f"the server said nothing for {LONGEST_S} s")
+        assert message, "the server has gone"
         return message
+
+
+def _read(stdout: IO[bytes], messages: Queue[Message]) -> None:
+    """Pass on what a server says; at its end, an empty message."""
+    while True:
+        length = 0
+        while (line := stdout.readline()) not in (b"\r\n", b""):
+            length = int(line.split()[1]) if line.startswith(b"Content-Length") else length
+        body = stdout.read(length)
+        messages.put(json.loads(body) if body else {})
+        if not body:
+            return
 
 
 @contextmanager
@@ -411,6 +425,15 @@ NAMED = st.dictionaries(st.sampled_from(FIELDS), JSON, max_size=6)
 PARAMS = (
     JSON | NAMED | st.dictionaries(st.sampled_from(["textDocument", "position", "range", "context"]), NAMED)
 )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_with_an_id_is_answered(method: str, greeted: Raw) -> None:
+    params: Any
+    for params in (None, {}, {"id": 0}, {"value": "off"}, {"token": 1}):
+        greeted.send({"jsonrpc": "2.0", "id": 0, "method": method, "params": params})
+        answer = greeted.answer(0)
+        assert ("error" in answer) != ("result" in answer)
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
