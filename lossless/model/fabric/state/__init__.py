@@ -1,0 +1,1 @@
+"""The running state of switches, hosts and subnets, as captures show it."""

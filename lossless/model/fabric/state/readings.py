@@ -1,0 +1,61 @@
+"""What captures of running state say, value by value, before anything is concluded from it.
+
+A capture is one file: a database dump, the output of a command, an answer over gNMI, counters of a NIC, a log. Each
+value of it is one reading, with what it is of, its unit, and since when it has counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.errors import Problem
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.basics.known import Maybe
+
+Identity = tuple[tuple[str, str], ...]
+"""What a reading is of, as pairs of a kind and a name: ``(("port", "Ethernet4"), ("queue", "3"))``.
+
+Kinds are ``namespace``, ``port``, ``queue`` (its number) and ``queue_kind`` (``UC``, ``MC``, ``ALL``), ``priority``,
+``pg``, ``pool``, ``profile``, ``tc``, ``dscp``, ``buffer``, ``device``, ``path``, ``guid``, ``lid``, ``partition``,
+``error``, ``source``; ``table`` and ``key`` of a database row.
+"""
+CountedSince = Literal[
+    "boot", "clear", "last poll", "user clear", "persistent clear", "period", "now", "unknown"
+]
+"""Since when a value has counted or peaked; ``now`` for what does not count: a status, a setting, a size."""
+
+
+class StateReading(NamedTuple):
+    """One value of a capture.
+
+    ``name`` is the same for all sources of one counter where that is known (``pfc_rx``, ``dropped_packets``), else as
+    it is printed. ``value`` is UNKNOWN where the capture does not say it (``N/A``, ``-``), None where the device has
+    none. ``unit`` is that of the value: ``packets``, ``bytes``, ``us``; empty where it has none. ``path`` is the place
+    in the file: keys of JSON, or section, line and heading of a text; ``heading`` is the name as it is printed.
+    """
+
+    identity: Identity
+    name: str
+    value: Maybe[int | float | str]
+    unit: str = ""
+    since: CountedSince = "unknown"
+    path: Path = ()
+    heading: str = ""
+
+
+class StateCapture(NamedTuple):
+    """What one file, or one section of it, says. ``form`` names its form: ``COUNTERS_DB``, ``show pfc counters``.
+
+    ``device`` is the device that it says it is of, None where it does not; ``problems`` are parts that could not be
+    read, ``notes`` what a reader of the report should know: a clear, objects without names, a namespace that failed.
+    """
+
+    file: str
+    form: str
+    readings: tuple[StateReading, ...]
+    device: str | None = None
+    problems: tuple[Problem, ...] = ()
+    notes: tuple[str, ...] = ()
