@@ -1,0 +1,114 @@
+"""JSON values one after another in one text, with lines of text between them.
+
+Programs that run once for each namespace of a switch print one value for each, and a line before it. A value that is
+cut off at the end of the text is read up to there.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_START = re.compile(r"^[ \t]*(?=\{|\[\s*(?:[\[{\"\]]|-?\d+\s*[,\]]|$))", re.MULTILINE)
+"""Where a value may start: a line that no prompt (``[root@leaf1]#``) and no index (``[0]: name``) begins."""
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
+_CLOSERS = {"{": "}", "[": "]"}
+
+
+class PrintedJson(NamedTuple):
+    """One value of a text: the lines before it, the line where it starts, from 1, and keys that one object repeats.
+
+    ``whole`` is false where the text ends within the value, or something in it is no JSON.
+    """
+
+    value: Any
+    before: tuple[str, ...]
+    line: int
+    repeated: tuple[str, ...] = ()
+    whole: bool = True
+
+
+def printed_json(text: str) -> tuple[PrintedJson, ...]:
+    """Return the objects and lists of a text, in order; none where it holds none."""
+    return tuple(_values(text))
+
+
+def _values(text: str) -> Iterator[PrintedJson]:
+    at = begun = 0
+    while match := _START.search(text, at):
+        start = match.end()
+        read = _decoded(text, start)
+        if read is None:
+            at = _line_end(text, start)
+            continue
+        value, end, repeated, whole = read
+        line = text.count("\n", 0, start) + 1
+        yield PrintedJson(value, _lines(text[begun:start]), line, repeated, whole)
+        at = begun = end
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end + 1
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _decoded(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
+    """Return the value at a place, where it ends, its repeated keys and whether it is whole; None: no JSON there."""
+    repeated: list[str] = []
+    decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: _object(pairs, repeated))
+    try:
+        value, end = decoder.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return _beginning(text, start)
+    return value, end, tuple(repeated), True
+
+
+def _object(pairs: list[tuple[str, Any]], repeated: list[str]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                repeated.append(key)
+            seen.add(key)
+    return made
+
+
+def _beginning(text: str, start: int) -> tuple[Any, int, tuple[str, ...], bool] | None:
+    """Return what comes before the place where a value is cut off or is no JSON."""
+    ends = _complete_until(text, start)
+    for end, closers in reversed(ends[-3:]):
+        try:
+            value = json.loads(text[start:end] + closers)
+        except (ValueError, RecursionError):
+            continue
+        if value:
+            return value, len(text), (), False
+    return None
+
+
+def _complete_until(text: str, start: int) -> list[tuple[int, str]]:
+    """Return the places where all that came before is complete, and what closes the value there."""
+    open_: list[str] = []
+    ends: list[tuple[int, str]] = []
+    for token in _TOKEN.finditer(text, start):
+        char = token[0]
+        if char in _CLOSERS:
+            open_.append(_CLOSERS[char])
+        elif char in "]}":
+            if not open_ or open_.pop() != char:
+                break
+            ends.append((token.end(), "".join(reversed(open_))))
+        elif char == ",":
+            ends.append((token.start(), "".join(reversed(open_))))
+    return ends
