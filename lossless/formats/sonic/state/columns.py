@@ -1,0 +1,158 @@
+"""The columns of the tables that SONiC's commands print: which say what a row is of, and which hold its values.
+
+pfcwd prints 0 for a counter that is not there, and without ``-e`` no queue whose counters are all 0; its status is
+``N/A`` where the watchdog does not run (sonic-utilities pfcwd/main.py @015521a). dropstat prints 0 for a counter that
+is not there (scripts/dropstat @4fca816), watermarkstat for a queue that one port has and another does not
+(scripts/watermarkstat @2a5c132).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.sonic.state.names import BY_HEADING, CounterName, is_setting
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.formats.sonic.state.commands import SwitchCommand
+    from lossless.model.fabric.state.readings import CountedSince, Identity
+
+_KEYS = {
+    "port": "port",
+    "iface": "port",
+    "interface": "port",
+    "port rx": "port",
+    "port tx": "port",
+    "pool": "pool",
+    "device": "device",
+    "profile": "profile",
+    "counter": "object",
+    "counter type": "object",
+    "type": "object",
+    "configuration": "object",
+}
+_TITLES = {
+    "ingress shared pool occupancy per pg": CounterName("shared_watermark_bytes", "bytes"),
+    "ingress headroom per pg": CounterName("xoff_room_watermark_bytes", "bytes"),
+    "ingress pg dropped packets": CounterName("dropped_packets", "packets"),
+    "egress shared pool occupancy per": CounterName("shared_watermark_bytes", "bytes"),
+    "shared pool maximum occupancy": CounterName("watermark_bytes", "bytes"),
+    "headroom pool maximum occupancy": CounterName("xoff_room_watermark_bytes", "bytes"),
+}
+"""What a table holds whose headings are only numbers of queues, priority groups and pools."""
+_PAIRED = {
+    "STORM DETECTED/RESTORED": (
+        CounterName("pfcwd_detected", "storms"),
+        CounterName("pfcwd_restored", "storms"),
+    ),
+    "TX OK/DROP": (CounterName("pfcwd_tx_ok", "packets"), CounterName("pfcwd_tx_drop", "packets")),
+    "RX OK/DROP": (CounterName("pfcwd_rx_ok", "packets"), CounterName("pfcwd_rx_drop", "packets")),
+    "TX LAST OK/DROP": (
+        CounterName("pfcwd_tx_last_ok", "packets"),
+        CounterName("pfcwd_tx_last_drop", "packets"),
+    ),
+    "RX LAST OK/DROP": (
+        CounterName("pfcwd_rx_last_ok", "packets"),
+        CounterName("pfcwd_rx_last_drop", "packets"),
+    ),
+}
+_SETTINGS = {
+    "STATUS": CounterName("pfcwd_status", ""),
+    "ACTION": CounterName("pfcwd_action", ""),
+    "DETECTION TIME": CounterName("pfcwd_detection_time", "ms"),
+    "RESTORATION TIME": CounterName("pfcwd_restoration_time", "ms"),
+    "HISTORY": CounterName("pfcwd_history", ""),
+    "STATE": CounterName("port_state", ""),
+    "Lossless priorities": CounterName("lossless_priorities", ""),
+    "Asymmetric": CounterName("pfc_asym", ""),
+    "Interval (in ms)": CounterName("poll_interval", "ms"),
+    "Status": CounterName("poll_status", ""),
+}
+_LAST_POLL = frozenset({"bytes/s", "packets/s", "%"})
+_ELEMENT = re.compile(r"(PG|UC|MC|ALL|VOQ|PFC)([0-9]{1,3})")
+_MEMBER = re.compile(r"(.+):([0-9]{1,3})")
+
+
+class ValueColumn(NamedTuple):
+    """What one column holds: of which element of a row, as which counters (two where cells are ``1/0``)."""
+
+    element: Identity
+    counters: tuple[CounterName, ...]
+
+
+def title_counter(title: str) -> CounterName | None:
+    """Return what the title of a table says that it holds."""
+    lowered = title.lower()
+    return next((counter for start, counter in _TITLES.items() if lowered.startswith(start)), None)
+
+
+def row_keys(headings: Sequence[str]) -> dict[int, str]:
+    """Return the columns that say what a row is of, with what each names."""
+    keys = {}
+    for index, heading in enumerate(headings):
+        lowered = heading.lower()
+        if index == 0 and heading == "QUEUE":
+            keys[index] = "member"
+        elif index == 0 and lowered in _KEYS:
+            keys[index] = _KEYS[lowered]
+        elif index == 1 and heading in ("TxQ", "Voq", "Priority") and 0 in keys:
+            keys[index] = "element"
+    return keys
+
+
+def named_by(kind: str, cell: str) -> Identity:
+    """Return what a cell of such a column says that its row is of."""
+    if kind == "element":
+        return element_of(cell) or (("object", cell),)
+    match = _MEMBER.fullmatch(cell) if kind == "member" else None
+    if match:
+        return ("port", match[1]), ("queue", match[2])
+    return (("port" if kind == "member" else kind, cell),)
+
+
+def element_of(heading: str) -> Identity:
+    """Return the element that a heading or cell names: ``UC3`` is queue 3 of kind UC; nothing for any other."""
+    match = _ELEMENT.fullmatch(heading)
+    if match is None:
+        return ()
+    if match[1] in ("PG", "PFC"):
+        return (("pg" if match[1] == "PG" else "priority", match[2]),)
+    return ("queue", match[2]), ("queue_kind", match[1])
+
+
+def value_column(heading: str, first: str, title: CounterName | None, command: SwitchCommand) -> ValueColumn:
+    """Return what a column holds, by its heading, the first heading of the table, its title and the command."""
+    if heading in _PAIRED:
+        return ValueColumn((), _PAIRED[heading])
+    if element := element_of(heading):
+        return ValueColumn(
+            element, (title or _untitled(element[0][0], first, command) or CounterName(heading, ""),)
+        )
+    if heading == "Bytes" and first == "Pool":
+        name = title.name if title else command.watermark or "pool_watermark_bytes"
+        return ValueColumn((), (CounterName(name, "bytes"),))
+    return ValueColumn((), (_SETTINGS.get(heading) or BY_HEADING.get(heading) or CounterName(heading, ""),))
+
+
+def _untitled(kind: str, first: str, command: SwitchCommand) -> CounterName | None:
+    """Return what the columns of queues, priority groups or priorities hold where no title says it."""
+    if kind == "priority":
+        names = {"Port Rx": "pfc_rx", "Port Tx": "pfc_tx"}
+        return CounterName(names[first], "packets") if first in names else None
+    if kind == "queue":
+        return CounterName("shared_watermark_bytes", "bytes")
+    if "drop" in command.text:
+        return CounterName("dropped_packets", "packets")
+    return CounterName(command.watermark or "pg_watermark_bytes", "bytes")
+
+
+def since_printed(counter: CounterName, cleared: CountedSince, window: CountedSince) -> CountedSince:
+    """Return since when a printed value counts: scripts subtract what they saved at the last clear, and say when."""
+    if counter in _SETTINGS.values() or is_setting(counter.name):
+        return "now"
+    if "watermark" in counter.name:
+        return window
+    return "last poll" if counter.unit in _LAST_POLL or "_ber" in counter.name else cleared

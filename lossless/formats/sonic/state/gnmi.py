@@ -1,0 +1,133 @@
+"""Answers over gNMI from COUNTERS_DB: objects under names of ports and queues, bare objects, maps of names.
+
+``Ethernet68:3`` is a queue or a priority group, which its fields say; ``Ethernet68:1:periodic`` has the watermarks of
+that queue since the last period; an object that is asked for by its oid comes without any name
+(sonic-gnmi sonic_data_client/virtual_db.go and testdata @5ec1c20).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.state.databases import counter_reading
+from lossless.formats.sonic.state.objects import named_identity
+from lossless.formats.sonic.state.values import stored_value
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Path
+    from lossless.model.fabric.state.readings import CountedSince, Identity
+
+    Said = tuple[tuple[StateReading, ...], tuple[str, ...]]
+
+_FIELD = re.compile(r"SAI_\w+_(?:STAT|ATTR)_\w+|PFC_WD_\w+|EST_PORT_STAT_\w+")
+_PHYSICAL = frozenset(
+    {"phy_rx_signal_detect", "pcs_fec_lane_alignment_lock", "rx_snr", "rx_vga", "tx_fir_taps_list"}
+)
+_MEMBER = re.compile(r"(?P<port>.+?):(?P<index>[0-9]{1,3})(?P<periodic>:periodic)?")
+_OID = re.compile(r"oid:0x[0-9a-fA-F]+")
+_GROUP = "SAI_INGRESS_PRIORITY_GROUP_"
+_FIRST = 3
+
+
+def read_gnmi(data: object) -> Said | None:
+    """Return what an answer says, with notes; None where it is none."""
+    if not isinstance(data, dict) or not data:
+        return None
+    if _is_object(data):
+        readings = tuple(_object(data, (), (), ""))
+        return readings, ("the object has no name in this answer: of which port or queue it is, is unknown",)
+    if all(isinstance(value, str) and _OID.fullmatch(value) for value in data.values()):
+        return tuple(_names(data)), ("an answer with names of objects and no counters",)
+    if all(isinstance(row, dict) for row in data.values()) and any(map(_is_object, data.values())):
+        return _named(data)
+    return _nothing(data)
+
+
+def _is_object(row: dict[str, Any]) -> bool:
+    """Return whether something is the hash of one object."""
+    return any(
+        not isinstance(value, dict) and (_FIELD.fullmatch(str(key)) or key in _PHYSICAL)
+        for key, value in row.items()
+    )
+
+
+def _named(data: dict[str, Any]) -> Said:
+    readings = tuple(
+        reading
+        for name, row in data.items()
+        for reading in _object(
+            row, (name,), _identity(name, row), "periodic" if name.endswith(":periodic") else ""
+        )
+    )
+    return readings, tuple(_empty(data))
+
+
+def _nothing(data: dict[str, Any]) -> Said | None:
+    """Return an answer of objects that all have no counters, where their names are those of queues or ports."""
+    if all(
+        row == {} and re.fullmatch(r"Ethernet\S*|PortChannel\S*", str(name)) for name, row in data.items()
+    ):
+        return (), tuple(_empty(data))
+    return None
+
+
+def _empty(data: dict[str, Any]) -> Iterator[str]:
+    names = [name for name, row in data.items() if not row]
+    if names:
+        shown = ", ".join(names[:_FIRST]) + (", ..." if len(names) > _FIRST else "")
+        yield f"{len(names)} of {len(data)} objects have no counters in this answer: {shown}"
+
+
+def _identity(name: str, row: dict[str, Any]) -> Identity:
+    match = _MEMBER.fullmatch(name)
+    if match:
+        kind = "pg" if any(str(field).startswith(_GROUP) for field in row) else "queue"
+        return ("port", match["port"]), (kind, match["index"])
+    return (("object", "switch"),) if name == "SWITCH_ID" else (("port", name),)
+
+
+def _object(row: dict[str, Any], path: Path, identity: Identity, window: str) -> Iterator[StateReading]:
+    for field, value in row.items():
+        if field in _PHYSICAL:
+            yield from _lanes(str(field), value, identity, path)
+            continue
+        reading = counter_reading(str(field), value, "COUNTERS", identity, {}, path)
+        yield reading._replace(since=_since(reading, window))
+
+
+def _since(reading: StateReading, window: str) -> CountedSince:
+    """Return since when a counter counts: the table that was asked for is not in an answer, so watermarks are open."""
+    if "watermark" not in reading.name:
+        return reading.since
+    return "period" if window else "unknown"
+
+
+def _lanes(field: str, value: object, identity: Identity, path: Path) -> Iterator[StateReading]:
+    """Yield the value of each lane; they come as JSON in a text, a star after what has changed."""
+    try:
+        lanes = json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        lanes = value
+    if not isinstance(lanes, dict):
+        yield StateReading(identity, field, stored_value(value), "", "now", (*path, field), field)
+        return
+    for lane, entry in lanes.items():
+        plain = entry.rstrip("*") if isinstance(entry, str) else entry
+        yield StateReading(
+            (*identity, ("lane", str(lane))), field, stored_value(plain), "", "now", (*path, field), field
+        )
+
+
+def _names(data: dict[str, str]) -> Iterator[StateReading]:
+    for name, oid in data.items():
+        match = _MEMBER.fullmatch(name)
+        identity = named_identity("QUEUE" if match and "|" in name else "PORT", name)
+        if match and identity == (("port", name),):
+            # Queues and priority groups are numbered alike; the map does not say which it is.
+            identity = ("port", match["port"]), ("object", match["index"])
+        yield StateReading(identity, "oid", oid, "", "now", (name,), name)
