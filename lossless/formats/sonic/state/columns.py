@@ -68,6 +68,15 @@ _SETTINGS = {
     "STATE": CounterName("port_state", ""),
     "Lossless priorities": CounterName("lossless_priorities", ""),
     "Asymmetric": CounterName("pfc_asym", ""),
+    # Debug counters: the fields of DEBUG_COUNTER
+    "Alias": CounterName("alias", ""),
+    "Group": CounterName("group", ""),
+    "Type": CounterName("type", ""),
+    "Description": CounterName("desc", ""),
+    "Drop Monitor": CounterName("drop_monitor_status", ""),
+    "Window": CounterName("window", ""),
+    "Drop Count Threshold": CounterName("drop_count_threshold", ""),
+    "Incident Count Threshold": CounterName("incident_count_threshold", ""),
     "Interval (in ms)": CounterName("poll_interval", "ms"),
     "Status": CounterName("poll_status", ""),
 }

@@ -8,7 +8,7 @@ from lossless.formats.sonic.state.dumps import table_and_key
 from lossless.formats.sonic.state.names import CounterName, counter_of_field, since_of
 from lossless.formats.sonic.state.objects import CounterObjects, map_kind, named_identity, objects_of
 from lossless.formats.sonic.state.rows import row_field, row_identity
-from lossless.formats.sonic.state.values import stored_value
+from lossless.ground.documents.printed_values import stored_value
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 if TYPE_CHECKING:

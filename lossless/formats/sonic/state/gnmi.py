@@ -2,7 +2,8 @@
 
 ``Ethernet68:3`` is a queue or a priority group, which its fields say; ``Ethernet68:1:periodic`` has the watermarks of
 that queue since the last period; an object that is asked for by its oid comes without any name
-(sonic-gnmi sonic_data_client/virtual_db.go and testdata @5ec1c20).
+(sonic-gnmi sonic_data_client/virtual_db.go and testdata @5ec1c20). gnmic prints a list of notifications, each with
+``updates`` of a ``Path`` and ``values``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.state.databases import counter_reading
 from lossless.formats.sonic.state.objects import named_identity
-from lossless.formats.sonic.state.values import stored_value
+from lossless.ground.documents.printed_values import stored_value
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
@@ -32,10 +33,18 @@ _MEMBER = re.compile(r"(?P<port>.+?):(?P<index>[0-9]{1,3})(?P<periodic>:periodic
 _OID = re.compile(r"oid:0x[0-9a-fA-F]+")
 _GROUP = "SAI_INGRESS_PRIORITY_GROUP_"
 _FIRST = 3
+_WINDOWS: dict[str, CountedSince] = {
+    "COUNTERS": "last poll",
+    "USER_WATERMARKS": "user clear",
+    "PERSISTENT_WATERMARKS": "persistent clear",
+    "PERIODIC_WATERMARKS": "period",
+}
 
 
 def read_gnmi(data: object) -> Said | None:
     """Return what an answer says, with notes; None where it is none."""
+    if isinstance(data, list):
+        return _notifications(data)
     if not isinstance(data, dict) or not data:
         return None
     if _is_object(data):
@@ -46,6 +55,40 @@ def read_gnmi(data: object) -> Said | None:
     if all(isinstance(row, dict) for row in data.values()) and any(map(_is_object, data.values())):
         return _named(data)
     return _nothing(data)
+
+
+def _notifications(data: list[Any]) -> Said | None:
+    """Return what the answer of a client says that prints each update below the path that was asked for."""
+    readings: list[StateReading] = []
+    notes: list[str] = []
+    for index, item in enumerate(data):
+        updates = item.get("updates") if isinstance(item, dict) else None
+        for at, update in enumerate(updates if isinstance(updates, list) else ()):
+            values = update.get("values") if isinstance(update, dict) else None
+            for name, value in (values if isinstance(values, dict) else {}).items():
+                said = _update(str(update.get("Path") or name), value)
+                path: Path = (index, "updates", at, "values", name)
+                readings += (reading._replace(path=(*path, *reading.path)) for reading in said[0])
+                notes += said[1]
+    return (tuple(readings), tuple(dict.fromkeys(notes))) if readings or notes else None
+
+
+def _update(path: str, value: object) -> Said:
+    """Return what one update says: the path has the table, and the object where the value is its hash or a field."""
+    steps = [step for step in re.split(r"[/\]]", path) if step]
+    window = next((_WINDOWS[step] for step in steps if step in _WINDOWS), None)
+    data = value
+    if not isinstance(value, dict):
+        data = {steps[-1]: value} if steps else {}
+        steps = steps[:-1]
+    if isinstance(data, dict) and _is_object(data):
+        data = {steps[-1]: data} if steps and not _OID.fullmatch(steps[-1]) else data
+    readings, notes = read_gnmi(data) or ((), ())
+    if window is None:
+        return readings, notes
+    return tuple(
+        reading._replace(since=window) if reading.since == "unknown" else reading for reading in readings
+    ), notes
 
 
 def _is_object(row: dict[str, Any]) -> bool:

@@ -39,7 +39,7 @@ _WATCHDOG = "PFC_WD_QUEUE_STATS_"
 COUNTERS: tuple[CounterName, ...] = (
     CounterName("pfc_rx", "packets", (_PORT + "PFC_N_RX_PKTS",)),
     CounterName("pfc_tx", "packets", (_PORT + "PFC_N_TX_PKTS",)),
-    CounterName("pause_transitions", "", ("EST_PORT_STAT_PFC_N_ONNOFF_RX_PKTS",), ("RX Pause Transitions",)),
+    CounterName("pause_transitions", "", ("EST_PORT_STAT_PFC_N_ON2OFF_RX_PKTS",), ("RX Pause Transitions",)),
     CounterName(
         "pause_duration", "us", ("EST_PORT_STAT_PFC_N_RX_PAUSE_DURATION_US",), ("Total RX Pause Time US",)
     ),

@@ -93,4 +93,5 @@ def _notes(maps: Mapping[str, dict[str, Any]]) -> Iterator[str]:
             other = maps.get(f"COUNTERS_{kind}_{part}_MAP")
             missing = len(oids - other.keys()) if other else 0
             if missing:
-                yield f"{missing} of {len(oids)} objects of COUNTERS_{kind}_NAME_MAP are not in COUNTERS_{kind}_{part}_MAP"
+                name_map = f"COUNTERS_{kind}_NAME_MAP"
+                yield f"{missing} of {len(oids)} objects of {name_map} are not in COUNTERS_{kind}_{part}_MAP"

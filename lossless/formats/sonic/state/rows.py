@@ -15,7 +15,12 @@ from lossless.formats.sonic.state.names import CounterName
 if TYPE_CHECKING:
     from lossless.model.fabric.state.readings import Identity
 
-_KINDS = {"BUFFER_POOL": "pool", "BUFFER_PROFILE": "profile", "WRED_PROFILE": "profile"}
+_KINDS = {
+    "BUFFER_POOL": "pool",
+    "BUFFER_PROFILE": "profile",
+    "WRED_PROFILE": "profile",
+    "DEBUG_COUNTER": "object",
+}
 _PORTS = frozenset({"PORT", "PORT_QOS_MAP", "PFC_WD", "CABLE_LENGTH", "PORT_OPERR"})
 _MEMBERS = {"BUFFER_PG": "pg", "BUFFER_QUEUE": "queue", "QUEUE": "queue"}
 _MEMBER = re.compile(r"(.+)[|:]([0-9]{1,3}(?:-[0-9]{1,3})?)")
@@ -45,6 +50,8 @@ def row_field(table: str, field: str) -> CounterName:
     kind = table.removesuffix("_TABLE")
     if kind == "PFC_WD" and field in _WATCHDOG:
         return _WATCHDOG[field]
+    if kind == "PORT_QOS_MAP" and field == "pfc_enable":
+        return CounterName("lossless_priorities", "")
     if kind == "FLEX_COUNTER" and field == "POLL_INTERVAL":
         return CounterName("poll_interval", "ms")
     if kind.startswith("BUFFER_"):

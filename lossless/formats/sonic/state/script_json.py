@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.state.columns import element_of, since_printed, value_column
 from lossless.formats.sonic.state.names import BY_HEADING, BY_KEY, CounterName
+from lossless.formats.sonic.state.rates import printed_quantity
 from lossless.formats.sonic.state.show_tables import TRIMMING_ROW
-from lossless.formats.sonic.state.values import printed_quantity, printed_value
+from lossless.ground.documents.printed_values import printed_value
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from lossless.formats.sonic.state.columns import since_printed
 from lossless.formats.sonic.state.names import BY_HEADING, CounterName
 from lossless.formats.sonic.state.rows import profile_unit, row_field
-from lossless.formats.sonic.state.values import printed_value
 from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.documents.printed_values import printed_value
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from lossless.formats.sonic.state.columns import (
     value_column,
 )
 from lossless.formats.sonic.state.names import CounterName
-from lossless.formats.sonic.state.values import printed_quantity, printed_value
+from lossless.formats.sonic.state.rates import printed_quantity
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.printed_values import printed_value
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -1,0 +1,108 @@
+"""EOS: the JSON of commands about queues, ECN and priority flow control.
+
+The forms are those that public tests of switches read (aristanetworks/anta tests/units/anta_tests/test_interfaces.py
+@68667e0): ECN marks by queue, PFC frames by port, drops by traffic class at ingress and egress. A ``-`` is a queue
+without the counter.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.documents.printed_values import stored_value
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.findings import Path
+    from lossless.model.fabric.state.readings import Identity
+
+    Said = tuple[str, tuple[StateReading, ...]]
+
+_NAMES = {
+    "rxFrames": ("pfc_rx", "packets"),
+    "txFrames": ("pfc_tx", "packets"),
+    "droppedPackets": ("dropped_packets", "packets"),
+    "droppedBytes": ("dropped_bytes", "bytes"),
+    "enqueuedPackets": ("enqueued_packets", "packets"),
+    "enqueuedBytes": ("enqueued_bytes", "bytes"),
+}
+_CLASS = re.compile(r"TC([0-9]{1,2}(?:-[0-9]{1,2})?)")
+
+
+def read_eos(data: object) -> Said | None:
+    """Return the form of a document and what it says; None where no such command of EOS prints it."""
+    if not isinstance(data, dict):
+        return None
+    if isinstance(ports := data.get("intfQueueCounters"), dict):
+        return "show qos interfaces ecn counters queue", tuple(_marks(ports))
+    if isinstance(ports := data.get("interfaceCounters"), dict) and _has(ports, {"rxFrames", "txFrames"}):
+        return "counters of priority flow control", tuple(_frames(ports))
+    ports = data.get("interfaces")
+    if isinstance(ports, dict) and _has(ports, {"trafficClasses"}):
+        return "counters of traffic classes", tuple(_classes(ports, ("interfaces",)))
+    drops = {side: part["interfaces"] for side, part in data.items() if _is_side(side, part)}
+    if drops:
+        return "counters of traffic classes", tuple(_sides(drops))
+    return None
+
+
+def _has(ports: dict[str, Any], keys: set[str]) -> bool:
+    return any(isinstance(row, dict) and row.keys() & keys for row in ports.values())
+
+
+def _is_side(side: str, part: object) -> bool:
+    """Return whether a part holds the counters of one side of the switch, above its ports."""
+    return side.endswith("Counters") and isinstance(part, dict) and isinstance(part.get("interfaces"), dict)
+
+
+def _marks(ports: dict[str, Any]) -> Iterator[StateReading]:
+    for port, row in ports.items():
+        queues = row.get("queueCounters") if isinstance(row, dict) else None
+        for queue, value in (queues if isinstance(queues, dict) else {}).items():
+            identity = (("port", port), ("queue", str(queue)))
+            path = ("intfQueueCounters", port, "queueCounters", queue)
+            yield StateReading(
+                identity,
+                "ecn_marked_packets",
+                stored_value(value),
+                "packets",
+                "unknown",
+                path,
+                "queueCounters",
+            )
+
+
+def _frames(ports: dict[str, Any]) -> Iterator[StateReading]:
+    for port, row in ports.items():
+        if isinstance(row, dict):
+            yield from _fields(row, (("port", port),), ("interfaceCounters", port))
+
+
+def _sides(drops: dict[str, dict[str, Any]]) -> Iterator[StateReading]:
+    for side, ports in drops.items():
+        for reading in _classes(ports, (side, "interfaces")):
+            yield reading._replace(identity=(*reading.identity, ("source", side)))
+
+
+def _classes(ports: dict[str, Any], path: Path) -> Iterator[StateReading]:
+    for port, row in ports.items():
+        classes = row.get("trafficClasses") if isinstance(row, dict) else None
+        for name, sides in (classes if isinstance(classes, dict) else {}).items():
+            match = _CLASS.fullmatch(name)
+            identity = (("port", port), ("tc", match[1] if match else name))
+            if isinstance(sides, dict):
+                yield from _fields(sides, identity, (*path, port, "trafficClasses", name))
+
+
+def _fields(row: dict[str, Any], identity: Identity, path: Path) -> Iterator[StateReading]:
+    """Yield the counters of a row; those of one side of the switch lie below its name."""
+    for key, value in row.items():
+        if isinstance(value, dict):
+            side = identity if key == "countersSum" else (*identity, ("source", key))
+            yield from _fields(value, side, (*path, key))
+            continue
+        name, unit = _NAMES.get(key, (key, ""))
+        yield StateReading(identity, name, stored_value(value), unit, "unknown", (*path, key), key)
