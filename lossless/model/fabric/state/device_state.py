@@ -1,0 +1,89 @@
+"""All readings of one device, found by name and by what they are of."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.ground.basics.known import Maybe
+    from lossless.model.fabric.state.readings import StateCapture, StateReading
+
+
+class PlacedReading(NamedTuple):
+    """A reading, and the file that it is in."""
+
+    file: str
+    reading: StateReading
+
+    @property
+    def origin(self) -> Origin:
+        """Where the value stands."""
+        return Origin(self.file, self.reading.path)
+
+    def part(self, kind: str) -> str | None:
+        """Return what of a kind it is of: the name of its port, the number of its queue."""
+        return next((name for own, name in self.reading.identity if own == kind), None)
+
+    @property
+    def count(self) -> int | None:
+        """The value as a whole number, None where it is none or not known."""
+        value = self.reading.value
+        return value if isinstance(value, int) else None
+
+
+class DeviceState:
+    """What the captures of one device say.
+
+    Where several say the same thing of the same object, the one that was named last counts: files are read in the
+    order of their names, and of one file the last section.
+    """
+
+    def __init__(self, name: str, captures: Sequence[StateCapture]) -> None:
+        self.name = name
+        self.captures = tuple(captures)
+        self._objects: dict[
+            tuple[str, tuple[str, ...]], dict[tuple[str | None, ...], PlacedReading]
+        ] = {}
+
+    @cached_property
+    def _by_name(self) -> dict[str, dict[tuple[tuple[str, str], ...], PlacedReading]]:
+        index: dict[str, dict[tuple[tuple[str, str], ...], PlacedReading]] = {}
+        for capture in self.captures:
+            for reading in capture.readings:
+                own = index.setdefault(reading.name, {})
+                # What is not said does not take the place of what another capture says.
+                if reading.identity not in own or not isinstance(reading.value, Unknown):
+                    own[reading.identity] = PlacedReading(capture.file, reading)
+        return index
+
+    def named(self, name: str, *kinds: str) -> Iterator[PlacedReading]:
+        """Yield the readings of a name that are of all of some kinds: ``named("dropped_packets", "queue")``."""
+        for placed in self._by_name.get(name, {}).values():
+            if all(placed.part(kind) is not None for kind in kinds):
+                yield placed
+
+    def of(self, name: str, **parts: str) -> PlacedReading | None:
+        """Return the reading of a name of an object, None where no capture has it: ``of("pfc_tx", port="Ethernet4")``.
+
+        Where several objects fit, it is that of the first.
+        """
+        kinds = tuple(sorted(parts))
+        key = (name, kinds)
+        if key not in self._objects:
+            by_parts: dict[tuple[str | None, ...], PlacedReading] = {}
+            for placed in self.named(name, *kinds):
+                by_parts.setdefault(tuple(map(placed.part, kinds)), placed)
+            self._objects[key] = by_parts
+        return self._objects[key].get(tuple(parts[kind] for kind in kinds))
+
+    def value(self, name: str, **parts: str) -> Maybe[int | float | str]:
+        """Return a value of an object; UNKNOWN where no capture has it."""
+        placed = self.of(name, **parts)
+        return UNKNOWN if placed is None else placed.reading.value
