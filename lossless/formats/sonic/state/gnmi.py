@@ -113,7 +113,8 @@ def _named(data: dict[str, Any]) -> Said:
 def _nothing(data: dict[str, Any]) -> Said | None:
     """Return an answer of objects that all have no counters, where their names are those of queues or ports."""
     if all(
-        row == {} and re.fullmatch(r"Ethernet\S*|PortChannel\S*", str(name)) for name, row in data.items()
+        row == {} and re.fullmatch(r"[A-Za-z]+[0-9][\w/-]*(?::[0-9]+)?", str(name))
+        for name, row in data.items()
     ):
         return (), tuple(_empty(data))
     return None
