@@ -172,6 +172,6 @@ def _names(data: dict[str, str]) -> Iterator[StateReading]:
         match = _MEMBER.fullmatch(name)
         identity = named_identity("QUEUE" if match and "|" in name else "PORT", name)
         if match and identity == (("port", name),):
-            # Queues and priority groups are numbered alike; the map does not say which it is.
+            # Queues and priority groups are numbered the same way; the map does not say which it is.
             identity = ("port", match["port"]), ("object", match["index"])
         yield StateReading(identity, "oid", oid, "", "now", (name,), name)

@@ -69,7 +69,7 @@ TRIMMING_ROW: Identity = (("table", "SWITCH_TRIMMING"), ("key", "GLOBAL"))
 
 
 class TableContext(NamedTuple):
-    """What stands before a table: the command, the namespace, the title, and whether it counts since a clear."""
+    """What comes before a table: the command, the namespace, the title, and whether it counts since a clear."""
 
     command: SwitchCommand
     namespace: str | None
