@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.formats.sonic.state.commands import SwitchCommand
 from tools.state_pairs import compare_pairs
-from tools.state_rows import Verdict, judged
+from tools.state_rows import Verdict, evaluated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -105,7 +105,7 @@ def verdicts(folder: Path, file: ReadFile) -> Iterator[tuple[dict[str, Any], Ver
         elif file.refused:
             yield row, Verdict("unread", (), file.refused)
         else:
-            yield row, judged(row, file.readings)
+            yield row, evaluated(row, file.readings)
 
 
 def report(folder: Path) -> dict[str, Any]:

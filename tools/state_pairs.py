@@ -22,7 +22,7 @@ SUMS = {
     "out_packets": ("out_unicast_packets", "out_non_unicast_packets"),
 }
 """Columns that are sums of counters (sonic-utilities utilities_common/portstat.py @01876d4)."""
-_CLEARED = re.compile(r"after `[^`]*clear|history enabled|_cleared_|_clear\b(?<!before_clear)")
+_CLEARED = re.compile(r"after (?:`[^`]*|sonic-)?clear|history enabled")
 """What the index says of a text that shows differences since a clear, or settings that a test has changed."""
 _PLACES = frozenset({"namespace", "table", "key"})
 _FORMATTED = frozenset({"recent_pause_timestamp"})
@@ -80,7 +80,7 @@ def _key(reading: StateReading, name: str = "") -> Key:
 def _results(
     file: ReadFile, stored: dict[Key, list[StateReading]]
 ) -> Iterator[tuple[StateReading, str, list[object]]]:
-    said = f"{file.entry.get('facts')} {file.entry.get('notes')} {file.entry['path']}"
+    said = f"{file.entry.get('facts')} {file.entry.get('command')}"
     cleared = _CLEARED.search(said) is not None
     for reading in file.readings:
         values = list(_values(reading, stored))

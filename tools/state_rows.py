@@ -51,7 +51,7 @@ class Verdict(NamedTuple):
     reason: str = ""
 
 
-def judged(row: dict[str, Any], readings: Sequence[StateReading]) -> Verdict:
+def evaluated(row: dict[str, Any], readings: Sequence[StateReading]) -> Verdict:
     """Return what comes of one row."""
     chosen = [reading for reading in readings if _selected(row, reading)]
     if "column" in row and not chosen:

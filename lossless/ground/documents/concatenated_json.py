@@ -15,7 +15,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_START = re.compile(r"^[ \t]*(?=\{|\[\s*(?:[\[{\"\]]|-?\d+\s*[,\]]|$))", re.MULTILINE)
+_START = re.compile(r"^[ \t]*(?=\{|\[\s*(?:[\[{\]]|$))", re.MULTILINE)
 """Where a value may start: a line that no prompt (``[root@leaf1]#``) and no index (``[0]: name``) begins."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
 _CLOSERS = {"{": "}", "[": "]"}

@@ -21,7 +21,7 @@ Spans = tuple[tuple[int, int], ...]
 _RULER = re.compile(r"[ \t]*-+(?:[ \t]+-+)+[ \t]*")
 _WORDS = re.compile(r"\S+(?: \S+)*")
 _DASHES = re.compile(r"-+")
-_DOTTED = re.compile(r"[ \t]*(\S.*?)\.{4,}[ \t]*(.*?)[ \t]*")
+_DOTTED = re.compile(r"[ \t]*(\S.*?)\.{3,}[ \t]*(.*?)[ \t]*")
 _BOX_RULER = re.compile(r"[ \t]*[+|](?:[-=]+[+|])+[ \t]*")
 _BOX_ROW = re.compile(r"[ \t]*\|(.*)\|[ \t]*")
 _SENTENCE = re.compile(r".*:(?: \(.*\))?\s*")

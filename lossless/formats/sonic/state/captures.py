@@ -9,6 +9,7 @@ from lossless.formats.sonic.state.commands import NO_COMMAND, SwitchCommand, com
 from lossless.formats.sonic.state.databases import read_dump
 from lossless.formats.sonic.state.dumps import dumps_of
 from lossless.formats.sonic.state.gnmi import read_gnmi
+from lossless.formats.sonic.state.redis_lines import dumps_in_transcript
 from lossless.formats.sonic.state.script_json import read_script_json
 from lossless.formats.sonic.state.show import read_show
 from lossless.ground.basics.errors import Problem
@@ -23,11 +24,16 @@ if TYPE_CHECKING:
 
 _NAMESPACE = re.compile(r"For namespace (\S+?):|.*\(Namespace (\S+)\)")
 
+_HASHES = re.compile(r"hgetall", re.IGNORECASE)
+
 
 def read_capture(text: str, file: str) -> tuple[StateCapture, ...] | None:
     """Return what a text says of a switch; None where it is no output of one."""
     captures = tuple(_documents(text, file))
-    return captures or read_show(text, file) or None
+    rows = tuple(read_dump(dump, file) for dump in dumps_in_transcript(text)) if _HASHES.search(text) else ()
+    if captures:
+        return (*captures, *rows)
+    return (*rows, *read_show(text, file)) or None
 
 
 def _documents(text: str, file: str) -> Iterator[StateCapture]:

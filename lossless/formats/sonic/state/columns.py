@@ -28,12 +28,16 @@ _KEYS = {
     "port tx": "port",
     "pool": "pool",
     "device": "device",
+}
+"""Headings of columns that say what a row is of, wherever they stand."""
+_FIRST_KEYS = {
     "profile": "profile",
     "counter": "object",
     "counter type": "object",
     "type": "object",
     "configuration": "object",
 }
+"""Those that do so as the first only: other tables have columns of values that are called so."""
 _TITLES = {
     "ingress shared pool occupancy per pg": CounterName("shared_watermark_bytes", "bytes"),
     "ingress headroom per pg": CounterName("xoff_room_watermark_bytes", "bytes"),
@@ -81,6 +85,7 @@ _SETTINGS = {
     "Status": CounterName("poll_status", ""),
 }
 _LAST_POLL = frozenset({"bytes/s", "packets/s", "%"})
+_ELEMENTS = ("TxQ", "Voq", "Priority")
 _ELEMENT = re.compile(r"(PG|UC|MC|ALL|VOQ|PFC)([0-9]{1,3})")
 _MEMBER = re.compile(r"(.+):([0-9]{1,3})")
 
@@ -99,16 +104,14 @@ def title_counter(title: str) -> CounterName | None:
 
 
 def row_keys(headings: Sequence[str]) -> dict[int, str]:
-    """Return the columns that say what a row is of, with what each names."""
-    keys = {}
-    for index, heading in enumerate(headings):
-        lowered = heading.lower()
-        if index == 0 and heading == "QUEUE":
-            keys[index] = "member"
-        elif index == 0 and lowered in _KEYS:
-            keys[index] = _KEYS[lowered]
-        elif index == 1 and heading in ("TxQ", "Voq", "Priority") and 0 in keys:
-            keys[index] = "element"
+    """Return the columns that say what a row is of, with what each names; those of its port come first."""
+    keys = {index: kind for index, heading in enumerate(headings) if (kind := _KEYS.get(heading.lower()))}
+    if "QUEUE" in headings and "STATUS" in headings:
+        keys[headings.index("QUEUE")] = "member"
+    if not keys and headings[0].lower() in _FIRST_KEYS:
+        keys[0] = _FIRST_KEYS[headings[0].lower()]
+    if "port" in keys.values():
+        keys |= {index: "element" for index, heading in enumerate(headings) if heading in _ELEMENTS}
     return keys
 
 

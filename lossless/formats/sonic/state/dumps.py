@@ -1,7 +1,7 @@
 """Dumps of redis, in the forms in which tools write them, as rows of one database and namespace.
 
 Forms: ``{key: hash}``; ``{key: {type, value, ttl, expireat}}`` (sonic-db-dump -y, redis-dump); ``{"id": NAME, "data":
-dump}``; several dumps under names or numbers of databases (sonic-swss-common common/database_config.json @9ee1fd3:
+dump}``; several dumps under names or numbers of databases (sonic-swss-common common/database_config.json @01a617f:
 APPL_DB 0, ASIC_DB 1, COUNTERS_DB 2, CONFIG_DB 4, STATE_DB 6) or under namespaces; lists of those; tables of rows, as
 config_db.json has them. Which database a dump is, its keys say.
 """

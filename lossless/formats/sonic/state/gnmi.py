@@ -113,7 +113,8 @@ def _named(data: dict[str, Any]) -> Said:
 def _nothing(data: dict[str, Any]) -> Said | None:
     """Return an answer of objects that all have no counters, where their names are those of queues or ports."""
     if all(
-        row == {} and re.fullmatch(r"Ethernet\S*|PortChannel\S*", str(name)) for name, row in data.items()
+        row == {} and re.fullmatch(r"[A-Za-z]+[0-9][\w/-]*(?::[0-9]+)?", str(name))
+        for name, row in data.items()
     ):
         return (), tuple(_empty(data))
     return None
@@ -171,6 +172,6 @@ def _names(data: dict[str, str]) -> Iterator[StateReading]:
         match = _MEMBER.fullmatch(name)
         identity = named_identity("QUEUE" if match and "|" in name else "PORT", name)
         if match and identity == (("port", name),):
-            # Queues and priority groups are numbered alike; the map does not say which it is.
+            # Queues and priority groups are numbered the same way; the map does not say which it is.
             identity = ("port", match["port"]), ("object", match["index"])
         yield StateReading(identity, "oid", oid, "", "now", (name,), name)

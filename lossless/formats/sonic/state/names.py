@@ -1,9 +1,9 @@
 """The counters of a SONiC switch: one name and unit for each, and what its sources call it.
 
 Sources: which field of COUNTERS_DB is which column (sonic-utilities utilities_common/portstat.py @01876d4,
-scripts/queuestat @056d9d4 and scripts/wredstat @691b1bb, scripts/pfcstat @7eef69b, scripts/watermarkstat @2a5c132,
-scripts/dropstat @4fca816, pfcwd/main.py @015521a); fields of the watchdog are in microseconds (sonic-swss
-orchagent/pfcwdorch.cpp @005cc73).
+scripts/queuestat @056d9d4 and scripts/wredstat @0245fd7, scripts/pfcstat @7eef69b, scripts/watermarkstat @2a5c132,
+scripts/dropstat @4fca816, pfcwd/main.py @015521a); fields of the watchdog are in microseconds, where
+CONFIG_DB has milliseconds (tests/mock_tables/counters_db.json and config_db.json @691b1bb: 600000 and 600).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Cells that carry their unit: rates with decimal prefixes, and shares.
 
-Source: sonic-utilities utilities_common/netstat.py, format_brate, format_prate and format_util @01876d4.
+Source: sonic-utilities utilities_common/netstat.py, format_brate, format_prate and format_util @965233c.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A row of a port, a buffer or a profile is named by that as well as by its table and key, so that it is compared with
 what commands print of it. Times of the watchdog and of polling are in milliseconds there (sonic-buildimage
-src/sonic-yang-models/yang-models/sonic-pfcwd.yang and sonic-flex_counter.yang @bc57a0c).
+src/sonic-yang-models/yang-models/sonic-pfcwd.yang and sonic-flex_counter.yang @086b03b).
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ TRIMMING_ROW: Identity = (("table", "SWITCH_TRIMMING"), ("key", "GLOBAL"))
 
 
 class TableContext(NamedTuple):
-    """What stands before a table: the command, the namespace, the title, and whether it counts since a clear."""
+    """What comes before a table: the command, the namespace, the title, and whether it counts since a clear."""
 
     command: SwitchCommand
     namespace: str | None
@@ -84,7 +84,7 @@ class TableContext(NamedTuple):
 
 def table_form(table: PrintedTable, context: TableContext) -> str:
     """Return the command that prints such a table."""
-    first = table.headings[0]
+    first = _first(table)
     for start, other, form in _FORMS:
         if first == start and (not other or other in table.headings):
             return form
@@ -95,12 +95,17 @@ def table_form(table: PrintedTable, context: TableContext) -> str:
     return f"show {what} {'drop counters' if counter.unit == 'packets' else 'watermark'}"
 
 
+def _first(table: PrintedTable) -> str:
+    """Return the heading of the column that says what a row is of."""
+    return table.headings[next(iter(row_keys(table.headings)), 0)]
+
+
 def read_table(table: PrintedTable, context: TableContext) -> tuple[StateReading, ...]:
     """Return a reading for each cell."""
     keys = row_keys(table.headings)
     title = title_counter(context.title)
     columns = {
-        index: value_column(heading, table.headings[0], title, context.command)
+        index: value_column(heading, _first(table), title, context.command)
         for index, heading in enumerate(table.headings)
         if index not in keys
     }
