@@ -25,8 +25,9 @@ _MAPPED = re.compile(r"\s*prio:([0-7])\s+dscp:([0-9,\s]+)$")
 _FLAGS = re.compile(r"\s*enabled((?:\s+[01]){8})\s*$")
 _BUFFERS = re.compile(r"\s*buffer((?:\s+[0-7]){8})\s*$")
 _SIZES = re.compile(r"Receive buffer size \(bytes\):\s*((?:\d{1,9},){8})")
+_LARGEST = re.compile(r"Receive buffer size \(bytes\):.*\bmax_buffer_size=(\d{1,12})")
 _CABLE = re.compile(r"Cable len:\s*(\d{1,9})")
-_CLASS = re.compile(r"tc:\s*(\d)\s+ratelimit:.*tsa:\s*(strict|ets|vendor)(?:,\s*bw:\s*(\d+)%)?")
+_CLASS = re.compile(r"tc:\s*(\d)\s+ratelimit:.*tsa:\s*(strict|ets|vendor)(?:,\s*bw:\s*(\d{1,3})%)?")
 _PRIORITY = re.compile(r"\s+priority:\s+([0-7])\s*$")
 _NUMBER = re.compile(r"\d{1,3}")
 _DSCPS = 64
@@ -41,6 +42,37 @@ def read(section: Section) -> Reading:
         yield SectionFlaw(
             f"{section.words[0]}: the output ends before its PFC configuration", section.lines[-1].place
         )
+
+
+def printed_beside(section: Section) -> Iterator[HostFact]:
+    """Yield what else is printed, as far as it goes: each buffer, each TC, and where each priority belongs.
+
+    ``read`` says of buffers and TCs only what is whole, since a host is configured by all of them together.
+    """
+    for line in section.lines:
+        if match := _LARGEST.match(line.text):
+            yield _said(section, "max_buffer_size", int(match[1]), line)
+        if match := _SIZES.match(line.text):
+            for number, size in enumerate(match[1].rstrip(",").split(",")):
+                yield _said(section, f"buffer_size.{number}", int(size), line)
+        elif match := _BUFFERS.match(line.text):
+            yield _said(section, "priority_to_buffer", dict(enumerate(map(int, match[1].split()))), line)
+    yield from _printed_classes(section)
+
+
+def _printed_classes(section: Section) -> Iterator[HostFact]:
+    priorities: dict[int, int] = {}
+    first, tc = None, 0
+    for line in section.lines:
+        if match := _CLASS.match(line.text):
+            first, tc = first or line, int(match[1])
+            yield _said(section, f"tsa.{tc}", _tsa(match[2]), line)
+            if match[3]:
+                yield _said(section, f"bw.{tc}", int(match[3]), line)
+        elif first is not None and (match := _PRIORITY.match(line.text)):
+            priorities[int(match[1])] = tc
+    if first is not None:
+        yield _said(section, "priority_to_tc", priorities, first)
 
 
 def _settings(section: Section) -> Iterator[HostFact]:

@@ -20,7 +20,8 @@ Identity = tuple[tuple[str, str], ...]
 
 Kinds are ``namespace``, ``port``, ``queue`` (its number) and ``queue_kind`` (``UC``, ``MC``, ``ALL``), ``priority``,
 ``pg``, ``pool``, ``profile``, ``tc``, ``dscp``, ``buffer``, ``device``, ``path``, ``guid``, ``lid``, ``partition``,
-``error``, ``source``; ``table`` and ``key`` of a database row.
+``error``, ``source``; ``table`` and ``key`` of a database row; of hosts also ``ring`` (a queue of the driver),
+``lane``, ``qp``, ``peer`` and ``event`` (the number of an event in its log).
 """
 CountedSince = Literal[
     "boot", "clear", "last poll", "user clear", "persistent clear", "period", "now", "unknown"
@@ -35,6 +36,7 @@ class StateReading(NamedTuple):
     it is printed. ``value`` is UNKNOWN where the capture does not say it (``N/A``, ``-``), None where the device has
     none. ``unit`` is that of the value: ``packets``, ``bytes``, ``us``; empty where it has none. ``path`` is the place
     in the file: keys of JSON, or section, line and heading of a text; ``heading`` is the name as it is printed.
+    ``ceiling`` is the largest value of a counter that stops there instead of beginning anew, None for all others.
     """
 
     identity: Identity
@@ -44,6 +46,12 @@ class StateReading(NamedTuple):
     since: CountedSince = "unknown"
     path: Path = ()
     heading: str = ""
+    ceiling: int | None = None
+
+    @property
+    def is_saturated(self) -> bool:
+        """Whether the counter stands at its ceiling: it has counted at least that much."""
+        return self.ceiling is not None and self.value == self.ceiling
 
 
 class StateCapture(NamedTuple):

@@ -1,0 +1,83 @@
+"""A text that a host printed to captures of its state; each form is told by what is in it, not by the file's name.
+
+A snapshot of the collector and a terminal's transcript have a section for each command; every other text is one.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.printed_lines import LOOKED_INTO, printed_sections
+from lossless.model.fabric.state.collected import captured
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.readings import StateCapture, StateReading
+
+COMMANDS = frozenset(
+    {
+        *("ethtool", "dcb", "mlnx_qos", "rdma", "cat", "grep", "nicctl", "ip", "files", "env", "nccl.conf"),
+        *("lldpctl", "mlxconfig", "mstconfig", "cma_roce_tos", "cma_roce_mode", "ibv_devinfo", "end", "not"),
+    }
+)
+"""Commands that begin a section, those of the collector with them; what is not read here ends the section before it."""
+
+
+class HostForm(NamedTuple):
+    """One form: its name, the module of this room that reads it, and the two functions there."""
+
+    name: str
+    module: str
+    tells: str = "is_form"
+    reads: str = "read"
+
+
+_FORMS = (
+    HostForm("RCCL RAS status", "other_outputs", "is_ras", "read_ras"),
+    HostForm("nicctl", "nicctl"),
+    HostForm("mlnx_qos", "mlnx_qos"),
+    HostForm("dcb", "dcb"),
+    HostForm("ip link show", "other_outputs", "is_ip_link", "read_ip_link"),
+    HostForm("rdma statistic", "rdma_statistic"),
+    HostForm("node_exporter", "prometheus"),
+    HostForm("UCX log", "ucx_log"),
+    HostForm("NCCL log", "nccl_log"),
+    HostForm("sysfs", "sysfs"),
+    HostForm("ethtool -S", "ethtool"),
+)
+"""The most particular first: an ethtool's counter is the plainest line of all."""
+
+_SEARCHED = 4 * LOOKED_INTO
+"""Letters of a text in which a section of a known form begins, if it has one."""
+
+
+def read_capture(text: str, file: str) -> tuple[StateCapture, ...] | None:
+    """Return what a host printed, a capture for each section of a known form; None where there is none."""
+    if not any(map(_form, printed_sections(text[:_SEARCHED], file, COMMANDS))):
+        return None
+    captures = [
+        captured(file, form.name, _function(form.module, form.reads)(section), section.host)
+        for section in printed_sections(text, file, COMMANDS)
+        if section.lines and (form := _form(section))
+    ]
+    return tuple(map(_of_its_host, captures)) or None
+
+
+def _form(section: PrintedSection) -> HostForm | None:
+    return next((form for form in _FORMS if _function(form.module, form.tells)(section)), None)
+
+
+def _function(module: str, name: str) -> Any:
+    return getattr(import_module(f"lossless.formats.hosts.state.{module}"), name)
+
+
+def _of_its_host(capture: StateCapture) -> StateCapture:
+    """Return a capture with the host that all its readings name, where no snapshot or prompt names one."""
+    hosts = {_host(reading) for reading in capture.readings}
+    return capture._replace(device=hosts.pop()) if capture.device is None and len(hosts) == 1 else capture
+
+
+def _host(reading: StateReading) -> str | None:
+    return next((name for kind, name in reading.identity if kind == "host"), None)

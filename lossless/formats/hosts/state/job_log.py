@@ -1,0 +1,115 @@
+"""What the debug logs of NCCL and UCX have in common: hosts before messages, messages over several lines, settings.
+
+A terminal, a mail or a pod's log breaks long lines: a line that names no process continues the one before it, with a
+blank between them or without one.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents.printed_lines import counted
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.basics.known import Maybe
+    from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
+    from lossless.model.fabric.state.collected import StateItem, StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+_PROCESS = re.compile(r"(?:^|[\s\[])([A-Za-z0-9_][\w.-]{0,252}?)\s*:([0-9]+)\s*:[0-9]+(?=[\]\s:]) ?\[?")
+"""``host:pid:tid [0]`` of NCCL, ``[host:pid:0:tid]`` of UCX."""
+_STAMP = re.compile(r"\s*\[(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[^\]]*|[0-9]{6,}\.[0-9]+)\]")
+_MOST_LINES = 4
+_SET = re.compile(r"\b((?:NCCL|RCCL|UCX)_[A-Z0-9_]+) set (?:by environment )?to (\S.*?)\s*$")
+_NAMES = {
+    "NCCL_IB_TC": "traffic_class",
+    "NCCL_IB_TIMEOUT": "ib_timeout",
+    "NCCL_IB_RETRY_CNT": "ib_retry_count",
+    "NCCL_IB_QPS_PER_CONNECTION": "qps_per_connection",
+    "NCCL_IB_GID_INDEX": "gid_index",
+    "NCCL_IB_SL": "service_level",
+    "NCCL_IB_HCA": "ib_hca",
+    "UCX_IB_TRAFFIC_CLASS": "traffic_class",
+    "UCX_IB_GID_INDEX": "gid_index",
+    "UCX_IB_SL": "service_level",
+    "UCX_NET_DEVICES": "net_devices",
+}
+"""Settings that mean the same to both libraries; all others are called as the variable, in small letters."""
+
+
+class LogMessage(NamedTuple):
+    """One message of a log: the host that wrote it, its first line, and all of it as lines."""
+
+    host: str
+    line: PrintedLine
+    texts: tuple[str, ...]
+
+    def joined(self, *, glue: str = " ") -> str:
+        """Return the message on one line."""
+        return glue.join(text.strip() if glue else text for text in self.texts)
+
+    def reading(
+        self, name: str, value: Maybe[int | str], identity: Identity = (), heading: str = ""
+    ) -> StateReading:
+        """Return something that the message says."""
+        host: Identity = (("host", self.host),) if self.host else ()
+        path: Path = ("log", self.line.number, heading or name)
+        return StateReading((*host, *identity), name, value, "", "now", path, heading or name)
+
+
+def messages(section: PrintedSection) -> Iterator[LogMessage]:
+    """Yield the messages of a log, each with at most three lines that continue it."""
+    hosts = [(line, _PROCESS.search(line.text)) for line in section.lines]
+    starts = [
+        index
+        for index, (line, process) in enumerate(hosts)
+        if process or _STAMP.match(line.text) or not index or not _continues(section, index)
+    ]
+    for start, end in pairwise([*starts, len(hosts)]):
+        line, process = hosts[start]
+        body = [other.text for other, _ in hosts[start : min(end, start + _MOST_LINES)]]
+        yield LogMessage(process[1] if process else "", line, tuple(body))
+
+
+def _continues(section: PrintedSection, index: int) -> bool:
+    """Return whether a line belongs to the one before it: neither is blank."""
+    return bool(section.lines[index].text.strip() and section.lines[index - 1].text.strip())
+
+
+def settings(message: LogMessage) -> StateItems:
+    """Yield the variable that a message says is set, and what a traffic class means."""
+    match = _SET.search(message.joined())
+    if match is None:
+        return
+    yield from setting(message, match[1], match[2])
+
+
+def setting(message: LogMessage, variable: str, word: str) -> StateItems:
+    """Yield a variable; a number has a full stop after it in what NCCL prints."""
+    number = counted(word.rstrip("."))
+    name = _NAMES.get(variable, variable.partition("_")[2].lower())
+    yield message.reading(name, word if number is UNKNOWN else number, (), variable)
+    if name == "traffic_class" and number is not UNKNOWN and number < 256:
+        # The byte is DSCP and the two bits of ECN (RFC 2474, RFC 3168).
+        yield message.reading("dscp", number >> 2, (), variable)
+        yield message.reading("ecn_bits", number & 3, (), variable)
+
+
+def once(items: Iterable[StateItem]) -> StateItems:
+    """Yield items, and what several processes of one host say alike only where it is said first."""
+    seen = set()
+    for item in items:
+        if isinstance(item, StateReading):
+            key = (item.identity, item.name, item.value)
+            if key in seen:
+                continue
+            seen.add(key)
+        yield item

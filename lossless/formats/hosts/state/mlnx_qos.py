@@ -1,0 +1,87 @@
+"""What ``mlnx_qos -i IF`` prints, as readings: the reader of host facts says it, this one names it.
+
+An output that is cut before its PFC configuration leaves PFC of every priority unknown, which is not off.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.hosts.read import mlnx_qos
+from lossless.formats.hosts.read.facts import HostFact, Section, SectionLine
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.qos import PRIORITIES
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.basics.known import Maybe
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+FORM = "mlnx_qos"
+_SIGN = re.compile(r"^(?:DCBX mode|Priority trust state): ", re.MULTILINE)
+_WORDS = {"dcbx": "dcbx", "trust": "trust", "pfc_delay": "cable_len", "max_buffer_size": "max_buffer_size"}
+_UNITS = {"pfc_delay": "m", "max_buffer_size": "bytes"}
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether the output begins as that of mlnx_qos does."""
+    return bool(_SIGN.search(section.head))
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield what is set for each priority, DSCP, buffer and traffic class."""
+    device: Identity = (("device", section.named),) if section.named else ()
+    numbered = tuple(SectionLine(line.number, line.text) for line in section.lines)
+    facts_section = Section(section.title or FORM, section.named, numbered)
+    knows_pfc = False
+    for item in (*mlnx_qos.read(facts_section), *mlnx_qos.printed_beside(facts_section)):
+        if isinstance(item, HostFact):
+            knows_pfc = knows_pfc or item.key == "pfc"
+            yield from _readings(device, item)
+        else:
+            yield section.problem(section.lines[-1], item.message)
+    if not knows_pfc:
+        for priority in PRIORITIES:
+            yield _reading(device, "priority", priority, "pfc_enabled", UNKNOWN, None)
+
+
+def _readings(device: Identity, fact: HostFact) -> Iterator[StateReading]:
+    part, _, number = fact.key.rpartition(".")
+    if fact.key in _WORDS:
+        yield _reading(device, "", 0, _WORDS[fact.key], fact.value, fact, _UNITS.get(fact.key, ""))
+    elif part == "dscp_to_priority":
+        yield _reading(device, "dscp", int(number), "priority", fact.value, fact)
+    elif part in ("tsa", "bw"):
+        yield _reading(device, "tc", int(number), part, fact.value, fact, "percent" if part == "bw" else "")
+    elif part == "buffer_size":
+        yield _reading(device, "buffer", int(number), "size", fact.value, fact, "bytes")
+    elif fact.key in ("pfc", "priority_to_tc", "priority_to_buffer"):
+        yield from _by_priority(device, fact)
+
+
+def _by_priority(device: Identity, fact: HostFact) -> Iterator[StateReading]:
+    for priority in PRIORITIES:
+        if fact.key == "pfc":
+            yield _reading(device, "priority", priority, "pfc_enabled", int(priority in fact.value), fact)
+        elif priority in fact.value:
+            name = fact.key.removeprefix("priority_to_")
+            yield _reading(device, "priority", priority, name, fact.value[priority], fact)
+
+
+def _reading(
+    device: Identity,
+    kind: str,
+    number: int,
+    name: str,
+    value: Maybe[int | str],
+    fact: HostFact | None,
+    unit: str = "",
+) -> StateReading:
+    identity: Identity = (*device, (kind, str(number))) if kind else device
+    line = fact.place.start if fact and fact.place else 0
+    return StateReading(identity, name, value, unit, "now", (FORM, line, fact.key if fact else name), name)

@@ -1,0 +1,88 @@
+"""What ``rdma statistic`` prints: hardware counters of RDMA links, on one line each, pretty, or as JSON.
+
+``link mlx5_0/1 rx_write_requests 0 ...``; with ``-p`` a line ``link mana_0/1`` and one counter a line below it; with
+``-j`` objects with ``ifname`` and ``port``. Counters of QPs have ``cntn``, and ``lqpn`` with numbers of QPs.
+Source: iproute2 rdma/stat.c and man8/rdma-statistic.8 (iproute2/iproute2 @ee2a4a8).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.documents.printed_lines import counted, json_of
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+FORM = "rdma statistic"
+_LINK = re.compile(r"\s*link (\S+)/([0-9]+)(?:\s+(.*\S))?\s*")
+_COUNTER = re.compile(r"\s*([A-Za-z_]\w*)\s+([0-9]+)\s*")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_JSON = re.compile(r"^\s*\[\s*\{.*?\"ifname\"\s*:", re.DOTALL)
+_OF_QPS = ("cntn", "qp-type", "type", "pid", "comm", "lqpn", "rqpn")
+_SIGN = re.compile(r"^\s*link \S+/[0-9]+(?:\s+[A-Za-z_]\w* [0-9]+\b|\s*$)", re.MULTILINE)
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether the first lines have links with counters, or JSON has links by name and port."""
+    head = section.head
+    return bool(_SIGN.search(head) or (_JSON.match(head[:2000]) and '"port"' in head))
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield every counter of every link."""
+    if section.text.lstrip().startswith("["):
+        yield from _from_json(section)
+        return
+    link: Identity = ()
+    for line in section.lines:
+        if not line.text.strip():
+            continue
+        if match := _LINK.fullmatch(line.text):
+            link = (("device", match[1]), ("port", match[2]))
+            yield from _pairs(section, link, (match[3] or "").split(), line)
+        elif match := _COUNTER.fullmatch(line.text):
+            yield _reading(link, match[1], match[2], (FORM, line.number, match[1]))
+        else:
+            yield from _pairs(section, link, line.text.split(), line)
+
+
+def _pairs(section: PrintedSection, link: Identity, words: list[str], line: PrintedLine) -> StateItems:
+    """Yield the pairs of a line; some words of counters of QPs have no number after them."""
+    index, counter = 0, link
+    while index < len(words):
+        name, value = words[index], words[index + 1] if index + 1 < len(words) else ""
+        index += 2
+        if name == "cntn":
+            counter = (*link, ("qp_counter", value))
+        elif name.endswith(":"):
+            index -= 1
+        elif name not in _OF_QPS:
+            if not _WORD.fullmatch(name) or counted(value) is UNKNOWN:
+                yield section.problem(line, f"{name}: expected a number after it; the line may be cut", name)
+                return
+            yield _reading(counter, name, value, (FORM, line.number, name))
+
+
+def _from_json(section: PrintedSection) -> StateItems:
+    data = json_of(section)
+    if isinstance(data, Problem):
+        yield data
+        return
+    for index, row in enumerate(data if isinstance(data, list) else ()):
+        if isinstance(row, dict) and "ifname" in row:
+            link: Identity = (("device", str(row["ifname"])), ("port", str(row.get("port", ""))))
+            for name, value in row.items():
+                if name not in ("ifname", "ifindex", "port", *_OF_QPS):
+                    yield _reading(link, name, value, (index, name))
+
+
+def _reading(link: Identity, name: str, value: Any, path: tuple[str | int, ...]) -> StateReading:
+    number = counted(str(value))
+    return StateReading(link, name, number, "", "boot", path, name)

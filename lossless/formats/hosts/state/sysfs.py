@@ -1,0 +1,100 @@
+"""Files below /sys, one line each: ``ports/1/hw_counters/out_of_sequence=0``, whole paths, or as ``grep`` prints them.
+
+A path that begins at the device does not name it: then the file's name does, where it is one as the kernel gives.
+Sources: Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c (data in 4-byte words, lifespan in ms);
+drivers/infiniband/core/sysfs.c @0147ebc (widths); MLNX_OFED's ecn/ folder of an interface.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.documents.printed_lines import value_of
+from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import CountedSince, Identity
+
+FORM = "sysfs"
+_ASSIGNED = re.compile(r"\s*([\w./:@-]+?)\s*(?:=|:(?!\S*=))\s*(.*?)\s*")
+_SIGN = re.compile(
+    r"^\s*(?:/sys/class/\S+/)?(?:ports/[0-9]+/\w+|hw_counters/\w|ecn/roce_[nr]p/\w)\S*?\s*[=:]", re.MULTILINE
+)
+_PLACED = re.compile(r"(?:/sys/)?class/(?:infiniband|net)/([^/]+)/(.+)")
+_PORT = re.compile(r"(?:.*/)?ports/([0-9]+)/(.+)")
+_ENABLED = re.compile(r"ecn/roce_([nr]p)/enable/([0-7])")
+DEVICE = re.compile(
+    r"(?:mlx[45]|mthca|hfi1|qib|irdma|i40iw|bnxt_re|qedr|mana|efa|rxe|siw|hns|erdma|ionic|cxgb4|ocrdma|vmw_pvrdma)"
+    r"_?(?:bond_?)?[0-9]+|(?:rocep|rdmap|ibp|roceo|rdmao|ibo|roces|rdmas|ibs|ibP|rdmaP|roceP)\w+"
+    r"|(?:eth|ib|bond|swp)[0-9]+|en[opsxP]\w+|wlan[0-9]+"
+)
+"""Names that the kernel, udev and rdma-core's rules give to RDMA devices and interfaces."""
+_HARDWARE = "hw_counters"
+_SETTINGS = {"lifespan": "ms"}
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether a line holds a file of an RDMA device's port, or of an interface's ECN."""
+    return bool(_SIGN.search(section.head))
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield the content of every file; what the kernel has no value for is unknown."""
+    default = _device_of(section.file)
+    for line in section.lines:
+        if not line.text.strip() or line.text.lstrip().startswith(("#", "==>")):
+            continue
+        match = _ASSIGNED.fullmatch(line.text)
+        if match is None:
+            yield section.problem(
+                line, f"expected path=value as of a file below /sys, not {line.text.strip()!r}"
+            )
+            continue
+        placed = _PLACED.fullmatch(match[1])
+        device, path = (placed[1], placed[2]) if placed else (default, match[1])
+        yield _reading(device, path, match[2], line)
+
+
+def _device_of(file: str) -> str:
+    stem = re.split(r"[.-]", pathlib.PurePath(file).name, maxsplit=1)[0]
+    return stem if DEVICE.fullmatch(stem) else ""
+
+
+def _reading(device: str, path: str, word: str, line: PrintedLine) -> StateReading:
+    identity: Identity = (("device", device),) if device else ()
+    port = _PORT.fullmatch(path)
+    enabled = _ENABLED.fullmatch(path)
+    if port:
+        identity += (("port", port[1]),)
+    if enabled:
+        identity += (("priority", enabled[2]),)
+    name = f"roce_{enabled[1]}_enabled" if enabled else path.rpartition("/")[2]
+    counter = BY_NAME.get(name) if "/counters/" in f"/{path}" else None
+    unit = counter.unit if counter else _SETTINGS.get(name, "")
+    value = UNKNOWN if word.startswith("N/A") else value_of(word)
+    return StateReading(
+        (*identity, ("path", path)),
+        name,
+        value,
+        unit,
+        _since(path, name),
+        (FORM, line.number, path),
+        path,
+        sysfs_ceiling(counter) if counter else None,
+    )
+
+
+def _since(path: str, name: str) -> CountedSince:
+    """Return since when a file counts: anyone on the fabric may clear what is below ``counters``."""
+    if name in _SETTINGS:
+        return "now"
+    folders = path.split("/")
+    if _HARDWARE in folders or "statistics" in folders:
+        return "boot"
+    return "unknown" if "counters" in folders or "counters_ext" in folders else "now"

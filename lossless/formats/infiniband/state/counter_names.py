@@ -1,0 +1,72 @@
+"""What tools call the counters of an InfiniBand port: names of MADs, of older tools and of UFM, to those of the kernel.
+
+Sources: names of MADs linux-rdma/rdma-core libibmad/fields.c @691953d; short names libibmad before its names were
+those of the specification, which UFM's telemetry still has (Mellanox/ufm_sdk_3.0
+plugins/fluentd_telemetry_plugin/tests/message_samples @3e96418).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.model.fabric.state.port_counters import BY_MAD_NAME, BY_NAME, ceiling
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.basics.known import Unknown
+    from lossless.model.fabric.state.port_counters import PortCounter
+    from lossless.model.fabric.state.readings import Identity
+
+_SHORT = {
+    "SymbolErrors": "symbol_error",
+    "LinkRecovers": "link_error_recovery",
+    "LinkDowned": "link_downed",
+    "RcvErrors": "port_rcv_errors",
+    "RcvRemotePhysErrors": "port_rcv_remote_physical_errors",
+    "RcvSwRelayErrors": "port_rcv_switch_relay_errors",
+    "XmtDiscards": "port_xmit_discards",
+    "XmtConstraintErrors": "port_xmit_constraint_errors",
+    "RcvConstraintErrors": "port_rcv_constraint_errors",
+    "LinkIntegrityErrors": "local_link_integrity_errors",
+    "ExcBufOverrunErrors": "excessive_buffer_overrun_errors",
+    "XmtData": "port_xmit_data",
+    "RcvData": "port_rcv_data",
+    "XmtPkts": "port_xmit_packets",
+    "RcvPkts": "port_rcv_packets",
+    "XmtWait": "port_xmit_wait",
+    "XmitWait": "port_xmit_wait",
+    "PckOut": "port_xmit_packets",
+    "PckIn": "port_rcv_packets",
+}
+_EXTENDED = {"PortXmitDataExtended": "port_xmit_data", "PortXmitPktsExtended": "port_xmit_packets"}
+_VL = re.compile(r"(PortVLXmitWait|SWPortVLCongestion|PortVLXmitDiscards)([0-9]{1,2})")
+
+
+def counter_of(printed: str) -> PortCounter | None:
+    """Return the counter that a tool calls so, None where it is none of those that every port has."""
+    name = _SHORT.get(printed) or _EXTENDED.get(printed)
+    return BY_NAME[name] if name else BY_MAD_NAME.get(printed)
+
+
+def counter_reading(
+    identity: Identity, printed: str, value: int | Unknown, path: Path, *, extended: bool
+) -> StateReading:
+    """Return a counter as printed; ``extended`` where it has 64 bits, else it stops where PortCounters does."""
+    counter = counter_of(printed)
+    if counter is not None:
+        stops = ceiling(counter, extended=extended)
+        return StateReading(identity, counter.name, value, counter.unit, "unknown", path, printed, stops)
+    vl = _VL.fullmatch(printed)
+    if vl:
+        return StateReading(
+            (*identity, ("vl", vl[2])),
+            vl[1],
+            value,
+            "ticks" if "Wait" in printed else "",
+            "unknown",
+            path,
+            printed,
+        )
+    return StateReading(identity, printed, value, "", "unknown", path, printed)

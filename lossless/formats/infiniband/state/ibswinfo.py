@@ -1,0 +1,82 @@
+"""What ``ibswinfo`` prints of an unmanaged switch: rows ``name | value``, those of a power supply indented.
+
+A row without a value says nothing; ``foo`` where a number belongs is a problem, and unknown. Form read from
+treydock/infiniband_exporter collectors/fixtures/ibswinfo @992ebe1 (stanford-rc/ibswinfo prints it).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.documents.printed_lines import measured, value_of
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.known import Maybe
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+FORM = "ibswinfo"
+_ROW = re.compile(r"(\s*)(\S[^|]*?)\s*\|\s?(.*?)\s*")
+_UNIT = re.compile(r"(.*?) \(([^)]+)\)")
+_PART = re.compile(r"(PSU|fan#)([0-9]+)(?: (.*))?")
+_SIGN = re.compile(r"^part number +\|.*\n(?:.*\n){0,8}?(?:PSID|GUID) +\|", re.MULTILINE)
+_GUID = re.compile(r"^GUID +\| *(0x[0-9a-fA-F]{1,16})", re.MULTILINE)
+_UPTIME = re.compile(r"([0-9]{1,6})d-([0-9]{1,2}):([0-9]{2}):([0-9]{2})")
+_NUMBERS = frozenset({"W", "C", "rpm", "V", "A"})
+_KINDS = {"PSU": "psu", "fan#": "fan"}
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether the rows of a switch's identity are there."""
+    return bool(_SIGN.search(section.head))
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield every row, by power supply and fan, of the switch with its GUID."""
+    guid = _GUID.search(section.text)
+    switch: Identity = (("guid", guid[1]),) if guid else ()
+    supply: Identity = ()
+    for line in section.lines:
+        match = _ROW.fullmatch(line.text)
+        if match is None:
+            continue
+        label, unit = _split(match[2])
+        part = _PART.fullmatch(label)
+        # A supply's first row is not indented, as those of its parts are.
+        below = supply if match[1] else ()
+        if part:
+            below = ((_KINDS[part[1]], part[2]),)
+            supply = below if part[1] == "PSU" else ()
+        name = _name(label, part)
+        value = _value(match[3], unit)
+        if value is UNKNOWN and match[3]:
+            yield section.problem(line, f"{match[2]}: expected a number, not {match[3]!r}", match[3])
+        path = (FORM, line.number, match[2])
+        yield StateReading(
+            (*switch, *below), name, value, "s" if name == "uptime" else unit, "now", path, match[2]
+        )
+
+
+def _split(label: str) -> tuple[str, str]:
+    match = _UNIT.fullmatch(label)
+    return (match[1], match[2]) if match else (label, "")
+
+
+def _name(label: str, part: re.Match[str] | None) -> str:
+    if part is not None:
+        return "speed" if part[1] == "fan#" else (part[3] or "status").replace(" ", "_")
+    return label.lower().replace(" ", "_").replace("/", "")
+
+
+def _value(word: str, unit: str) -> Maybe[int | float | str]:
+    if unit in _NUMBERS:
+        return measured(word)
+    match = _UPTIME.fullmatch(word)
+    if match:
+        days, hours, minutes, seconds = map(int, match.groups())
+        return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
+    return value_of(word) if word else UNKNOWN

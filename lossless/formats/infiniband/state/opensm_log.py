@@ -1,0 +1,77 @@
+"""The log of opensm: how often each of its errors stands there, when first and last, and on which paths.
+
+``Mar 11 19:32:26 717944 [EC430700] 0x01 -> log_send_error: ERR 5411: DR SMP Send completed with error``: the year is
+not logged; lines that are indented continue the one before. Source: linux-rdma/opensm osm_log.c (osm_log).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+FORM = "opensm log"
+_LINE = re.compile(
+    r"\s*([A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2}) ([0-9]{6}) "
+    r"\[[0-9A-Fa-f]{1,16}\] 0x[0-9A-Fa-f]{2} -> (.*)"
+)
+_ERROR = re.compile(r"(\w+): ERR ([0-9A-F]{4}): (.*)")
+_PATH = re.compile(r"Initial path = ([0-9,]+)")
+_ATTRIBUTE = re.compile(r"\b(?:Timeout while getting attribute 0x[0-9A-Fa-f]+ \(|SubnGet\(|SubnSet\()(\w+)\)")
+_COUNTS = {"error": "count", "path": "messages_of_path", "attribute": "errors_of_attribute"}
+
+
+class ErrorTally(NamedTuple):
+    """How often an error stands in a log, the line and time of the first, and the time of the last."""
+
+    times: int
+    line: int
+    message: str
+    first: str
+    last: str
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether one of the first lines has the time, the thread and the level as opensm logs them."""
+    return any(map(_LINE.fullmatch, (line.text for line in section.lines[:50])))
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield how often each error was logged, and how often each path and attribute stands in errors."""
+    tallies: dict[tuple[str, str], ErrorTally] = {}
+    for line in section.lines:
+        match = _LINE.fullmatch(line.text)
+        if match is None:
+            continue
+        time, text = f"{match[1]}.{match[2]}", match[3]
+        error, path, attribute = _ERROR.match(text), _PATH.search(text), _ATTRIBUTE.search(text)
+        if error:
+            _add(tallies, ("error", error[2]), line.number, error[3], time)
+        if path:
+            _add(tallies, ("path", path[1]), line.number, text, time)
+        if error and attribute:
+            _add(tallies, ("attribute", f"{error[2]} {attribute[1]}"), line.number, text, time)
+    for part, tally in tallies.items():
+        yield from _readings((part,), _COUNTS[part[0]], tally)
+
+
+def _add(
+    tallies: dict[tuple[str, str], ErrorTally], key: tuple[str, str], line: int, message: str, time: str
+) -> None:
+    tally = tallies.get(key, ErrorTally(0, line, message, time, time))
+    tallies[key] = tally._replace(times=tally.times + 1, last=time)
+
+
+def _readings(identity: Identity, name: str, tally: ErrorTally) -> StateItems:
+    path: Path = (FORM, tally.line, identity[0][1])
+    yield StateReading(identity, name, tally.times, "messages", "unknown", path, tally.message)
+    yield StateReading(identity, "first_logged", tally.first, "", "now", path, tally.message)
+    yield StateReading(identity, "last_logged", tally.last, "", "now", path, tally.message)

@@ -1,0 +1,77 @@
+"""What ``perfquery`` prints: ``PortXmitWait:....................22730501`` below a line that names LID and port.
+
+Each port has a line ``# Port counters:``, ``# Port extended counters:`` or ``# PortRcvErrorDetails counters:``; those
+of extended counters have 64 bits. Older versions print the extended error counters of ports that have none, as zeros:
+bit 1 of CapMask2 says whether they are there. Port 255 stands for all ports. Source: linux-rdma/rdma-core
+infiniband-diags/perfquery.c and libibmad/iba_types.h @691953d.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.infiniband.state.counter_names import counter_of, counter_reading
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.documents.printed_lines import counted
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+FORM = "perfquery"
+_HEADER = re.compile(r"\s*# (Port[A-Za-z]*(?: extended)?) counters: (.*?) ?port ([0-9]+)(?:\s*\((.*)\))?\s*")
+_LID = re.compile(r"[Ll]id ([0-9]+)")
+_MASK = re.compile(r"CapMask2: 0x([0-9A-Fa-f]{1,8})")
+_FIELD = re.compile(r"\s*([A-Za-z]\w*):\.*\s*(\S+)\s*")
+_NO_COUNTERS = frozenset({"PortSelect", "CounterSelect", "CounterSelect2"})
+_ALL_PORTS = "255"
+_HAS_ERRORS = 2
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether a line heads the counters of a port, or is one of them with dots before its value."""
+    for line in section.lines[:200]:
+        field = _FIELD.fullmatch(line.text)
+        if _HEADER.fullmatch(line.text) or (field and ":.." in line.text and counter_of(field[1])):
+            return True
+    return False
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield the counters of every port."""
+    identity: Identity = ()
+    is_extended = False
+    for line in section.lines:
+        header, field = _HEADER.fullmatch(line.text), _FIELD.fullmatch(line.text)
+        if header:
+            identity, is_extended = _port(header), header[1].endswith("extended")
+            yield from _capability(identity, header, line.number)
+        elif field and field[1] not in _NO_COUNTERS:
+            value = counted(field[2])
+            if value is UNKNOWN:
+                yield section.problem(line, f"{field[1]}: expected a count, not {field[2]!r}", field[2])
+            yield counter_reading(
+                identity, field[1], value, (FORM, line.number, field[1]), extended=is_extended
+            )
+        elif not field and line.text.strip() and not line.text.lstrip().startswith("#"):
+            yield section.problem(line, f"no counter of perfquery: {line.text.strip()!r}")
+
+
+def _port(header: re.Match[str]) -> Identity:
+    lid = _LID.search(header[2])
+    port = "ALL" if header[3] == _ALL_PORTS else header[3]
+    return (("lid", lid[1]), ("port", port)) if lid else (("path", header[2]), ("port", port))
+
+
+def _capability(identity: Identity, header: re.Match[str], line: int) -> StateItems:
+    mask = _MASK.search(header[4] or "")
+    if mask is None:
+        return
+    has = int(bool(int(mask[1], 16) & _HAS_ERRORS))
+    yield StateReading(identity, "has_extended_errors", has, "", "now", (FORM, line, "CapMask2"), "CapMask2")
+    if not has:
+        where = " ".join(f"{kind} {name}" for kind, name in identity)
+        yield f"{where} has no extended error counters: zeros of them are no counts"

@@ -1,0 +1,149 @@
+"""What commands print: numbered lines, sections that begin with a command, and words that are numbers."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.known import UNKNOWN, Unknown
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Iterator
+
+_BREAK = re.compile(r"\r\n?|\n")
+_TITLE = re.compile(r"\s*(?:==>|\[[^\]\s]+@[^\]]*\]\s*[#$]|[\w.-]+@[^\s#$]+[#$]|[#$])\s*(?:sudo\s+)?(\S.*)")
+"""A command after ``==>``, after a bare ``$`` or ``#``, or after the prompt of a shell."""
+_HOST = re.compile(r"# (?:host|switch) (\S+)\s*$")
+_PROMPT = re.compile(r"\s*\[?[\w.-]+@([\w-]+)")
+_BY_OPTION = frozenset({"-i", "-d", "dev", "--dev", "link"})
+_DIGITS = re.compile(r"[0-9]{1,39}|[0-9]{1,3}(?:,[0-9]{3}){1,12}")
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,32}")
+_DECIMAL = re.compile(r"[+-]?[0-9]{1,39}(?:\.[0-9]{1,39})?(?:[eE][+-]?[0-9]{1,2})?")
+_NO_VALUES = frozenset({"", "-", "--", "n/a", "na", "none", "null", "nil", "nan"})
+
+LOOKED_INTO = 65536
+"""Letters at the beginning of a section by which its form is told."""
+
+
+class PrintedLine(NamedTuple):
+    """One line and its number, from 1."""
+
+    number: int
+    text: str
+
+
+class PrintedSection(NamedTuple):
+    """What one command printed, or one file holds: ``title`` is the command, empty where the file does not show it.
+
+    ``host`` is the machine that a snapshot or a prompt names, None where neither is there.
+    """
+
+    file: str
+    title: str
+    host: str | None
+    lines: tuple[PrintedLine, ...]
+
+    @property
+    def text(self) -> str:
+        """Its lines, each ended by a line feed."""
+        return "".join(f"{line.text}\n" for line in self.lines)
+
+    @property
+    def head(self) -> str:
+        """Its beginning, which is what a form is told by: as many lines and letters as LOOKED_INTO."""
+        lines = (f"{line.text[:LOOKED_INTO]}\n" for line in self.lines[: LOOKED_INTO // 64])
+        return "".join(lines)[:LOOKED_INTO]
+
+    @property
+    def named(self) -> str:
+        """The interface or device that the command names, empty where there is none."""
+        words = self.title.split()
+        after = next((name for option, name in pairwise(words) if option in _BY_OPTION), "")
+        if after or words[:1] != ["ethtool"]:
+            return after
+        return next((word for word in words[1:] if not word.startswith("-")), "")
+
+    def problem(self, line: PrintedLine, message: str, word: str = "") -> Problem:
+        """Return a problem at a word of a line, at its first letter where the word is not in it."""
+        index = line.text.find(word) if word else len(line.text) - len(line.text.lstrip())
+        return Problem(self.file, line.number, max(index, 0) + 1, message)
+
+
+def printed_lines(text: str) -> tuple[PrintedLine, ...]:
+    """Return the lines of a text; the empty one after the last line break is none."""
+    lines = _BREAK.split(text)
+    if lines and not lines[-1]:
+        lines.pop()
+    return tuple(PrintedLine(number, line) for number, line in enumerate(lines, start=1))
+
+
+def printed_sections(text: str, file: str, commands: Container[str]) -> Iterator[PrintedSection]:
+    """Yield the sections of a text: each begins with a line that holds one of ``commands`` after a prompt.
+
+    What comes before the first such line is a section without a title, if it is more than blanks and comments.
+    """
+    lines = printed_lines(text)
+    starts = [(-1, "")] + [
+        (index, title) for index, line in enumerate(lines) if (title := _title(line.text, commands))
+    ]
+    host = _host(lines)
+    for (index, title), (end, _) in pairwise([*starts, (len(lines), "")]):
+        body = lines[index + 1 : end]
+        if title or any(line.text.strip() for line in body):
+            by_prompt = _PROMPT.match(lines[index].text) if index >= 0 else None
+            yield PrintedSection(file, title, host or (by_prompt[1] if by_prompt else None), body)
+
+
+def _title(line: str, commands: Container[str]) -> str:
+    match = _TITLE.match(line)
+    words = match[1].split() if match else []
+    return match[1].rstrip() if match and words[0].rpartition("/")[2] in commands else ""
+
+
+def _host(lines: tuple[PrintedLine, ...]) -> str | None:
+    return next((match[1] for line in lines[:8] if (match := _HOST.match(line.text))), None)
+
+
+def counted(word: str) -> int | Unknown:
+    """Return a count: digits, commas between thousands, or hexadecimal; UNKNOWN for all else."""
+    bare = word.strip()
+    if _DIGITS.fullmatch(bare):
+        return int(bare.replace(",", ""))
+    return int(bare, 16) if _HEXADECIMAL.fullmatch(bare) else UNKNOWN
+
+
+def measured(word: str) -> int | float | Unknown:
+    """Return a number that may have a fraction or an exponent; one without a remainder is an integer."""
+    whole = counted(word)
+    if whole is not UNKNOWN or not _DECIMAL.fullmatch(word.strip()):
+        return whole
+    number = float(word)
+    return int(number) if number.is_integer() else number
+
+
+def value_of(word: str) -> int | float | str | Unknown:
+    """Return a number where a word is one, UNKNOWN where it says that there is none, else the word."""
+    bare = word.strip()
+    if bare.lower() in _NO_VALUES:
+        return UNKNOWN
+    number = measured(bare)
+    return bare if number is UNKNOWN else number
+
+
+def json_of(
+    section: PrintedSection, *, pairs: Callable[[list[tuple[str, Any]]], Any] | None = None
+) -> Any | Problem:
+    """Return the JSON that a section holds, or the problem that it has none; ``pairs`` makes its objects."""
+    first = section.lines[0].number if section.lines else 1
+    try:
+        return json.loads(section.text, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        ends = not section.text[error.pos :].strip()
+        says = "the JSON ends before it is complete" if ends else f"no JSON: {error.msg.lower()}"
+        return Problem(section.file, first + error.lineno - 1, error.colno, says)
+    except (ValueError, RecursionError):
+        return Problem(section.file, first, 1, "the JSON holds a number too long, or is nested too deeply")
