@@ -15,11 +15,13 @@ from tests.checks.plan.service import (
     Fault,
     Served,
     dangling,
+    faults_across,
     faults_at_host,
     faults_at_port,
     faults_between,
     served,
 )
+from tests.checks.plan.updater import emptied_in_use, wrong_in_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,6 +70,7 @@ class Place(NamedTuple):
     restarted: bool = False
     stopped: bool = False
     begun: bool = False
+    is_back: bool = False
 
     def in_use(self, every_host: Iterable[str], *, sending: bool = False) -> frozenset[int]:
         """Return the DSCPs that jobs send."""
@@ -140,6 +143,7 @@ class Walk:
             switched=frozenset(),
             begun=False,
             restarted=False,
+            is_back=True,
         )
         for step in steps:
             going_back = self.step(going_back, step, f"{where}, {step.number}")
@@ -193,6 +197,10 @@ class Walk:
                     f"after {where}: {name} sends DSCP {tos >> 2}, counted are {sorted(dscps)}"
                 )
 
+    def _goal(self, place: Place) -> Mapping[str, Config]:
+        """Return the configurations that a walk leads to."""
+        return self.bench.start if place.is_back else self.bench.goal
+
     def _keep(self, faults: Iterable[Fault], where: str) -> None:
         for fault in faults:
             if fault not in self.allowed:
@@ -203,7 +211,10 @@ class Walk:
         for group in step.switches:
             for name in group.devices:
                 for batch in group.batches:
-                    configs[name] = self._applied(configs[name], batch, f"{where}, {name}")
+                    config, switch = configs[name], f"{where}, {name}"
+                    if place.in_use(place.hosts) and not is_drained(group, step):
+                        self.faults += (f"{switch}: {row}" for row in emptied_in_use(config, batch))
+                    configs[name] = self._applied(config, batch, self._goal(place)[name], switch)
         by_hand = [line for line in step.by_hand if line.startswith("hosts")]
         hosts = {**(dict.fromkeys(place.hosts) if by_hand else place.hosts), **_set_by(step.hosts)}
         named = {name for group in step.hosts for name in group.hosts if _sends(group.title)}
@@ -223,8 +234,8 @@ class Walk:
             return after._replace(stopped=False, begun=True, restarted=True, switched=everyone)
         return after
 
-    def _applied(self, config: Config, batch: PlannedBatch, where: str) -> Config:
-        """Return a configuration with a batch in it, by somebody else's RFC 6902."""
+    def _applied(self, config: Config, batch: PlannedBatch, goal: Config, where: str) -> Config:
+        """Return a configuration with a batch in it, by somebody else's RFC 6902; ``goal`` is where it leads."""
         self._compare(config, batch.before, f"{where} before")
         padded = copy.deepcopy(config)
         result: Config = jsonpatch.apply_patch(padded, [step.as_json() for step in batch.operations])
@@ -232,8 +243,7 @@ class Walk:
         self._compare(result, batch.after, f"{where} after")
         made = carried_out(config, moves_of(config, batch.operations))
         assert {t: r for t, r in made.items() if r} == {t: r for t, r in result.items() if r}, where
-        if batch.how != "reload" and _buffer_model(config) != _buffer_model(result):
-            self.faults.append(f"{where}: the buffer manager does not start again for its other model")
+        self.faults += (f"{where}: {wrong}" for wrong in wrong_in_batch(config, result, batch, goal))
         if (row := dangling(result)) is not None:
             self.faults.append(f"{where}: {row} is not there")
         return {table: rows for table, rows in result.items() if rows or config.get(table) == rows}
@@ -282,6 +292,9 @@ class Walk:
                 }
             hosts = {name: self.random.choice((qos, after.hosts[name])) for name, qos in place.hosts.items()}
             yield from self._at(place._replace(configs=configs, hosts=hosts), dscps)
+            for (name, config), dscp in product(configs.items(), dscps):
+                ports = [port for switch, port in self.bench.ends if switch == name]
+                yield from faults_across(name, config, ports, dscp)
 
     def _any_state(self, config: Config, group: PlannedSwitches, drained: bool) -> Config:
         """Return a configuration that a switch can have in a step."""
@@ -358,10 +371,6 @@ def settings(qos: HostQos | None) -> object:
         qos.mtu_bytes,
         qos.cable_m,
     )
-
-
-def _buffer_model(config: Config) -> Any:
-    return config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model", "traditional")
 
 
 def _titles(step: PlanStep) -> list[str]:

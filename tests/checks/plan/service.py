@@ -6,10 +6,11 @@ a link serves it where what one end sends with a priority is what the other end 
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from lossless.model.fabric.hosts import HostQos
 
@@ -65,10 +66,11 @@ class Fault(NamedTuple):
     dscp: int
 
 
-def served(config: Config, port: str, dscp: int) -> Served:
-    """Return how a port of a configuration treats a DSCP."""
+def served(config: Config, port: str, dscp: int, *, entered: str | None = None) -> Served:
+    """Return how a port of a configuration treats a DSCP; ``entered`` is where its packets came in, if elsewhere."""
     qos = config.get("PORT_QOS_MAP", {}).get(port, {})
-    tc = _through(config, qos, "dscp_to_tc_map", dscp)
+    came_in = config.get("PORT_QOS_MAP", {}).get(entered, {}) if entered else qos
+    tc = _through(config, came_in, "dscp_to_tc_map", dscp)
     group, queue = _through(config, qos, "tc_to_pg_map", tc), _through(config, qos, "tc_to_queue_map", tc)
     pauses = _numbers(qos.get("pfc_enable"))
     watched = _numbers(qos.get("pfcwd_sw_enable")) if "pfcwd_sw_enable" in qos else pauses
@@ -161,6 +163,18 @@ def faults_at_port(
         "pool": bool(pools) and found.pools not in pools,
     }
     yield from (Fault(what, place, dscp) for what, is_wrong in wrong.items() if is_wrong)
+
+
+def faults_across(name: str, config: Config, ports: Sequence[str], dscp: int) -> Iterator[Fault]:
+    """Yield what a switch does wrong to packets of a DSCP that come in at one port and leave by another."""
+    for entered, left in permutations(ports, 2):
+        out = served(config, left, dscp, entered=entered)
+        wrong = {"obeyed": out.obeyed is None, "watched": not out.watched, "marked": not out.marked}
+        yield from (
+            Fault(f"not {what} at egress", f"{name} {entered} to {left}", dscp)
+            for what, is_wrong in wrong.items()
+            if is_wrong
+        )
 
 
 def faults_between(place: str, dscp: int, near: Served, far: Served) -> Iterator[Fault]:
