@@ -44,6 +44,20 @@ def test_a_dscp_keeps_its_priority_at_both_ends_of_a_link(tmp_path: Path, tier: 
     assert not any(is_drained(group, step) for step in plan.steps for group in step.switches)
 
 
+@pytest.mark.parametrize("tier", ["leaf", "spine"])
+def test_a_fault_of_one_dscp_at_the_start_excuses_none_of_another(tmp_path: Path, tier: str) -> None:
+    """The ends of each link have other priorities for DSCP 26, which the change ends, and the same one for DSCP 30."""
+
+    def edit(name: str, config: dict[str, Any]) -> None:
+        if name.startswith(tier):
+            other_traffic_classes(config)
+        else:
+            config["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "4"
+
+    _, faults = carried_out(crafted(tmp_path, {**NO_HOSTS, **TWO_CLASSES}, edit, sent=(26, 30)))
+    assert faults == []
+
+
 def test_a_dscp_keeps_the_priority_that_nics_have_for_it(tmp_path: Path) -> None:
     """Where there is no other switch, and no host changes."""
     before = {**TWO_CLASSES, "shape": "one leaf"}
