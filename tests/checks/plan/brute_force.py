@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jsonpatch
 
+from tests.checks.plan.crossings import crossings, dependencies, faults_across
 from tests.checks.plan.moves import carried_out, moves_of, on_the_way
 from tests.checks.plan.service import (
     Config,
     Fault,
     Served,
     dangling,
-    faults_across,
     faults_at_host,
     faults_at_port,
     faults_between,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 SHARED = ("DEVICE_METADATA", "FLEX_COUNTER_TABLE", "PORT")
 """Tables of which a plan names single fields: the others are of each switch."""
+_CROSSED_EVERY = 10
+"""Of the whole fabrics that are drawn, one of so many is looked at from port to port too."""
 End = tuple[str, str]
 """A switch and a port of it."""
 Met = dict[tuple[str, str, int], set[Served]]
@@ -92,6 +94,8 @@ class Walk:
         self.faults: list[str] = []
         self._pools: dict[End, set[tuple[str | None, str | None]]] = {}
         self._needs: dict[End, list[tuple[int, int]]] = {}
+        ends = (bench.start, bench.sent), (bench.goal, bench.wanted)
+        self._dependencies = [dependencies(crossings(configs, bench.ends, dscps)) for configs, dscps in ends]
         self._read_ends()
         start, goal = self.start(), self._at_goal()
         self.allowed = {*self._at(start, bench.sent)} | {*self._at(goal, bench.wanted)}
@@ -283,18 +287,21 @@ class Walk:
         self, place: Place, after: Place, step: PlanStep, dscps: frozenset[int]
     ) -> Iterator[Fault]:
         """Yield what is wrong in fabrics of which every switch and host is in a state of its own, drawn at random."""
-        for _ in range(self.whole_fabrics):
-            configs = dict(place.configs)
-            for group in step.switches:
-                configs |= {
-                    name: self._any_state(configs[name], group, is_drained(group, step))
-                    for name in group.devices
-                }
+        for number in range(self.whole_fabrics):
+            drawn = self.midway(place, step)
             hosts = {name: self.random.choice((qos, after.hosts[name])) for name, qos in place.hosts.items()}
-            yield from self._at(place._replace(configs=configs, hosts=hosts), dscps)
-            for (name, config), dscp in product(configs.items(), dscps):
-                ports = [port for switch, port in self.bench.ends if switch == name]
-                yield from faults_across(name, config, ports, dscp)
+            yield from self._at(drawn._replace(hosts=hosts), dscps)
+            if number % _CROSSED_EVERY == 0:
+                found = [*crossings(drawn.configs, self.bench.ends, dscps)]
+                yield from faults_across(found, self._dependencies)
+
+    def midway(self, place: Place, step: PlanStep) -> Place:
+        """Return a fabric in the midst of a step, drawn at random."""
+        configs = dict(place.configs)
+        for group in step.switches:
+            drained = is_drained(group, step)
+            configs |= {name: self._any_state(configs[name], group, drained) for name in group.devices}
+        return place._replace(configs=configs)
 
     def _any_state(self, config: Config, group: PlannedSwitches, drained: bool) -> Config:
         """Return a configuration that a switch can have in a step."""

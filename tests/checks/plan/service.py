@@ -6,11 +6,10 @@ a link serves it where what one end sends with a priority is what the other end 
 
 from __future__ import annotations
 
-from itertools import permutations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping
 
     from lossless.model.fabric.hosts import HostQos
 
@@ -163,18 +162,6 @@ def faults_at_port(
         "pool": bool(pools) and found.pools not in pools,
     }
     yield from (Fault(what, place, dscp) for what, is_wrong in wrong.items() if is_wrong)
-
-
-def faults_across(name: str, config: Config, ports: Sequence[str], dscp: int) -> Iterator[Fault]:
-    """Yield what a switch does wrong to packets of a DSCP that come in at one port and leave by another."""
-    for entered, left in permutations(ports, 2):
-        out = served(config, left, dscp, entered=entered)
-        wrong = {"obeyed": out.obeyed is None, "watched": not out.watched, "marked": not out.marked}
-        yield from (
-            Fault(f"not {what} at egress", f"{name} {entered} to {left}", dscp)
-            for what, is_wrong in wrong.items()
-            if is_wrong
-        )
 
 
 def faults_between(place: str, dscp: int, near: Served, far: Served) -> Iterator[Fault]:
