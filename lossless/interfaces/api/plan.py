@@ -38,9 +38,13 @@ def plan(
     from lossless.checks.plan.evaluation import Evaluator
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.interfaces.api.plan_inputs import change_of
+    from lossless.interfaces.api.plan_subnets import plan_of_subnet, subnet_intents
     from lossless.model.hardware.load import hardware_finder
 
     document = intent_at(target)
+    subnets = subnet_intents(current, document)
+    if subnets is not None:
+        return plan_of_subnet(*subnets, options)
     running = _running(current, options)
     change = change_of(running, _fabric(target, options), options)
     evaluator = Evaluator(hardware_finder(options.profile_dirs))
@@ -54,22 +58,13 @@ def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
         InputError: it cannot be read, or rules find errors in it.
     """
     from lossless.formats.inputs.fabrics import intent_at
+    from lossless.interfaces.api.errors_of_intents import require_no_errors
     from lossless.interfaces.api.render import sound_fabric
 
     document = intent_at(intent)
     report, fabric = sound_fabric(document, options)
-    if fabric is None:
-        errors = [finding for finding in report.findings if finding.severity == "error"]
-        spans = {finding.origin: document.locate(finding.origin.path) for finding in errors}
-        raise InputError(
-            Problem(
-                document.file,
-                spans[each.origin].line,
-                spans[each.origin].column,
-                f"{each.code} {each.message}",
-            )
-            for each in errors
-        )
+    require_no_errors(report, document)
+    assert fabric is not None
     return fabric
 
 
