@@ -19,8 +19,8 @@ from lossless.checks.plan.subnet.managers import (
     ordered_names,
 )
 from lossless.checks.plan.subnet.mixtures import used_levels
-from lossless.checks.plan.subnet.order import back_from, differing, order_of
-from lossless.checks.plan.subnet.words import aggregation_host, by_hand, interrupts, notes
+from lossless.checks.plan.subnet.order import aggregation_host, back_from, differing, order_of
+from lossless.checks.plan.subnet.words import by_hand, interrupts, notes
 from lossless.checks.rules.infiniband.subnet_queries import value
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import joined
@@ -75,9 +75,11 @@ def _so_far(parts: Sequence[tuple[tuple[Phase, ...], PlanStep]], number: int) ->
     """Return what has been done after a step, of its own phase the managers that have their files."""
     done = parts[number][0]
     own = [step for phases, step in parts[: number + 1] if phases == done]
-    managers = frozenset(group.name for step in own for group in step.files if group.states is not None)
+    only = {group.name for step in own for group in step.files if group.states is not None}
+    if any(not any(group.states for group in step.files) for step in own):
+        only.add(SHARP_FILE)
     last = done[-1]
-    return (*done[:-1], last._replace(only=managers) if last.kind == "managers" else last)
+    return (*done[:-1], last._replace(only=frozenset(only)) if last.kind == "managers" else last)
 
 
 def _numbered(steps: Iterable[PlanStep]) -> tuple[PlanStep, ...]:
@@ -99,8 +101,8 @@ def _steps(phase: Phase, why: Sequence[str]) -> Iterator[PlanStep]:
         yield from _of_managers(phase)
     elif phase.kind == "hosts":
         yield _of_hosts(phase)
-    else:
-        yield _step(phase, _TITLES[phase.kind], by_hand=tuple(by_hand(phase, why)))
+    elif told := tuple(by_hand(phase, why)):
+        yield _step(phase, _TITLES[phase.kind], by_hand=told)
 
 
 def _step(
@@ -115,8 +117,8 @@ def _step(
 
 
 def _of_managers(phase: Phase) -> Iterator[PlanStep]:
-    sharp = list(_of_sharp(phase))
-    ends = sharp and phase.new.subnet.sharp is None
+    sharp = list(_of_sharp(phase)) if phase.only is None or SHARP_FILE in phase.only else []
+    ends = aggregation_host(phase.new) is None
     if ends:
         yield from sharp
     for move in moves_of(phase):

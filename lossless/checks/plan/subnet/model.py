@@ -47,7 +47,8 @@ class Phase(NamedTuple):
     """What happens in order: managers take another configuration, hosts do, jobs restart, all stop or start.
 
     ``old`` and ``new`` are the configurations that it leads between; ``in_use`` are the service levels that jobs send
-    on meanwhile. ``only`` are the managers that have ``old``, where others have ``new`` already: None where all have.
+    on meanwhile. ``only`` are the managers that have ``old``, where others have ``new`` already (and
+    sharp_am.cfg, where SHARP has it): None where all have.
     """
 
     kind: PhaseKind

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.plan.subnet.mixtures import mixture_dangers, unserved, used_levels
 from lossless.checks.plan.subnet.model import Phase
+from lossless.checks.rules.infiniband.subnet_queries import is_on, vl_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def order_of(change: SubnetChange) -> PhaseOrder:
     sent, wanted = used_levels(old.subnet), used_levels(new.subnet)
     evaluated, why = 0, []
     for by in ((), change.lanes) if change.lanes else ((),):
-        dangers = _on_way((old, *by, new), sent)
+        dangers = [*_on_way((old, *by, new), sent), *_left_behind(old, new, sent - wanted)]
         evaluated += 2 * len(by) + 3
         if not dangers:
             return PhaseOrder(tuple(_going_on((old, *by, new), sent, wanted)), (), evaluated)
@@ -54,6 +55,14 @@ def order_of(change: SubnetChange) -> PhaseOrder:
             return PhaseOrder(tuple(_by_both(old, both, new, sent, wanted)), (), evaluated)
         why += dangers
     return PhaseOrder(tuple(_stopped(old, new)), tuple(dict.fromkeys(why)), evaluated)
+
+
+def _left_behind(old: Configuration, new: Configuration, gone: frozenset[int]) -> Iterator[str]:
+    """Yield service levels that only jobs in service use, and that the target serves as it does all the rest."""
+    for sl in sorted(gone) if is_on(old.subnet, "qos") and is_on(new.subnet, "qos") else ():
+        before, after = vl_of(old.subnet, sl), vl_of(new.subnet, sl)
+        if before is not None and before != after:
+            yield f"SL {sl} is in use, and the target has it on {'no VL' if after is None else f'VL {after}'}"
 
 
 def _on_way(configurations: Sequence[Configuration], in_use: frozenset[int]) -> list[str]:
@@ -100,8 +109,14 @@ def _stopped(old: Configuration, new: Configuration) -> Iterator[Phase]:
 
 
 def _managers(old: Configuration, new: Configuration, in_use: frozenset[int]) -> Iterator[Phase]:
-    if differing(old, new, of_jobs=False):
+    if differing(old, new, of_jobs=False) or aggregation_host(old) != aggregation_host(new):
         yield Phase("managers", old, new, in_use)
+
+
+def aggregation_host(configuration: Configuration) -> str | None:
+    """Return where the aggregation manager of SHARP runs, None where SHARP is off."""
+    sharp = configuration.subnet.sharp
+    return str(sharp.am_node) if sharp is not None and sharp.on else None
 
 
 def _hosts(old: Configuration, new: Configuration, in_use: frozenset[int]) -> Iterator[Phase]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.subnet.mixtures import lost_keys, routes_differ, used_levels
+from lossless.checks.plan.subnet.order import aggregation_host
 from lossless.checks.rules.infiniband.partitions import base_of, key_tables
 from lossless.checks.rules.infiniband.subnet_queries import number, value
 from lossless.ground.basics.wording import joined, listed
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.checks.plan.subnet.managers import ManagerMove
-    from lossless.checks.plan.subnet.model import Configuration, Phase, SubnetChange
+    from lossless.checks.plan.subnet.model import Phase, SubnetChange
 
 
 def interrupts(move: ManagerMove, phase: Phase) -> Iterator[str]:
@@ -81,9 +82,3 @@ def notes(change: SubnetChange) -> Iterator[str]:
             "P_Keys that are added get the place after the last: check the places that jobs use with smpquery pkeys "
             "before they start"
         )
-
-
-def aggregation_host(configuration: Configuration) -> str | None:
-    """Return where the aggregation manager of SHARP runs, None where SHARP is off."""
-    sharp = configuration.subnet.sharp
-    return str(sharp.am_node) if sharp is not None and sharp.on else None
