@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lossless import api
-from lossless.checks.plan.plan import Plan, PlanStep
+from lossless.checks.plan.plan import FileChange, Plan, PlanStep
 
 Intent = dict[str, Any]
 BASE: Intent = {
@@ -101,5 +101,5 @@ def told(steps: tuple[PlanStep, ...]) -> list[str]:
     ]
 
 
-def _file(file: Any) -> str:
+def _file(file: FileChange) -> str:
     return file.name + (f"({' '.join(file.keys)})" if file.keys else "")

@@ -25,17 +25,17 @@ from lossless.model.fabric.infiniband.subnet import ManagerSetting, Member, Part
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from lossless.model.fabric.infiniband.subnet import ServiceLevel, Subnet, Weight
+    from lossless.model.fabric.infiniband.subnet import Subnet, Weight
 
 
 def serving_both(old: Subnet, new: Subnet) -> Subnet | None:
     """Return the new configuration with what jobs of the old one still use; None where there is none.
 
-    That is: service levels that only the old one uses keep their lanes, P_Keys that HCAs lose stay, SHARP stays on.
+    That is: service levels in use keep their lanes, P_Keys that HCAs lose stay, SHARP stays on.
     None where both together would break a rule, or let two HCAs talk that neither side lets talk.
     """
     kept = _with_partitions(old, new)
-    kept = None if kept is None else _with_levels(old, kept, used_levels(old) - used_levels(new))
+    kept = None if kept is None else _with_levels(old, kept)
     if kept is None:
         return None
     kept = _with_sharp(old, kept)
@@ -59,33 +59,32 @@ def _errors(subnet: Subnet) -> frozenset[str]:
     return frozenset(finding.code for finding in findings if finding.severity == "error")
 
 
-def _with_levels(old: Subnet, new: Subnet, gone: frozenset[int]) -> Subnet | None:
-    """Return a subnet whose tables also serve levels that are gone, on the lanes that they had."""
-    lanes = _lanes_of(old, gone)
+def _with_levels(old: Subnet, new: Subnet) -> Subnet | None:
+    """Return a subnet whose tables serve levels in use on the lanes that they have, also those that go.
+
+    The policy is the new one: who has a level keeps it, and who asks gets one of the new.
+    """
+    lanes = _lanes_of(old, used_levels(old))
     if not is_on(old, "qos") or not is_on(new, "qos"):
         return new
     if all(vl_of(new, sl) == vl and serves(new, vl) for sl, vl in lanes.items()):
         return new
-    taken = {level.name for level in new.qos.levels}
-    kept = [level for level in old.qos.levels if level.sl in gone]
-    named = [level._replace(name=f"{level.name}-old") if level.name in taken else level for level in kept]
-    return _with_tables(old, new, lanes, (*new.qos.levels, *named))
+    return _with_tables(old, new, lanes)
 
 
 def with_lanes_of_both(old: Subnet, new: Subnet) -> tuple[Subnet, ...]:
     """Return the new configuration with the lanes of both, once with the old lane of levels in use, then with the new.
 
     So a level that moves to another lane finds a weight on it, whichever tables a port has. Empty where it does not
-    help: levels or lanes are not those of a table that the intent states.
+    help: no level in use moves, or QoS is off.
     """
-    used = used_levels(old)
-    lanes = _lanes_of(old, used)
-    if not is_on(old, "qos") or not is_on(new, "qos") or not used <= used_levels(new):
+    lanes = _lanes_of(old, used_levels(old))
+    if not is_on(old, "qos") or not is_on(new, "qos"):
         return ()
     if all(vl_of(new, sl) == vl for sl, vl in lanes.items()):
         return ()
-    first = _with_tables(old, new, lanes, new.qos.levels)
-    second = None if first is None else _with_tables(old, new, {}, new.qos.levels, {*lanes.values()})
+    first = _with_tables(old, new, lanes)
+    second = None if first is None else _with_tables(old, new, {}, {*lanes.values()})
     both = () if first is None or second is None else (first, second)
     return () if any(_errors(each) - _errors(old) - _errors(new) for each in both) else both
 
@@ -98,7 +97,6 @@ def _with_tables(
     old: Subnet,
     new: Subnet,
     lanes: Mapping[int, int],
-    levels: tuple[ServiceLevel, ...],
     served: Collection[int] = (),
 ) -> Subnet | None:
     """Return a subnet with other lanes for some service levels, whose tables also serve these and some others."""
@@ -112,7 +110,7 @@ def _with_tables(
         "qos_sl2vl": ",".join(str(DROPPED if vl is None else vl) for vl in table),
     }
     options = _set(new.options, merged)
-    return new._replace(options=options, qos=qos_of(options, levels, new.qos.origin))
+    return new._replace(options=options, qos=qos_of(options, new.qos.levels, new.qos.origin))
 
 
 def _counts(old: Subnet, new: Subnet, count: int) -> dict[str, str]:

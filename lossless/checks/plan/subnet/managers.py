@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from lossless.checks.plan.subnet.mixtures import unserved, used_levels
 from lossless.checks.plan.subnet.order import differing
 from lossless.checks.rules.infiniband.subnet_queries import number
 from lossless.ground.basics.records import NamedTuple
@@ -129,14 +130,9 @@ def keys_of(text: str) -> dict[str, str]:
 def ordered_names(old: Configuration, new: Configuration, host: str) -> tuple[str, ...]:
     """Return the files of a manager in the order in which they come into their places.
 
-    opensm reads them at any heavy sweep, so lanes come before what answers with their service levels, and go after.
+    opensm reads them at any heavy sweep. So lanes come first where they serve the service levels that old files of
+    partitions and policy answer with, and last where they do not: then the new files answer with others before.
     """
     names = [name for name in differing(old, new, of_jobs=False).get(host, ()) if name != SHARP_FILE]
-    growing = _levels(new) >= _levels(old)
-    return tuple(sorted(names, key=lambda name: (name == CONF) != growing))
-
-
-def _levels(configuration: Configuration) -> frozenset[int]:
-    from lossless.checks.plan.subnet.mixtures import used_levels
-
-    return used_levels(configuration.subnet)
+    serve = not unserved(new.subnet, used_levels(old.subnet))
+    return tuple(sorted(names, key=lambda name: (name == CONF) != serve))

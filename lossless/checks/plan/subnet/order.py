@@ -44,15 +44,17 @@ def order_of(change: SubnetChange) -> PhaseOrder:
         if not dangers:
             return PhaseOrder(tuple(_going_on((old, *by, new), sent, wanted)), (), evaluated)
         why += dangers
-    if both is not None:
+    for after in ((), change.lanes[1:]) if change.lanes else ((),):
+        if both is None:
+            break
         dangers = [
             *_on_way((old, both), sent),
             *(f"SL {sl} has no lane on the way" for sl in unserved(both.subnet, sent | wanted)),
-            *mixture_dangers(both.subnet, new.subnet, wanted, moved=True),
+            *_on_way((both, *after, new), wanted, moved=True),
         ]
-        evaluated += 3
+        evaluated += 2 * len(after) + 3
         if not dangers:
-            return PhaseOrder(tuple(_by_both(old, both, new, sent, wanted)), (), evaluated)
+            return PhaseOrder(tuple(_by_both((old, both, *after, new), sent, wanted)), (), evaluated)
         why += dangers
     return PhaseOrder(tuple(_stopped(old, new)), tuple(dict.fromkeys(why)), evaluated)
 
@@ -65,10 +67,15 @@ def _left_behind(old: Configuration, new: Configuration, gone: frozenset[int]) -
             yield f"SL {sl} is in use, and the target has it on {'no VL' if after is None else f'VL {after}'}"
 
 
-def _on_way(configurations: Sequence[Configuration], in_use: frozenset[int]) -> list[str]:
-    """Return what is unsafe between configurations that follow each other, and in each but the first."""
+def _on_way(
+    configurations: Sequence[Configuration], in_use: frozenset[int], *, moved: bool = False
+) -> list[str]:
+    """Return what is unsafe between configurations that follow each other, and in each but the first.
+
+    ``moved``: no job is left that uses what only the first has.
+    """
     pairs = pairwise(configurations)
-    mixed = [danger for a, b in pairs for danger in mixture_dangers(a.subnet, b.subnet, in_use)]
+    mixed = [danger for a, b in pairs for danger in mixture_dangers(a.subnet, b.subnet, in_use, moved=moved)]
     first = {*unserved(configurations[0].subnet, in_use)}
     alone = [
         f"SL {sl} is in use, and {each.title} has no lane for it that has a weight"
@@ -88,16 +95,15 @@ def _going_on(
 
 
 def _by_both(
-    old: Configuration,
-    both: Configuration,
-    new: Configuration,
-    sent: frozenset[int],
-    wanted: frozenset[int],
+    configurations: Sequence[Configuration], sent: frozenset[int], wanted: frozenset[int]
 ) -> Iterator[Phase]:
+    """Yield the phases over the one that serves both, which is the second."""
+    old, both, *_, new = configurations
     yield from _managers(old, both, sent)
     yield from _hosts(old, new, sent | wanted)
     yield Phase("jobs", old, new, sent | wanted)
-    yield from _managers(both, new, wanted)
+    for before, after in pairwise(configurations[1:]):
+        yield from _managers(before, after, wanted)
 
 
 def _stopped(old: Configuration, new: Configuration) -> Iterator[Phase]:
