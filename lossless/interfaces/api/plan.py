@@ -28,7 +28,8 @@ def plan(
 ) -> Plan:
     """Return the steps by which a fabric in service becomes what an intent declares, and the rollback from each.
 
-    ``current`` is the intent that was rendered into the fabric, or files of its switches, and of its hosts too.
+    ``current`` is the intent that was rendered into the fabric, or files of its switches, and of its hosts too; of an
+    InfiniBand subnet it is an intent.
     ``options.rdma_dscps`` names the DSCPs that jobs send now, where neither says so.
 
     Raises:
@@ -44,7 +45,7 @@ def plan(
     document = intent_at(target)
     subnets = subnet_intents(current, document)
     if subnets is not None:
-        return plan_of_subnet(*subnets, options)
+        return plan_of_subnet(*subnets, limits or PlanLimits(), options)
     running = _running(current, options)
     change = change_of(running, _fabric(target, options), options)
     evaluator = Evaluator(hardware_finder(options.profile_dirs))
@@ -151,6 +152,9 @@ def plan_progress(
 
     file = os.path.join(plan_dir, "plan.json")
     told = _read_plan(file)
+    if told.get("transport") == "infiniband":
+        says = "a plan of an InfiniBand subnet: run.sh --check says on each host how far it is"
+        raise InputError([Problem(file, None, None, says)])
     running = _deployed(configs, DEFAULT_OPTIONS).documents
     known = devices_of(told)
     strangers = [name for name in running if name not in known]

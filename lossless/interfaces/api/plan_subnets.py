@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.plan.assemble import PlanLimits
 from lossless.checks.plan.subnet.model import Configuration, HostFile, SubnetChange
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.known import Unknown
@@ -43,15 +44,19 @@ def subnet_intents(
     return before, target
 
 
-def plan_of_subnet(before: Document, after: Document, options: Options) -> Plan:
+def plan_of_subnet(before: Document, after: Document, limits: PlanLimits, options: Options) -> Plan:
     """Return the plan between two intents of one subnet.
 
     Raises:
-        InputError: one cannot be read or has errors, or they do not go together.
+        InputError: one cannot be read or has errors, or they do not go together; or limits are stated.
+        NoPlan: jobs of the target would find another P_Key than theirs.
     """
     from lossless.checks.plan.subnet.assemble import subnet_plan
     from lossless.checks.plan.subnet.both import serving_both, with_lanes_of_both
 
+    if options.rdma_dscps or limits != PlanLimits():
+        says = "an InfiniBand subnet has no DSCPs, and no port goes down in its plan: leave these options out"
+        raise InputError([Problem(after.file, None, None, says)])
     old, new = (_sound_subnet(document, options) for document in (before, after))
     problems = [Problem(after.file, None, None, says) for says in _apart(old, new)]
     if problems:

@@ -69,7 +69,7 @@ def unserved(held: Held, then: Held, in_use: Iterable[int]) -> Iterator[str]:
 
 
 def unanswerable(held: Held, step: PlanStep) -> Iterator[str]:
-    """Yield service levels that a policy answers with, and lanes drop, while files come into their places one by one."""
+    """Yield service levels that a policy answers with, and lanes drop, while files come into their places."""
     for group in step.files:
         own = dict(held.files.get(group.devices[0], {}))
         for file in group.files if group.states is not None else ():

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from lossless import api
 from lossless.checks.plan.assemble import NoPlan
 from lossless.checks.plan.plan import Plan, PlanStep
 from lossless.ground.basics.errors import InputError
-from tests.checks.plan.made_subnets import BASE, Intent, changed, planned, told
+from tests.checks.plan.made_subnets import BASE, Intent, changed, planned, told, write
 from tests.checks.plan.subnet_states import PARTITIONS, Held, start_of, talking, unanswerable, unserved
+from tests.paths import ROOT
 
 ONE_MANAGER = ("subnet_manager.hosts", [{"on": "sm1", "priority": 14}])
 
@@ -136,6 +138,60 @@ def test_a_partition_that_comes_is_one_sweep(tmp_path: Path) -> None:
     )
 
 
+def test_a_limited_member_that_becomes_a_full_one_keeps_its_key(tmp_path: Path) -> None:
+    full, limited = (
+        changed(("partitions.extra", {"pkey": 2, "members": {"full": "@management", how: "@compute"}}))
+        for how in ("full", "limited")
+    )
+    full["partitions"]["extra"]["members"] = {"full": ["@management", "@compute"]}
+    assert [step.kind for step in planned(tmp_path, full, limited).steps] == ["change", "change"]
+    assert [step.kind for step in planned(tmp_path / "b", limited, full).steps] == [
+        "jobs",
+        "change",
+        "change",
+    ]
+
+
+def ring(root: str) -> Intent:
+    """Return a ring of five switches, routed up and down from one of them."""
+    names = "abcde"
+    topology = {
+        "switches": {name: {"role": "leaf"} for name in names},
+        "links": [
+            {"a": name, "b": after, "links": "1 x NDR"}
+            for name, after in zip(names, names[1:] + names[0], strict=True)
+        ],
+        "hosts": {
+            **{f"host{n}": {"at": name, "links": "1 x NDR"} for n, name in enumerate(names, 1)},
+            **{
+                f"sm{n}": {"at": name, "links": "1 x NDR", "role": "management"}
+                for n, name in enumerate("ab", 1)
+            },
+        },
+    }
+    guids = {
+        **{f"host{n}:mlx5_0": f"0x{0x100 + n:016x}" for n in range(1, 6)},
+        **{f"sm{n}:mlx5_0": f"0x{0x200 + n:016x}" for n in (1, 2)},
+        **{name: f"0x{0x300 + n:016x}" for n, name in enumerate(names)},
+    }
+    return changed(
+        ("topology", topology),
+        ("guids", guids),
+        ("subnet_manager.routing", {"engine": "updn", "roots": [root]}),
+    )
+
+
+def test_routes_that_deadlock_with_the_old_ones_are_changed_with_all_jobs_stopped(tmp_path: Path) -> None:
+    plan = planned(tmp_path, ring("c"), ring("a"))
+    assert [step.kind for step in plan.steps] == ["stop", "change", "change", "start"]
+    assert (
+        "old and new routes together have a cycle of waits, so jobs could deadlock"
+        in plan.steps[0].by_hand[1]
+    )
+    # Roots are read at each sweep, so no manager restarts.
+    assert told(plan.steps[1:3]) == ["change: sm2 hup root_guid.conf", "change: sm1 hup root_guid.conf"]
+
+
 def two_tenants(first: Sequence[str], second: Sequence[str]) -> Intent:
     return changed(
         ("partitions.first", {"pkey": 3, "members": {"full": [*first]}}),
@@ -232,6 +288,19 @@ def test_what_is_no_change_of_one_subnet_is_refused(
     with pytest.raises(InputError) as refused:
         planned(tmp_path, changed(*changes))
     assert says in str(refused.value)
+
+
+def test_limits_of_ports_and_dscps_are_refused_and_so_is_a_fabric_on_one_side(tmp_path: Path) -> None:
+    before, after = write(tmp_path, "now", BASE), write(tmp_path, "then", BASE)
+    with pytest.raises(InputError, match="an InfiniBand subnet has no"):
+        api.plan([before], after, limits=api.PlanLimits(ports_down=1))
+    with pytest.raises(InputError, match="an InfiniBand subnet has no"):
+        api.plan([before], after, options=api.Options(rdma_dscps=(3,)))
+    fabric = ROOT / "examples" / "roce-256"
+    with pytest.raises(InputError, match="this is an InfiniBand subnet, and the target is none"):
+        api.plan([before], fabric)
+    with pytest.raises(InputError, match="what is in service has to be an intent of it"):
+        api.plan([fabric], after)
 
 
 def states_of(plan: Plan) -> list[tuple[PlanStep, Held, Held]]:

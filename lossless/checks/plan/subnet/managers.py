@@ -58,8 +58,8 @@ def moves_of(phase: Phase) -> Iterator[ManagerMove]:
     ]
     while left:
         master = max(ranks, key=ranks.__getitem__)
-        standbys = [host for host in left if host != master]
-        host = min(standbys, key=ranks.__getitem__) if standbys else master
+        # The master has the highest rank, so it comes last.
+        host = min(left, key=ranks.__getitem__)
         ranks[host] = _rank(new, host)
         after = max(ranks, key=ranks.__getitem__)
         why = tuple(_restarts(old, new, host))
