@@ -42,7 +42,7 @@ def test_a_level_gets_another_sl_while_both_are_served(tmp_path: Path) -> None:
     ]
     assert [step.in_use for step in plan.steps] == [(0, 1), (0, 1), (0, 1, 2), (0, 1, 2), (0, 2), (0, 2)]
     assert plan.steps[3].by_hand == (
-        "restart every job that began before the last step: its queue pairs keep SL 1",
+        "restart every job that began before this step: its queue pairs keep SL 1",
     )
 
 

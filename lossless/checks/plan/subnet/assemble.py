@@ -21,7 +21,7 @@ from lossless.checks.plan.subnet.managers import (
 from lossless.checks.plan.subnet.mixtures import used_levels
 from lossless.checks.plan.subnet.order import aggregation_host, back_from, differing, order_of
 from lossless.checks.plan.subnet.words import by_hand, interrupts, notes
-from lossless.checks.rules.infiniband.subnet_queries import value
+from lossless.checks.rules.infiniband.subnet_queries import number, value
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import joined
 
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     from lossless.checks.plan.subnet.model import Phase, SubnetChange
 
+_INFORMATION = 0x02
+"""The bit of log_flags without which opensm logs errors alone: opensm(8)."""
 _TITLES = {"stop": "all jobs stop", "start": "jobs start again", "jobs": "jobs restart"}
 
 
@@ -134,13 +136,23 @@ def _of_managers(phase: Phase) -> Iterator[PlanStep]:
             (move.before, move.after),
             (manager.hca or "").partition(":")[2],
             move.why,
-            str(value(phase.new.subnet, "log_file")),
+            _log(phase, move),
         )
         verb = "SIGHUP" if move.how == "hup" else "restart"
         title = f"{move.host} ({move.before}): {joined(file.name for file in files)}, {verb}"
         yield _step(phase, title, (group,), tuple(interrupts(move, phase)))
     if not ends:
         yield from sharp
+
+
+def _log(phase: Phase, move: ManagerMove) -> str:
+    """Return the log that says when a sweep has ended; empty where it does not.
+
+    The first sweep of a master is always logged, others as information (opensm/osm_state_mgr.c @fa74b98).
+    """
+    subnet = phase.new.subnet
+    is_told = move.how == "restart" or number(subnet, "log_flags") & _INFORMATION
+    return str(value(subnet, "log_file")) if is_told else ""
 
 
 def _file(phase: Phase, host: str, name: str) -> FileChange:

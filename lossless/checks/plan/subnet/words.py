@@ -61,7 +61,7 @@ def _of_jobs(phase: Phase) -> Iterator[str]:
     gone = sorted(used_levels(old) - used_levels(new))
     if gone:
         levels = joined(map(str, gone))
-        yield f"restart every job that began before the last step: its queue pairs keep SL {levels}"
+        yield f"restart every job that began before this step: its queue pairs keep SL {levels}"
     for key, names in lost_keys(old, new).items():
         yield f"end or restart what uses P_Key {key:#06x} on {listed(names, 3)}: they lose it next"
     if aggregation_host(phase.old) is not None and aggregation_host(phase.new) is None:

@@ -65,6 +65,15 @@ def test_a_file_that_the_target_has_not_goes(tmp_path: Path) -> None:
     assert host.files() == {"opensm.conf": NEW}
 
 
+def test_an_opensm_that_was_built_for_another_folder_has_its_file_there(tmp_path: Path) -> None:
+    host = ManagerHost(tmp_path)
+    (host.root / "etc/rdma").mkdir()
+    (host.root / "etc/opensm/opensm.conf").rename(host.root / "etc/rdma/opensm.conf")
+    assert host.run(HUP).returncode == 0
+    assert (host.root / "etc/rdma/opensm.conf").read_text() == NEW
+    assert host.files() == {"qos-policy.conf": "qos-levels\n"}
+
+
 def test_keys_of_the_subnet_stay_on_the_host_and_nowhere_else(tmp_path: Path) -> None:
     host = ManagerHost(tmp_path, conf=M_KEY + OLD)
     assert host.run(HUP).returncode == 0
