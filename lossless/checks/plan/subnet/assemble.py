@@ -28,6 +28,7 @@ from lossless.ground.basics.wording import joined
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from lossless.checks.plan.subnet.managers import ManagerMove
     from lossless.checks.plan.subnet.model import Phase, SubnetChange
 
 _INFORMATION = 0x02
