@@ -13,7 +13,7 @@ from lossless.analysis.opensm.ibsim_file import ibsim_fabric
 from lossless.analysis.opensm.run import LiveSubnet, live
 from lossless.analysis.opensm.tools import Tools
 from lossless.model.fabric.infiniband.guids import with_derived_guids
-from tests.subnets import fat_tree
+from tests.subnets import fat_tree, torus
 
 SUBNET = with_derived_guids(fat_tree(leaves=2, spines=2, hosts=2, engine="minhop"))
 assert isinstance(SUBNET.hcas, tuple)
@@ -69,6 +69,13 @@ def keys(up: LiveSubnet) -> list[str]:
     return re.findall(r"0x[0-9a-f]{4}\b", up.ask("smpquery", "-G", "pkeys", f"{OTHER.guid:#x}", "1"))[:4]
 
 
+def routes(up: LiveSubnet, guid: int | None) -> list[str]:
+    """Return where a switch sends each LID."""
+    said = up.ask("ibroute", "-G", f"{guid:#x}")
+    assert "valid lids dumped" in said, said
+    return re.findall(r"^0x[0-9a-f]{4} \d+", said, re.MULTILINE)
+
+
 def test_sighup_takes_lanes_in_and_sets_those_that_go_back_and_other_keys_that_go_stay(
     tools: Tools, tmp_path: Path
 ) -> None:
@@ -109,3 +116,19 @@ def test_a_limited_member_becomes_a_full_one_in_its_place(tools: Tools, tmp_path
         (tmp_path / "partitions.conf").write_text(DEFAULT + limited.replace("limited ;\nB", "full ;\nB"))
         swept_again(up, conf)
         assert keys(up)[:3] == ["0x7fff", "0x8001", "0x8002"]
+
+
+def test_roots_are_read_again_at_a_sweep(tools: Tools, tmp_path: Path) -> None:
+    ring = with_derived_guids(torus((5,), 1, "updn"))
+    assert isinstance(ring.switches, tuple)
+    roots = tmp_path / "roots"
+    roots.write_text(f"{ring.switches[0].guid:#x}\n")
+    conf = f"routing_engine updn\nroot_guid_file {roots}\n"
+    (tmp_path / "sm.conf").write_text(conf + "log_flags 0x07\nforce_log_flush TRUE\n")
+    with live(tools, ibsim_fabric(ring), tmp_path / "sm.conf", tmp_path, "t0h0:mlx5_0") as up:
+        tables = [routes(up, switch.guid) for switch in ring.switches]
+        swept_again(up, conf)
+        assert [routes(up, switch.guid) for switch in ring.switches] == tables
+        roots.write_text(f"{ring.switches[2].guid:#x}\n")
+        swept_again(up, conf)
+        assert [routes(up, switch.guid) for switch in ring.switches] != tables

@@ -180,14 +180,14 @@ def _of_sharp(phase: Phase) -> Iterator[PlanStep]:
 
 def _of_hosts(phase: Phase) -> PlanStep:
     different = differing(phase.old, phase.new, of_jobs=True)
-    alike = grouped(
+    kinds = grouped(
         (tuple(_file(phase, host, name) for name in names), host) for host, names in different.items()
     )
     groups = tuple(
-        FileGroup("hosts" if len(alike) == 1 else f"hosts-{number}", tuple(hosts), files)
-        for number, (files, hosts) in enumerate(alike.items(), 1)
+        FileGroup("hosts" if len(kinds) == 1 else f"hosts-{number}", tuple(hosts), files)
+        for number, (files, hosts) in enumerate(kinds.items(), 1)
     )
-    names = dict.fromkeys(file.name for files in alike for file in files)
+    names = dict.fromkeys(file.name for files in kinds for file in files)
     title = f"hosts: {joined(names)}"
     return _step(phase, title, groups, ("jobs that run go on with what they were started with",))
 

@@ -190,7 +190,7 @@ def _merged(
     sides = [_held(subnet, base) for subnet in (old, new)]
     both = {name: max(side.get(name, 0) for side in sides) for name in {**sides[0], **sides[1]}}
     partition = (*after, *before)[0]
-    if both == sides[0] and (not after or _alike(before[0], after[0])):
+    if both == sides[0] and (not after or _differ_in_members_alone(before[0], after[0])):
         return before[0]
     guids = hcas(old)
     members = tuple(
@@ -200,7 +200,7 @@ def _merged(
     return partition._replace(members=members)
 
 
-def _alike(before: Partition, after: Partition) -> bool:
+def _differ_in_members_alone(before: Partition, after: Partition) -> bool:
     """Return whether two partitions are the same but for their members."""
     return before._replace(members=(), origin=after.origin) == after._replace(members=())
 
