@@ -78,7 +78,14 @@ class ManagerHost:
             write_script(
                 folder / "bin" / tool, f"#!/bin/sh\n{_OPENSM if tool not in ('id', 'sync') else ''}{text}"
             )
-        self._path = f"{folder / 'bin'}:{os.environ['PATH']}"
+        self.environment = {
+            "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+            "FAKE": str(self.fake),
+            "LOSSLESS_ROOT": str(self.root),
+            "LOSSLESS_RUN_DIR": str(self.fake),
+            "LOSSLESS_LIMIT_S": "1",
+            "LOSSLESS_PAUSE_S": "0.1",
+        }
 
     def set(self, name: str, text: str = "") -> None:
         """Write a file of the fakes."""
@@ -105,13 +112,7 @@ class ManagerHost:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(file.text)
         name = next(path.name for path in (self.tree / "step-01").iterdir() if path.is_dir())
-        env = {
-            "PATH": self._path,
-            "FAKE": str(self.fake),
-            "LOSSLESS_ROOT": str(self.root),
-            "LOSSLESS_RUN_DIR": str(self.fake),
-            "LOSSLESS_LIMIT_S": "1",
-            "LOSSLESS_PAUSE_S": "0.1",
-        }
         command = ["bash", str(self.tree / "run.sh"), *flags, "step-01", name]
-        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=60, check=False
+        )
