@@ -15,7 +15,7 @@ from lossless.checks.plan.assemble import NoPlan
 from lossless.checks.plan.plan import Plan, PlanStep
 from lossless.ground.basics.errors import InputError
 from tests.checks.plan.made_subnets import BASE, Intent, changed, planned, told, write
-from tests.checks.plan.subnet_states import PARTITIONS, Held, start_of, talking, unanswerable, unserved
+from tests.checks.plan.subnet_states import CONF, PARTITIONS, Held, start_of, talking, unanswerable, unserved
 from tests.paths import ROOT
 
 ONE_MANAGER = ("subnet_manager.hosts", [{"on": "sm1", "priority": 14}])
@@ -301,6 +301,26 @@ def test_limits_of_ports_and_dscps_are_refused_and_so_is_a_fabric_on_one_side(tm
         api.plan([before], fabric)
     with pytest.raises(InputError, match="what is in service has to be an intent of it"):
         api.plan([fabric], after)
+
+
+def test_what_a_plan_expects_and_brings_is_what_render_writes_but_for_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FABRIC_M_KEY", "0x1234")
+    keys = ("subnet_manager.keys", {"m_key": "FABRIC_M_KEY"})
+    plan = planned(
+        tmp_path,
+        changed(keys, ("qos.levels.rdma.sl", 2), ("jobs.environment.NCCL_DEBUG", "WARN")),
+        changed(keys),
+    )
+    states = states_of(plan)
+    for intent, held in (("now", states[0][1]), ("then", states[-1][2])):
+        api.render(tmp_path / intent, tmp_path / f"{intent}-out")
+        for host, files in held.files.items():
+            for name, text in files.items():
+                written = (tmp_path / f"{intent}-out" / host / name).read_text().splitlines(keepends=True)
+                assert ("m_key 0x0000000000001234\n" in written) == (name == CONF)
+                assert text == "".join(line for line in written if not line.startswith("m_key"))
 
 
 def states_of(plan: Plan) -> list[tuple[PlanStep, Held, Held]]:
