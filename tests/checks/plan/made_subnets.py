@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,14 @@ def changed(*changes: tuple[str, object]) -> Intent:
         else:
             inside[last] = value
     return intent
+
+
+def two_tenants(first: Sequence[str], second: Sequence[str]) -> Intent:
+    """Return the intent with two partitions of hosts."""
+    return changed(
+        ("partitions.first", {"pkey": 3, "members": {"full": [*first]}}),
+        ("partitions.second", {"pkey": 4, "members": {"full": [*second]}}),
+    )
 
 
 def write(folder: Path, name: str, intent: Intent) -> Path:
