@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.assemble import PlanLimits
-from lossless.checks.plan.subnet.model import Configuration, HostFile, SubnetChange
+from lossless.checks.plan.subnet.model import SubnetChange, SubnetConfiguration, SubnetFile
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.wording import listed
@@ -119,7 +119,7 @@ def _consists(subnet: Subnet) -> dict[str, frozenset[tuple[object, ...]]]:
     }
 
 
-def _configuration(title: str, subnet: Subnet, document: Document) -> Configuration:
+def _configuration(title: str, subnet: Subnet, document: Document) -> SubnetConfiguration:
     """Return a configuration with the files of each host, without the keys that protect the subnet.
 
     Raises:
@@ -131,9 +131,9 @@ def _configuration(title: str, subnet: Subnet, document: Document) -> Configurat
     made = subnet_files(subnet._replace(secrets=()), {})
     if made.troubles:
         raise InputError(located(document, each.origin.path, each.message) for each in made.troubles)
-    files: dict[str, dict[str, HostFile]] = {}
+    files: dict[str, dict[str, SubnetFile]] = {}
     for file in made.files:
         host, _, name = file.path.partition("/")
         target = file.deployment.target if file.deployment is not None else name
-        files.setdefault(host, {})[name] = HostFile(name, target, file.text)
-    return Configuration(title, subnet, files)
+        files.setdefault(host, {})[name] = SubnetFile(name, target, file.text)
+    return SubnetConfiguration(title, subnet, files)

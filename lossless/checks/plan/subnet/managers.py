@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.checks.plan.plan import ManagerState, TakenBy
-    from lossless.checks.plan.subnet.model import Configuration, Phase
+    from lossless.checks.plan.subnet.model import Phase, SubnetConfiguration
     from lossless.model.fabric.infiniband.subnet import ManagerHost
 
 _RESET = re.compile(r"qos_(?:(?:ca|sw0|swe|rtr)_)?(?:max_vls|high_limit|vlarb_high|vlarb_low|sl2vl)")
@@ -78,16 +78,16 @@ def _state(host: str, master: str) -> ManagerState:
     return "master" if host == master else "standby"
 
 
-def _hosts(configuration: Configuration) -> tuple[str, ...]:
+def _hosts(configuration: SubnetConfiguration) -> tuple[str, ...]:
     return tuple(str(manager.node) for manager in configuration.subnet.managers)
 
 
-def manager_on(configuration: Configuration, host: str) -> ManagerHost:
+def manager_on(configuration: SubnetConfiguration, host: str) -> ManagerHost:
     """Return the manager on a host."""
     return next(each for each in configuration.subnet.managers if each.node == host)
 
 
-def _rank(configuration: Configuration, host: str) -> tuple[int, int]:
+def _rank(configuration: SubnetConfiguration, host: str) -> tuple[int, int]:
     """Return what makes a manager the master: the higher, the sooner."""
     subnet = with_derived_guids(configuration.subnet)
     manager = manager_on(configuration, host)
@@ -96,7 +96,7 @@ def _rank(configuration: Configuration, host: str) -> tuple[int, int]:
     return priority, -guids.get(manager.hca or "", 0)
 
 
-def _restarts(old_side: Configuration, new_side: Configuration, host: str) -> Iterator[str]:
+def _restarts(old_side: SubnetConfiguration, new_side: SubnetConfiguration, host: str) -> Iterator[str]:
     """Yield why SIGHUP does not do.
 
     Which keys NVIDIA's OpenSM takes in is not known: the table is that of upstream.
@@ -127,7 +127,7 @@ def keys_of(text: str) -> dict[str, str]:
     return {line[0]: line[1].strip() if len(line) > 1 else "" for line in lines if line}
 
 
-def ordered_names(old: Configuration, new: Configuration, host: str) -> tuple[str, ...]:
+def ordered_names(old: SubnetConfiguration, new: SubnetConfiguration, host: str) -> tuple[str, ...]:
     """Return the files of a manager in the order in which they come into their places.
 
     opensm reads them at any heavy sweep. So lanes come first where they serve the service levels that old files of

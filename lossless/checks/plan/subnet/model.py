@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PhaseKind = Literal["stop", "managers", "hosts", "jobs", "start"]
 
 
-class HostFile(NamedTuple):
+class SubnetFile(NamedTuple):
     """One file of a host: what it is called, where it goes (by itself, or where a job is given it), and its text."""
 
     name: str
@@ -22,12 +22,12 @@ class HostFile(NamedTuple):
     text: str
 
 
-class Configuration(NamedTuple):
+class SubnetConfiguration(NamedTuple):
     """A configuration of the whole subnet, and the files that it gives each host."""
 
     title: str
     subnet: Subnet
-    files: Mapping[str, Mapping[str, HostFile]]
+    files: Mapping[str, Mapping[str, SubnetFile]]
 
 
 class SubnetChange(NamedTuple):
@@ -37,10 +37,10 @@ class SubnetChange(NamedTuple):
     lanes of both, first with the old SL2VL table and then with the new one; empty where that makes no difference.
     """
 
-    current: Configuration
-    target: Configuration
-    both: Configuration | None
-    lanes: tuple[Configuration, ...] = ()
+    current: SubnetConfiguration
+    target: SubnetConfiguration
+    both: SubnetConfiguration | None
+    lanes: tuple[SubnetConfiguration, ...] = ()
 
 
 class Phase(NamedTuple):
@@ -52,7 +52,7 @@ class Phase(NamedTuple):
     """
 
     kind: PhaseKind
-    old: Configuration
-    new: Configuration
+    old: SubnetConfiguration
+    new: SubnetConfiguration
     in_use: frozenset[int] = frozenset()
     only: frozenset[str] | None = None

@@ -13,7 +13,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.checks.plan.subnet.model import Configuration, SubnetChange
+    from lossless.checks.plan.subnet.model import SubnetChange, SubnetConfiguration
 
 JOB_FILES = ("nccl.conf", "job.env")
 """Files that jobs read, beside those of managers."""
@@ -59,7 +59,7 @@ def order_of(change: SubnetChange) -> PhaseOrder:
     return PhaseOrder(tuple(_stopped(old, new)), tuple(dict.fromkeys(why)), evaluated)
 
 
-def _left_behind(old: Configuration, new: Configuration, gone: frozenset[int]) -> Iterator[str]:
+def _left_behind(old: SubnetConfiguration, new: SubnetConfiguration, gone: frozenset[int]) -> Iterator[str]:
     """Yield service levels that only jobs in service use, and that the target serves as it does all the rest."""
     for sl in sorted(gone) if is_on(old.subnet, "qos") and is_on(new.subnet, "qos") else ():
         before, after = vl_of(old.subnet, sl), vl_of(new.subnet, sl)
@@ -68,7 +68,7 @@ def _left_behind(old: Configuration, new: Configuration, gone: frozenset[int]) -
 
 
 def _on_way(
-    configurations: Sequence[Configuration], in_use: frozenset[int], *, moved: bool = False
+    configurations: Sequence[SubnetConfiguration], in_use: frozenset[int], *, moved: bool = False
 ) -> list[str]:
     """Return what is unsafe between configurations that follow each other, and in each but the first.
 
@@ -87,7 +87,7 @@ def _on_way(
 
 
 def _going_on(
-    configurations: Sequence[Configuration], sent: frozenset[int], wanted: frozenset[int]
+    configurations: Sequence[SubnetConfiguration], sent: frozenset[int], wanted: frozenset[int]
 ) -> Iterator[Phase]:
     for old, new in pairwise(configurations):
         yield from _managers(old, new, sent)
@@ -95,7 +95,7 @@ def _going_on(
 
 
 def _by_both(
-    configurations: Sequence[Configuration], sent: frozenset[int], wanted: frozenset[int]
+    configurations: Sequence[SubnetConfiguration], sent: frozenset[int], wanted: frozenset[int]
 ) -> Iterator[Phase]:
     """Yield the phases over the one that serves both, which is the second."""
     old, both, *_, new = configurations
@@ -106,7 +106,7 @@ def _by_both(
         yield from _managers(before, after, wanted)
 
 
-def _stopped(old: Configuration, new: Configuration) -> Iterator[Phase]:
+def _stopped(old: SubnetConfiguration, new: SubnetConfiguration) -> Iterator[Phase]:
     none = frozenset[int]()
     yield Phase("stop", old, old, used_levels(old.subnet))
     yield from _managers(old, new, none)
@@ -114,23 +114,25 @@ def _stopped(old: Configuration, new: Configuration) -> Iterator[Phase]:
     yield Phase("start", new, new, used_levels(new.subnet))
 
 
-def _managers(old: Configuration, new: Configuration, in_use: frozenset[int]) -> Iterator[Phase]:
+def _managers(old: SubnetConfiguration, new: SubnetConfiguration, in_use: frozenset[int]) -> Iterator[Phase]:
     if differing(old, new, of_jobs=False) or aggregation_host(old) != aggregation_host(new):
         yield Phase("managers", old, new, in_use)
 
 
-def aggregation_host(configuration: Configuration) -> str | None:
+def aggregation_host(configuration: SubnetConfiguration) -> str | None:
     """Return where the aggregation manager of SHARP runs, None where SHARP is off."""
     sharp = configuration.subnet.sharp
     return str(sharp.am_node) if sharp is not None and sharp.on else None
 
 
-def _hosts(old: Configuration, new: Configuration, in_use: frozenset[int]) -> Iterator[Phase]:
+def _hosts(old: SubnetConfiguration, new: SubnetConfiguration, in_use: frozenset[int]) -> Iterator[Phase]:
     if differing(old, new, of_jobs=True):
         yield Phase("hosts", old, new, in_use)
 
 
-def differing(old: Configuration, new: Configuration, *, of_jobs: bool) -> dict[str, tuple[str, ...]]:
+def differing(
+    old: SubnetConfiguration, new: SubnetConfiguration, *, of_jobs: bool
+) -> dict[str, tuple[str, ...]]:
     """Return the names of the files that differ, by host: those that jobs read, or all others."""
     different = {}
     for host in dict.fromkeys((*old.files, *new.files)):

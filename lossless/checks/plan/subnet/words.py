@@ -27,7 +27,7 @@ def interrupts(move: ManagerMove, phase: Phase) -> Iterator[str]:
     if move.after == "standby":
         yield f"{move.host} hands over to a manager of higher priority: {_SILENT}"
     elif move.how == "hup":
-        yield f"{move.host} sweeps the subnet: switches get new tables one after another, no link is taken down"
+        yield f"{move.host} sweeps the subnet: switches and ports are set one after another"
     elif move.alone:
         yield f"{move.host} is the only manager: {_SILENT}, from its stop on"
     else:
