@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.assemble import PlanLimits
-from lossless.checks.plan.subnet.model import SubnetChange, SubnetConfiguration, SubnetFile
+from lossless.checks.plan.subnet.model import FileOfHost, SubnetChange, SubnetConfiguration
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.wording import listed
@@ -131,9 +131,9 @@ def _configuration(title: str, subnet: Subnet, document: Document) -> SubnetConf
     made = subnet_files(subnet._replace(secrets=()), {})
     if made.troubles:
         raise InputError(located(document, each.origin.path, each.message) for each in made.troubles)
-    files: dict[str, dict[str, SubnetFile]] = {}
+    files: dict[str, dict[str, FileOfHost]] = {}
     for file in made.files:
         host, _, name = file.path.partition("/")
         target = file.deployment.target if file.deployment is not None else name
-        files.setdefault(host, {})[name] = SubnetFile(name, target, file.text)
+        files.setdefault(host, {})[name] = FileOfHost(name, target, file.text)
     return SubnetConfiguration(title, subnet, files)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 PhaseKind = Literal["stop", "managers", "hosts", "jobs", "start"]
 
 
-class SubnetFile(NamedTuple):
+class FileOfHost(NamedTuple):
     """One file of a host: what it is called, where it goes (by itself, or where a job is given it), and its text."""
 
     name: str
@@ -27,7 +27,7 @@ class SubnetConfiguration(NamedTuple):
 
     title: str
     subnet: Subnet
-    files: Mapping[str, Mapping[str, SubnetFile]]
+    files: Mapping[str, Mapping[str, FileOfHost]]
 
 
 class SubnetChange(NamedTuple):
