@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from lossless.checks.plan.plan import Rows
 
 _LARGEST_WRITTEN = 10**15
+_APART = (
+    "jobs have to stop, as the two sides do not fit beside each other; two plans may do without: first to an intent "
+    "with a part of the change (a new class with a DSCP of its own beside the old one, or new hardware), then on"
+)
 _TITLES = {
     "jobs": "jobs restart",
     "cables": "cables change",
@@ -90,7 +94,7 @@ def plan_of(change: FabricChange, evaluator: Evaluator, limits: PlanLimits, name
         rollback=tuple(back[number] for number, _ in parts),
         evaluated=evaluator.states,
         represented=_spelled(order.represented),
-        notes=tuple(_notes(change, limits)),
+        notes=tuple(_notes(change, limits, steps)),
         groups={slug(kind.title): kind.devices for kind in change.kinds},
     )
 
@@ -144,7 +148,9 @@ def _numbered(steps: Iterable[PlanStep]) -> Iterator[PlanStep]:
     return (step._replace(number=number) for number, step in enumerate(steps, 1))
 
 
-def _notes(change: FabricChange, limits: PlanLimits) -> Iterator[str]:
+def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) -> Iterator[str]:
+    if any(step.kind == "stop" for step in steps):
+        yield _APART
     if (
         any(stage.qos is None for kind in change.hosts for stage in kind.stages)
         and change.sent != change.wanted
@@ -152,6 +158,8 @@ def _notes(change: FabricChange, limits: PlanLimits) -> Iterator[str]:
         yield "what hosts are set to now is not known: check that they take in the DSCPs of both sides"
     if any(buffer_model(kind.running) != buffer_model(kind.target) for kind in change.kinds):
         yield "carrying out another buffer model is left to you: its states are evaluated, and its reload is a proposal"
+    if any(unit.by_hand for kind in change.kinds for unit in kind.units):
+        yield "another release or HWSKU is left to you: its mixed states are evaluated; its time is not counted"
     if not limits.drain_s:
         yield "time to drain is not counted: state it with --drain-time"
     if not limits.link_up_s:
@@ -208,7 +216,12 @@ class _Assembly:
         ]
 
     def seconds(self, group: PlannedSwitches) -> int:
-        """Return how long a group takes at most: a second a move, and what is stated for drains and links."""
+        """Return how long a group takes at most: a second a move, and what is stated for drains and links.
+
+        What people do to switches is not counted: nobody has stated it.
+        """
+        if any(batch.how == "by hand" for batch in group.batches):
+            return 0
         links_s = sum(self.limits.link_up_s * len(batch.ports_down) for batch in group.batches)
         own_s = (
             sum(batch.moves for batch in group.batches)
@@ -259,12 +272,16 @@ class _Assembly:
 
     def _at_once(self, title: str, batches: Sequence[PlannedBatch]) -> int:
         """Return how many switches may change at the same time: one of their ports is down at a time, or all are."""
-        most = max((len(batch.ports_down) if batch.how == "reload" else 1 for batch in batches), default=1)
+        all_down = {"reload": "a reload", "by hand": "what people do to a switch"}
+        most, what = max(
+            ((len(batch.ports_down), all_down[batch.how]) for batch in batches if batch.how in all_down),
+            default=(1, "a patch"),
+        )
         if self.limits.ports_down is None:
             return 1
         if most > self.limits.ports_down:
             raise NoPlan(
-                f"{title}: a reload takes {most} ports down at once, and --max-ports-down allows "
+                f"{title}: {what} takes {most} ports down at once, and --max-ports-down allows "
                 f"{self.limits.ports_down}"
             )
         return max(1, self.limits.ports_down // max(most, 1))
@@ -276,12 +293,13 @@ class _Assembly:
         operations = operations_between(before, after)
         if batch.how == "patch":
             self._require_accepted(kind, before, operations)
+        told = done if batch.how != "by hand" else tuple(each for each in done if _identifies(each))
         return PlannedBatch(
             how=batch.how,
             titles=batch.titles,
-            operations=operations,
-            before=_rows(before, done),
-            after=_rows(after, done),
+            operations=operations if batch.how != "by hand" else (),
+            before=_rows(before, told),
+            after=_rows(after, told),
             ports_down=batch.ports_down,
             moves=batch.moves,
             why=batch.why,
@@ -304,6 +322,11 @@ class _Assembly:
         if qos is None:
             return None
         return HostGroup(slug(kind.title), kind.hosts, reached_by(kind, change), qos)
+
+
+def _identifies(operation: Operation) -> bool:
+    """Return whether an operation says which switch, or which release, is there."""
+    return operation.path[0] == "VERSIONS" or operation.path[-1] == "hwsku"
 
 
 def _rows(config: Config, done: Iterable[Operation]) -> Rows:

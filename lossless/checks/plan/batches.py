@@ -114,11 +114,12 @@ def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[U
 def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
     """Return a batch with how it is brought in, and what that takes."""
     own = states.change.kinds[kind]
-    refusals = refusals_of(states, kind, before, after)
-    how = _how(states, kind, before, after, refusals)
+    by_hand = any(own.units[number].by_hand for number in after - before)
+    refusals = () if by_hand else refusals_of(states, kind, before, after)
+    how = "by hand" if by_hand else _how(states, kind, before, after, refusals)
     running, target = states.config(kind, State(before)), states.config(kind, State(after))
     units = [own.units[number] for number in sorted(after - before)]
-    down = _up_ports(running) if how == "reload" else () if how == "write" else ports_down(running, target)
+    down = _ports_down(how, running, target)
     others = sum(len(unit.operations) for unit in units if not unit.ports)
     return Batch(
         how=how,
@@ -126,13 +127,20 @@ def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
         before=before,
         after=after,
         ports_down=down,
-        moves=_MOVES_OF_PORT * len(down) + others,
+        moves=_MOVES_OF_PORT * len(down) + others if how != "by hand" else 0,
         why="; ".join(
             dict.fromkeys(
                 [*([_MODEL] if _restarts(states, kind, before, after) else []), *_reasons(refusals)]
             )
         ),
     )
+
+
+def _ports_down(how: How, running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ports that go down while a batch is brought in."""
+    if how in ("reload", "by hand"):
+        return _up_ports(running)
+    return ports_down(running, target) if how == "patch" else ()
 
 
 def _how(states: States, kind: int, before: Done, after: Done, refusals: Sequence[UpdateRefusal]) -> How:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.checks.plan.model import FabricChange, HostChange, HostKind, PlannedKind, Step
-    from lossless.checks.plan.plan import PlannedSwitches
+    from lossless.checks.plan.plan import PlannedBatch, PlannedSwitches
 
 STILL_S = 600
 """How long counters of a DSCP must not grow before it is gone. A choice: longer than jobs pause for a checkpoint."""
@@ -38,6 +38,7 @@ def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches])
     for own_change, group in zip(step.switches, groups, strict=True):
         if group.drained:
             yield _drain(change.kinds[own_change.kind], group, whole=own_change.drained)
+        yield from (_replacement(group, batch) for batch in group.batches if batch.how == "by hand")
 
 
 def _drain(kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
@@ -63,6 +64,14 @@ def _drain(kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
     )
 
 
+def _replacement(group: PlannedSwitches, batch: PlannedBatch) -> str:
+    """Return what people do to switches themselves, and what they run when traffic comes back."""
+    what = listed(batch.titles)
+    if "VERSIONS" in batch.after:
+        return f"{group.name}: {what}; install it, and see that its QoS rows are as before"
+    return f"{group.name}: {what}; each comes up with what lossless render writes of the target"
+
+
 def _recabled(change: FabricChange) -> list[str]:
     return [
         f"{kind.devices[0]}:{port}"
@@ -80,14 +89,15 @@ def reached_by(kind: HostKind, change: HostChange) -> str:
 def _drain_of_hosts(kind: PlannedKind) -> str:
     """Return how jobs leave the hosts of a leaf: to the second ToR, where there is one that carries them."""
     scheduler = "have the job scheduler take jobs off the hosts behind it first"
-    if kind.dual_tor_bps is None:
+    second = kind.second_tor
+    if second is None:
         return f"its hosts are attached by single links, so the network cannot drain it: {scheduler}"
-    down, up = map(format_rate, kind.dual_tor_bps)
-    if kind.dual_tor_bps[0] > kind.dual_tor_bps[1]:
+    down, up = format_rate(second.down_bps), format_rate(second.up_bps)
+    if second.down_bps > second.up_bps:
         return f"the second ToR has {up} up for {down} of hosts, too little to carry all of them: {scheduler}"
     return (
-        f"move its hosts to the second ToR first (config muxcable mode standby all), which has {up} up for {down} of "
-        "hosts, and back after"
+        f"move its hosts to the second ToR first ({second.moved_by}), which has {up} up for {down} of hosts, and back "
+        "after"
     )
 
 
@@ -95,7 +105,9 @@ def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
     """Yield what a step touches of what carries traffic."""
     for group in groups:
         for batch in group.batches:
-            if batch.how == "reload":
+            if batch.how == "by hand":
+                yield f"{group.name}: each switch is out of service meanwhile; for how long is not known"
+            elif batch.how == "reload":
                 down = len(batch.ports_down)
                 yield f"{group.name}: config reload restarts the services, and all {down} ports go down"
             elif batch.ports_down:

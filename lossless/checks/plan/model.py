@@ -17,19 +17,28 @@ if TYPE_CHECKING:
 
 Config = dict[str, dict[str, Any]]
 
-How = Literal["patch", "write", "reload"]
-"""How a batch is brought in: a patch for the config updater, rows that are written beside it, or a reload."""
+How = Literal["patch", "write", "reload", "by hand"]
+"""How a batch is brought in: a patch for the config updater, rows written beside it, a reload, or what people do."""
 StepKind = Literal["change", "jobs", "cables", "stop", "start"]
 """What happens in a step: configurations change, jobs restart, cables change, all jobs stop or start again."""
+
+
+class SecondTor(NamedTuple):
+    """A second switch of hosts: how they are moved to it, and the speed of its ports to hosts and of those up."""
+
+    moved_by: str
+    down_bps: int
+    up_bps: int
 
 
 class PlannedKind(NamedTuple):
     """Switches that run the same and are to run the same, but for their names: the first of them stands for all.
 
     ``cables_m`` and ``new_cables_m`` are the real lengths of the cables at its ports, where known, before and after.
-    ``host_ports`` are those that lead to hosts. ``dual_tor_bps`` is, for a ToR whose hosts are attached to a second one
-    too, the speed of its ports to hosts and of those up. ``unpatchable`` is what the updater refuses of the
-    configuration before or after as a whole, and so of every patch.
+    ``host_ports`` are those that lead to hosts. ``second_tor`` is set where its hosts are attached to a second switch
+    too. ``unpatchable`` is what the updater refuses of the
+    configuration before or after as a whole, and so of every patch. ``port_names`` has, where a switch is replaced by
+    another, what the ports of links are called on the switch of each HWSKU.
     """
 
     title: str
@@ -41,8 +50,9 @@ class PlannedKind(NamedTuple):
     cables_m: Mapping[str, int] = {}
     new_cables_m: Mapping[str, int] = {}
     host_ports: frozenset[str] = frozenset()
-    dual_tor_bps: tuple[int, int] | None = None
+    second_tor: SecondTor | None = None
     unpatchable: tuple[UpdateRefusal, ...] = ()
+    port_names: Mapping[str, Mapping[str, str]] = {}
 
 
 class HostKind(NamedTuple):

@@ -32,8 +32,9 @@ class PlannedBatch(NamedTuple):
     ``before`` and ``after`` are these rows whole, None where there is none: what a switch must have to go on, and what
     it has when it is done. Of rows that rendering shares with others (PORT, DEVICE_METADATA) they have the fields
     that change, None where there is none: others, such as the hostname, are of each switch. ``how`` is ``patch``
-    (``config apply-patch``), ``write`` (rows written to CONFIG_DB without the updater, which refuses them) or
-    ``reload`` (``config reload`` of what the switch runs, with these rows); ``why`` says why it is no patch.
+    (``config apply-patch``), ``write`` (rows written to CONFIG_DB without the updater, which refuses them), ``reload``
+    (``config reload`` of what the switch runs, with these rows) or ``by hand`` (people give the switch another release,
+    or replace it; the rows say whether that is done); ``why`` says why it is no patch.
     ``ports_down`` are the ports that go down meanwhile, one after another in a patch, all at once in a reload;
     ``moves`` how many moves the updater makes of a patch at most, each followed by a second's wait.
     """

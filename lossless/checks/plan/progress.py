@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.sonic.capabilities.updater import release_of
 from lossless.formats.sonic.from_model.tables import SHARED
 from lossless.ground.basics.records import NamedTuple
 
@@ -86,11 +87,21 @@ def _rows(tables: Mapping[str, Mapping[str, Any]]) -> dict[Row, Any]:
 
 def _row(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) -> Any:
     """Return a row of a switch; of one that says more of it, the fields that the plan touches."""
+    if row[0] == "VERSIONS":
+        return _version(running, row, passed)
     rows = running.get(row[0])
     own = rows.get(row[1]) if isinstance(rows, dict) else None
     if row[0] not in SHARED or passed[0].rows[row] is None:
         return own
     return {field: own.get(field) if isinstance(own, dict) else None for field in passed[0].rows[row]}
+
+
+def _version(running: Mapping[str, Any], row: Row, passed: Sequence[Milestone]) -> Any:
+    """Return the version that the plan has of the release that a switch runs; its own where the plan has none."""
+    own = release_of(running)
+    versions = (each.rows[row] for each in passed)
+    same = (version for version in versions if release_of({"VERSIONS": {"DATABASE": version}}) == own)
+    return next(same, running.get("VERSIONS", {}).get("DATABASE"))
 
 
 def _as_database(row: Any) -> Any:

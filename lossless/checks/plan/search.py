@@ -118,7 +118,8 @@ class Search:
             return PlacedStep(
                 Step("jobs", in_use=self.use_at(position).dscps), position._replace(restarted=True)
             )
-        return _StepSearch(self, position, kinds, drained=drained).result()
+        replaced = _StepSearch(self, position, kinds, drained=True, by_hand=True).result()
+        return replaced or _StepSearch(self, position, kinds, drained=drained).result()
 
     def _sends(self, host: int, stage: int) -> bool:
         return any(each.sends for each in self.change.hosts[host].stages[: stage + 1])
@@ -165,15 +166,19 @@ class Search:
     def stopped(self) -> tuple[PlacedStep, ...]:
         """Return the steps of a change that no traffic survives: jobs stop, everything changes, jobs start again."""
         start, goal = self.start(), self.goal()
-        stopped = start._replace(stopped=True, restarted=True, recabled=True)
-        placed = _StepSearch(self, stopped, tuple(self._kinds), drained=True).result()
-        if placed is None or placed.after != goal._replace(stopped=True):
+        steps: list[PlacedStep] = []
+        position = start._replace(stopped=True, restarted=True, recabled=True)
+        for by_hand in (True, False, True):
+            search = _StepSearch(self, position, tuple(self._kinds), drained=True, by_hand=by_hand)
+            if (placed := search.result()) is not None:
+                steps.append(placed._replace(after=placed.after._replace(recabled=start.recabled)))
+                position = placed.after
+        if position != goal._replace(stopped=True):
             return ()
-        changed = PlacedStep(placed.step, placed.after._replace(recabled=start.recabled))
-        cables = () if start.recabled else (PlacedStep(Step("cables"), placed.after),)
+        cables = () if start.recabled else (PlacedStep(Step("cables"), position),)
         return (
             PlacedStep(Step("stop", in_use=self.change.sent), start._replace(stopped=True)),
-            changed,
+            *steps,
             *cables,
             PlacedStep(Step("start", in_use=self.change.wanted), goal),
         )
@@ -193,11 +198,19 @@ class Search:
 
 
 class _StepSearch:
-    """Fills one step with what is safe in it."""
+    """Fills one step with what is safe in it; ``by_hand``: with what people do to switches, and nothing else."""
 
-    def __init__(self, search: Search, position: Position, kinds: Sequence[int], *, drained: bool) -> None:
+    def __init__(
+        self,
+        search: Search,
+        position: Position,
+        kinds: Sequence[int],
+        *,
+        drained: bool,
+        by_hand: bool = False,
+    ) -> None:
         self.search, self.position, self.order = search, position, kinds
-        self.drained = drained
+        self.drained, self.by_hand = drained, by_hand
         self.states, self.change = search.states, search.change
         self.use = search.use_at(position)
         self.done = list(position.done)
@@ -225,16 +238,20 @@ class _StepSearch:
     def _extended(self) -> bool:
         """Add what can be added to the step; return whether anything was."""
         by_switches = [self._extend(kind) for kind in self.order]
-        by_hosts = [self._advance(host) for host in self.search.hosts]
+        by_hosts = [self._advance(host) for host in self.search.hosts if not self.by_hand]
         return any(by_switches) or any(by_hosts)
 
     def _extend(self, kind: int) -> bool:
         own, before = self.change.kinds[kind], self.done[kind]
-        if self.drained:
-            return self._extend_drained(kind, before)
+        due = self._due(kind, before)
+        if self.by_hand or self.drained:
+            left = due if self.by_hand else self._left(kind, before)
+            return self._extend_drained(kind, before, left)
+        if due:
+            return False
         batch: list[int] = []
         for number in range(len(own.units)):
-            if number in before or self.states.is_full(kind, batch):
+            if number in before or own.units[number].by_hand or self.states.is_full(kind, batch):
                 continue
             if not fits_updater(self.states, kind, before, (*batch, number)):
                 continue
@@ -245,12 +262,22 @@ class _StepSearch:
         self._take(kind, before, batch)
         return True
 
-    def _extend_drained(self, kind: int, before: Done) -> bool:
-        """Bring all that is left onto switches that carry no jobs: nothing of the way matters, only where it leads."""
+    def _due(self, kind: int, before: Done) -> Sequence[int]:
+        """Return what people have to do to a kind of switches before anything else is done."""
         left = sorted(self.search.all_units[kind] - before)
-        if not left or not self._is_safe(kind, before, left):
+        return left[:1] if left and self.change.kinds[kind].units[left[0]].by_hand else ()
+
+    def _left(self, kind: int, before: Done) -> Sequence[int]:
+        """Return what is left but for what people do; nothing as long as that comes first."""
+        units = self.change.kinds[kind].units
+        left = sorted(self.search.all_units[kind] - before)
+        return () if self._due(kind, before) else [number for number in left if not units[number].by_hand]
+
+    def _extend_drained(self, kind: int, before: Done, batch: Sequence[int]) -> bool:
+        """Bring units onto switches that carry no jobs: nothing of the way matters, only where it leads."""
+        if not batch or not self._is_safe(kind, before, batch):
             return False
-        self._take(kind, before, left)
+        self._take(kind, before, batch)
         return True
 
     def _take(self, kind: int, before: Done, batch: Sequence[int]) -> None:

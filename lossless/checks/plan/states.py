@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.model import operations_of
-from lossless.checks.plan.units import changed
+from lossless.checks.plan.units import changed, hwsku_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -106,8 +106,14 @@ class States:
 
     def _ends(self, kind: int, port: str, states: Sequence[State], use: Use) -> list[PlacedEnd]:
         """Return what a port does in some states, each behavior once."""
-        ends = (self.verdict(kind, state, use).ends.get(port) for state in states)
+        named = ((state, self._port(kind, port, state)) for state in states)
+        ends = (self.verdict(kind, state, use).ends.get(name) for state, name in named if name is not None)
         return list({end.behavior: end for end in ends if end is not None}.values())
+
+    def _port(self, kind: int, port: str, state: State) -> str | None:
+        """Return what a port of a link is called on the switch of a state; None: it has no such link."""
+        names = self.change.kinds[kind].port_names
+        return names.get(hwsku_of(self.config(kind, state)), {}).get(port) if names else port
 
 
 def _cables_m(old: Mapping[str, int], new: Mapping[str, int], use: Use) -> Mapping[str, int]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.sonic.capabilities.updater import release_of, releases
 from lossless.formats.sonic.capabilities.updater_rules import updater_table
 from lossless.formats.sonic.changes.patch import REFERRED, Operation, operations
 from lossless.formats.sonic.read.tables import PORT_MAPS
@@ -35,7 +36,8 @@ class Unit(NamedTuple):
     """Operations that are done together. ``ports`` are those whose rows change, none for rows that ports share.
 
     ``half`` are the operations of every second port or row: a unit that is done in part. ``is_unnamed``: it
-    adds rows that nothing refers to yet, or removes rows that nothing will refer to.
+    adds rows that nothing refers to yet, or removes rows that nothing will refer to. ``by_hand``: people do it, and the
+    switch is out of service meanwhile.
     """
 
     title: str
@@ -43,6 +45,7 @@ class Unit(NamedTuple):
     ports: tuple[str, ...]
     half: tuple[Operation, ...]
     is_unnamed: bool = False
+    by_hand: bool = False
 
     @property
     def comes_first(self) -> bool:
@@ -56,14 +59,49 @@ def units_of(
     """Return the units by which the owned tables of ``running`` become those of ``target``.
 
     ``dscps`` are those that jobs send or will send: each entry of theirs is a unit, all others of a map are one.
+    Another HWSKU is another switch, which comes with all of its rows. Rows change on the later of two releases.
     """
+    if (hwskus := [hwsku_of(side) for side in (running, target)]) and hwskus[0] != hwskus[1]:
+        return (_replaced(running, target),)
     members: dict[tuple[str, ...], dict[str, list[Operation]]] = {}
     free = _Unnamed(named_rows(running), named_rows(target))
     for operation in operations(running, target):
         for single in _by_row(operation, running):
             unit, member = _place(single, free, dscps)
             members.setdefault(unit, {}).setdefault(member, []).append(single)
-    return tuple(_unit(name, parts) for name, parts in members.items())
+    units = [_unit(name, parts) for name, parts in members.items()]
+    upgrade = _upgrade(running, target)
+    if upgrade is None:
+        return tuple(units)
+    return (upgrade, *units) if is_later(release_of(target), release_of(running)) else (*units, upgrade)
+
+
+def hwsku_of(config: Mapping[str, Any]) -> str:
+    """Return the HWSKU that a configuration is for, empty where it does not say."""
+    return str(config.get("DEVICE_METADATA", {}).get("localhost", {}).get("hwsku", ""))
+
+
+def is_later(release: str | None, than: str | None) -> bool:
+    """Return whether a release came out after another; ``master`` is the last."""
+    known = releases()
+    return release in known and than in known and known.index(release) > known.index(than)
+
+
+def _replaced(running: Mapping[str, Any], target: Mapping[str, Any]) -> Unit:
+    title = f"HWSKU {hwsku_of(running)} becomes {hwsku_of(target)}"
+    rows = (single for each in operations(running, target) for single in _by_row(each, running))
+    return Unit(title, tuple(rows), (), (), by_hand=True)
+
+
+def _upgrade(running: Mapping[str, Any], target: Mapping[str, Any]) -> Unit | None:
+    """Return the unit by which a switch gets another release, None where it keeps its own."""
+    before, after = release_of(running), release_of(target)
+    if before == after or before is None or after is None:
+        return None
+    version = Operation(
+        "replace", ("VERSIONS", "DATABASE", "VERSION"), target["VERSIONS"]["DATABASE"]["VERSION"]
+    )
+    return Unit(f"SONiC {before} becomes {after}", (version,), (), (), by_hand=True)
 
 
 def changed(config: Mapping[str, Any], done: Iterable[Operation]) -> Config:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from lossless.ground.documents.document import Document
-    from lossless.interfaces.api.plan_inputs import InService
+    from lossless.interfaces.api.plan_switches import InService
     from lossless.model.fabric.model import Fabric
 
 
@@ -91,7 +91,7 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     from lossless.formats.inputs.devices import name_in_intent
     from lossless.formats.inputs.hosts import hosts_of
     from lossless.formats.sonic.read.tables import Tables
-    from lossless.interfaces.api.plan_inputs import InService
+    from lossless.interfaces.api.plan_switches import InService
     from lossless.output.render.drift import hostname_of
 
     inputs = gather(current)

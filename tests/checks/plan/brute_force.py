@@ -225,6 +225,10 @@ class Walk:
 
     def _applied(self, config: Config, batch: PlannedBatch, where: str) -> Config:
         """Return a configuration with a batch in it, by somebody else's RFC 6902."""
+        if batch.how == "by hand":
+            # Another release keeps the rows.
+            assert ({*batch.after}, batch.operations) == ({"VERSIONS"}, ()), where
+            return config
         self._compare(config, batch.before, f"{where} before")
         padded = copy.deepcopy(config)
         result: Config = jsonpatch.apply_patch(padded, [step.as_json() for step in batch.operations])

@@ -116,9 +116,11 @@ def bench_of(current: Path, target: Path, folder: Path, files: Path | None = Non
     """Return what a plan is carried out on; ``files`` are those in service, else they are rendered from ``current``."""
     old, new = fabric_at(current), fabric_at(target)
     start = _files(files) if files else _running(old, current)
-    _write(folder / "start", start)
+    _write(folder / "start", {name: _upgraded(config, new) for name, config in start.items()})
     render(target, folder / "goal", base_dir=folder / "start")
-    goal = _files(folder / "goal")
+    # Another release keeps the rows, and its version is no row of a plan.
+    versions = {name: config.get("VERSIONS") for name, config in start.items()}
+    goal = {name: {**config, "VERSIONS": versions[name]} for name, config in _files(folder / "goal").items()}
     links = [((link.a, link.a_port), (link.b, link.b_port)) for link in new.links if not link.to_host]
     return Bench(
         start,
@@ -135,13 +137,22 @@ def bench_of(current: Path, target: Path, folder: Path, files: Path | None = Non
     )
 
 
+def _upgraded(config: Config, target: Fabric) -> Config:
+    """Return a configuration as it is on a switch with the release of the target."""
+    version = {"VERSIONS": {"DATABASE": {"VERSION": _version(target.switches[0].release)}}}
+    return {**config, **(version if "VERSIONS" in config else {})}
+
+
+def _version(release: str | None) -> str:
+    return {"master": "master_01"}.get(release or "", f"version_{release}_01")
+
+
 def files_of(current: Path, folder: Path) -> Path:
     """Return a folder of files in service: an intent rendered onto what devices of its fabric would have besides."""
     fabric = fabric_at(current)
     bases = {switch.name: base_of(fabric, switch) for switch in fabric.switches}
     for switch in fabric.switches:
-        version = {"master": "master_01"}.get(switch.release or "", f"version_{switch.release}_01")
-        bases[switch.name]["VERSIONS"] = {"DATABASE": {"VERSION": version}}
+        bases[switch.name]["VERSIONS"] = {"DATABASE": {"VERSION": _version(switch.release)}}
     _write(folder / "base", bases)
     render(current, folder / "files", base_dir=folder / "base")
     return folder / "files"

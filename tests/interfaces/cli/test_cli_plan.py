@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -161,6 +162,34 @@ def test_a_fault_of_the_start_neither_stops_a_plan_nor_is_kept(cli: Cli, running
     assert [step["kind"] for step in steps] == ["change", "change", "jobs", "change"]
     first = {group["group"]: [*group["batches"][0]["titles"]] for group in steps[0]["switches"]}
     assert first["leaf-1"] == ["DSCP_TO_TC_MAP|AZURE|24 becomes 3", "PFC_WD"]
+
+
+@pytest.mark.parametrize(
+    ("uplink", "said"),
+    [("8", "move its hosts to the second ToR first"), ("1", "too little to carry all of them")],
+)
+def test_hosts_move_to_the_second_tor_where_it_carries_them(uplink: str, said: str, cli: Cli) -> None:
+    dual = OLD.replace("leaves: 2", "dual_tor: true\n    oversubscription: 8\n    leaves: 2")
+    dual = re.sub(r"uplinks: \d+ x", f"uplinks: {uplink} x", dual)
+    longer = dual.replace("host: 3m", "host: 10m")
+    outcome = cli("plan", written("dual.yaml", dual), written("longer.yaml", longer), "--format", "json")
+    step = json.loads(outcome.out)["steps"][0]
+    assert any(said in line for line in step["by_hand"])
+
+
+def test_hosts_of_an_mclag_peer_are_not_said_to_have_single_links(cli: Cli, running: Path) -> None:
+    for leaf in ("leaf1", "leaf2"):
+        file = running / leaf / "config_db.json"
+        data = json.loads(file.read_text(encoding="utf-8"))
+        data["MCLAG_DOMAIN"] = {
+            "1": {"source_ip": "10.0.0.1", "peer_ip": "10.0.0.2", "peer_link": "PortChannel1"}
+        }
+        file.write_text(json.dumps(data), encoding="utf-8")
+    less = written("less.yaml", OLD.replace("host: 3m", "host: 10m"))
+    step = json.loads(cli("plan", str(running), less, "--format", "json").out)["steps"][0]
+    said = [line for line in step["by_hand"] if line.startswith("leaf")]
+    assert any("second ToR" in line for line in said)
+    assert not any("single links" in line for line in said)
 
 
 @pytest.mark.parametrize(("options", "at_once"), [((), 1), (("--max-ports-down", "2"), 2)])

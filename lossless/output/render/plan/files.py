@@ -70,14 +70,23 @@ def _as_they_are(shared: Mapping[str, str], scripts: Mapping[str, str]) -> Itera
 def _places(plan: Plan) -> Iterator[tuple[PlanStep, StepPlace]]:
     """Yield each step with its folder; a rollback begins with a first step of its own."""
     for step in plan.steps:
-        yield step, StepPlace(f"step-{step.number:02}", f"Step {step.number} of {len(plan.steps)}")
+        yield _run(step), StepPlace(f"step-{step.number:02}", f"Step {step.number} of {len(plan.steps)}")
     for after, back in zip(plan.steps, plan.rollback, strict=True):
         for step in back:
             folder = f"rollback-from-{after.number:02}/step-{step.number:02}"
             yield (
-                step,
+                _run(step),
                 StepPlace(folder, f"Rollback from step {after.number}, step {step.number} of {len(back)}"),
             )
+
+
+def _run(step: PlanStep) -> PlanStep:
+    """Return a step without the switches that people replace or upgrade: no file does that."""
+    return step._replace(
+        switches=tuple(
+            group for group in step.switches if any(batch.how != "by hand" for batch in group.batches)
+        )
+    )
 
 
 def _step_files(

@@ -1,0 +1,249 @@
+"""Kinds of switches of a change: what they run, what is to run there, and what people do to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.checks.plan.model import PlannedKind, SecondTor
+from lossless.checks.plan.units import hwsku_of, is_later
+from lossless.formats.sonic.capabilities.updater import release_of, releases
+from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
+from lossless.formats.sonic.capabilities.updater_verdict import model_refusals
+from lossless.formats.sonic.from_model.tables import tables
+from lossless.ground.basics.errors import Problem, RenderError
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
+from lossless.model.fabric.tier import known_tier
+from lossless.output.render.drift import drift_of, hostname_of
+from lossless.output.render.switches import contents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Fabric, Switch
+
+
+class InService(NamedTuple):
+    """What is in service: the configuration of each switch by its name, from which files.
+
+    ``fabric`` is the intent that was rendered into them, None where they are files of switches; ``hosts`` are those
+    that were read.
+    """
+
+    documents: Mapping[str, Document]
+    fabric: Fabric | None
+    hosts: Mapping[str, HostQos]
+    source: str
+
+
+class SwitchPair(NamedTuple):
+    """A switch that runs something, and what is to run there."""
+
+    name: str
+    running: Document
+    target: Switch
+
+
+def complete_rows(switch: Switch) -> dict[str, Any]:
+    """Return what a switch runs where its intent was rendered on a file with its ports alone, but for its name."""
+    return {**_port_rows(switch), **tables(switch)}
+
+
+def named_rows_of(switch: Switch, rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return rows of several switches as those of one, with its name."""
+    rendered = rows.get("DEVICE_METADATA", {}).get("localhost", {})
+    hwsku = switch.hwsku_name if isinstance(switch.hwsku_name, str) else ""
+    return {**rows, "DEVICE_METADATA": {"localhost": {"hostname": switch.device, "hwsku": hwsku, **rendered}}}
+
+
+def _port_rows(switch: Switch) -> dict[str, Any]:
+    rows = {
+        port.name: {
+            "admin_status": "up",
+            "speed": str((port.speed_bps or 0) // 10**6),
+            **({"lanes": ",".join(map(str, port.spec.lanes))} if port.spec else {}),
+            **({"mtu": str(port.mtu_bytes)} if isinstance(port.mtu_bytes, int) else {}),
+        }
+        for port in switch.ports
+        if port.placed and port.admin_up is not False
+    }
+    return {"PORT": rows}
+
+
+class _Sides(NamedTuple):
+    """The configuration of a switch before and after, and the release of each."""
+
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    releases: tuple[str | None, str | None]
+
+
+def kind_of_switches(
+    group: Sequence[SwitchPair], number: int, running: InService, target: Fabric, problems: list[Problem]
+) -> PlannedKind | None:
+    """Return switches that are the same before and after, None where problems keep them from being planned for."""
+    first = group[0]
+    old = next((s for s in running.fabric.switches if s.name == first.name), None) if running.fabric else None
+    sides = _sides(first, old)
+    if isinstance(sides, str):
+        file = running.source if running.fabric else first.running.file
+        problems.extend(Problem(file, None, None, line) for line in sides.splitlines())
+        return None
+    is_replaced = hwsku_of(sides.before) != hwsku_of(sides.after)
+    cables_m, new_cables_m = (_cables_m(old), _cables_m(first.target)) if old else ({}, {})
+    if is_replaced:
+        cables_m = new_cables_m = {
+            port: max(cables_m.get(port, 0), new_cables_m.get(port, 0)) for port in {*cables_m, *new_cables_m}
+        }
+    return PlannedKind(
+        title=str(number),
+        devices=tuple(pair.name for pair in group),
+        running={**sides.before},
+        target={**sides.after},
+        units=(),
+        updater=UpdaterDevice(hwsku_of(sides.before), _later(*sides.releases)),
+        cables_m=cables_m,
+        new_cables_m=new_cables_m,
+        second_tor=_second_tor(first.target, sides.before),
+        unpatchable=() if running.fabric else tuple(_model_refusals(sides.before, sides.after)),
+        host_ports=frozenset(port.name for port in first.target.ports if port.leads_to == "host"),
+        port_names=_port_names(first, running.fabric, target) if is_replaced and running.fabric else {},
+    )
+
+
+def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
+    """Return what a switch runs and is to run, or why that is not known."""
+    stated = old.release if old else pair.target.release
+    before = release_of(pair.running.data) or stated
+    after = pair.target.release or before
+    for release in (before, after):
+        if release not in releases():
+            what = f"SONiC {release}, whose updater is not known" if release else "an unknown release"
+            fix = "state sonic.release in the intent" if not release else f"known are {listed(releases())}"
+            return f"{pair.name} runs {what}; {fix}"
+    if pair.target.hwsku is None:
+        return f"{pair.name}: HWSKU {hwsku_of(pair.running.data)} is not known; name its profile"
+    hwsku = hwsku_of(pair.running.data)
+    if hwsku not in ("", pair.target.hwsku_name):
+        if old is None:
+            fix = "to plan for another switch in its place, name the intent in service instead of files"
+            return f"{pair.name} is a {hwsku}, and {pair.target.hwsku_name} in the target; {fix}"
+        return _Sides(
+            pair.running.data, named_rows_of(pair.target, complete_rows(pair.target)), (before, after)
+        )
+    running = pair.running if before == after else _of_release(pair.running, before)
+    base = running if before == after else _of_release(pair.running, after)
+    try:
+        _, wanted = contents(pair.target._replace(name=_hostname(pair)), base)
+    except RenderError as error:
+        return "\n".join(error.lines)
+    if not old and not drift_of(pair.target, base).rows:
+        # What only the spelling differs in is no change, as in diff.
+        wanted = base.data
+    return _Sides(running.data, wanted, (before, after))
+
+
+def _of_release(document: Document, release: str | None) -> Document:
+    """Return a configuration as one of a release."""
+    version = {"VERSIONS": {"DATABASE": {"VERSION": f"version_{release}_01"}}}
+    return plain_document(document.file, {**document.data, **version})
+
+
+def plain_document(file: str, data: dict[str, Any]) -> Document:
+    """Return a document of data that was not written as text."""
+    from lossless.ground.documents.document import Document
+
+    return Document(file, "", data, _NoPlaces())
+
+
+class _NoPlaces:
+    """Places of data without a text: none."""
+
+    def places(self, paths: object) -> dict[Any, Any]:
+        """Return no place."""
+        raise LookupError(paths)
+
+
+def _later(before: str | None, after: str | None) -> str:
+    """Return the release on which rows change: the later one."""
+    return str(after if is_later(after, before) else before)
+
+
+def _port_names(pair: SwitchPair, before: Fabric, after: Fabric) -> dict[str, dict[str, str]]:
+    """Return, by HWSKU, what the ports of a switch's links are called before and after, by their names after."""
+    old, new = (_ports_by_neighbor(pair.name, fabric) for fabric in (before, after))
+    return {
+        hwsku_of(pair.running.data): {port: old[key] for key, port in new.items() if key in old},
+        str(pair.target.hwsku_name): {port: port for port in new.values()},
+    }
+
+
+def _ports_by_neighbor(name: str, fabric: Fabric) -> dict[tuple[str, int], str]:
+    """Return the ports of a switch by what they lead to, and the how manieth link to it they are."""
+    ports: dict[tuple[str, int], str] = {}
+    links: dict[str, int] = {}
+    for link in fabric.links:
+        for own, port, far in ((link.a, link.a_port, link.b), (link.b, link.b_port, link.a)):
+            if own == name:
+                links[far] = links.get(far, 0) + 1
+                ports[far, links[far]] = port
+    return ports
+
+
+def _second_tor(switch: Switch, running: Mapping[str, Any]) -> SecondTor | None:
+    """Return the second switch of a leaf's hosts, a dual ToR or an MCLAG peer; None where there is none."""
+    if switch.qos.tunnel is not None:
+        moved_by = "config muxcable mode standby all"
+    elif running.get("MCLAG_DOMAIN"):
+        moved_by = "config interface shutdown of the port channels that lead to them"
+    else:
+        return None
+    speeds = [(port.leads_to == "host", port.speed_bps or 0) for port in switch.ports if port.placed]
+    down = sum(bps for to_host, bps in speeds if to_host)
+    return SecondTor(moved_by, down, sum(bps for to_host, bps in speeds if not to_host))
+
+
+def _model_refusals(running: Mapping[str, Any], target: Mapping[str, Any]) -> Iterator[UpdateRefusal]:
+    """Yield what SONiC's models refuse of either configuration: the updater loads both before it does anything."""
+    for whole in (running, target):
+        yield from model_refusals(whole, None)
+
+
+def _hostname(pair: SwitchPair) -> str:
+    return hostname_of(pair.running) or pair.name
+
+
+def _cables_m(switch: Switch) -> dict[str, int]:
+    return {port.name: port.cable.real_m for port in switch.ports if isinstance(port.cable.real_m, int)}
+
+
+def mixed_releases(groups: Sequence[Sequence[SwitchPair]], kinds: Sequence[PlannedKind]) -> Iterator[Problem]:
+    """Yield tiers whose switches run several releases: they are half way through an upgrade."""
+    by_tier: dict[str, dict[str, list[str]]] = {}
+    for group, kind in zip(groups, kinds, strict=True):
+        release = release_of(kind.running) or kind.updater.release
+        by_tier.setdefault(_role(group[0].target), {}).setdefault(release, []).extend(kind.devices)
+    for role, names in by_tier.items():
+        if len(names) > 1:
+            each = ", ".join(
+                f"{release} ({listed(devices, 3)})" for release, devices in sorted(names.items())
+            )
+            message = f"switches of one tier ({role}) run several releases: {each}; finish the upgrade first"
+            yield Problem(groups[0][0].running.file, None, None, message)
+
+
+def _role(switch: Switch) -> str:
+    tier = known_tier(switch.tier) if switch.tier is not UNKNOWN else None
+    return tier.word if tier is not None else "switch"
+
+
+def titled(kinds: Sequence[PlannedKind], groups: Sequence[Sequence[SwitchPair]]) -> Iterator[PlannedKind]:
+    """Yield kinds with names of their own: the tier, with a number where there are several."""
+    roles = [_role(group[0].target) for group in groups]
+    for number, (kind, role) in enumerate(zip(kinds, roles, strict=True)):
+        nth = roles[: number + 1].count(role)
+        yield kind._replace(title=f"{role} {nth}" if roles.count(role) > 1 else role)
