@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
 from tests.output.render.plan import processes
+from tests.output.render.plan.manager_host import ManagerHost
 from tests.output.render.plan.switches import FakeSwitch, write_script
 
 _SSH = """#!/bin/bash
@@ -88,6 +89,12 @@ class FakeFabric:
             (self._folder / name / place).mkdir(parents=True)
         path = f"{nic / 'bin'}:{os.environ['PATH']}"
         self._environment(name, {"PATH": path, "SYSFS_ROOT": str(made.sysfs)})
+        return made
+
+    def manager(self, name: str, *, state: str, conf: str) -> ManagerHost:
+        """Add the host of a subnet manager."""
+        made = ManagerHost(self._folder / name, state=state, conf=conf)
+        self._environment(name, made.environment)
         return made
 
     def place(self, name: str) -> Path:
