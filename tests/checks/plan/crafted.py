@@ -9,7 +9,8 @@ from lossless.checks.plan.assemble import PlanLimits, plan_of
 from lossless.checks.plan.evaluation import Evaluator
 from lossless.ground.documents import load
 from lossless.interfaces.api.options import Options
-from lossless.interfaces.api.plan_inputs import InService, change_of
+from lossless.interfaces.api.plan_inputs import change_of
+from lossless.interfaces.api.plan_switches import InService
 from lossless.model.hardware.load import hardware_finder
 from tests.checks.plan.brute_force import Bench, Walk
 from tests.checks.plan.drawn_changes import Data, bench_of, fabric_at, files_of, intent

@@ -46,7 +46,7 @@ def crossings(
 
 
 def dependencies(found: Iterable[Crossing]) -> Dependencies:
-    """Return the buffers that can wait for each other: packets come in with a priority, and wait with the same."""
+    """Return which buffer waits for which: packets come in with a priority, and wait with the same."""
     graph: Dependencies = {}
     for each in found:
         if each.paused is not None and each.out.obeyed == each.paused:

@@ -14,7 +14,7 @@ import pytest
 
 from lossless.api import plan
 from lossless.ground.basics.errors import InputError
-from lossless.interfaces.api.plan_inputs import plain_document
+from lossless.interfaces.api.plan_switches import plain_document
 from tests.checks.plan.brute_force import Place, Walk
 from tests.checks.plan.crafted import crafted
 from tests.checks.plan.crossings import Crossing, faults_across

@@ -100,7 +100,7 @@ def test_packets_between_ports_of_two_sets_of_maps_are_lost(tmp_path: Path, shap
 
 
 def test_hosts_that_nobody_has_read_take_in_a_dscp_before_any_of_them_sends_it(tmp_path: Path) -> None:
-    """On the way back too: as long as all do both in one step, one sends what another does not take in."""
+    """In the rollback too: as long as all do both in one step, one sends what another does not take in."""
     plan = crafted(tmp_path, {}, lambda _, __: None, {"dscp": 24}).plan()
     for step in (*plan.steps, *(step for back in plan.rollback for step in back)):
         said = ", ".join([*(group.title for group in step.hosts), *step.by_hand])

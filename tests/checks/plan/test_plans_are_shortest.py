@@ -37,11 +37,11 @@ CHANGES = {
     **NAMED,
     "dynamic buffer model and another DSCP": (DYNAMIC, {**DYNAMIC, "model": "dynamic", "dscp": 24}),
 }
-WAYS = [(name, "forth") for name in NAMED] + [(name, "back") for name in CHANGES]
+DIRECTIONS = [(name, "forth") for name in NAMED] + [(name, "back") for name in CHANGES]
 
 
 class Searched(NamedTuple):
-    """The change between two intents, what it is carried out on, and its way back."""
+    """The change between two intents, what it is carried out on, and its rollback."""
 
     change: FabricChange
     bench: Bench
@@ -52,7 +52,7 @@ class Searched(NamedTuple):
         return Search(self.change, Evaluator(hardware_finder(())))
 
     def back(self) -> Searched:
-        """Return the way back from the goal."""
+        """Return the rollback from the goal."""
         search, bench = self.search, self.bench
         change = backward(search.states, search.goal(), self.change.wanted)
         return Searched(
@@ -98,11 +98,11 @@ def fewest_steps(made: Searched, limit: int, most_states: int = MOST_STATES) -> 
     return 1 if fewest == 0 and any(kind.units for kind in made.change.kinds) else fewest
 
 
-@pytest.mark.parametrize(("name", "way"), WAYS)
-def test_a_named_change_takes_the_fewest_steps(name: str, way: str) -> None:
+@pytest.mark.parametrize(("name", "direction"), DIRECTIONS)
+def test_a_named_change_takes_the_fewest_steps(name: str, direction: str) -> None:
     before, after = CHANGES[name]
     made = searched(json.dumps(intent(**before)), json.dumps(intent(**after)))
-    assert_shortest(made if way == "forth" else made.back())
+    assert_shortest(made if direction == "forth" else made.back())
 
 
 @pytest.mark.parametrize("name", ORDERS)

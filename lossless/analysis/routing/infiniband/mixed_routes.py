@@ -1,9 +1,9 @@
 """Old and new routes of a subnet at the same time: what can wait for what while a manager sets switch after switch.
 
 On the way each switch has its old or its new table, for each destination by itself, and packets that came in by an old
-hop leave by a new one. So a wait is possible from each channel by which a packet to a destination can arrive to each
-channel by which either table sends it on. Where all these waits together have no cycle, no order of setting switches
-can close one; where they have one, a transition can deadlock although both routings are free of loops
+hop leave by a new one. So each channel by which a packet for a destination can come in may wait for each channel by
+which either table sends it on. Where all these waits together have no cycle, no order of setting switches
+can close one; where they have one, a transition can deadlock although neither old nor new routes have loops
 (W. Dally and C. Seitz, IEEE Trans. Computers C-36(5), 1987, of the graph that has a cycle or not).
 
 Of each engine every path is taken that it could choose, not only the one that it does: then it does not matter how ties

@@ -1,4 +1,4 @@
-"""Which place of its table a P_Key gets on ports in service: those that are there keep theirs, others come behind.
+"""Which place of its table a P_Key gets on ports in service: old keys keep theirs, new ones come behind.
 
 Source: linux-rdma/opensm opensm/osm_pkey_mgr.c @fa74b98 (pkey_mgr_process_physical_port, pkey_mgr_update_port): with
 keep_pkey_indexes a key that goes leaves its place empty, and a new one gets the place after the last that was used.

@@ -224,7 +224,7 @@ def _lost(old: Subnet, new: Subnet) -> Iterator[str]:
 
 
 def _sharp(old: Subnet, new: Subnet) -> Iterator[str]:
-    """Yield a SHARP that ends, or changes, under jobs that use it."""
+    """Yield that SHARP ends, or changes, under jobs that use it."""
     before, after = _told(old), _told(new)
     if before is not None and before != after:
         yield "jobs that use SHARP lose their trees where its manager ends or starts again"

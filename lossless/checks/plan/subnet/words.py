@@ -79,6 +79,6 @@ def notes(change: SubnetChange) -> Iterator[str]:
     before = key_tables(old)
     if any({*map(base_of, keys)} - {*map(base_of, before[hca])} for hca, keys in key_tables(new).items()):
         yield (
-            "P_Keys that are added get the place after the last: check the places that jobs use with smpquery pkeys "
-            "before they start"
+            "P_Keys that are added get the place after the last: check the places that jobs use before they start, "
+            "with `smpquery pkeys`"
         )
