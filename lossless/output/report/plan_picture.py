@@ -128,7 +128,9 @@ def _of_files(step: Data, name: str) -> str:
 def _by_hand(step: Data) -> str:
     if step["kind"] != "change":
         return str(step["title"])
-    return "drain" if any(group["drained"] for group in step["switches"]) else ""
+    drained = "drain" if any(group["drained"] for group in step["switches"]) else ""
+    brought_in = {batch["how"] for group in step["switches"] for batch in group["batches"]}
+    return ", ".join(filter(None, [drained, "upgrade or replace" if "by hand" in brought_in else ""]))
 
 
 def _folded(text: str) -> tuple[str, ...]:
