@@ -189,8 +189,9 @@ def _at_hop(view: View, transit: _Transit, dscp: int, findings: Sequence[Finding
         is_egress = loss.why.startswith(f"{hop.egress.port} obeys")
         yield from _at_ports(transit.egress if is_egress else transit.ingress, dscp, loss.stage, loss.why)
     group = hop.stages.priority_group
-    if group.generated:
-        # Where a row has gone, the buffer manager writes another one when the port comes up, not before.
+    if group.generated and transit.ingress.switch.qos.buffer_model == "traditional":
+        # Where a row has gone, the buffer manager writes another one when the port comes up, not before. In the
+        # dynamic model it computes those that there are: a group without a row is lossy there.
         why = f"PG {group.lookup.target} of {hop.ingress.port} has no row"
         yield from _at_ports(transit.ingress, dscp, "generated", why)
     if hop.stages.watchdog.watched is False:

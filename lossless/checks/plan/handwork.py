@@ -37,11 +37,11 @@ def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches])
             yield f"{own.title}: {reached_by(own, host)}"
     for own_change, group in zip(step.switches, groups, strict=True):
         if group.drained:
-            yield _drain(change.kinds[own_change.kind], group, whole=own_change.drained)
+            yield _drain(change, change.kinds[own_change.kind], group, whole=own_change.drained)
         yield from (_replacement(group, batch) for batch in group.batches if batch.how == "by hand")
 
 
-def _drain(kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
+def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
     """Return how traffic leaves switches, or ports of them, before they change."""
     down = {port for batch in group.batches for port in batch.ports_down}
     pace = f"{group.at_once} of {len(kind.devices)} switches at a time"
@@ -52,16 +52,22 @@ def _drain(kind: PlannedKind, group: PlannedSwitches, *, whole: bool) -> str:
             f"{group.name}: the ports go down one after another; shut down the BGP session of each first, the "
             f"other {len(down) - 1} carry its traffic meanwhile ({pace})"
         )
-    if len(kind.devices) < 2:
+    tier = sum(len(other.devices) for other in change.kinds if _tier(other) == _tier(kind))
+    if tier < 2:
         only = kind.devices[0]
         return (
-            f"{group.name}: {only} is the only one of its kind, no other carries its traffic: stop all jobs"
+            f"{group.name}: {only} is the only one of its tier, no other carries its traffic: stop all jobs"
         )
-    left = len(kind.devices) - (group.at_once or 1)
+    left = tier - (group.at_once or 1)
     return (
         f"{group.name}: take traffic off the switch first (TSA), and back on after (TSB); {left} of "
-        f"{len(kind.devices)} carry on ({pace})"
+        f"{tier} carry on ({pace})"
     )
+
+
+def _tier(kind: PlannedKind) -> str:
+    """Return the tier of a kind of switches: its title without the number."""
+    return kind.title.rstrip("0123456789 ")
 
 
 def _replacement(group: PlannedSwitches, batch: PlannedBatch) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -70,13 +71,49 @@ class HostGroup(NamedTuple):
     qos: HostQos
 
 
+ManagerState = Literal["standby", "master"]
+TakenBy = Literal["hup", "restart", "nothing"]
+"""What brings files into force: SIGHUP to opensm, a restart of it, or nothing, as who reads them does so by itself."""
+
+
+class FileChange(NamedTuple):
+    """A file that a host gets, or loses: where it goes, and its text before and after, None where there is none.
+
+    ``keys`` are those that differ in it, of opensm.conf alone.
+    """
+
+    name: str
+    target: str
+    before: str | None
+    after: str | None
+    keys: tuple[str, ...] = ()
+
+
+class FileGroup(NamedTuple):
+    """Hosts that get the same files in a step, in the order in which these come into their places.
+
+    ``states`` is what the subnet manager there has to be before the change and is after it, None where the files are
+    not of one; ``device`` is the adapter by which it is asked. ``why`` says why it is no SIGHUP. ``log`` is its log.
+    """
+
+    name: str
+    devices: tuple[str, ...]
+    files: tuple[FileChange, ...]
+    how: TakenBy = "nothing"
+    states: tuple[ManagerState, ManagerState] | None = None
+    device: str = ""
+    why: tuple[str, ...] = ()
+    log: str = ""
+
+
 Impact = Literal["none known", "unknown", "interrupted"]
 
 
 class PlanStep(NamedTuple):
-    """One step. ``in_use`` are the DSCPs that jobs send in it; ``seconds`` is how long it takes at most.
+    """One step. ``in_use`` are the DSCPs, or service levels, that jobs send on; ``seconds`` how long it takes at most.
 
-    ``interrupts`` says what is touched, ``by_hand`` what people do: drain, restart jobs, change cables.
+    ``interrupts`` says what is touched, ``by_hand`` what people do: drain, restart jobs, change cables. ``files`` are
+    those of hosts of an InfiniBand subnet, one group after another.
     """
 
     number: int
@@ -88,6 +125,12 @@ class PlanStep(NamedTuple):
     seconds: int
     interrupts: tuple[str, ...]
     by_hand: tuple[str, ...]
+    files: tuple[FileGroup, ...] = ()
+
+
+Transport = Literal["rocev2", "infiniband"]
+_CLASSES: dict[Transport, str] = {"rocev2": "dscps", "infiniband": "service_levels"}
+"""What jobs are told apart by, as plan.json has it."""
 
 
 class Plan(NamedTuple):
@@ -108,6 +151,7 @@ class Plan(NamedTuple):
     represented: str
     notes: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = {}
+    transport: Transport = "rocev2"
 
     def to_data(self) -> dict[str, Any]:
         """Return the plan as plain data, as plan.json has it: switches are named once, by group."""
@@ -116,8 +160,7 @@ class Plan(NamedTuple):
             "id": self.id,
             "current": self.current,
             "target": self.target,
-            "dscps_before": list(self.sent),
-            "dscps_after": list(self.wanted),
+            **_of_transport(self),
             "states_evaluated": self.evaluated,
             "states_represented": self.represented,
             "notes": list(self.notes),
@@ -127,17 +170,25 @@ class Plan(NamedTuple):
         }
 
 
+def _of_transport(plan: Plan) -> dict[str, Any]:
+    named = {} if plan.transport == "rocev2" else {"transport": plan.transport}
+    classes = _CLASSES[plan.transport]
+    return {**named, f"{classes}_before": list(plan.sent), f"{classes}_after": list(plan.wanted)}
+
+
 def _step(step: PlanStep, plan: Plan) -> dict[str, Any]:
+    files = {} if plan.transport == "rocev2" else {"files": [_files(group) for group in step.files]}
     return {
         "number": step.number,
         "kind": step.kind,
         "title": step.title,
-        "dscps_in_use": list(step.in_use),
+        f"{_CLASSES[plan.transport]}_in_use": list(step.in_use),
         "seconds": step.seconds,
         "interrupts": list(step.interrupts),
         "by_hand": list(step.by_hand),
         "switches": [_switches(group, plan) for group in step.switches],
         "hosts": [_hosts(group) for group in step.hosts],
+        **files,
     }
 
 
@@ -168,3 +219,29 @@ def _batch(batch: PlannedBatch) -> dict[str, Any]:
 
 def _hosts(group: HostGroup) -> dict[str, Any]:
     return {"group": group.name, "hosts": list(group.hosts), "title": group.title}
+
+
+def _files(group: FileGroup) -> dict[str, Any]:
+    """Return a group with the checksums of its files: without lines of keys, which hosts alone have."""
+    return {
+        "group": group.name,
+        "devices": list(group.devices),
+        "how": group.how,
+        "why": list(group.why),
+        "states": None if group.states is None else list(group.states),
+        "files": [
+            {
+                "name": file.name,
+                "target": file.target,
+                "keys": list(file.keys),
+                "before": sha256(file.before),
+                "after": sha256(file.after),
+            }
+            for file in group.files
+        ],
+    }
+
+
+def sha256(text: str | None) -> str | None:
+    """Return the checksum of a text, None of none."""
+    return None if text is None else hashlib.sha256(text.encode()).hexdigest()

@@ -9,7 +9,7 @@ ibv_global_route). So jobs send both DSCPs from the step on in which hosts chang
 
 from __future__ import annotations
 
-from itertools import islice, permutations
+from itertools import islice, pairwise, permutations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.batches import batch_of, fits_updater
@@ -75,7 +75,9 @@ class Search:
     def order(self) -> Order:
         """Return the steps from start to goal: the fewest that were found, then those that take fewest ports down."""
         orders = [
-            steps for asked in self._searches() if (steps := self._steps(self.start(), asked)) is not None
+            self._joined(steps)
+            for asked in self._searches()
+            if (steps := self._steps(self.start(), asked)) is not None
         ]
         steps = min(orders, key=_cost) if orders else self.stopped()
         return Order(
@@ -108,6 +110,16 @@ class Search:
             steps.append(placed)
             position = placed.after
         return tuple(steps) if position == self.goal() else None
+
+    def _joined(self, steps: tuple[PlacedStep, ...]) -> tuple[PlacedStep, ...]:
+        """Return steps with those left out that switches can do while they are drained for the next one anyway."""
+        for number, (first, second) in enumerate(pairwise(steps)):
+            if first.step.kind == "change" and any(change.drained for change in second.step.switches):
+                before = steps[number - 1].after if number else self.start()
+                both = _StepSearch(self, before, tuple(self._kinds), drained=True).result()
+                if both is not None and both.after == second.after:
+                    return self._joined((*steps[:number], both, *steps[number + 2 :]))
+        return steps
 
     def _step(self, position: Position, kinds: Sequence[int], *, drained: bool) -> PlacedStep | None:
         if not position.recabled and self._can_recable(position):

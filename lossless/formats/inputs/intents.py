@@ -130,7 +130,7 @@ def no_fabric(document: Document) -> Problem:
     """Return the problem where a fabric with PFC and buffers is needed, and an intent declares a subnet."""
     message = (
         "transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits instead, "
-        "can be linted, rendered, checked by opensm, and asked for its topology and for workloads"
+        "can be linted, rendered, planned, checked by opensm, and asked for its topology and for workloads"
     )
     return at_transport(document, message)
 

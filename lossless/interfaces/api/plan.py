@@ -28,7 +28,8 @@ def plan(
 ) -> Plan:
     """Return the steps by which a fabric in service becomes what an intent declares, and the rollback from each.
 
-    ``current`` is the intent that was rendered into the fabric, or files of its switches, and of its hosts too.
+    ``current`` is the intent that was rendered into the fabric, or files of its switches, and of its hosts too; of an
+    InfiniBand subnet it is an intent.
     ``options.rdma_dscps`` names the DSCPs that jobs send now, where neither says so.
 
     Raises:
@@ -38,9 +39,13 @@ def plan(
     from lossless.checks.plan.evaluation import Evaluator
     from lossless.formats.inputs.fabrics import intent_at
     from lossless.interfaces.api.plan_inputs import change_of
+    from lossless.interfaces.api.plan_subnets import plan_of_subnet, subnet_intents
     from lossless.model.hardware.load import hardware_finder
 
     document = intent_at(target)
+    subnets = subnet_intents(current, document)
+    if subnets is not None:
+        return plan_of_subnet(*subnets, limits or PlanLimits(), options)
     running = _running(current, options)
     change = change_of(running, _fabric(target, options), options)
     evaluator = Evaluator(hardware_finder(options.profile_dirs))
@@ -54,22 +59,13 @@ def _fabric(intent: str | PathLike[str], options: Options) -> Fabric:
         InputError: it cannot be read, or rules find errors in it.
     """
     from lossless.formats.inputs.fabrics import intent_at
+    from lossless.interfaces.api.errors_of_intents import require_no_errors
     from lossless.interfaces.api.render import sound_fabric
 
     document = intent_at(intent)
     report, fabric = sound_fabric(document, options)
-    if fabric is None:
-        errors = [finding for finding in report.findings if finding.severity == "error"]
-        spans = {finding.origin: document.locate(finding.origin.path) for finding in errors}
-        raise InputError(
-            Problem(
-                document.file,
-                spans[each.origin].line,
-                spans[each.origin].column,
-                f"{each.code} {each.message}",
-            )
-            for each in errors
-        )
+    require_no_errors(report, document)
+    assert fabric is not None
     return fabric
 
 
@@ -156,6 +152,9 @@ def plan_progress(
 
     file = os.path.join(plan_dir, "plan.json")
     told = _read_plan(file)
+    if told.get("transport") == "infiniband":
+        says = "a plan of an InfiniBand subnet: run.sh --check says on each host how far it is"
+        raise InputError([Problem(file, None, None, says)])
     running = _deployed(configs, DEFAULT_OPTIONS).documents
     known = devices_of(told)
     strangers = [name for name in running if name not in known]

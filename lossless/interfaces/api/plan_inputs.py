@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.checks.plan.model import FabricChange, HostKind, PlannedHostLink, PlannedKind, PlannedLink
 from lossless.checks.plan.units import units_of
+from lossless.checks.rules.pfc.priorities import paused_priority
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
@@ -24,6 +25,7 @@ from lossless.interfaces.api.plan_switches import (
     plain_document,
     titled,
 )
+from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import View
 from lossless.model.hardware.load import hardware_finder
 
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.documents.document import Document
     from lossless.interfaces.api.options import Options
-    from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.model import ClassSet, Fabric
 
 _OWN_NAMES = frozenset(
     {"hostname", "mac", "bgp_asn", "cluster", "deployment_id", "cloudtype", "region", "rack_id"}
@@ -152,12 +154,27 @@ def _fingerprint(document: Document) -> str:
 def _lossless(running: InService, kinds: Sequence[PlannedKind], options: Options) -> dict[int, int | None]:
     """Return the DSCPs that are lossless in service, with the priority of each."""
     if running.fabric is not None:
-        classes = [*running.fabric.classes.lossless]
-    else:
-        find = hardware_finder(options.profile_dirs)
-        switches = (read_fabric([Tables("", kind.running)], find).switches[0] for kind in kinds)
-        classes = [cls for switch in switches for cls in switch.classes.lossless]
-    return {dscp: cls.priority for cls in classes for dscp in cls.dscps}
+        return _by_dscp(running.fabric.classes)
+    find = hardware_finder(options.profile_dirs)
+    views = [View(read_fabric([Tables("", kind.running)], find)) for kind in kinds]
+    by_class: dict[int, int | None] = {}
+    for view in views:
+        by_class |= _by_dscp(view.fabric.switches[0].classes)
+    # Classes are known by traffic classes that are priorities; where the maps say otherwise, ports do.
+    return dict(paused for view in views for paused in _paused(view)) | by_class
+
+
+def _by_dscp(classes: ClassSet) -> dict[int, int | None]:
+    return {dscp: cls.priority for cls in classes.lossless for dscp in cls.dscps}
+
+
+def _paused(view: View) -> Iterator[tuple[int, int]]:
+    """Yield the DSCPs that ports of a switch pause, with their priorities."""
+    for ports in view.lossless_sets:
+        for dscp in DSCPS:
+            priority = paused_priority(ports.qos, ports.qos.traffic_class(dscp))
+            if priority is not None:
+                yield dscp, priority
 
 
 def _hosts(

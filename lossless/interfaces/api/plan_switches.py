@@ -148,7 +148,7 @@ def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
 
 
 def _of_release(document: Document, release: str | None) -> Document:
-    """Return a configuration as one of a release."""
+    """Return a configuration with the version of a release."""
     version = {"VERSIONS": {"DATABASE": {"VERSION": f"version_{release}_01"}}}
     return plain_document(document.file, {**document.data, **version})
 
@@ -183,7 +183,7 @@ def _port_names(pair: SwitchPair, before: Fabric, after: Fabric) -> dict[str, di
 
 
 def _ports_by_neighbor(name: str, fabric: Fabric) -> dict[tuple[str, int], str]:
-    """Return the ports of a switch by what they lead to, and the how manieth link to it they are."""
+    """Return the ports of a switch by what they lead to; links to one neighbor are numbered from 1."""
     ports: dict[tuple[str, int], str] = {}
     links: dict[str, int] = {}
     for link in fabric.links:

@@ -55,9 +55,10 @@ def command(
     """Plan a change of a fabric in service, each step safe.
 
     CURRENT is the intent that the fabric was rendered from, or files of its switches, a folder of them, and what its
-    hosts report. TARGET is an intent. Every state on the way is evaluated: any part of a step done, in any order that
-    the switch's updater may choose. With -o DIR the plan is written: plan.md for the change ticket, plan.json, and a
-    folder a step with patches, Ansible playbooks and scripts. Exit codes: 0 planned, 2 not read, or no safe order.
+    hosts report. TARGET is an intent. Of an InfiniBand subnet both are intents. Every state on the way is evaluated:
+    any part of a step done, in any order that the switch's updater may choose. With -o DIR the plan is written: plan.md
+    for the change ticket, plan.json, and a folder a step with patches, Ansible playbooks and scripts. Exit codes: 0
+    planned, 2 not read, or no safe order.
     """
     from lossless import api
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.ground.basics.wording import listed
-from lossless.output.report.plan_text import devices_of, duration, evaluated, group_lines, headline
+from lossless.output.report.plan_text import devices_of, duration, evaluated, group_lines, headline, in_use
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -49,6 +49,7 @@ def _table(data: Data) -> Iterator[str]:
     for step in data["steps"]:
         who = [f"{len(devices_of(group, data)):,} {group['group']}" for group in step["switches"]]
         who += [f"{len(group['hosts']):,} {group['group']}" for group in step["hosts"]]
+        who += [group["group"] for group in step.get("files", ())]
         down = max((len(batch["ports_down"]) for batch in _batches(step)), default=0)
         by_hand = "yes" if step["by_hand"] else "-"
         cells = (
@@ -75,8 +76,8 @@ def _batches(step: Data) -> list[Data]:
 def _step(step: Data, data: Data) -> Iterator[str]:
     number = step["number"]
     yield from (f"## Step {number}: {step['title']}", "")
-    in_use = ", ".join(map(str, step["dscps_in_use"]))
-    yield from (f"Jobs send DSCP {in_use}." if in_use else "No lossless class is in use.", "")
+    use = in_use(step)
+    yield from (f"{use[0].upper()}{use[1:]}.", "")
     if step["by_hand"]:
         yield from ("By hand:", "", *(f"- {line}" for line in step["by_hand"]), "")
     groups = list(group_lines(step, data))
@@ -108,6 +109,7 @@ def _run(folder: str, *, asked: bool) -> Iterator[str]:
 def _checks(step: Data) -> Iterator[str]:
     """Yield which command shows what the step has changed."""
     lines = dict.fromkeys(line for group in step["switches"] for line in _expected(group))
+    lines |= dict.fromkeys(line for group in step.get("files", ()) for line in _manager_state(group))
     if lines:
         yield from (
             "Check, beside what the playbook checks itself:",
@@ -115,6 +117,12 @@ def _checks(step: Data) -> Iterator[str]:
             *(f"- {line}" for line in lines),
             "",
         )
+
+
+def _manager_state(group: Data) -> Iterator[str]:
+    """Yield how the subnet manager of a host is asked for its state."""
+    if group["states"] is not None:
+        yield f"{group['group']}: `sminfo -D 0` says SMINFO_{group['states'][1].upper()}"
 
 
 def _expected(group: Data) -> Iterator[str]:
@@ -150,7 +158,7 @@ def _rollback(number: int, steps: Sequence[Data]) -> Iterator[str]:
         folder = f"rollback-from-{number:02}/step-{step['number']:02}"
         run = (
             f" `ansible-playbook -i inventory.yml {folder}/playbook.yml`"
-            if step["switches"] or step["hosts"]
+            if step["switches"] or step["hosts"] or step.get("files")
             else ""
         )
         yield f"{step['number']}. {step['title']}.{run}"

@@ -10,7 +10,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.output.report.drawing import style
 from lossless.output.report.drawing.shapes import markup, px
 from lossless.output.report.drawing.text_width import text_width
-from lossless.output.report.plan_text import spoken
+from lossless.output.report.plan_text import in_use, spoken, taken
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -57,11 +57,8 @@ _HEAD_PX = 58
 def _heads(data: Data, left: float) -> Iterator[str]:
     for number, step in enumerate(data["steps"]):
         x = left + number * (_COLUMN_PX + _GAP_PX)
-        in_use = ", ".join(map(str, step["dscps_in_use"]))
         yield _text(x + 2, 24, f"step {step['number']}", bold=True)
-        yield _text(
-            x + 2, 42, f"jobs send DSCP {in_use}" if in_use else "no lossless class", color=style.GREY
-        )
+        yield _text(x + 2, 42, in_use(step, short=True), color=style.GREY)
 
 
 def _drawn(lanes: Sequence[_Lane], left: float, width: float) -> Iterator[str]:
@@ -104,6 +101,12 @@ def _lanes(data: Data) -> Iterator[_Lane]:
     for name, size in hosts.items():
         cells = tuple(_folded(_of_hosts(step, name)) for step in data["steps"])
         yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
+    given = {
+        group["group"]: len(group["devices"]) for step in data["steps"] for group in step.get("files", ())
+    }
+    for name, size in given.items():
+        cells = tuple(_folded(_of_files(step, name)) for step in data["steps"])
+        yield _Lane(f"{name} ({size:,})", style.ROLE_FILLS["host"], cells)
     yield _Lane(
         _PEOPLE, style.STATE_FILLS["stalled"], tuple(_folded(_by_hand(step)) for step in data["steps"])
     )
@@ -118,10 +121,16 @@ def _of_hosts(step: Data, name: str) -> str:
     return "; ".join(group["title"] for group in step["hosts"] if group["group"] == name)
 
 
+def _of_files(step: Data, name: str) -> str:
+    return "; ".join(taken(group) for group in step.get("files", ()) if group["group"] == name)
+
+
 def _by_hand(step: Data) -> str:
     if step["kind"] != "change":
         return str(step["title"])
-    return "drain" if any(group["drained"] for group in step["switches"]) else ""
+    drained = "drain" if any(group["drained"] for group in step["switches"]) else ""
+    brought_in = {batch["how"] for group in step["switches"] for batch in group["batches"]}
+    return ", ".join(filter(None, [drained, "upgrade or replace" if "by hand" in brought_in else ""]))
 
 
 def _folded(text: str) -> tuple[str, ...]:

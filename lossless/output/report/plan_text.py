@@ -30,14 +30,29 @@ def headline(data: Data) -> str:
     """Return how many steps a plan has, and what it leads to."""
     steps = len(data["steps"])
     if not steps:
-        return "nothing to change: the fabric is what the target declares"
+        return f"nothing to change: the {_whole(data)} is what the target declares"
     return f"{steps} step{'' if steps == 1 else 's'} from {data['current']} to {data['target']}"
 
 
 def evaluated(data: Data) -> str:
     """Return how many states were looked at, and for how many they stand."""
-    number = data["states_represented"]
-    return f"{data['states_evaluated']:,} states were evaluated; they stand for {number} of the whole fabric, all safe"
+    number, whole = data["states_represented"], _whole(data)
+    return f"{data['states_evaluated']:,} states were evaluated; they stand for {number} of the whole {whole}, all safe"
+
+
+def _whole(data: Data) -> str:
+    return "subnet" if data.get("transport") == "infiniband" else "fabric"
+
+
+def in_use(step: Data, *, short: bool = False) -> str:
+    """Return which classes jobs send in during a step, as part of a sentence; ``short``: where there is little room."""
+    levels = step.get("service_levels_in_use")
+    numbers = ", ".join(map(str, levels if levels is not None else step["dscps_in_use"]))
+    if levels is not None:
+        return f"jobs use SL {numbers}" if numbers else "no job runs"
+    if numbers:
+        return f"jobs send DSCP {numbers}"
+    return "no lossless class" if short else "no lossless class is in use"
 
 
 def duration(seconds: int) -> str:
@@ -62,6 +77,29 @@ def group_lines(step: Data, data: Data) -> Iterator[str]:
         yield f"{group['group']} ({count:,} switch{'' if count == 1 else 'es'}{pace}): {batches}"
     for group in step["hosts"]:
         yield f"{group['group']} ({len(group['hosts']):,}): {group['title']}"
+    for group in step.get("files", ()):
+        yield _files_line(group)
+
+
+_TAKEN = {"hup": "SIGHUP", "restart": "restart", "nothing": "no restart"}
+
+
+def _files_line(group: Data) -> str:
+    count = "" if len(group["devices"]) == 1 else f" ({len(group['devices']):,})"
+    why = f" ({'; '.join(group['why'])})" if group["why"] else ""
+    return f"{group['group']}{count}: {taken(group)}{why}"
+
+
+def taken(group: Data) -> str:
+    """Return which files a group gets, and what brings them into force."""
+    return f"{', '.join(map(_changed, group['files']))}: {_TAKEN[group['how']]}"
+
+
+def _changed(file: Data) -> str:
+    if not file["after"]:
+        return f"{file['name']} goes"
+    keys = f" ({listed(file['keys'], 6)})" if file["keys"] else ""
+    return f"{file['name']}{keys}"
 
 
 def spoken(titles: Sequence[str]) -> str:
@@ -96,10 +134,8 @@ def _head(data: Data, style: TextStyle) -> str:
 
 
 def _step(step: Data, data: Data, style: TextStyle) -> str:
-    in_use = ", ".join(map(str, step["dscps_in_use"]))
-    use = f"jobs send DSCP {in_use}" if in_use else "no lossless class is in use"
     time = f", {duration(step['seconds'])} at most" if step["seconds"] else ""
     named = step["title"] if step["kind"] != "change" else "configurations change"
-    lines = [f"{step['number']}. {named}; {use}{time}"]
+    lines = [f"{step['number']}. {named}; {in_use(step)}{time}"]
     below = [*group_lines(step, data), *step["by_hand"], *dict.fromkeys(step["interrupts"])]
     return "\n".join([*lines, *cut([wrapped(line, style, "   ") for line in below], style, "   ")])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jsonpatch
 
+from tests.checks.plan.crossings import crossings, dependencies, faults_across
 from tests.checks.plan.moves import carried_out, moves_of, on_the_way
 from tests.checks.plan.service import (
     Config,
@@ -20,6 +21,7 @@ from tests.checks.plan.service import (
     faults_between,
     served,
 )
+from tests.checks.plan.updater import emptied_in_use, wrong_in_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 SHARED = ("DEVICE_METADATA", "FLEX_COUNTER_TABLE", "PORT")
 """Tables of which a plan names single fields: the others are of each switch."""
+_CROSSED_EVERY = 10
+"""Of the whole fabrics that are drawn, one of so many is looked at from port to port too."""
 End = tuple[str, str]
 """A switch and a port of it."""
 Met = dict[tuple[str, str, int], set[Served]]
@@ -68,6 +72,7 @@ class Place(NamedTuple):
     restarted: bool = False
     stopped: bool = False
     begun: bool = False
+    is_back: bool = False
 
     def in_use(self, every_host: Iterable[str], *, sending: bool = False) -> frozenset[int]:
         """Return the DSCPs that jobs send."""
@@ -89,6 +94,8 @@ class Walk:
         self.faults: list[str] = []
         self._pools: dict[End, set[tuple[str | None, str | None]]] = {}
         self._needs: dict[End, list[tuple[int, int]]] = {}
+        ends = (bench.start, bench.sent), (bench.goal, bench.wanted)
+        self._dependencies = [dependencies(crossings(configs, bench.ends, dscps)) for configs, dscps in ends]
         self._read_ends()
         start, goal = self.start(), self._at_goal()
         self.allowed = {*self._at(start, bench.sent)} | {*self._at(goal, bench.wanted)}
@@ -140,6 +147,7 @@ class Walk:
             switched=frozenset(),
             begun=False,
             restarted=False,
+            is_back=True,
         )
         for step in steps:
             going_back = self.step(going_back, step, f"{where}, {step.number}")
@@ -193,6 +201,10 @@ class Walk:
                     f"after {where}: {name} sends DSCP {tos >> 2}, counted are {sorted(dscps)}"
                 )
 
+    def _goal(self, place: Place) -> Mapping[str, Config]:
+        """Return the configurations that a walk leads to."""
+        return self.bench.start if place.is_back else self.bench.goal
+
     def _keep(self, faults: Iterable[Fault], where: str) -> None:
         for fault in faults:
             if fault not in self.allowed:
@@ -203,7 +215,10 @@ class Walk:
         for group in step.switches:
             for name in group.devices:
                 for batch in group.batches:
-                    configs[name] = self._applied(configs[name], batch, f"{where}, {name}")
+                    config, switch = configs[name], f"{where}, {name}"
+                    if place.in_use(place.hosts) and not is_drained(group, step):
+                        self.faults += (f"{switch}: {row}" for row in emptied_in_use(config, batch))
+                    configs[name] = self._applied(config, batch, self._goal(place)[name], switch)
         by_hand = [line for line in step.by_hand if line.startswith("hosts")]
         hosts = {**(dict.fromkeys(place.hosts) if by_hand else place.hosts), **_set_by(step.hosts)}
         named = {name for group in step.hosts for name in group.hosts if _sends(group.title)}
@@ -223,8 +238,8 @@ class Walk:
             return after._replace(stopped=False, begun=True, restarted=True, switched=everyone)
         return after
 
-    def _applied(self, config: Config, batch: PlannedBatch, where: str) -> Config:
-        """Return a configuration with a batch in it, by somebody else's RFC 6902."""
+    def _applied(self, config: Config, batch: PlannedBatch, goal: Config, where: str) -> Config:
+        """Return a configuration with a batch in it, by somebody else's RFC 6902; ``goal`` is where it leads."""
         if batch.how == "by hand":
             # Another release keeps the rows.
             assert ({*batch.after}, batch.operations) == ({"VERSIONS"}, ()), where
@@ -236,8 +251,7 @@ class Walk:
         self._compare(result, batch.after, f"{where} after")
         made = carried_out(config, moves_of(config, batch.operations))
         assert {t: r for t, r in made.items() if r} == {t: r for t, r in result.items() if r}, where
-        if batch.how != "reload" and _buffer_model(config) != _buffer_model(result):
-            self.faults.append(f"{where}: the buffer manager does not start again for its other model")
+        self.faults += (f"{where}: {wrong}" for wrong in wrong_in_batch(config, result, batch, goal))
         if (row := dangling(result)) is not None:
             self.faults.append(f"{where}: {row} is not there")
         return {table: rows for table, rows in result.items() if rows or config.get(table) == rows}
@@ -277,15 +291,21 @@ class Walk:
         self, place: Place, after: Place, step: PlanStep, dscps: frozenset[int]
     ) -> Iterator[Fault]:
         """Yield what is wrong in fabrics of which every switch and host is in a state of its own, drawn at random."""
-        for _ in range(self.whole_fabrics):
-            configs = dict(place.configs)
-            for group in step.switches:
-                configs |= {
-                    name: self._any_state(configs[name], group, is_drained(group, step))
-                    for name in group.devices
-                }
+        for number in range(self.whole_fabrics):
+            drawn = self.midway(place, step)
             hosts = {name: self.random.choice((qos, after.hosts[name])) for name, qos in place.hosts.items()}
-            yield from self._at(place._replace(configs=configs, hosts=hosts), dscps)
+            yield from self._at(drawn._replace(hosts=hosts), dscps)
+            if number % _CROSSED_EVERY == 0:
+                found = [*crossings(drawn.configs, self.bench.ends, dscps)]
+                yield from faults_across(found, self._dependencies)
+
+    def midway(self, place: Place, step: PlanStep) -> Place:
+        """Return a fabric in the midst of a step, drawn at random."""
+        configs = dict(place.configs)
+        for group in step.switches:
+            drained = is_drained(group, step)
+            configs |= {name: self._any_state(configs[name], group, drained) for name in group.devices}
+        return place._replace(configs=configs)
 
     def _any_state(self, config: Config, group: PlannedSwitches, drained: bool) -> Config:
         """Return a configuration that a switch can have in a step."""
@@ -362,10 +382,6 @@ def settings(qos: HostQos | None) -> object:
         qos.mtu_bytes,
         qos.cable_m,
     )
-
-
-def _buffer_model(config: Config) -> Any:
-    return config.get("DEVICE_METADATA", {}).get("localhost", {}).get("buffer_model", "traditional")
 
 
 def _titles(step: PlanStep) -> list[str]:

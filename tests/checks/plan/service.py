@@ -65,10 +65,11 @@ class Fault(NamedTuple):
     dscp: int
 
 
-def served(config: Config, port: str, dscp: int) -> Served:
-    """Return how a port of a configuration treats a DSCP."""
+def served(config: Config, port: str, dscp: int, *, entered: str | None = None) -> Served:
+    """Return how a port of a configuration treats a DSCP; ``entered`` is where its packets came in, if elsewhere."""
     qos = config.get("PORT_QOS_MAP", {}).get(port, {})
-    tc = _through(config, qos, "dscp_to_tc_map", dscp)
+    came_in = config.get("PORT_QOS_MAP", {}).get(entered, {}) if entered else qos
+    tc = _through(config, came_in, "dscp_to_tc_map", dscp)
     group, queue = _through(config, qos, "tc_to_pg_map", tc), _through(config, qos, "tc_to_queue_map", tc)
     pauses = _numbers(qos.get("pfc_enable"))
     watched = _numbers(qos.get("pfcwd_sw_enable")) if "pfcwd_sw_enable" in qos else pauses

@@ -21,7 +21,7 @@ TREE = PARSED.replace("partition: storage, environment: {NCCL_IB_PKEY: 1}", "env
 EXAMPLE = ROOT / "examples" / "infiniband-256-ndr"
 NO_FABRIC = (
     "fabric.yaml:3:12: transport: infiniband: this is for fabrics with PFC; an InfiniBand subnet, which has credits "
-    "instead, can be linted, rendered, checked by opensm, and asked for its topology and for workloads\n"
+    "instead, can be linted, rendered, planned, checked by opensm, and asked for its topology and for workloads\n"
 )
 GUIDS = "".join(
     f"{name} {0x0002C90300000100 + number:#018x}\n"

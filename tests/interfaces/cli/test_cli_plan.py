@@ -274,3 +274,16 @@ def test_progress_takes_no_options_of_findings(option: list[str], cli: Cli, runn
     outcome = cli("lint", "--plan", str(running), *option, str(running))
     assert outcome.code == 2
     assert "--plan says how far switches are, as text or json" in " ".join(outcome.err.split())
+
+
+def test_jobs_send_what_ports_pause_where_a_traffic_class_is_not_its_priority(cli: Cli, running: Path) -> None:
+    """DSCP 26 to TC 5, and TC 5 to the group and the queue of priority 3: 26 is lossless all the same."""
+    for file in running.glob("*/config_db.json"):
+        data = json.loads(file.read_text(encoding="utf-8"))
+        data["DSCP_TO_TC_MAP"]["AZURE"]["26"] = "5"
+        data["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["5"] = "3"
+        data["TC_TO_QUEUE_MAP"]["AZURE"]["5"] = "3"
+        file.write_text(json.dumps(data), encoding="utf-8")
+    plan = json.loads(cli("plan", str(running), "new.yaml", "--format", "json").out)
+    assert plan["dscps_before"] == [26]
+    assert all(26 in step["dscps_in_use"] for step in plan["steps"][:-1])

@@ -99,6 +99,7 @@ def test_nothing_is_written_that_would_upgrade_a_switch_and_the_playbook_asks_fo
     assert "hosts: localhost" in playbook
     assert "SONiC 202311 becomes 202411; install it" in playbook
     assert Path("out/step-02/leaf/01-write.sh").exists()
+    assert ">drain, upgrade or replace<" in Path("out/plan.svg").read_text(encoding="utf-8")
 
 
 def test_the_release_that_a_switch_runs_says_whether_it_is_upgraded(cli: Cli, running: Path) -> None:

@@ -77,7 +77,7 @@ def subnet_verdict(subnet: Subnet) -> CreditLoopVerdict:
         return _torus(graph, subnet)
     if engine not in ("minhop", "updn", "dor"):
         return CreditLoopVerdict("unproven", engine, f"the routes of {engine} cannot be computed here")
-    other = _other_routes(subnet)
+    other = other_routes(subnet)
     if other is not None:
         return CreditLoopVerdict("unproven", engine, f"{other} changes which routes {engine} chooses")
     if engine == "updn":
@@ -111,7 +111,7 @@ def routes_verdict(
     return CreditLoopVerdict("free", engine, f"{how}; its VLs keep every cycle open")
 
 
-def _other_routes(subnet: Subnet) -> str | None:
+def other_routes(subnet: Subnet) -> str | None:
     """Return the option, if any, that makes opensm choose other routes than those computed here."""
     for key in (*_REORDER, "port_shifting", "scatter_ports", "lmc"):
         option = subnet.option(key)

@@ -38,7 +38,7 @@ def dor(graph: SubnetGraph) -> SubnetRoutes:
 def updn(graph: SubnetGraph, roots: Collection[int]) -> SubnetRoutes:
     """Return the routes of updn with these switches as roots."""
     ranks = ranks_below(graph, roots)
-    return _tables(graph, lambda switch: _legal_hops_to(graph, switch, ranks))
+    return _tables(graph, lambda switch: legal_hops_to(graph, switch, ranks))
 
 
 def hops_to(graph: SubnetGraph, destination: int) -> list[int]:
@@ -95,7 +95,7 @@ def upward(graph: SubnetGraph, ranks: Sequence[int]) -> list[bool]:
     ]
 
 
-def _legal_hops_to(graph: SubnetGraph, destination: int, ranks: Sequence[int]) -> list[int]:
+def legal_hops_to(graph: SubnetGraph, destination: int, ranks: Sequence[int]) -> list[int]:
     """Return how many hops it is by each channel to a switch, along paths that never go up after they went down.
 
     The walk begins at the destination and goes against the traffic, as opensm's does: the direction by which it came to
@@ -161,6 +161,19 @@ def _by_load(graph: SubnetGraph, hcas: Sequence[Sequence[int]]) -> list[int]:
     return sorted(
         with_hcas, key=lambda switch: (-len(hcas[switch]), graph.guids[switch].to_bytes(8, "little"))
     )
+
+
+def nearest_channels(
+    graph: SubnetGraph, destination: int, hops: Sequence[int], *, one_neighbor: bool = False
+) -> list[list[int]]:
+    """Return for each switch the channels that are nearest to a destination: one of them is what opensm takes.
+
+    ``hops`` is how many it is by each channel.
+    """
+    return [
+        [] if switch == destination else _choice(graph, switch, hops, one_neighbor=one_neighbor)
+        for switch in range(len(graph.switches))
+    ]
 
 
 def _choice(graph: SubnetGraph, switch: int, hops: Sequence[int], *, one_neighbor: bool) -> list[int]:

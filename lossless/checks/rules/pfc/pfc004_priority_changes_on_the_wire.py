@@ -65,16 +65,18 @@ def across(devices: DeployedDevices) -> Results:
 def _astray(pair: CabledPair) -> dict[int, tuple[int, int]]:
     """Return DSCPs that cross a link and are lossless at both ends, with their priority at either."""
     near, far = pair.near, pair.far
-    there = {dscp: (a, b) for dscp, a, b in _both(near.sent, far.paused)}
-    back = {dscp: (a, b) for dscp, b, a in _both(far.sent, near.paused)}
+    there = {dscp: (a, b) for dscp, a, b in _clashing(near.sent, far.paused)}
+    back = {dscp: (a, b) for dscp, b, a in _clashing(far.sent, near.paused)}
     explained = {*near.remapped, *far.remapped}
-    clashes = ((dscp, ends) for dscp, ends in sorted({**back, **there}.items()) if ends[0] != ends[1])
-    return {dscp: ends for dscp, ends in clashes if explained.isdisjoint(ends)}
+    return {dscp: ends for dscp, ends in sorted({**back, **there}.items()) if explained.isdisjoint(ends)}
 
 
-def _both(sent: Priorities, paused: Priorities) -> Iterator[tuple[int, int, int]]:
+def _clashing(sent: Priorities, paused: Priorities) -> Iterator[tuple[int, int, int]]:
+    """Yield DSCPs that one end sends with another priority than the other end pauses."""
     wanted = dict(paused)
-    return ((dscp, priority, wanted[dscp]) for dscp, priority in sent if dscp in wanted)
+    return (
+        (dscp, priority, wanted[dscp]) for dscp, priority in sent if wanted.get(dscp, priority) != priority
+    )
 
 
 def _violation(pairs: list[CabledPair]) -> Violation:
@@ -82,10 +84,14 @@ def _violation(pairs: list[CabledPair]) -> Violation:
     astray = _astray(pairs[0])
     dscp, (here, there) = next(iter(astray.items()))
     more = f" and {len(astray) - 1} more" if len(astray) > 1 else ""
+    crosses = any(dscp == clashing for clashing, *_ in _clashing(near.sent, far.paused))
+    (sender, sent), (receiver, paused) = (
+        ((near, here), (far, there)) if crosses else ((far, there), (near, here))
+    )
     return Violation(
         origin=near.dscp_origin(dscp),
         message=f"DSCP {dscp}{more} has priority {here} on {near.switch} and {there} on {far.switch}",
-        note=f"{far.switch} pauses priority {there}, and {near.switch} sends the packets with {here}, unpaused",
+        note=f"{receiver.switch} pauses priority {paused}, and {sender.switch} sends the packets with {sent}, unpaused",
         help=f"map DSCP {dscp} to the same traffic class on both switches",
         elements=tuple(pair.name for pair in pairs),
         data={

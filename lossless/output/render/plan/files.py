@@ -15,6 +15,7 @@ from lossless.output.render.environment import render_template
 from lossless.output.render.hosts import below, planned
 from lossless.output.render.plan.batches import CALL_S, KILL_AFTER_S, PAUSE_S, batch_files, batch_line
 from lossless.output.render.plan.by_hand import drained_message
+from lossless.output.render.plan.host_files import host_group_files, shell_limits, sums
 from lossless.output.render.plan.names import GroupNames
 from lossless.output.render.plan.playbooks import StepPlace, flags, inventory_text, playbook_text
 from lossless.output.render.planned_files import PlannedFile
@@ -22,14 +23,17 @@ from lossless.output.render.planned_files import PlannedFile
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from lossless.checks.plan.plan import HostGroup, Plan, PlannedSwitches, PlanStep
+    from lossless.checks.plan.plan import FileGroup, HostGroup, Plan, PlannedSwitches, PlanStep
 
 _SHARED = {
     "rows.py": "rows.py",
     "tasks/switch.yml": "tasks/switch.yml.j2",
     "tasks/host.yml": "tasks/host.yml.j2",
 }
-"""Files that every plan has as they are, and their templates, which have nothing to fill in."""
+"""Files that every plan of a fabric has as they are, and their templates."""
+_SHARED_BY_HOSTS = {"tasks/device.yml": "tasks/switch.yml.j2"}
+"""The same of a subnet."""
+_SCRIPTS = {"run.sh": "0755", "rows.py": "0644"}
 
 
 def plan_run_files(plan: Plan) -> Iterator[PlannedFile]:
@@ -47,11 +51,20 @@ def plan_run_files(plan: Plan) -> Iterator[PlannedFile]:
 
 
 def _shared_files(plan: Plan) -> Iterator[PlannedFile]:
+    if plan.transport == "infiniband":
+        text = render_template("plan/host.sh.j2", {"plan": plan, "limits": shell_limits()})
+        yield PlannedFile("run.sh", text, executable=True)
+        yield from _as_they_are(_SHARED_BY_HOSTS, {"run.sh": "0755"})
+        return
     limits = {"call_s": CALL_S, "kill_after_s": KILL_AFTER_S, "pause_s": PAUSE_S}
     text = render_template("plan/run.sh.j2", {"plan": plan, "limits": limits})
     yield PlannedFile("run.sh", text, executable=True)
-    for name, template in _SHARED.items():
-        yield PlannedFile(name, render_template(f"plan/{template}", {}))
+    yield from _as_they_are(_SHARED, _SCRIPTS)
+
+
+def _as_they_are(shared: Mapping[str, str], scripts: Mapping[str, str]) -> Iterator[PlannedFile]:
+    for name, template in shared.items():
+        yield PlannedFile(name, render_template(f"plan/{template}", {"scripts": scripts}))
 
 
 def _places(plan: Plan) -> Iterator[tuple[PlanStep, StepPlace]]:
@@ -81,6 +94,7 @@ def _step_files(
 ) -> Iterator[PlannedFile]:
     groups = {names.of_switches(group): tuple(_switch_files(step, group)) for group in step.switches}
     groups |= {names.of_hosts(group): tuple(_host_files(group)) for group in step.hosts}
+    groups |= {names.of_files(group): tuple(_given_files(group)) for group in step.files}
     inside = {name: tuple(below(name, files)) for name, files in groups.items()}
     playbook = PlannedFile("playbook.yml", playbook_text(plan, step, place, names, inside))
     files = (playbook, *(file for group in inside.values() for file in group))
@@ -98,8 +112,13 @@ def _switch_files(step: PlanStep, group: PlannedSwitches) -> Iterator[PlannedFil
         named |= dict(batch_files(number, batch))
     if group.drained:
         named["drained"] = drained_message(step) + "\n"
-    sums = "".join(f"{_sha256(text)}  {name}\n" for name, text in named.items())
-    for name, text in (named | {"SHA256SUMS": sums}).items():
+    for name, text in (named | {"SHA256SUMS": sums(named)}).items():
+        yield PlannedFile(name, text)
+
+
+def _given_files(group: FileGroup) -> Iterator[PlannedFile]:
+    named = dict(host_group_files(group))
+    for name, text in (named | {"SHA256SUMS": sums(named)}).items():
         yield PlannedFile(name, text)
 
 
@@ -131,10 +150,27 @@ def _manifest(
             {"group": names.of_hosts(group), "title": group.title, "devices": group.hosts}
             for group in step.hosts
         ],
+        **_given(plan, step, names),
         "files": _sums(files),
         "shared_files": _sums(file._replace(path=f"{place.root}/{file.path}") for file in shared),
     }
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
+
+
+def _given(plan: Plan, step: PlanStep, names: GroupNames) -> dict[str, Any]:
+    """Return the groups that get files, of a subnet alone."""
+    if plan.transport != "infiniband":
+        return {}
+    groups = [
+        {
+            "group": names.of_files(group),
+            "devices": group.devices,
+            "how": group.how,
+            "targets": {file.name: file.target for file in group.files},
+        }
+        for group in step.files
+    ]
+    return {"given": groups}
 
 
 def _switches(group: PlannedSwitches, name: str) -> dict[str, Any]:

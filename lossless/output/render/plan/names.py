@@ -10,7 +10,7 @@ from lossless.ground.basics.errors import RenderError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.plan.plan import HostGroup, Plan, PlannedSwitches, PlanStep
+    from lossless.checks.plan.plan import FileGroup, HostGroup, Plan, PlannedSwitches, PlanStep
 
 SWITCHES, HOSTS = "plan_switches", "plan_hosts"
 """The groups that all switches and all hosts of a plan are in."""
@@ -39,10 +39,12 @@ class GroupNames:
                 self.switches[self._name(switches.name, switches.devices)] = switches.devices
             for hosts in step.hosts:
                 self.hosts[self._name(hosts.name, hosts.hosts)] = hosts.hosts
+            for group in step.files:
+                self.hosts[self._name(group.name, group.devices)] = group.devices
         self.others = {
             name: devices
-            for group, devices in plan.groups.items()
-            if (name := self._name(group, devices)) not in {*self.switches, *self.hosts}
+            for called, devices in plan.groups.items()
+            if (name := self._name(called, devices)) not in {*self.switches, *self.hosts}
         }
 
     def of_switches(self, group: PlannedSwitches) -> str:
@@ -52,6 +54,10 @@ class GroupNames:
     def of_hosts(self, group: HostGroup) -> str:
         """Return the name of a group of hosts."""
         return self._names[group.name, group.hosts]
+
+    def of_files(self, group: FileGroup) -> str:
+        """Return the name of a group of hosts that get files."""
+        return self._names[group.name, group.devices]
 
     def _name(self, name: str, devices: tuple[str, ...]) -> str:
         key = (name, devices)
@@ -84,7 +90,10 @@ def devices_of(plan: Plan) -> frozenset[str]:
     steps = tuple(all_steps(plan))
     switches = {device for step in steps for group in step.switches for device in group.devices}
     hosts = {device for step in steps for group in step.hosts for device in group.hosts}
-    return frozenset({*switches, *hosts, *(device for group in plan.groups.values() for device in group)})
+    given = {device for step in steps for group in step.files for device in group.devices}
+    return frozenset(
+        {*switches, *hosts, *given, *(device for group in plan.groups.values() for device in group)}
+    )
 
 
 def require_plain(plan: Plan) -> None:

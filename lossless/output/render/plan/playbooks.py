@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.formats.hosts.from_model.scripts import RUN_LIMIT_S, SCRIPT, UNIT
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
 from lossless.output.render.deployment import HOST_FILES
 from lossless.output.render.environment import render_template
 from lossless.output.render.plan.batches import CALL_S, limits_of
 from lossless.output.render.plan.by_hand import Required, required
+from lossless.output.render.plan.host_files import FOLDER, LIMIT_S
 from lossless.output.render.plan.names import HOSTS, SWITCHES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lossless.checks.plan.plan import HostGroup, Plan, PlannedSwitches, PlanStep
+    from lossless.checks.plan.plan import FileGroup, HostGroup, Plan, PlannedSwitches, PlanStep
     from lossless.output.render.plan.names import GroupNames
     from lossless.output.render.planned_files import PlannedFile
 
@@ -63,6 +65,7 @@ def playbook_text(
             _host_play(plan, place, group.title, name, files[name], needed)
             for group, name in _hosts(step, names)
         ),
+        *(_file_play(plan, place, group, names.of_files(group), needed) for group in step.files),
     ]
     context = {
         "plan": plan,
@@ -136,6 +139,28 @@ def _host_play(
             "lossless_limit_s": RUN_LIMIT_S + CALL_S,
             "lossless_has_unit": any(file.path.endswith(f"/{UNIT}") for file in files),
             "lossless_files": [_installed(file) for file in files],
+        },
+    }
+
+
+def _file_play(
+    plan: Plan, place: StepPlace, group: FileGroup, name: str, needed: Sequence[Required]
+) -> dict[str, Any]:
+    """Return the play of hosts that get files: managers one after another, as each has a state of its own."""
+    said = listed([file.name for file in group.files])
+    return {
+        "title": shorten(f"{place.called}, {name}: {said}", _WIDTH, placeholder=" ..."),
+        "hosts": name,
+        "serial": "100%",
+        "by_hand": _asserted(needed),
+        "tasks": f"{place.root}/tasks/device.yml",
+        "vars": {
+            "lossless_plan_files": f"{{{{ playbook_dir }}}}/{place.root}",
+            "lossless_folder": f"{FOLDER}/{plan.id}",
+            "lossless_step": place.folder,
+            "lossless_group": name,
+            "lossless_flags": [],
+            "lossless_limit_s": LIMIT_S,
         },
     }
 

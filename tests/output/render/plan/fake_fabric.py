@@ -7,12 +7,13 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
+from tests.output.render.plan import processes
+from tests.output.render.plan.manager_host import ManagerHost
 from tests.output.render.plan.switches import FakeSwitch, write_script
 
 _SSH = """#!/bin/bash
@@ -40,6 +41,8 @@ case $1 in
     show) printf 'Id=lossless-roce.service\\nLoadState=loaded\\nActiveState=inactive\\n' ;;
 esac
 """
+_LONGEST_S = 3 * processes.LONGEST_S
+"""A playbook runs scripts on several devices, and on some of them more than once."""
 _RECAP = re.compile(r"^(\S+) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE)
 
 
@@ -88,6 +91,12 @@ class FakeFabric:
         self._environment(name, {"PATH": path, "SYSFS_ROOT": str(made.sysfs)})
         return made
 
+    def manager(self, name: str, *, state: str, conf: str) -> ManagerHost:
+        """Add the host of a subnet manager."""
+        made = ManagerHost(self._folder / name, state=state, conf=conf)
+        self._environment(name, made.environment)
+        return made
+
     def place(self, name: str) -> Path:
         """Return the folder that is the root of a device."""
         return self._folder / name
@@ -107,18 +116,10 @@ class FakeFabric:
             "lossless_poll_s": 1,
             **variables,
         }
-        done = subprocess.run(
-            [found, "-i", "inventory.yml", f"{step}/playbook.yml", "-e", json.dumps(extra)],
-            cwd=self._files,
-            env=self._controller(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-        )
+        command = [found, "-i", "inventory.yml", f"{step}/playbook.yml", "-e", json.dumps(extra)]
+        done = processes.run(command, cwd=self._files, env=self._controller(), within_s=_LONGEST_S)
         recap = {name: Recap(*map(int, numbers)) for name, *numbers in _RECAP.findall(done.stdout)}
-        return Played(done.returncode, done.stdout, recap)
+        return Played(done.returncode, done.stdout + done.stderr, recap)
 
     def _controller(self) -> dict[str, str]:
         return {

@@ -12,6 +12,7 @@ from typing import Any
 
 from lossless.checks.plan.plan import Plan
 from lossless.output.render.plan.files import plan_run_files
+from tests.output.render.plan import processes
 from tests.output.render.plan.made_plans import RUNNING, Config
 
 _TOOLS = ("config", "show", "sonic-db-cli")
@@ -124,13 +125,8 @@ class FakeSwitch:
         """Run the script of a plan on this switch, with faults at some of its calls."""
         self.forget()
         self.set("faults", faults or {})
-        return subprocess.run(
-            ["/bin/bash", str(files / "run.sh"), *arguments],
-            env={**self.environment, **environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = ["/bin/bash", str(files / "run.sh"), *arguments]
+        return processes.run(command, env={**self.environment, **environment})
 
 
 def _config(path: Path) -> Config:

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from lossless.checks.plan.plan import HostGroup, Plan
+from tests.output.render.plan import processes
 from tests.output.render.plan.fake_fabric import FakeFabric, Played
 from tests.output.render.plan.made_plans import (
     DRAIN_BY_HAND,
@@ -141,7 +142,9 @@ def test_a_switch_that_is_lost_for_good_goes_on_by_itself(tmp_path: Path) -> Non
 
 def wait_for_the_end(switch: FakeSwitch) -> None:
     """Wait until the lock is given back."""
-    while subprocess.run(["flock", "--nonblock", str(switch.lock), "true"], check=False).returncode:
+    for _ in processes.attempts():
+        if not subprocess.run(["flock", "--nonblock", str(switch.lock), "true"], check=False).returncode:
+            return
         time.sleep(0.1)
 
 

@@ -1,0 +1,233 @@
+"""A configuration between two others that serves the traffic of both, so that jobs can move from one to the other."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING
+
+from lossless.checks.lint.run import run
+from lossless.checks.plan.subnet.mixtures import lost_keys, serves, used_levels
+from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, by_key, key_tables
+from lossless.checks.rules.infiniband.subnet_queries import (
+    DROPPED,
+    hcas,
+    is_on,
+    operational_vls,
+    sl2vl,
+    vl_of,
+)
+from lossless.checks.rules.registry import rules_for
+from lossless.ground.basics.known import Unknown
+from lossless.model.fabric.infiniband.qos_options import qos_of
+from lossless.model.fabric.infiniband.rates import OPERATIONAL_VLS
+from lossless.model.fabric.infiniband.subnet import ManagerSetting, Member, Partition
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from lossless.model.fabric.infiniband.subnet import Subnet, Weight
+
+
+def serving_both(old: Subnet, new: Subnet) -> Subnet | None:
+    """Return the new configuration with what jobs of the old one still use; None where there is none.
+
+    That is: service levels in use keep their lanes, P_Keys that HCAs lose stay, SHARP stays on.
+    None where both together would break a rule, or let two HCAs talk that neither side lets talk.
+    """
+    kept = _with_partitions(old, new)
+    kept = None if kept is None else _with_levels(old, kept)
+    if kept is None:
+        return None
+    kept = _with_sharp(old, kept)
+    return None if _errors(kept) - _errors(old) - _errors(new) or _lets_talk(old, new, kept) else kept
+
+
+def _with_sharp(old: Subnet, new: Subnet) -> Subnet:
+    if old.sharp is None or not old.sharp.on or (new.sharp is not None and new.sharp.on):
+        return new
+    kept = new._replace(sharp=old.sharp)
+    enabled = old.option("sharp_enabled")
+    return (
+        kept
+        if enabled is None
+        else kept._replace(options=_set(kept.options, {"sharp_enabled": enabled.text}))
+    )
+
+
+def _errors(subnet: Subnet) -> frozenset[str]:
+    findings = run(subnet, rules_for("subnet"), "intent").findings
+    return frozenset(finding.code for finding in findings if finding.severity == "error")
+
+
+def _with_levels(old: Subnet, new: Subnet) -> Subnet | None:
+    """Return a subnet whose tables serve levels in use on the lanes that they have, also those that go.
+
+    The policy is the new one: who has a level keeps it, and who asks gets one of the new.
+    """
+    lanes = _lanes_of(old, used_levels(old))
+    if not is_on(old, "qos") or not is_on(new, "qos"):
+        return new
+    if all(vl_of(new, sl) == vl and serves(new, vl) for sl, vl in lanes.items()):
+        return new
+    return _with_tables(old, new, lanes)
+
+
+def with_lanes_of_both(old: Subnet, new: Subnet) -> tuple[Subnet, ...]:
+    """Return the new configuration with the lanes of both, once with the old lane of levels in use, then with the new.
+
+    So a level that moves to another lane finds a weight on it, whichever tables a port has. Empty where it does not
+    help: no level in use moves, or QoS is off.
+    """
+    lanes = _lanes_of(old, used_levels(old))
+    if not is_on(old, "qos") or not is_on(new, "qos"):
+        return ()
+    if all(vl_of(new, sl) == vl for sl, vl in lanes.items()):
+        return ()
+    first = _with_tables(old, new, lanes)
+    second = None if first is None else _with_tables(old, new, {}, {*lanes.values()})
+    both = () if first is None or second is None else (first, second)
+    return () if any(_errors(each) - _errors(old) - _errors(new) for each in both) else both
+
+
+def _lanes_of(subnet: Subnet, levels: Iterable[int]) -> dict[int, int]:
+    return {sl: vl for sl in sorted(levels) if (vl := vl_of(subnet, sl)) is not None}
+
+
+def _with_tables(
+    old: Subnet,
+    new: Subnet,
+    lanes: Mapping[int, int],
+    served: Collection[int] = (),
+) -> Subnet | None:
+    """Return a subnet with other lanes for some service levels, whose tables also serve these and some others."""
+    counts = (operational_vls(old), operational_vls(new))
+    if counts[0] is None or counts[1] is None:
+        return None
+    table = [lanes.get(sl, vl_of(new, sl)) for sl in range(len(sl2vl(new)))]
+    merged = {
+        **_counts(old, new, max(counts[0], counts[1])),
+        **dict(_weights(old, new, {*lanes.values(), *served})),
+        "qos_sl2vl": ",".join(str(DROPPED if vl is None else vl) for vl in table),
+    }
+    options = _set(new.options, merged)
+    return new._replace(options=options, qos=qos_of(options, new.qos.levels, new.qos.origin))
+
+
+def _counts(old: Subnet, new: Subnet, count: int) -> dict[str, str]:
+    if old.qos.max_op_vls is None or new.qos.max_op_vls is None:
+        return {}
+    code = next(code for code, vls in OPERATIONAL_VLS.items() if vls == count)
+    both_told = old.qos.max_vls is not None and new.qos.max_vls is not None
+    return {"max_op_vls": str(code), **({"qos_max_vls": str(count)} if both_told else {})}
+
+
+def _weights(old: Subnet, new: Subnet, lanes: set[int]) -> Iterator[tuple[str, str]]:
+    """Yield arbitration tables of the new side with the weights of lanes that it does not serve."""
+    missing = {vl for vl in lanes if not serves(new, vl)}
+    for key, before, after in (
+        ("qos_vlarb_high", old.qos.high, new.qos.high),
+        ("qos_vlarb_low", old.qos.low, new.qos.low),
+    ):
+        added = [entry for entry in before or () if entry.vl in missing]
+        if added:
+            yield key, _spelled((*(after or ()), *added))
+
+
+def _spelled(weights: Iterable[Weight]) -> str:
+    return ",".join(f"{entry.vl}:{entry.weight}" for entry in weights)
+
+
+def _set(options: Sequence[ManagerSetting], texts: Mapping[str, str]) -> tuple[ManagerSetting, ...]:
+    """Return options with other texts, those that are new behind the others."""
+    present = {option.key for option in options}
+    origin = options[0].origin if options else None
+    changed = tuple(option._replace(text=texts.get(option.key, option.text)) for option in options)
+    if origin is None:
+        return changed
+    return (
+        *changed,
+        *(ManagerSetting(key, text, origin, True) for key, text in texts.items() if key not in present),
+    )
+
+
+def _with_partitions(old: Subnet, new: Subnet) -> Subnet | None:
+    """Return a subnet in which no HCA loses a P_Key; None where words stand for members, whose ports are not listed."""
+    bases = {base_of(key) for key in lost_keys(old, new)}
+    if not bases:
+        return new
+    if isinstance(new.partitions, Unknown) or not old.partitions or not new.partitions:
+        return None
+    before, after = by_key(old), by_key(new)
+    concerned = {base: (before.get(base, []), after.get(base, [])) for base in bases}
+    if any(_is_unlisted(*parts) for parts in concerned.values()):
+        return None
+    merged = {base: _merged(base, old, new, *parts) for base, parts in concerned.items()}
+    kept = [merged.pop(base) if base in merged else part for base, parts in after.items() for part in parts]
+    names = {part.name for part in kept}
+    gone = [
+        part._replace(name=f"{part.name}-old") if part.name in names else part for part in merged.values()
+    ]
+    return new._replace(partitions=(*kept, *gone))
+
+
+def _is_unlisted(before: Sequence[Partition], after: Sequence[Partition]) -> bool:
+    """Return whether a P_Key is not one partition with listed HCAs on each side that has it at all."""
+    members = (member for part in (*before, *after) for member in part.members)
+    return (
+        not before
+        or max(len(before), len(after)) > 1
+        or any(member.word is not None or member.hca is None for member in members)
+    )
+
+
+def _merged(
+    base: int, old: Subnet, new: Subnet, before: Sequence[Partition], after: Sequence[Partition]
+) -> Partition:
+    """Return a partition whose members are those of both sides, full where either side has it so.
+
+    Where these are the old members, it is the old partition as it stands.
+    """
+    sides = [_held(subnet, base) for subnet in (old, new)]
+    both = {name: max(side.get(name, 0) for side in sides) for name in {**sides[0], **sides[1]}}
+    partition = (*after, *before)[0]
+    if both == sides[0] and (not after or _differ_in_members_alone(before[0], after[0])):
+        return before[0]
+    guids = hcas(old)
+    members = tuple(
+        Member(name, guids[name].guid, None, "full" if key & FULL_MEMBER else "limited", partition.origin)
+        for name, key in both.items()
+    )
+    return partition._replace(members=members)
+
+
+def _differ_in_members_alone(before: Partition, after: Partition) -> bool:
+    """Return whether two partitions are the same but for their members."""
+    return before._replace(members=(), origin=after.origin) == after._replace(members=())
+
+
+def _held(subnet: Subnet, base: int) -> dict[str, int]:
+    """Return the highest P_Key of a partition that each HCA has: that of a full member, where it has both."""
+    held = {name: [key for key in keys if base_of(key) == base] for name, keys in key_tables(subnet).items()}
+    return {name: max(keys) for name, keys in held.items() if keys}
+
+
+def _lets_talk(old: Subnet, new: Subnet, both: Subnet) -> bool:
+    """Return whether two HCAs share a P_Key in ``both`` that may talk neither before nor after."""
+    tables = [key_tables(subnet) for subnet in (old, new, both)]
+    # HCAs with the same tables on all sides stand for each other, and so does one for itself and its like.
+    kinds = {tuple(frozenset(table[hca]) for table in tables) for hca in tables[0]}
+    for one, other in product(kinds, repeat=2):
+        before, after, now = (_talks(a, b) for a, b in zip(one, other, strict=True))
+        if now - before - after:
+            return True
+    return False
+
+
+def _talks(one: frozenset[int], other: frozenset[int]) -> frozenset[int]:
+    """Return the partitions in which two HCAs may talk: they share it, and one of them is a full member."""
+    return frozenset(
+        base_of(key)
+        for key in one
+        for theirs in other
+        if base_of(key) == base_of(theirs) and (key | theirs) & FULL_MEMBER
+    )

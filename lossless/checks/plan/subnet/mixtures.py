@@ -1,0 +1,259 @@
+"""What is unsafe while a manager sets switch after switch: each has old or new tables, and each port old or new ones.
+
+opensm sends P_Keys, then forwarding tables, then SL2VL and arbitration tables, then operational VLs, for all ports
+(linux-rdma/opensm opensm/osm_state_mgr.c do_sweep @fa74b98), and waits for no switch before the next. So each table of
+each port is old or new by itself. A sender alone decides on the VL of a packet, so ends of a link need not agree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.infiniband.credit_loops import OWN_LEVELS
+from lossless.analysis.routing.infiniband.mixed_routes import mixed_verdict
+from lossless.checks.rules.infiniband.partitions import FULL_MEMBER, base_of, key_tables
+from lossless.checks.rules.infiniband.subnet_queries import (
+    folding,
+    is_on,
+    number,
+    operational_vls,
+    value,
+    vl_of,
+)
+from lossless.ground.basics.wording import listed
+from lossless.model.fabric.infiniband.options import options
+from lossless.model.fabric.infiniband.qos_options import job_level, levels_in_use
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+
+_BREAKS = {
+    "subnet_prefix": "GIDs change, and every connection with them",
+    "lmc": "LIDs change, and every connection with them",
+    "lmc_esp0": "LIDs of switches change",
+    "reassign_lids": "LIDs may change, and every connection with them",
+    "force_link_speed": "links train again",
+    "force_link_speed_ext": "links train again",
+    "force_link_width": "links train again",
+    "fdr10": "links train again",
+    "allow_both_pkeys": "places in P_Key tables change, which queue pairs hold",
+    "disable_multicast": "IPoIB loses its multicast groups",
+}
+"""Options that no running job survives, and why: what queue pairs hold (GIDs, LIDs, places of P_Keys) changes."""
+_ROUTES = (
+    "routing_engine",
+    "port_prof_ignore_file",
+    "hop_weights_file",
+    "port_search_ordering_file",
+    "dimn_ports_file",
+    "port_profile_switch_nodes",
+    "avoid_throttled_links",
+    "connect_roots",
+    "lid_matrix_dump_file",
+    "lfts_file",
+    "io_guid_file",
+    "port_shifting",
+    "scatter_ports",
+    "max_reverse_hops",
+    "ids_guid_file",
+    "guid_routing_order_file",
+    "guid_routing_order_no_scatter",
+    "torus_config",
+    "do_mesh_analysis",
+    "quasi_ftree_indexing",
+    "lash_start_vl",
+    "nue_max_num_vls",
+    "nue_include_switches",
+    "use_ucast_cache",
+)
+_QOS_KINDS = ("ca", "sw0", "swe", "rtr")
+
+
+def used_levels(subnet: Subnet) -> frozenset[int]:
+    """Return the service levels that traffic may be on: those declared, of jobs, of the manager, and SL 0.
+
+    Who asks nobody sends on SL 0, as do IPoIB and jobs that set no SL; it does not count where it is dropped.
+    """
+    of_jobs = job_level(subnet)
+    levels = {number(subnet, "sm_sl"), *levels_in_use(subnet), *(() if of_jobs is None else (of_jobs,))}
+    is_dropped = is_on(subnet, "qos") and vl_of(subnet, 0) is None
+    return frozenset(levels - {0} if is_dropped else {*levels, 0})
+
+
+def routes_differ(old: Subnet, new: Subnet) -> bool:
+    """Return whether the manager may choose other routes."""
+    if old.routing._replace(origin=new.routing.origin, roots_origin=new.routing.roots_origin) != new.routing:
+        return True
+    if any(_effective(old, key) != _effective(new, key) for key in _ROUTES if key in options()):
+        return True
+    return old.routing.engine in OWN_LEVELS and _lanes(old) != _lanes(new)
+
+
+def mixture_dangers(
+    old: Subnet, new: Subnet, in_use: frozenset[int], *, moved: bool = False
+) -> tuple[str, ...]:
+    """Return what is unsafe for traffic on some service levels while switches have the tables of either side.
+
+    ``moved``: no job is left that uses what only the old side has.
+    """
+    kept = () if moved else (*_lost(old, new), *_sharp(old, new))
+    dangers = (*_broken(old, new), *_unserved(old, new, in_use), *_routing(old, new), *kept)
+    return tuple(dict.fromkeys(dangers))
+
+
+def _broken(old: Subnet, new: Subnet) -> Iterator[str]:
+    for key, why in _BREAKS.items():
+        if _effective(old, key) != _effective(new, key):
+            yield f"{key} changes: {why}"
+    if not (is_on(old, "keep_pkey_indexes") and is_on(new, "keep_pkey_indexes")) and _moved(old, new):
+        yield "places in P_Key tables change, which queue pairs hold: keep_pkey_indexes is not TRUE"
+    elif _first_moves(old, new):
+        yield "another P_Key takes place 0 of P_Key tables, and queue pairs hold places"
+
+
+def _moved(old: Subnet, new: Subnet) -> bool:
+    """Return whether a P_Key that an HCA keeps gets another place in its table."""
+    after = key_tables(new)
+    return any(
+        base_of(key) in bases and bases.index(base_of(key)) != place
+        for hca, keys in key_tables(old).items()
+        for bases in ([base_of(key) for key in after[hca]],)
+        for place, key in enumerate(keys)
+    )
+
+
+def _first_moves(old: Subnet, new: Subnet) -> bool:
+    """Return whether another P_Key asks for place 0 of a table: the one that is there is moved, kept or not."""
+    after = key_tables(new)
+    return any(base_of(keys[0]) != base_of(after[hca][0]) for hca, keys in key_tables(old).items())
+
+
+def _unserved(old: Subnet, new: Subnet, in_use: frozenset[int]) -> Iterator[str]:
+    """Yield service levels that a port drops, or serves by no lane that has a weight, whichever tables it has."""
+    if _lanes(old) == _lanes(new):
+        return
+    if not is_on(old, "qos"):
+        if is_on(new, "qos") or _effective(old, "max_op_vls") != _effective(new, "max_op_vls"):
+            yield "what SL2VL and arbitration tables switches have while qos is FALSE is not known"
+        return
+    if any(
+        subnet.option(f"qos_{kind}_{what}") for subnet in (old, new) for kind in _QOS_KINDS for what in _OWN
+    ):
+        yield "kinds of ports have QoS tables of their own, which are not compared here"
+        return
+    for sl in sorted(in_use):
+        # opensm leaves tables as they are once qos is FALSE (opensm/osm_qos.c osm_qos_setup @fa74b98).
+        after = vl_of(new, sl) if is_on(new, "qos") else vl_of(old, sl)
+        yield from _of_level((old, vl_of(old, sl)), (new, after), sl)
+
+
+_OWN = ("max_vls", "high_limit", "vlarb_high", "vlarb_low", "sl2vl")
+
+
+def _of_level(old: tuple[Subnet, int | None], new: tuple[Subnet, int | None], sl: int) -> Iterator[str]:
+    """Yield what is wrong where a port has the lane of one side and the other tables of the other."""
+    if old[1] is None:
+        return
+    if new[1] is None:
+        yield f"SL {sl} is in use, and new tables drop it (VL 15)"
+        return
+    for subnet, vl, name in ((old[0], new[1], "old"), (new[0], old[1], "new")):
+        count = operational_vls(subnet)
+        if count is not None and vl >= count:
+            yield f"SL {sl} is in use, and its VL {vl} is not operational where ports have {name} ones ({count} VLs)"
+        elif is_on(subnet, "qos") and not serves(subnet, vl):
+            yield f"SL {sl} is in use, and its VL {vl} has no weight in {name} arbitration tables"
+
+
+def unserved(subnet: Subnet, in_use: frozenset[int]) -> tuple[int, ...]:
+    """Return the service levels that a configuration drops, or gives a lane without weight."""
+    if not is_on(subnet, "qos"):
+        return ()
+    lanes = {sl: vl_of(subnet, sl) for sl in sorted(in_use)}
+    return tuple(sl for sl, vl in lanes.items() if vl is None or not serves(subnet, vl))
+
+
+def serves(subnet: Subnet, vl: int) -> bool:
+    """Return whether a VL has a weight in the arbitration tables; opensm's own serve all (high VL 0, low VL 1 on)."""
+    high, low, count = subnet.qos.high, subnet.qos.low, operational_vls(subnet)
+    if count is None:
+        return False
+    if low is None:
+        return vl > 0 or high is None or any(entry.vl == 0 and entry.weight for entry in high)
+    entries = (*low, *(high or ()))
+    return any(entry.vl % folding(count) == vl for entry in entries if entry.weight) or (
+        high is None and vl == 0
+    )
+
+
+def _routing(old: Subnet, new: Subnet) -> Iterator[str]:
+    if not routes_differ(old, new):
+        return
+    if {old.routing.engine, new.routing.engine} & OWN_LEVELS:
+        engine = next(s.routing.engine for s in (old, new) if s.routing.engine in OWN_LEVELS)
+        yield f"{engine} keeps cycles apart by lanes, and switches with old and new lanes do not"
+        return
+    verdict = mixed_verdict(old, new)
+    if verdict.state == "loop":
+        yield f"{verdict.why}, so jobs could deadlock on the way: {'; '.join(verdict.loop)}"
+    elif verdict.state == "unproven":
+        yield f"whether old and new routes together can deadlock is not known: {verdict.why}"
+
+
+def lost_keys(old: Subnet, new: Subnet) -> dict[int, tuple[str, ...]]:
+    """Return the P_Keys that HCAs lose, membership bit included, each with the HCAs.
+
+    A limited member that becomes a full one loses nothing: its key stays in its place (opensm/osm_pkey_mgr.c
+    pkey_mgr_process_physical_port @fa74b98), but where a table holds both keys of a partition.
+    """
+    after = key_tables(new)
+    both = is_on(old, "allow_both_pkeys") or is_on(new, "allow_both_pkeys")
+    lost: dict[int, list[str]] = {}
+    for hca, keys in key_tables(old).items():
+        for key in keys:
+            if not {key, key if both else key | FULL_MEMBER} & {*after[hca]}:
+                lost.setdefault(key, []).append(hca)
+    return {key: tuple(names) for key, names in sorted(lost.items())}
+
+
+def _lost(old: Subnet, new: Subnet) -> Iterator[str]:
+    for key, names in lost_keys(old, new).items():
+        yield f"P_Key {key:#06x} goes from {listed(names, 3)}, and queue pairs that use it lose their connections"
+
+
+def _sharp(old: Subnet, new: Subnet) -> Iterator[str]:
+    """Yield that SHARP ends, or changes, under jobs that use it."""
+    before, after = _told(old), _told(new)
+    if before is not None and before != after:
+        yield "jobs that use SHARP lose their trees where its manager ends or starts again"
+
+
+def _told(subnet: Subnet) -> tuple[object, ...] | None:
+    sharp = subnet.sharp
+    if sharp is None or not sharp.on:
+        return None
+    settings = tuple((setting.key, setting.text) for setting in sharp.settings)
+    return sharp.am_node, settings, _effective(subnet, "sharp_enabled")
+
+
+def _effective(subnet: Subnet, key: str) -> object:
+    """Return what opensm makes of a key that the table of options has, else the text."""
+    if key == "subnet_prefix":
+        return subnet.subnet_prefix
+    known = options().get(key)
+    if known is None:
+        return None if (setting := subnet.option(key)) is None else setting.text
+    return value(subnet, key)
+
+
+def _lanes(subnet: Subnet) -> tuple[object, ...]:
+    """Return all that decides on VLs, as opensm reads it."""
+    keys: Iterable[str] = (
+        "qos",
+        "max_op_vls",
+        *(f"qos_{what}" for what in _OWN),
+        *(f"qos_{kind}_{what}" for kind in _QOS_KINDS for what in _OWN),
+    )
+    return tuple(_effective(subnet, key) for key in keys)
