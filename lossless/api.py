@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         topology as topology,
     )
     from lossless.interfaces.api.trace import trace as trace
+    from lossless.interfaces.api.verify import verify as verify
     from lossless.interfaces.api.watch import Watch as Watch
     from lossless.interfaces.api.workload import (
         Workload as Workload,
@@ -103,6 +104,7 @@ _MODULES = {
     "lint_since": "lint_since",
     "opensm": "OpensmResult check_with_opensm",
     "options": "Options",
+    "verify": "verify",
     "plan": "DeviceProgress Plan PlanLimits plan plan_progress write_plan",
     "profiles": "Hardware hardware",
     "render": "RenderResult render",

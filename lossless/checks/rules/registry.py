@@ -35,6 +35,8 @@ Subject = Literal[
     "subnets",
     "cabling",
     "runs",
+    "running device",
+    "running fabric",
     "suppressions",
 ]
 """What a rule is given.
@@ -45,9 +47,10 @@ of a fabric that a cloud runs. ``device``: one deployed device with its rows; ``
 function ``across``. ``hosts``: a view of hosts that were read; ``host``: one of them beside the host of an intent;
 ``attached hosts``: devices and hosts together, to the function ``attached``. ``subnet`` and ``subnets``: one InfiniBand
 subnet, and all of a run. ``cabling``: cables of an intent against those in files; ``runs``: what the packet-level model
-showed; ``suppressions``: suppressions and baselines. All but the two named ones are given to the function ``check``.
+showed; ``running device``: one device as captures of running state show it; ``running fabric``: all of them, to the
+function ``throughout``; ``suppressions``: suppressions and baselines. All others are given to the function ``check``.
 """
-_FUNCTIONS = {"devices": "across", "attached hosts": "attached"}
+_FUNCTIONS = {"devices": "across", "attached hosts": "attached", "running fabric": "throughout"}
 
 
 class RuleRow(NamedTuple):
@@ -249,6 +252,7 @@ _ROWS = (
     _row("SIM001", "simulation.sim001_simulated_unsafe", "runs"),
     _row("SIM002", "simulation.sim002_simulated_edge", "runs"),
     _row("SIM003", "simulation.sim003_pfc_carries_load", "runs"),
+    _row("STM001", "storms.stm001_storm_going_on", "running device"),
     _row("SUP001", "suppressions.sup001_suppression_unused", "suppressions"),
     _row("SUP002", "suppressions.sup002_suppression_expired", "suppressions"),
     _row("SUP003", "suppressions.sup003_baseline_stale", "suppressions"),

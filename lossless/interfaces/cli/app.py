@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "lint": "Check intents, config_db.json files and folders of them.",
     "render": "Write the configuration of every switch and host of an intent.",
     "plan": "Plan a change of a fabric in service, each step safe.",
+    "verify": "Check captures of running switches and hosts.",
     "diff": "Say how running switches have drifted from their intent.",
     "import": "Write the intent that deployed configurations amount to.",
     "headroom": "Show the headroom calculation beside what is configured.",

@@ -12,6 +12,7 @@ A snippet is a fenced block whose first line says what it is::
     ```yaml facts file=nics.yaml beside=leaf-spine.yaml
     ```conf opensm base=none beside=partitions.conf
     ```conf partitions base=none beside=opensm.conf
+    ```json capture beside=leaf.json
     ```csv cabling beside=leaf-spine.yaml
     ```json lldp file=leaf1.json
     ```yaml intent base=leaf-spine beside=cables.csv
@@ -22,7 +23,7 @@ null removes a key). ``beside`` names bases that are checked together with it, o
 checked but counts for what is beside it. A conf file stands for ``opensm.conf`` or ``partitions.conf`` of a folder, its
 companions for the other files there. A csv file is compared with the intent beside it, as an intent is with a csv
 file; so is what LLDP says on a switch, with the intent before it in a scenario. Facts are a file of host1, of the name
-that ``file`` gives, and are never merged.
+that ``file`` gives, and are never merged. A capture is one of leaf1, with its configuration or an intent beside it.
 The line that ends in ``<- here`` (behind ``#`` in YAML, conf files and texts, ``//`` in JSON) is where the finding must
 point; ``at`` names the last key of what is meant where a line has several.
 """
@@ -35,7 +36,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lossless.api import Options, lint, lint_documents
+from lossless.api import Options, lint, lint_documents, verify
 from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.cabling import compare_cabling
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 BASES = Path(__file__).parent / "bases"
 _KINDS = (
     "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|conf qos-policy"
-    "|csv cabling|json lldp"
+    "|csv cabling|json lldp|text capture|json capture"
 )
 _FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
@@ -77,13 +78,18 @@ class Snippet(NamedTuple):
     @property
     def file(self) -> str:
         """The file that it represents."""
-        name = self.kind.split()[1] if self.suffix == ".conf" else "fabric"
+        name = self.kind.split()[1] if self.suffix == ".conf" or self.is_capture else "fabric"
         return self.named or f"{name}{self.suffix}"
 
     @property
     def is_facts(self) -> bool:
-        """Whether it represents what was read on a host."""
-        return self.kind.endswith("facts")
+        """Whether it represents what was read on a device, and has no keys of its own."""
+        return self.kind.endswith(("facts", "capture"))
+
+    @property
+    def is_capture(self) -> bool:
+        """Whether it represents running state."""
+        return self.kind.endswith("capture")
 
     @property
     def is_cabling(self) -> bool:
@@ -224,8 +230,24 @@ def _check_facts(snippet: Snippet, options: Options) -> Report:
     """Return what the linter says of a folder with a file of host1 and what lies beside it."""
     with TemporaryDirectory() as name:
         folder = Path(name)
+        if snippet.is_capture:
+            return _verify(folder, snippet, options)
         (folder / "host1").mkdir()
         (folder / "host1" / snippet.file).write_text(snippet.text)
         for companion in snippet.companions():
             (folder / companion.file).write_text(companion.text)
         return lint([folder], options)
+
+
+def _verify(folder: Path, snippet: Snippet, options: Options) -> Report:
+    """Return what is said of a capture of leaf1, with its configuration or an intent beside it."""
+    (folder / "leaf1").mkdir()
+    (folder / "leaf1" / snippet.file).write_text(snippet.text)
+    for companion in snippet.companions():
+        place = (
+            folder / "leaf1" / "config_db.json"
+            if companion.file.endswith(".json")
+            else folder / companion.file
+        )
+        place.write_text(companion.text)
+    return verify([folder], options=options)

@@ -276,7 +276,9 @@ def test_progress_takes_no_options_of_findings(option: list[str], cli: Cli, runn
     assert "--plan says how far switches are, as text or json" in " ".join(outcome.err.split())
 
 
-def test_jobs_send_what_ports_pause_where_a_traffic_class_is_not_its_priority(cli: Cli, running: Path) -> None:
+def test_jobs_send_what_ports_pause_where_a_traffic_class_is_not_its_priority(
+    cli: Cli, running: Path
+) -> None:
     """DSCP 26 to TC 5, and TC 5 to the group and the queue of priority 3: 26 is lossless all the same."""
     for file in running.glob("*/config_db.json"):
         data = json.loads(file.read_text(encoding="utf-8"))

@@ -32,7 +32,7 @@ class PlacedReading(NamedTuple):
         return next((name for own, name in self.reading.identity if own == kind), None)
 
     @property
-    def count(self) -> int | None:
+    def number(self) -> int | None:
         """The value as a whole number, None where it is none or not known."""
         value = self.reading.value
         return value if isinstance(value, int) else None
@@ -48,9 +48,7 @@ class DeviceState:
     def __init__(self, name: str, captures: Sequence[StateCapture]) -> None:
         self.name = name
         self.captures = tuple(captures)
-        self._objects: dict[
-            tuple[str, tuple[str, ...]], dict[tuple[str | None, ...], PlacedReading]
-        ] = {}
+        self._objects: dict[tuple[str, tuple[str, ...]], dict[tuple[str | None, ...], PlacedReading]] = {}
 
     @cached_property
     def _by_name(self) -> dict[str, dict[tuple[tuple[str, str], ...], PlacedReading]]:

@@ -1,0 +1,81 @@
+"""What rules about running state are given: one device as captures show it, beside what is configured and intended."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.pfc.priorities import paused_priority, sent_priority
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.checks.rules.subjects import Device
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import PortQos
+    from lossless.model.fabric.state.device_state import DeviceState
+
+
+class LosslessPort(NamedTuple):
+    """What of a port is lossless by its configuration: priorities, queues and groups."""
+
+    priorities: frozenset[int]
+    queues: frozenset[int]
+    groups: frozenset[int]
+
+
+class RunningDevice:
+    """A device that runs: what captures say of it, its configuration, and what an intent wants of it.
+
+    ``configured`` is None where no capture holds the configuration, ``intended`` and ``intended_host`` where no intent
+    names the device. ``before`` is the same device at an earlier time, None where no capture of it was named.
+    """
+
+    def __init__(
+        self,
+        state: DeviceState,
+        configured: Device | None = None,
+        intended: Switch | None = None,
+        intended_host: HostQos | None = None,
+        before: DeviceState | None = None,
+    ) -> None:
+        self.state = state
+        self.configured = configured
+        self.intended = intended
+        self.intended_host = intended_host
+        self.before = before
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self.state.name
+
+    @cached_property
+    def lossless(self) -> Mapping[str, LosslessPort]:
+        """What is lossless on each port, by its configuration, or by its intent without one; empty without either."""
+        switch = self.configured.switch if self.configured is not None else self.intended
+        if switch is None:
+            return {}
+        return {
+            port.name: _lossless(port.qos)
+            for port in switch.ports
+            if port.qos is not None and port.qos.pfc.priorities
+        }
+
+
+class RunningFabric(NamedTuple):
+    """All devices of which captures were read."""
+
+    devices: tuple[RunningDevice, ...]
+
+
+def _lossless(qos: PortQos) -> LosslessPort:
+    """Return the queues and groups that pauses of a port's priorities are for."""
+    classes = range(8)
+    return LosslessPort(
+        frozenset(qos.pfc.priorities),
+        frozenset(qos.queue_of(tc) for tc in classes if sent_priority(qos, tc) is not None),
+        frozenset(qos.group_of(tc) for tc in classes if paused_priority(qos, tc) is not None),
+    )

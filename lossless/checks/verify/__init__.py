@@ -1,0 +1,1 @@
+"""Running state: rules over captures of devices."""

@@ -1,0 +1,59 @@
+"""Verify: captures of running switches, hosts and subnets, compared with what is configured and intended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from os import PathLike
+
+    from lossless.checks.verify.run import Intended
+    from lossless.formats.inputs.captures import CaptureInputs
+    from lossless.ground.basics.errors import Problem
+
+
+def verify(
+    paths: Sequence[str | PathLike[str]],
+    *,
+    since: Sequence[str | PathLike[str]] = (),
+    options: Options = DEFAULT_OPTIONS,
+) -> Report:
+    """Return what captures at some paths show, against the configurations and the intent among them.
+
+    ``since`` are captures of the same devices at an earlier time: counters then count from there.
+    """
+    from lossless.checks.rules.selectors import RuleChoice, chosen as codes_chosen
+    from lossless.checks.verify.run import running_devices, verified
+    from lossless.formats.inputs.captures import gather_captures
+    from lossless.formats.inputs.devices import DeviceReader
+
+    inputs, earlier = gather_captures(paths), gather_captures(since)
+    errors: list[Problem] = [*inputs.problems, *earlier.problems]
+    intended = _intended(inputs, options, errors)
+    reader = DeviceReader(options.profile_dirs, options.rdma_dscps)
+    chosen = codes_chosen(RuleChoice(options.select, options.ignore))
+    verdicts = verified(running_devices(inputs.devices, earlier.devices, intended, reader), chosen)
+    return Report(
+        verdicts.findings,
+        tuple(errors),
+        verdicts.not_checked,
+        {**earlier.documents, **inputs.documents},
+        beside=len(inputs.intents) + len(earlier.documents),
+    )
+
+
+def _intended(inputs: CaptureInputs, options: Options, errors: list[Problem]) -> Intended:
+    """Return what the intents among captures want, by device."""
+    from lossless.checks.verify.run import Intended
+    from lossless.formats.inputs.intents import declarations_of
+
+    fabrics, problems, _ = declarations_of(inputs.intents, options.profile_dirs)
+    errors += problems
+    return Intended(
+        {switch.name: switch for fabric in fabrics for switch in fabric.switches},
+        {host.name: host.qos for fabric in fabrics for host in fabric.hosts},
+    )

@@ -1,0 +1,63 @@
+"""``lossless verify``: what captures of running devices show, against what is configured and intended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from lossless.ground.basics.findings import SEVERITIES
+from lossless.interfaces.cli.app import COMMANDS, FAILED
+from lossless.interfaces.cli.lint import exit_code, failing
+from lossless.interfaces.cli.options import OneOf, api_options, profiles, rdma_dscp
+from lossless.interfaces.cli.options.lint import report_options
+from lossless.interfaces.cli.options.rules import selection_options
+from lossless.interfaces.cli.reports import write_report
+
+if TYPE_CHECKING:
+    from lossless.interfaces.cli.options.lint import ReportOptions
+    from lossless.interfaces.cli.options.rules import LintSelection
+
+
+@click.command("verify", short_help=COMMANDS["verify"])
+@click.argument("paths", metavar="[INTENT] PATH...", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--since",
+    "earlier",
+    metavar="BEFORE",
+    multiple=True,
+    type=click.Path(),
+    help="Captures of the same devices at an earlier time: counters count from there.",
+)
+@click.option(
+    "--fail-on",
+    type=OneOf([*SEVERITIES, "never"]),
+    default=SEVERITIES[0],
+    help="Least severity of a finding that makes the exit code 1 (default: error).",
+)
+@rdma_dscp
+@profiles
+@selection_options
+@report_options
+def command(
+    paths: tuple[str, ...],
+    earlier: tuple[str, ...],
+    fail_on: str,
+    rdma_dscps: tuple[int, ...],
+    profile_dirs: tuple[str, ...],
+    selection: LintSelection,
+    reporting: ReportOptions,
+) -> int:
+    """Say what running switches and hosts show: is the configuration applied, and what do the counters mean?
+
+    PATH is a capture or a folder of them: dumps of a switch's databases, outputs of show and of its scripts,
+    answers over gNMI, counters of NICs, logs of jobs, InfiniBand diagnostics, by what they hold and whatever they are
+    called. Files that name no device belong to the one that their folder is named after. An intent among them says
+    what is wanted. Exit codes: 0 nothing, 1 findings, 2 a named file could not be read.
+    """
+    from lossless import api
+
+    options = selection.added_to(api_options(rdma_dscps, profile_dirs))
+    report = api.verify(paths, since=earlier, options=options)
+    written = write_report(report, {}, reporting, failing(fail_on))
+    return exit_code(report, fail_on) if written else FAILED
