@@ -104,7 +104,6 @@ _MODULES = {
     "lint_since": "lint_since",
     "opensm": "OpensmResult check_with_opensm",
     "options": "Options",
-    "verify": "verify",
     "plan": "DeviceProgress Plan PlanLimits plan plan_progress write_plan",
     "profiles": "Hardware hardware",
     "render": "RenderResult render",
@@ -116,6 +115,7 @@ _MODULES = {
     "sweep": "Grid StatedThresholds Sweep parse_grid state_thresholds sweep write_thresholds",
     "topology": "Topology moves pins topology",
     "trace": "trace",
+    "verify": "verify",
     "watch": "Watch",
     "workload": "Workload evaluate_workload workload",
 }

@@ -56,14 +56,14 @@ class PrintedPairs(NamedTuple):
     line: int
 
 
-class PrintedLine(NamedTuple):
+class TextLine(NamedTuple):
     """A line of text between tables."""
 
     text: str
     line: int
 
 
-PrintedBlock = PrintedTable | PrintedPairs | PrintedLine
+PrintedBlock = PrintedTable | PrintedPairs | TextLine
 
 
 def printed_blocks(text: str) -> tuple[PrintedBlock, ...]:
@@ -142,7 +142,7 @@ class _Blocks:
             elif _DOTTED.fullmatch(line):
                 yield self._dotted()
             else:
-                yield PrintedLine(line.strip(), self._at + 1)
+                yield TextLine(line.strip(), self._at + 1)
                 self._at += 1
 
     def _line(self, at: int) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from lossless.checks.verify.run import Intended
+    from lossless.checks.lint.running import Intended
     from lossless.formats.inputs.captures import CaptureInputs
     from lossless.ground.basics.errors import Problem
 
@@ -26,8 +26,8 @@ def verify(
 
     ``since`` are captures of the same devices at an earlier time: counters then count from there.
     """
+    from lossless.checks.lint.running import running_devices, verified
     from lossless.checks.rules.selectors import RuleChoice, chosen as codes_chosen
-    from lossless.checks.verify.run import running_devices, verified
     from lossless.formats.inputs.captures import gather_captures
     from lossless.formats.inputs.devices import DeviceReader
 
@@ -48,7 +48,7 @@ def verify(
 
 def _intended(inputs: CaptureInputs, options: Options, errors: list[Problem]) -> Intended:
     """Return what the intents among captures want, by device."""
-    from lossless.checks.verify.run import Intended
+    from lossless.checks.lint.running import Intended
     from lossless.formats.inputs.intents import declarations_of
 
     fabrics, problems, _ = declarations_of(inputs.intents, options.profile_dirs)

@@ -11,7 +11,7 @@ from lossless.interfaces.cli.app import COMMANDS, FAILED
 from lossless.interfaces.cli.lint import exit_code, failing
 from lossless.interfaces.cli.options import OneOf, api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.lint import report_options
-from lossless.interfaces.cli.options.rules import selection_options
+from lossless.interfaces.cli.options.rules import rule_options
 from lossless.interfaces.cli.reports import write_report
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 )
 @rdma_dscp
 @profiles
-@selection_options
+@rule_options
 @report_options
 def command(
     paths: tuple[str, ...],
@@ -48,12 +48,13 @@ def command(
     selection: LintSelection,
     reporting: ReportOptions,
 ) -> int:
-    """Say what running switches and hosts show: is the configuration applied, and what do the counters mean?
+    """Check captures of running switches and hosts.
 
-    PATH is a capture or a folder of them: dumps of a switch's databases, outputs of show and of its scripts,
-    answers over gNMI, counters of NICs, logs of jobs, InfiniBand diagnostics, by what they hold and whatever they are
-    called. Files that name no device belong to the one that their folder is named after. An intent among them says
-    what is wanted. Exit codes: 0 nothing, 1 findings, 2 a named file could not be read.
+    Is the configuration applied, and what do the counters mean? PATH is a capture or a folder of them: dumps of
+    a switch's databases, outputs of show and of its scripts, answers over gNMI, counters of NICs, logs of jobs,
+    InfiniBand diagnostics; they are known by what they hold, whatever they are called. Files that name no device
+    belong to the one that their folder is named after. An intent among them says what is wanted. Exit codes: 0
+    nothing, 1 findings, 2 a named file could not be read.
     """
     from lossless import api
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from lossless.ground.documents.printed_tables import (
-    PrintedLine,
     PrintedPairs,
     PrintedTable,
+    TextLine,
     cells_of,
     printed_blocks,
     spans_of,
@@ -68,7 +68,7 @@ def test_tables_that_follow_each_other_without_a_blank_line_are_two() -> None:
     text = "Pool maximum: (Namespace asic0)\n Pool    Bytes\n-----  -------\n    a        1\n"
     blocks = printed_blocks(text + text.replace("asic0", "asic1"))
     kinds = [type(block) for block in blocks]
-    assert kinds == [PrintedLine, PrintedTable, PrintedLine, PrintedTable]
+    assert kinds == [TextLine, PrintedTable, TextLine, PrintedTable]
 
 
 def test_rows_go_on_after_a_blank_line_where_the_table_does() -> None:
@@ -82,7 +82,7 @@ def test_a_prompt_ends_a_table() -> None:
     table, prompt = printed_blocks("Port    PFC\n----  -----\n   a      1\n# show pfc counters\n")
     assert isinstance(table, PrintedTable)
     assert len(table.rows) == 1
-    assert prompt == PrintedLine("# show pfc counters", 4)
+    assert prompt == TextLine("# show pfc counters", 4)
 
 
 def test_a_cell_wider_than_its_column_stays_one_cell() -> None:
@@ -105,7 +105,7 @@ def test_a_wrapped_cell_belongs_to_the_row_above() -> None:
 
 def test_names_and_values_between_two_rulers_are_no_table() -> None:
     title, pairs = printed_blocks("Pool: lossy\n----  ----\nsize  4096\ntype  egress\n----  ----\n")
-    assert title == PrintedLine("Pool: lossy", 1)
+    assert title == TextLine("Pool: lossy", 1)
     assert isinstance(pairs, PrintedPairs)
     assert [row.cells for row in pairs.rows] == [("size", "4096"), ("type", "egress")]
 

@@ -72,6 +72,7 @@ def test_the_public_names_are_these() -> None:
         "sweep",
         "topology",
         "trace",
+        "verify",
         "workload",
         "write_import",
         "write_plan",

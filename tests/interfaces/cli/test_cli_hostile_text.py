@@ -41,6 +41,7 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
         [INTENT, SWITCH, *(part for form in FORMATS for part in ("--output", f"{form}=report.{form}"))],
     ],
     "render": [[INTENT, "-o", "out"], [INTENT, "-o", "out", "--diff"], [SUBNET, "-o", "out2"]],
+    "verify": [[INTENT, SWITCH, "--format", form] for form in FORMATS] + [[HOSTILE, SWITCH, "--since", SWITCH]],
     "plan": [
         *([INTENT, INTENT, "--format", form] for form in ("text", "json")),
         [SWITCH, INTENT],

@@ -22,6 +22,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "import": ["leaf.json"],
     "headroom": ["fabric.yaml"],
     "plan": ["fabric.yaml", "nowhere.yaml"],
+    "verify": ["nowhere"],
     "simulate": ["fabric.yaml", "--closed-form"],
     "sweep": ["fabric.yaml", "--vary", "nonsense"],
     "workload": ["fabric.yaml"],

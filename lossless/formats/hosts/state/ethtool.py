@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.state.ethtool_names import CounterName, counter_name, unit_of
+from lossless.formats.hosts.state.ethtool_names import NicCounterName, counter_name, unit_of
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.documents.printed_lines import counted
 from lossless.model.fabric.state.readings import StateReading
@@ -78,14 +78,14 @@ def _split(text: str) -> tuple[str, str]:
     return (bare, value.strip()) if _NAME.fullmatch(bare) else ("", "")
 
 
-def _below(name: str, ring: tuple[str, str]) -> CounterName:
+def _below(name: str, ring: tuple[str, str]) -> NicCounterName:
     way, number = ring
-    return CounterName(f"ring_{way}_{name.lower().replace(' ', '_')}", unit_of(name), (("ring", number),))
+    return NicCounterName(f"ring_{way}_{name.lower().replace(' ', '_')}", unit_of(name), (("ring", number),))
 
 
 def _reading(
     device: tuple[tuple[str, str], ...],
-    called: CounterName,
+    called: NicCounterName,
     heading: str,
     number: int | None,
     line: PrintedLine,

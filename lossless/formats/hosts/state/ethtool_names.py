@@ -16,7 +16,7 @@ import re
 from lossless.ground.basics.records import NamedTuple
 
 
-class CounterName(NamedTuple):
+class NicCounterName(NamedTuple):
     """The name of a counter, its unit, and what part of the NIC it is of, as pairs of a kind and a number."""
 
     name: str
@@ -132,17 +132,17 @@ _NUMBERED = (*_patterns(_PRIORITY, "priority"), *_patterns(_QUEUE, "tc"))
 _RING_FORMS = tuple(map(re.compile, _RINGS))
 
 
-def counter_name(printed: str) -> CounterName:
+def counter_name(printed: str) -> NicCounterName:
     """Return the name of a counter that a driver prints."""
     if printed in _PORT:
-        return CounterName(*_PORT[printed])
+        return NicCounterName(*_PORT[printed])
     for pattern, name, unit, kind in _NUMBERED:
         if match := pattern.fullmatch(printed):
             way, number = sorted(match.groups(), key=str.isdigit)
-            return CounterName(name.format(way), unit, ((kind, number),))
+            return NicCounterName(name.format(way), unit, ((kind, number),))
     if match := _LANE.fullmatch(printed):
-        return CounterName("fec_lane_errors", "errors", (("lane", match[1]),))
-    return _of_ring(printed) or CounterName(printed, unit_of(printed))
+        return NicCounterName("fec_lane_errors", "errors", (("lane", match[1]),))
+    return _of_ring(printed) or NicCounterName(printed, unit_of(printed))
 
 
 def unit_of(printed: str) -> str:
@@ -150,10 +150,10 @@ def unit_of(printed: str) -> str:
     return next((unit for sign, unit in _UNITS if sign.search(printed)), "")
 
 
-def _of_ring(printed: str) -> CounterName | None:
+def _of_ring(printed: str) -> NicCounterName | None:
     match = next((match for form in _RING_FORMS if (match := form.fullmatch(printed))), None)
     if match is None:
         return None
     way, name = match.groupdict().get("way") or "", match["name"].strip()
     whole = name if not way or name.startswith(f"{way}_") else f"{way}_{name}"
-    return CounterName(f"ring_{whole}", unit_of(whole), (("ring", match["ring"]),))
+    return NicCounterName(f"ring_{whole}", unit_of(whole), (("ring", match["ring"]),))

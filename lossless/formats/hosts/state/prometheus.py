@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.hosts.state.ethtool_names import CounterName, counter_name
+from lossless.formats.hosts.state.ethtool_names import NicCounterName, counter_name
 from lossless.ground.documents.printed_lines import measured
 from lossless.model.fabric.state.port_counters import BY_NAME, WORDS, sysfs_ceiling
 from lossless.model.fabric.state.readings import StateReading
@@ -100,12 +100,12 @@ def _reading(match: re.Match[str], kind: str, line: PrintedLine) -> StateReading
     )
 
 
-def _name(metric: str) -> CounterName:
+def _name(metric: str) -> NicCounterName:
     if metric.startswith("node_infiniband_"):
         short = metric.removeprefix("node_infiniband_")
-        return CounterName(_INFINIBAND.get(short, metric), "bytes" if "_bytes" in short else "")
+        return NicCounterName(_INFINIBAND.get(short, metric), "bytes" if "_bytes" in short else "")
     match = _ETHTOOL.fullmatch(metric.removeprefix("node_ethtool_"))
     if metric.startswith("node_ethtool_") and match:
         called = counter_name(f"{_WAYS[match[1]]}_{match[2]}")
-        return called if called.part else CounterName(metric, called.unit)
-    return CounterName(metric, "")
+        return called if called.part else NicCounterName(metric, called.unit)
+    return NicCounterName(metric, "")

@@ -10,7 +10,7 @@ from lossless.formats.sonic.state.show_lists import read_pairs, read_sentence
 from lossless.formats.sonic.state.show_tables import TableContext, read_table, table_form
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.printed_tables import PrintedLine, PrintedPairs, PrintedTable, printed_blocks
+from lossless.ground.documents.printed_tables import PrintedPairs, PrintedTable, TextLine, printed_blocks
 from lossless.model.fabric.state.readings import StateCapture
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class _Reader:
 
     def parts(self, blocks: tuple[PrintedBlock, ...]) -> Iterator[tuple[SwitchCommand, ShownPart]]:
         for block in blocks:
-            if isinstance(block, PrintedLine):
+            if isinstance(block, TextLine):
                 yield from self._line(block)
                 continue
             context = self._context()
@@ -84,7 +84,7 @@ class _Reader:
         cleared: CountedSince = "clear" if self._cleared_next else self._cleared
         return TableContext(self._command, self._namespace, self._title, cleared)
 
-    def _line(self, block: PrintedLine) -> Iterator[tuple[SwitchCommand, ShownPart]]:
+    def _line(self, block: TextLine) -> Iterator[tuple[SwitchCommand, ShownPart]]:
         if command := command_of(block.text):
             self._start(command)
         elif match := _CACHED.fullmatch(block.text):
@@ -97,7 +97,7 @@ class _Reader:
         else:
             yield from self._sentence(block)
 
-    def _sentence(self, block: PrintedLine) -> Iterator[tuple[SwitchCommand, ShownPart]]:
+    def _sentence(self, block: TextLine) -> Iterator[tuple[SwitchCommand, ShownPart]]:
         if match := _NAMESPACE.match(block.text):
             self._namespace = match[1] or match[2] or self._command.namespace
         said = read_sentence(block, self._context())

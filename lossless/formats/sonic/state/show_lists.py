@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.sonic.state.show_tables import TableContext
-    from lossless.ground.documents.printed_tables import PrintedLine, PrintedPairs
+    from lossless.ground.documents.printed_tables import PrintedPairs, TextLine
     from lossless.model.fabric.state.readings import CountedSince, Identity
 
     Said = tuple[str, tuple[StateReading, ...], str]
@@ -121,7 +121,7 @@ def _counter(
     )
 
 
-def read_sentence(block: PrintedLine, context: TableContext) -> Said | None:
+def read_sentence(block: TextLine, context: TableContext) -> Said | None:
     """Return what a sentence says; None for a line that says nothing by itself."""
     path = (context.command.form, block.line)
     if match := _POLL.fullmatch(block.text):

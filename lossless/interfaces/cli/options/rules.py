@@ -56,7 +56,7 @@ _CONFIGURATION = (
     ),
     click.option("--no-config", is_flag=True, help="Look for no lossless.toml or pyproject.toml."),
 )
-_OPTIONS = (
+_RULES = (
     click.option(
         "--select",
         metavar="RULE[,RULE...]",
@@ -73,6 +73,9 @@ _OPTIONS = (
         shell_complete=complete_rules,
         help="Leave out these rules.",
     ),
+)
+_OPTIONS = (
+    *_RULES,
     *_CONFIGURATION,
     click.option(
         "--baseline",
@@ -89,6 +92,11 @@ def configuration_options(command: Callable[..., int]) -> Callable[..., int]:
     return _with(command, _CONFIGURATION)
 
 
+def rule_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that choose rules, and nothing else; the command is given ``selection`` in their place."""
+    return _with(command, _RULES)
+
+
 def selection_options(command: Callable[..., int]) -> Callable[..., int]:
     """Add all options of this module to a command, which is given ``selection`` in their place."""
     return _with(command, _OPTIONS)
@@ -98,8 +106,8 @@ def _with(command: Callable[..., int], options: Sequence[Callable[..., Any]]) ->
     @functools.wraps(command)
     def with_selection(
         *,
-        configuration: str | None,
-        no_config: bool,
+        configuration: str | None = None,
+        no_config: bool = False,
         select: tuple[str, ...] = (),
         ignore: tuple[str, ...] = (),
         baseline: str | None = None,

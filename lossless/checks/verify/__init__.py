@@ -1,1 +1,0 @@
-"""Running state: rules over captures of devices."""
