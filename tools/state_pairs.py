@@ -42,8 +42,10 @@ def compare_pairs(files: Sequence[ReadFile]) -> dict[str, Any]:
             for reading, result, values in _results(file, stored):
                 if result == "differ":
                     differ.append(_listed(file, reading, values))
-                agree += result == "agree"
-                without[result] += result not in ("agree", "differ")
+                elif result == "agree":
+                    agree += 1
+                else:
+                    without[result] += 1
     return {"agree": agree, "differ": differ, "not_compared": without}
 
 

@@ -29,6 +29,8 @@ _NAMES = {
     "enqueuedPackets": ("enqueued_packets", "packets"),
     "enqueuedBytes": ("enqueued_bytes", "bytes"),
 }
+_MAX_LEVELS = 10
+"""Levels above a counter: an interface, a class, a side and a sum have six."""
 _CLASS = re.compile(r"TC([0-9]{1,2}(?:-[0-9]{1,2})?)")
 
 
@@ -101,6 +103,8 @@ def _fields(row: dict[str, Any], identity: Identity, path: Path) -> Iterator[Sta
     """Yield the counters of a row; those of one side of the switch lie below its name."""
     for key, value in row.items():
         if isinstance(value, dict):
+            if len(path) > _MAX_LEVELS:
+                continue
             side = identity if key == "countersSum" else (*identity, ("source", key))
             yield from _fields(value, side, (*path, key))
             continue

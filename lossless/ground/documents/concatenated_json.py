@@ -10,6 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.limits import NESTING
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ _START = re.compile(r"^[ \t]*(?=\{|\[\s*(?:[\[{\]]|$))", re.MULTILINE)
 """Where a value may start: a line that no prompt (``[root@leaf1]#``) and no index (``[0]: name``) begins."""
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
 _CLOSERS = {"{": "}", "[": "]"}
+_ATTEMPTS = 20
+"""Lines that look like the start of a value and are none, after which no more are tried: each costs a whole reading."""
 
 
 class PrintedJson(NamedTuple):
@@ -40,12 +43,13 @@ def printed_json(text: str) -> tuple[PrintedJson, ...]:
 
 
 def _values(text: str) -> Iterator[PrintedJson]:
-    at = begun = 0
-    while match := _START.search(text, at):
+    at = begun = failed = 0
+    while failed < _ATTEMPTS and (match := _START.search(text, at)):
         start = match.end()
         read = _decoded(text, start)
         if read is None:
             at = _line_end(text, start)
+            failed += 1
             continue
         value, end, repeated, whole = read
         line = text.count("\n", 0, start) + 1
@@ -105,6 +109,8 @@ def _complete_until(text: str, start: int) -> list[tuple[int, str]]:
         char = token[0]
         if char in _CLOSERS:
             open_.append(_CLOSERS[char])
+            if len(open_) > NESTING:
+                break
         elif char in "]}":
             if not open_ or open_.pop() != char:
                 break

@@ -40,7 +40,7 @@ class PrintedRow(NamedTuple):
 class PrintedTable(NamedTuple):
     """One table: the headings of its columns, and its rows; ``line`` is that of its headings.
 
-    ``whole`` is false where the text ends within the last row, which is left out then.
+    ``whole`` is false where a row is left out: the text ends within it, or a box has more or fewer cells there.
     """
 
     headings: tuple[str, ...]
@@ -262,7 +262,9 @@ def _boxed(groups: list[list[PrintedRow]], line: int) -> Iterator[PrintedTable]:
     headings, *bodies = groups
     # With one ruler below the headings each line is a row; with one after each row, its lines are wrapped cells.
     rows = bodies[0] if len(bodies) == 1 else [_folded(body) for body in bodies]
-    yield PrintedTable(_folded(headings).cells, tuple(rows), line)
+    names = _folded(headings).cells
+    fitting = tuple(row for row in rows if len(row.cells) == len(names))
+    yield PrintedTable(names, fitting, line, whole=len(fitting) == len(rows))
 
 
 def _folded(rows: list[PrintedRow]) -> PrintedRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from lossless.ground.documents.printed_tables import (
@@ -78,17 +79,26 @@ def test_rows_go_on_after_a_blank_line_where_the_table_does() -> None:
     assert [row.cells for row in table.rows] == [("a", "1"), ("b", "2")]
 
 
-def test_a_prompt_ends_a_table() -> None:
-    table, prompt = printed_blocks("Port    PFC\n----  -----\n   a      1\n# show pfc counters\n")
+@pytest.mark.parametrize(
+    "line", ["# show pfc counters", "$ portstat  -a", "Totals:", "Ports of asic0  (all):"]
+)
+def test_a_prompt_and_a_title_end_a_table(line: str) -> None:
+    table, after = printed_blocks(f"Port    PFC\n----  -----\n   a      1\n{line}\n")
     assert isinstance(table, PrintedTable)
     assert len(table.rows) == 1
-    assert prompt == TextLine("# show pfc counters", 4)
+    assert after == TextLine(line, 4)
 
 
 def test_a_cell_wider_than_its_column_stays_one_cell() -> None:
     (table,) = printed_blocks("      Port    UC0\n----------  -----\n  Ethernet12   N/A\n")
     assert isinstance(table, PrintedTable)
     assert table.rows[0].cells == ("Ethernet12", "N/A")
+
+
+def test_a_cell_that_reaches_below_the_next_heading_moves_no_other() -> None:
+    (table,) = printed_blocks("Port    UC0    UC1\n----  -----  -----\nEthernet1200  N/A  7\n")
+    assert isinstance(table, PrintedTable)
+    assert table.rows[0].cells == ("Ethernet1200", "N/A", "7")
 
 
 def test_cells_one_blank_apart_are_divided_below_their_headings() -> None:
@@ -128,3 +138,10 @@ def test_a_row_within_which_the_text_ends_is_left_out() -> None:
     assert isinstance(table, PrintedTable)
     assert not table.whole
     assert [row.cells[0] for row in table.rows] == ["a"]
+
+
+def test_a_row_of_a_box_with_other_cells_than_the_headings_is_left_out() -> None:
+    (table,) = printed_blocks("+---+---+\n| A | B |\n+===+===+\n| x |\n+---+---+\n| y | 3 |\n+---+---+\n")
+    assert isinstance(table, PrintedTable)
+    assert not table.whole
+    assert [row.cells for row in table.rows] == [("y", "3")]

@@ -109,7 +109,7 @@ class _Reader:
 
 
 def _table_part(table: PrintedTable, context: TableContext) -> ShownPart:
-    problem = "" if table.whole else "the output ends within a row; that row is not read"
+    problem = "" if table.whole else "a row is cut off or has other cells than the headings; it is not read"
     line = table.rows[-1].line + 1 if table.rows else table.line
     return ShownPart(table_form(table, context), read_table(table, context), problem=problem, line=line)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Identity = tuple[tuple[str, str], ...]
 """What a reading is of, as pairs of a kind and a name: ``(("port", "Ethernet4"), ("queue", "3"))``.
 
+``object`` is what has none of the kinds below: ``switch``, a debug counter, ``RIF:Vlan1000``.
+
 Kinds are ``namespace``, ``port``, ``queue`` (its number) and ``queue_kind`` (``UC``, ``MC``, ``ALL``), ``priority``,
 ``pg``, ``pool``, ``profile``, ``tc``, ``dscp``, ``buffer``, ``device``, ``path``, ``guid``, ``lid``, ``partition``,
 ``error``, ``source``; ``table`` and ``key`` of a database row; of hosts also ``ring`` (a queue of the driver),

@@ -75,6 +75,7 @@ def test_times_of_the_watchdog_have_the_unit_of_their_database() -> None:
             {"DEVICE_METADATA|localhost": {"hostname": "leaf1"}, "PORT_TABLE|Ethernet0": {"state": "ok"}},
             "STATE_DB",
         ),
+        ({"PORT|Ethernet0": {"speed": "100000"}, "MUX_CABLE_INFO|Ethernet0": {"state": "auto"}}, "CONFIG_DB"),
         ({"BUFFER_MAX_PARAM_TABLE|global": {"mmu_size": "1"}}, "STATE_DB"),
         ({"FLEX_COUNTER_TABLE|PORT": {"FLEX_COUNTER_STATUS": "enable"}}, "CONFIG_DB"),
         ({"PORT_TABLE:Ethernet0": {"oper_status": "up"}}, "APPL_DB"),

@@ -131,7 +131,7 @@ def test_an_output_that_ends_within_a_row_is_a_problem_with_its_place() -> None:
     text = QUEUES + QUEUES.splitlines()[-1].replace("Ethernet4", "Ethernet8")[:30]
     (capture,) = captures(text)
     assert [(p.line, p.message) for p in capture.problems] == [
-        (4, "the output ends within a row; that row is not read")
+        (4, "a row is cut off or has other cells than the headings; it is not read")
     ]
     assert {dict(r.identity)["port"] for r in capture.readings} == {"Ethernet4"}
 
