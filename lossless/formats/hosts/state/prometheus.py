@@ -62,7 +62,7 @@ _INFINIBAND = {
     "physical_state_id": "physical_state_id",
 }
 _ETHTOOL = re.compile(r"(received|transmitted)_(.+)")
-_WAYS = {"received": "rx", "transmitted": "tx"}
+_DIRECTIONS = {"received": "rx", "transmitted": "tx"}
 
 
 def is_form(section: PrintedSection) -> bool:
@@ -92,7 +92,9 @@ def _reading(match: re.Match[str], kind: str, line: PrintedLine) -> StateReading
     series = f"{metric}{match[2] or ''}"
     # A sum of packets and data of either width may not stop anywhere.
     ceiling = sysfs_ceiling(counter) if counter else None
-    since: CountedSince = "boot" if kind == "counter" or metric.endswith("_total") else "now"
+    since: CountedSince = (
+        "unknown" if counter else "boot" if kind == "counter" or metric.endswith("_total") else "now"
+    )
     path = (FORM, line.number, metric)
     value = measured(match[3])
     return StateReading(
@@ -106,6 +108,6 @@ def _name(metric: str) -> CounterName:
         return CounterName(_INFINIBAND.get(short, metric), "bytes" if "_bytes" in short else "")
     match = _ETHTOOL.fullmatch(metric.removeprefix("node_ethtool_"))
     if metric.startswith("node_ethtool_") and match:
-        called = counter_name(f"{_WAYS[match[1]]}_{match[2]}")
+        called = counter_name(f"{_DIRECTIONS[match[1]]}_{match[2]}")
         return called if called.part else CounterName(metric, called.unit)
     return CounterName(metric, "")
