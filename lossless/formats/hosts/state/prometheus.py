@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.state.ethtool_names import CounterName, counter_name
 from lossless.ground.documents.printed_lines import measured
-from lossless.model.fabric.state.port_counters import BY_NAME, WORDS, sysfs_ceiling
+from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
@@ -97,9 +97,7 @@ def _reading(match: re.Match[str], kind: str, line: PrintedLine) -> StateReading
     )
     path = (FORM, line.number, metric)
     value = measured(match[3])
-    return StateReading(
-        identity, called.name, value, "bytes" if unit == WORDS else unit, since, path, series, ceiling
-    )
+    return StateReading(identity, called.name, value, unit, since, path, series, ceiling)
 
 
 def _name(metric: str) -> CounterName:
