@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator
 
 _BREAK = re.compile(r"\r\n?|\n")
-_TITLE = re.compile(r"\s*(?:==>|\[[^\]\s]+@[^\]]*\]\s*[#$]|[\w.-]+@[^\s#$]+[#$]|[#$])\s*(?:sudo\s+)?(\S.*)")
-"""A command after ``==>``, after a bare ``$`` or ``#``, or after the prompt of a shell."""
+_TITLE = re.compile(
+    r"\s*(==>|\[[^\]\s]+@[^\]]*\]\s*[#$]|[\w.-]+@[^\s#$]+[#$]|[#$])\s*(?:sudo\s+)?(\S.*)", re.DOTALL
+)
+"""A command after ``==>``, after the prompt of a shell, or after a bare ``$`` or ``#``."""
+_BARE = ("$", "#")
 _HOST = re.compile(r"# (?:host|switch) (\S+)\s*$")
 _PROMPT = re.compile(r"\s*\[?[\w.-]+@([\w-]+)")
 _BY_OPTION = frozenset({"-i", "-d", "dev", "--dev", "link"})
@@ -49,8 +52,8 @@ class PrintedSection(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its lines, each ended by a line feed."""
-        return "".join(f"{line.text}\n" for line in self.lines)
+        """Its lines, with line feeds between them."""
+        return "\n".join(line.text for line in self.lines)
 
     @property
     def head(self) -> str:
@@ -82,9 +85,9 @@ def printed_lines(text: str) -> tuple[PrintedLine, ...]:
 
 
 def printed_sections(text: str, file: str, commands: Container[str]) -> Iterator[PrintedSection]:
-    """Yield the sections of a text: each begins with a line that holds one of ``commands`` after a prompt.
+    """Yield the sections of a text: each begins with a prompt and a command, or a bare sign and one of ``commands``.
 
-    What comes before the first such line is a section without a title, if it is more than blanks and comments.
+    What comes before the first of them is a section without a title, unless it is blank.
     """
     lines = printed_lines(text)
     starts = [(-1, "")] + [
@@ -99,9 +102,12 @@ def printed_sections(text: str, file: str, commands: Container[str]) -> Iterator
 
 
 def _title(line: str, commands: Container[str]) -> str:
+    """Return the command that begins a section; after a bare sign, as of a comment, only one of ``commands``."""
     match = _TITLE.match(line)
-    words = match[1].split() if match else []
-    return match[1].rstrip() if match and words[0].rpartition("/")[2] in commands else ""
+    if match is None:
+        return ""
+    known = match[1] not in _BARE or match[2].split()[0].rpartition("/")[2] in commands
+    return match[2].rstrip() if known else ""
 
 
 def _host(lines: tuple[PrintedLine, ...]) -> str | None:

@@ -24,9 +24,15 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.collected import StateItem, StateItems
     from lossless.model.fabric.state.readings import Identity
 
-_PROCESS = re.compile(r"(?:^|[\s\[])([A-Za-z0-9_][\w.-]{0,252}?)\s*:([0-9]+)\s*:[0-9]+(?=[\]\s:]) ?\[?")
-"""``host:pid:tid [0]`` of NCCL, ``[host:pid:0:tid]`` of UCX."""
-_STAMP = re.compile(r"\s*\[(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[^\]]*|[0-9]{6,}\.[0-9]+)\]")
+_PROCESS = re.compile(
+    r"(?:^|[\s\]|])([A-Za-z0-9_][\w.-]{0,252}):[0-9]+:[0-9]+ \[-?[0-9]+\]"
+    r"|\[((?=[\w.-]*[A-Za-z])[\w.-]{1,253}?)\s*:[0-9]+\s*:[0-9]+(?::[0-9]+)?\]"
+)
+"""``host:pid:tid [0]`` of NCCL, ``[host:pid:0:tid]`` of UCX; not ``[10:46:33]``."""
+_ALONE = re.compile(
+    r"\s*(?:\[(?:[0-9]{4}-[0-9]{2}-[0-9]{2}[^\]]*|[0-9]{6,}\.[0-9]+)\]|(?:NCCL|RCCL) version |ib_mlx5_log\.c:|NET/IB)"
+)
+"""What a message begins with that names no process."""
 _MOST_LINES = 4
 _SET = re.compile(r"\b((?:NCCL|RCCL|UCX)_[A-Z0-9_]+) set (?:by environment )?to (\S.*?)\s*$")
 _NAMES = {
@@ -71,12 +77,12 @@ def messages(section: PrintedSection) -> Iterator[LogMessage]:
     starts = [
         index
         for index, (line, process) in enumerate(hosts)
-        if process or _STAMP.match(line.text) or not index or not _continues(section, index)
+        if process or _ALONE.match(line.text) or not index or not _continues(section, index)
     ]
     for start, end in pairwise([*starts, len(hosts)]):
         line, process = hosts[start]
         body = [other.text for other, _ in hosts[start : min(end, start + _MOST_LINES)]]
-        yield LogMessage(process[1] if process else "", line, tuple(body))
+        yield LogMessage((process[1] or process[2]) if process else "", line, tuple(body))
 
 
 def _continues(section: PrintedSection, index: int) -> bool:
@@ -86,10 +92,10 @@ def _continues(section: PrintedSection, index: int) -> bool:
 
 def settings(message: LogMessage) -> StateItems:
     """Yield the variable that a message says is set, and what a traffic class means."""
-    match = _SET.search(message.joined())
-    if match is None:
-        return
-    yield from setting(message, match[1], match[2])
+    # What follows may be the output of another program: only a value that is missing is looked for there.
+    match = _SET.search(message.texts[0]) or _SET.search(" ".join(message.texts[:2]))
+    if match is not None:
+        yield from setting(message, match[1], match[2])
 
 
 def setting(message: LogMessage, variable: str, word: str) -> StateItems:
@@ -104,7 +110,7 @@ def setting(message: LogMessage, variable: str, word: str) -> StateItems:
 
 
 def once(items: Iterable[StateItem]) -> StateItems:
-    """Yield items, and what several processes of one host say alike only where it is said first."""
+    """Yield items, and what several processes of one host repeat only where it is said first."""
     seen = set()
     for item in items:
         if isinstance(item, StateReading):

@@ -111,7 +111,7 @@ def _completion(section: PrintedSection, message: LogMessage, event: int) -> Sta
         yield message.reading(name, UNKNOWN, where)
     if missing:
         yield section.problem(
-            message.line, f"the completion is cut before its {' and '.join(missing)}", "ompletion"
+            message.line, f"the completion is cut before its {' and '.join(missing)}", peer[0] if peer else ""
         )
 
 

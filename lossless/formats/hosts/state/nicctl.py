@@ -103,7 +103,9 @@ def _entry(section: PrintedSection, key: str, value: Any, identity: Identity, pa
 
 
 def _reading(key: str, value: Any, identity: Identity, path: Path) -> StateReading:
-    is_counter = any(isinstance(part, str) and "stat" in part for part in path[:-1])
+    is_counter = any(
+        isinstance(part, str) and ("statist" in part or part.endswith("_stats")) for part in path[:-1]
+    )
     since: CountedSince = "boot" if is_counter else "now"
     rate = _rate(str(value))
     if rate is not None:

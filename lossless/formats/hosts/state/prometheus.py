@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.state.ethtool_names import NicCounterName, counter_name
 from lossless.ground.documents.printed_lines import measured
-from lossless.model.fabric.state.port_counters import BY_NAME, WORDS, sysfs_ceiling
+from lossless.model.fabric.state.port_counters import BY_NAME, sysfs_ceiling
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ _INFINIBAND = {
     "physical_state_id": "physical_state_id",
 }
 _ETHTOOL = re.compile(r"(received|transmitted)_(.+)")
-_WAYS = {"received": "rx", "transmitted": "tx"}
+_DIRECTIONS = {"received": "rx", "transmitted": "tx"}
 
 
 def is_form(section: PrintedSection) -> bool:
@@ -92,12 +92,12 @@ def _reading(match: re.Match[str], kind: str, line: PrintedLine) -> StateReading
     series = f"{metric}{match[2] or ''}"
     # A sum of packets and data of either width may not stop anywhere.
     ceiling = sysfs_ceiling(counter) if counter else None
-    since: CountedSince = "boot" if kind == "counter" or metric.endswith("_total") else "now"
+    since: CountedSince = (
+        "unknown" if counter else "boot" if kind == "counter" or metric.endswith("_total") else "now"
+    )
     path = (FORM, line.number, metric)
     value = measured(match[3])
-    return StateReading(
-        identity, called.name, value, "bytes" if unit == WORDS else unit, since, path, series, ceiling
-    )
+    return StateReading(identity, called.name, value, unit, since, path, series, ceiling)
 
 
 def _name(metric: str) -> NicCounterName:
@@ -106,6 +106,6 @@ def _name(metric: str) -> NicCounterName:
         return NicCounterName(_INFINIBAND.get(short, metric), "bytes" if "_bytes" in short else "")
     match = _ETHTOOL.fullmatch(metric.removeprefix("node_ethtool_"))
     if metric.startswith("node_ethtool_") and match:
-        called = counter_name(f"{_WAYS[match[1]]}_{match[2]}")
+        called = counter_name(f"{_DIRECTIONS[match[1]]}_{match[2]}")
         return called if called.part else NicCounterName(metric, called.unit)
     return NicCounterName(metric, "")

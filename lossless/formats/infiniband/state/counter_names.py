@@ -40,7 +40,12 @@ _SHORT = {
     "PckOut": "port_xmit_packets",
     "PckIn": "port_rcv_packets",
 }
-_EXTENDED = {"PortXmitDataExtended": "port_xmit_data", "PortXmitPktsExtended": "port_xmit_packets"}
+_EXTENDED = {
+    "PortXmitDataExtended": "port_xmit_data",
+    "PortRcvDataExtended": "port_rcv_data",
+    "PortXmitPktsExtended": "port_xmit_packets",
+    "PortRcvPktsExtended": "port_rcv_packets",
+}
 _VL = re.compile(r"(PortVLXmitWait|SWPortVLCongestion|PortVLXmitDiscards)([0-9]{1,2})")
 
 

@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.documents.printed_lines import measured, value_of
+from lossless.ground.documents.printed_lines import measured
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:
@@ -79,4 +79,6 @@ def _value(word: str, unit: str) -> Maybe[int | float | str]:
     if match:
         days, hours, minutes, seconds = map(int, match.groups())
         return ((days * 24 + hours) * 60 + minutes) * 60 + seconds
-    return value_of(word) if word else UNKNOWN
+    if word.isdecimal() and len(word) < 10:
+        return int(word)
+    return word or UNKNOWN

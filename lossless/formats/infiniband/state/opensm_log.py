@@ -24,7 +24,7 @@ _LINE = re.compile(
     r"\[[0-9A-Fa-f]{1,16}\] 0x[0-9A-Fa-f]{2} -> (.*)"
 )
 _ERROR = re.compile(r"(\w+): ERR ([0-9A-F]{4}): (.*)")
-_PATH = re.compile(r"Initial path = ([0-9,]+)")
+_PATH = re.compile(r"Initial path = ([0-9]+(?:,[0-9]+)*)")
 _ATTRIBUTE = re.compile(r"\b(?:Timeout while getting attribute 0x[0-9A-Fa-f]+ \(|SubnGet\(|SubnSet\()(\w+)\)")
 _COUNTS = {"error": "count", "path": "messages_of_path", "attribute": "errors_of_attribute"}
 

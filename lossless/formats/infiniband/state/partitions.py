@@ -24,7 +24,7 @@ def is_form(section: PrintedSection) -> bool:
 
 
 def read(section: PrintedSection) -> StateItems:
-    """Yield what is stated of each partition; a name that stands twice has ``#2`` after it."""
+    """Yield what is stated of each partition; the second of a name has ``#2`` after it."""
     for line in section.lines:
         if _LONG.search(line.text):
             yield section.problem(line, f"a number of more than {DIGITS} digits, the most that is read")

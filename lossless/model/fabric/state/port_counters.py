@@ -2,7 +2,7 @@
 
 Names are those of the kernel (Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c). Widths of PortCounters
 and of PortCountersExtended are those of the InfiniBand Architecture Specification, volume 1, 16.1.3.5 and 16.1.4.11,
-as linux-rdma/rdma-core libibmad/fields.c @691953d has them: a counter stops at all ones, it does not begin anew.
+as linux-rdma/rdma-core libibmad/fields.c @691953d has them: a counter stops at all ones, it does not wrap.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class StateReading(NamedTuple):
     it is printed. ``value`` is UNKNOWN where the capture does not say it (``N/A``, ``-``), None where the device has
     none. ``unit`` is that of the value: ``packets``, ``bytes``, ``us``; empty where it has none. ``path`` is the place
     in the file: keys of JSON, or section, line and heading of a text; ``heading`` is the name as it is printed.
-    ``ceiling`` is the largest value of a counter that stops there instead of beginning anew, None for all others.
+    ``ceiling`` is the largest value of a counter that stops there and does not wrap, None for all others.
     """
 
     identity: Identity

@@ -1,0 +1,97 @@
+"""A capture of a host is told by what is in it: never by its name, wherever it is cut, and no text is an error."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from lossless.formats.hosts.state.captures import read_capture
+from tests.formats.readings import host_captures, problems, value
+
+TEXTS = {
+    "ethtool -S": "NIC statistics:\n     rx_packets: 3\n",
+    "sysfs": "board_id=MT_1\nports/1/counters/link_downed=0\n",
+    "dcb": "pfc-cap 8 macsec-bypass off delay 0\n",
+    "mlnx_qos": "DCBX mode: OS controlled\nPriority trust state: pcp\n",
+    "rdma statistic": "link mana_0/1\n    requester_timeout 45\n",
+    "node_exporter": 'node_infiniband_state_id{device="a",port="1"} 4\n',
+    "nicctl": '\n{\n    "nic": [\n    ]\n}\n',
+    "NCCL log": "h:1:2 [0] NCCL INFO Using network IB\n",
+    "UCX log": "[1.5] [h:1:0] ucp.c:1 UCX  WARN  no memory\n",
+    "ip link show": "22: eth0: <UP> mtu 1500 qdisc mq state UP mode DEFAULT\n",
+    "RCCL RAS status": '{"nccl_version": "2.28.9", "communicators_count": 1}',
+}
+
+
+@pytest.mark.parametrize("form", TEXTS)
+@pytest.mark.parametrize("file", ["capture.txt", "config_db.json", "perfquery", "opensm.log"])
+def test_the_name_of_a_file_does_not_say_what_it_is(form: str, file: str) -> None:
+    assert [capture.form for capture in host_captures(TEXTS[form], file)] == [form]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n\n",
+        "hello\n",
+        '{"PORT": {"Ethernet0": {"mtu": "9100"}}}',
+        "key: value\nname: 3\n",
+        "a=b\n",
+        "[]",
+        "1: 2",
+    ],
+)
+def test_other_texts_are_not_ours(text: str) -> None:
+    assert read_capture(text, "capture") is None
+
+
+def test_a_transcript_has_a_capture_for_each_command_of_its_host() -> None:
+    prompts = ["[root@node7 ~]# ", "root@node7:~$ sudo ", "root@node7:/tmp# "]
+    commands = ["ethtool -S eth2", "uptime", "dcb pfc show dev eth3"]
+    outputs = [TEXTS["ethtool -S"], " 10:00 up 3 days\n", TEXTS["dcb"]]
+    text = "".join(
+        f"{prompt}{command}\n{output}"
+        for prompt, command, output in zip(prompts, commands, outputs, strict=True)
+    )
+    captures = host_captures(text)
+    assert [(capture.form, capture.device) for capture in captures] == [
+        ("ethtool -S", "node7"),
+        ("dcb", "node7"),
+    ]
+    assert (value(captures, "rx_packets", device="eth2"), value(captures, "pfc_cap", device="eth3")) == (3, 8)
+
+
+def test_a_snapshot_of_the_collector_names_the_host() -> None:
+    text = '# lossless host facts 1\n# host node1\n==> dcb -j pfc show dev eth2\n{"pfc_cap": 4}\n==> end\n'
+    captures = host_captures(text)
+    assert (captures[0].device, value(captures, "pfc_cap", device="eth2")) == ("node1", 4)
+
+
+def test_the_status_of_rccl_is_refused_with_the_reason() -> None:
+    captures = host_captures("RCCL version 2.28.3\nHIP runtime version 7\n\nJob summary\n===========\n")
+    assert captures[0].readings == ()
+    assert problems(captures) == [
+        "1:1: the RAS status of RCCL says which ranks answer and nothing of NICs or the network: not read"
+    ]
+
+
+WHOLE = "".join(TEXTS.values())
+
+
+@given(st.sampled_from(sorted(TEXTS)), st.integers(0, 200), st.text(max_size=30))
+def test_a_capture_that_is_cut_and_goes_on_with_anything_is_no_error(form: str, at: int, rest: str) -> None:
+    for capture in read_capture(TEXTS[form][:at] + rest, "capture") or ():
+        for problem in capture.problems:
+            assert problem.line is not None
+            assert problem.column is not None
+
+
+@given(st.text(alphabet=st.sampled_from(sorted(set(WHOLE + "\r\0\u2028٣"))), max_size=120))
+def test_no_text_is_an_error(text: str) -> None:
+    read_capture(text, "capture")
+
+
+def test_a_number_that_is_too_long_is_unknown_and_no_error() -> None:
+    read_capture(f"NIC statistics:\n     rx_packets: {'9' * 6000}\n", "capture")
+    read_capture('{"nic": [{"id": ' + "9" * 6000 + "}]}", "capture")
