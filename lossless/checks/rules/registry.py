@@ -78,6 +78,7 @@ def _row(code: str, module: str, *subjects: Subject, needs: str = "") -> RuleRow
 _ROWS = (
     _row("APP001", "applied.app001_qos_not_loaded", "running device"),
     _row("APP002", "applied.app002_lossless_group_unbound", "running device"),
+    _row("APP004", "applied.app004_watchdog_not_running", "running device"),
     _row("BUF001", "buffers.buf001_headroom_below_cable", "buffers"),
     _row("BUF002", "buffers.buf002_headroom_below_need", "buffers"),
     _row("BUF003", "buffers.buf003_headroom_row_missing", "fabric"),
