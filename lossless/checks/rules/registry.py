@@ -262,6 +262,7 @@ _ROWS = (
     _row("SIM003", "simulation.sim003_pfc_carries_load", "runs"),
     _row("STM001", "storms.stm001_storm_going_on", "running device"),
     _row("STM002", "storms.stm002_storm_propagated", "running device"),
+    _row("STM003", "storms.stm003_storm_source", "running fabric"),
     _row("STM004", "storms.stm004_watchdog_counts_nothing", "running device"),
     _row("SUP001", "suppressions.sup001_suppression_unused", "suppressions"),
     _row("SUP002", "suppressions.sup002_suppression_expired", "suppressions"),
