@@ -20,20 +20,23 @@ if TYPE_CHECKING:
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.captures import CapturedDevice
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.model import Link, Switch
 
 
 class Intended(NamedTuple):
-    """What an intent wants of devices, by their names."""
+    """What an intent wants of devices, by their names, and how it links them."""
 
     switches: Mapping[str, Switch]
     hosts: Mapping[str, HostQos]
+    links: tuple[Link, ...] = ()
 
 
-def verified(devices: Sequence[RunningDevice], chosen: Codes | None = None) -> Verdicts:
+def verified(
+    devices: Sequence[RunningDevice], chosen: Codes | None = None, links: tuple[Link, ...] = ()
+) -> Verdicts:
     """Return what rules say of devices that run."""
     alone = [run(device, rules_for("running device", chosen=chosen), "intent") for device in devices]
-    fabric = RunningFabric(tuple(devices))
+    fabric = RunningFabric(tuple(devices), links)
     return together([*alone, run(fabric, rules_for("running fabric", chosen=chosen), "intent")])
 
 

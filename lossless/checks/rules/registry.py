@@ -76,6 +76,9 @@ def _row(code: str, module: str, *subjects: Subject, needs: str = "") -> RuleRow
 
 # fmt: off
 _ROWS = (
+    _row("APP001", "applied.app001_qos_not_loaded", "running device"),
+    _row("APP002", "applied.app002_lossless_group_unbound", "running device"),
+    _row("APP004", "applied.app004_watchdog_not_running", "running device"),
     _row("BUF001", "buffers.buf001_headroom_below_cable", "buffers"),
     _row("BUF002", "buffers.buf002_headroom_below_need", "buffers"),
     _row("BUF003", "buffers.buf003_headroom_row_missing", "fabric"),
@@ -96,6 +99,7 @@ _ROWS = (
     _row("BUF023", "buffers.buf023_profile_list_short", "device"),
     _row("BUF024", "buffers.buf024_group_profile_replaced", "device"),
     _row("BUF025", "buffers.buf025_headroom_row_much_longer", "intent"),
+    _row("CAP003", "captures.cap003_counters_not_polled", "running device"),
     _row("CFG001", "configuration.cfg001_number_not_canonical", "device"),
     _row("CFG002", "configuration.cfg002_reference_dangling", "device"),
     _row("CFG004", "configuration.cfg004_drift_from_intent", "device", needs="intent"),
@@ -120,6 +124,10 @@ _ROWS = (
     _row("CLS013", "classification.cls013_flooding_lossless", "device", needs="VLAN_MEMBER"),
     _row("CLS014", "roles.cls014_map_name_ambiguous", "devices"),
     _row("CLS015", "classification.cls015_nccl_control_class", "intent", "hosts"),
+    _row("CTR001", "counters.ctr001_lossless_queue_dropped", "running device"),
+    _row("CTR002", "counters.ctr002_pause_on_lossy_priority", "running device"),
+    _row("CTR003", "counters.ctr003_no_marks_above_kmax", "running device"),
+    _row("CTR006", "counters.ctr006_discards_outside_buffers", "running device"),
     _row("ECN001", "ecn.ecn001_lossless_queue_without_ecn", "fabric"),
     _row("ECN002", "ecn.ecn002_marking_step_with_ramp", "fabric"),
     _row("ECN003", "ecn.ecn003_marking_probability_zero", "fabric"),
@@ -253,6 +261,9 @@ _ROWS = (
     _row("SIM002", "simulation.sim002_simulated_edge", "runs"),
     _row("SIM003", "simulation.sim003_pfc_carries_load", "runs"),
     _row("STM001", "storms.stm001_storm_going_on", "running device"),
+    _row("STM002", "storms.stm002_storm_propagated", "running device"),
+    _row("STM003", "storms.stm003_storm_source", "running fabric"),
+    _row("STM004", "storms.stm004_watchdog_counts_nothing", "running device"),
     _row("SUP001", "suppressions.sup001_suppression_unused", "suppressions"),
     _row("SUP002", "suppressions.sup002_suppression_expired", "suppressions"),
     _row("SUP003", "suppressions.sup003_baseline_stale", "suppressions"),

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.subjects import Device
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.model import Link, Port, Switch
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.state.device_state import DeviceState
 
@@ -52,23 +52,31 @@ class RunningDevice:
         """What it is called."""
         return self.state.name
 
+    @property
+    def switch(self) -> Switch | None:
+        """The switch that its configuration makes, or that its intent wants without one; None without either."""
+        return self.configured.switch if self.configured is not None else self.intended
+
+    @cached_property
+    def ports(self) -> Mapping[str, Port]:
+        """Its ports by name; empty where neither a configuration nor an intent says which it has."""
+        return {port.name: port for port in self.switch.ports} if self.switch is not None else {}
+
     @cached_property
     def lossless(self) -> Mapping[str, LosslessPort]:
         """What is lossless on each port, by its configuration, or by its intent without one; empty without either."""
-        switch = self.configured.switch if self.configured is not None else self.intended
-        if switch is None:
-            return {}
         return {
-            port.name: _lossless(port.qos)
-            for port in switch.ports
+            name: _lossless(port.qos)
+            for name, port in self.ports.items()
             if port.qos is not None and port.qos.pfc.priorities
         }
 
 
 class RunningFabric(NamedTuple):
-    """All devices of which captures were read."""
+    """All devices of which captures were read, and the links of an intent that is checked with them."""
 
     devices: tuple[RunningDevice, ...]
+    links: tuple[Link, ...] = ()
 
 
 def _lossless(qos: PortQos) -> LosslessPort:

@@ -36,7 +36,9 @@ def verify(
     intended = _intended(inputs, options, errors)
     reader = DeviceReader(options.profile_dirs, options.rdma_dscps)
     chosen = codes_chosen(RuleChoice(options.select, options.ignore))
-    verdicts = verified(running_devices(inputs.devices, earlier.devices, intended, reader), chosen)
+    verdicts = verified(
+        running_devices(inputs.devices, earlier.devices, intended, reader), chosen, intended.links
+    )
     return Report(
         verdicts.findings,
         tuple(errors),
@@ -56,4 +58,5 @@ def _intended(inputs: CaptureInputs, options: Options, errors: list[Problem]) ->
     return Intended(
         {switch.name: switch for fabric in fabrics for switch in fabric.switches},
         {host.name: host.qos for fabric in fabrics for host in fabric.hosts},
+        tuple(link for fabric in fabrics for link in fabric.links),
     )

@@ -61,6 +61,13 @@ class DeviceState:
                     own[reading.identity] = PlacedReading(capture.file, reading)
         return index
 
+    def windows(self, name: str) -> Iterator[PlacedReading]:
+        """Yield all readings of a name, also where several say the same of an object: peaks since different times."""
+        for capture in self.captures:
+            for reading in capture.readings:
+                if reading.name == name:
+                    yield PlacedReading(capture.file, reading)
+
     def named(self, name: str, *kinds: str) -> Iterator[PlacedReading]:
         """Yield the readings of a name that are of all of some kinds: ``named("dropped_packets", "queue")``."""
         for placed in self._by_name.get(name, {}).values():

@@ -1,0 +1,138 @@
+"""Queues and priority groups of a lossless class must not drop.
+
+Severity: error
+
+## What it does
+Looks for packets that a queue or a priority group of a lossless class dropped; which classes are lossless, the
+configuration says, or an intent. With `--since`, what was dropped between the captures is an error. From one capture
+it is a warning: the counters run since boot or the last clear, and the class may not have been lossless then. Drops
+of a queue that the watchdog stormed are not reported here: they may be the watchdog's own.
+
+## Why it breaks a lossless fabric
+RoCE answers a lost packet by sending again from there, up to all that is in flight. A drop says that PFC did not stop
+the sender in time: no pause was sent, or more arrived after the pause than headroom takes.
+
+## Bad
+```text capture beside=leaf.json
+admin@leaf1:~$ show queue counters
+     Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes
+---------  -----  --------------  ---------------  -----------  ------------
+Ethernet4    UC3            8193           852072        91786       9545744   # <- here
+```
+
+## Good
+```text capture beside=leaf.json
+admin@leaf1:~$ show queue counters
+     Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes
+---------  -----  --------------  ---------------  -----------  ------------
+Ethernet4    UC1            8193           852072        91786       9545744
+Ethernet4    UC3            8193           852072            0             0
+```
+
+## Fix
+Where the switch sent no pause of the priority, look for what drops before PFC: a WRED profile that drops, a limit of
+the queue below that of the group, a group without a lossless profile. Where it sent pauses, the headroom is too small
+for the cable.
+
+## Sources
+- lolyu/aoi sonic/qos/buffer_triage.md @edf74e58bb89: 91,786 drops in a lossless queue, and no pause was sent
+- sonic-net/sonic-buildimage#27606: WRED drops in a lossless queue below the threshold of PFC
+- sonic-swss orchagent/pfcactionhandler.cpp @e6b0c5b: the watchdog counts drops of the queue and group it stormed
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.counting import Count, count_of, counted, each, largest_of_each, total
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+
+_KINDS = {"queue": "queue", "pg": "priority group"}
+_NO_CLASSES = MissingInput("neither a configuration nor an intent says which classes are lossless")
+_STORMED = MissingInput("the watchdog stormed the queue, and its drops may be the watchdog's")
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per queue or group number whose lossless class dropped, at the port that dropped most."""
+    drops: list[tuple[str, Count]] = []
+    for kind in _KINDS:
+        for item in _dropped(device, kind):
+            if isinstance(item, Count):
+                drops.append((kind, item))
+            else:
+                yield item
+    numbered = ((f"{kind} {count.placed.part(kind)}", count) for kind, count in drops)
+    for what, counts in largest_of_each(numbered):
+        yield _violation(device, what.split()[0], counts)
+
+
+def _dropped(device: RunningDevice, kind: str) -> Iterator[Count | MissingInput]:
+    """Yield the drops of lossless queues, or groups, and what is not known of them."""
+    for placed in each(device.state, "dropped_packets", "port", kind):
+        port, number = placed.part("port") or "", int(placed.part(kind) or "0")
+        if device.switch is None:
+            yield _NO_CLASSES
+            continue
+        lossless = device.lossless.get(port)
+        if lossless is None or number not in (lossless.queues if kind == "queue" else lossless.groups):
+            continue
+        count = counted(device, placed, "port", kind)
+        if isinstance(count, MissingInput):
+            yield count
+        elif count.amount:
+            yield _STORMED if _stormed(device, port, lossless.queues) else count
+
+
+def _stormed(device: RunningDevice, port: str, queues: frozenset[int]) -> bool:
+    """Return whether the watchdog stormed a lossless queue of a port in the time that is counted."""
+    for queue in map(str, queues):
+        detected = count_of(device, "pfcwd_detected", port=port, queue=queue)
+        status = device.state.value("pfcwd_status", port=port, queue=queue)
+        if status == "stormed" or (isinstance(detected, Count) and detected.amount):
+            return True
+    return False
+
+
+def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violation:
+    worst, number = counts[0], counts[0].placed.part(kind) or ""
+    others = f", and of {len(counts) - 1} other ports" if len(counts) > 1 else ""
+    sent = _pauses_sent(device, worst.port)
+    where = "PG" if kind == "pg" else ""
+    return Violation(
+        origin=worst.placed.origin,
+        message=(
+            f"{_KINDS[kind]} {number} of {worst.port}{others} is lossless and dropped "
+            f"{worst.amount:,} packets {worst.window}"
+        ),
+        note=_note(sent),
+        help=_help(sent),
+        elements=tuple(f"{device.name}:{count.port}:{where}{number}" for count in counts),
+        severity=worst.severity("error", "warning"),
+        data={"dropped": worst.amount, "pauses_sent": sent},
+    )
+
+
+def _pauses_sent(device: RunningDevice, port: str) -> int | None:
+    """Return how many pauses of a port's lossless priorities the switch has sent on all ports."""
+    sent = [total(device, "pfc_tx", str(priority)) for priority in device.lossless[port].priorities]
+    known = [amount for amount in sent if amount is not None]
+    return sum(known) if len(known) == len(sent) else None
+
+
+def _note(sent: int | None) -> str:
+    if sent is None:
+        return ""
+    if not sent:
+        return "no port that was captured sent a pause of the class: something drops before PFC pauses"
+    return f"the switch sent {sent:,} pauses of the class: the sender was paused too late, or not obeying"
+
+
+def _help(sent: int | None) -> str:
+    if sent == 0:
+        return "let WRED only mark in this queue, and raise its limit above the threshold at which PFC pauses"
+    return "give the groups the headroom that rate and cable need, and check that the sender obeys pauses"

@@ -1,0 +1,104 @@
+"""Priorities that are not lossless must not be paused.
+
+Severity: warning
+
+## What it does
+On a switch with lossless classes, looks for pauses that a port received or sent of a priority that is not lossless
+there. With `--since` it looks at those between the captures. From one capture it is information: the counters run
+since boot or the last clear, and the configuration may have been another one then. What a port with asymmetric PFC
+receives is left out: it obeys pauses of all priorities.
+
+## Why it breaks a lossless fabric
+Received: the neighbor thinks that the class is lossless, and the switch does not, so that one of them drops where the
+other waits; some chips obey such pauses and drop what they stop. Sent: a lossy group pauses its senders, and takes
+traffic that should drop down to a crawl with all others of its priority.
+
+## Bad
+```text capture beside=leaf.json
+admin@leaf1:~$ show pfc counters
+    Port Rx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7
+-----------  ------  ------  ------  ------  ------  ------  ------  ------
+  Ethernet0       0       0       0     312       0       0       0       0
+  Ethernet8       0       0       0       0  179523       0       0       0   # <- here
+```
+
+## Good
+```text capture beside=leaf.json
+admin@leaf1:~$ show pfc counters
+    Port Rx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7
+-----------  ------  ------  ------  ------  ------  ------  ------  ------
+  Ethernet0       0       0       0     312       0       0       0       0
+  Ethernet8       0       0       0  179523       0       0       0       0
+```
+
+## Fix
+Enable PFC of the same priorities at both ends of the link (`pfc_enable`, and PFC of the NIC). Where the switch itself
+sends them, check the profiles of its lossy groups: none may have `xoff`.
+
+## Sources
+- sonic-net/sonic-buildimage#20590: a switch sends pauses of priority group 0, which is lossy
+- sonic-net/sonic-buildimage#23441: a switch obeys pauses of lossy priorities, and drops their traffic
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.counting import Count, counted, each, largest_of_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+
+_VERBS = {"pfc_rx": "received", "pfc_tx": "sent"}
+_HELP = {
+    "pfc_rx": "enable PFC for the same priorities at both ends of the link",
+    "pfc_tx": "take xoff out of the profiles of lossy priority groups, or make the class lossless everywhere",
+}
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per direction and priority, at the port with most pauses."""
+    # Where nothing is lossless, the maps may not be in the capture.
+    if not device.lossless:
+        return
+    for name in _VERBS:
+        pauses: list[tuple[str, Count]] = []
+        for item in _on_lossy(device, name):
+            if isinstance(item, Count):
+                pauses.append((item.placed.part("priority") or "", item))
+            else:
+                yield item
+        for priority, counts in largest_of_each(pauses):
+            yield _violation(device, name, priority, counts)
+
+
+def _on_lossy(device: RunningDevice, name: str) -> Iterator[Count | MissingInput]:
+    for placed in each(device.state, name, "port", "priority"):
+        port = device.ports.get(placed.part("port") or "")
+        if port is None or (name == "pfc_rx" and port.asymmetric):
+            continue
+        lossless = device.lossless.get(port.name)
+        if lossless is not None and int(placed.part("priority") or "0") in lossless.priorities:
+            continue
+        count = counted(device, placed, "port", "priority")
+        if isinstance(count, MissingInput) or count.amount:
+            yield count
+
+
+def _violation(device: RunningDevice, name: str, priority: str, counts: list[Count]) -> Violation:
+    worst = counts[0]
+    others = f", as {len(counts) - 1} other ports did" if len(counts) > 1 else ""
+    return Violation(
+        origin=worst.placed.origin,
+        message=(
+            f"{worst.port} {_VERBS[name]} {worst.amount:,} pauses of priority {priority}, which is not lossless "
+            f"there, {worst.window}{others}"
+        ),
+        help=_HELP[name],
+        elements=tuple(f"{device.name}:{count.port}:{priority}" for count in counts),
+        severity=worst.severity("warning", "info"),
+        data={"pauses": worst.amount},
+    )

@@ -1,0 +1,144 @@
+"""A queue that stood above Kmax must have marked packets.
+
+Severity: warning
+
+## What it does
+Looks at queues whose WRED profile marks, and whose peak since the last clear, in the last period or at the last poll
+is above Kmax. Where the switch counts marks, has marked no packet there, and WRED has dropped none, this rule fires.
+Without the capability of the counter in STATE_DB, or another queue with marks, a count of 0 is not checked: not all
+switches count them. Nor is a count since a clear: the peak may be older.
+
+## Why it breaks a lossless fabric
+Above Kmax all packets that can be marked are. Without marks senders do not slow down, and PFC is all that holds them
+back: congestion at one port becomes pauses in the fabric.
+
+## Bad
+```json capture beside=leaf.json
+{
+  "COUNTERS_QUEUE_NAME_MAP": {"Ethernet8:3": "oid:0x15000000000357"},
+  "COUNTERS:oid:0x15000000000357": {
+    "SAI_QUEUE_STAT_PACKETS": "84120331", "PFC_WD_STATUS": "operational",
+    "SAI_QUEUE_STAT_WRED_DROPPED_PACKETS": "0",
+    "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS": "0"   // <- here
+  },
+  "USER_WATERMARKS:oid:0x15000000000357": {"SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES": "6815744"},
+  "QUEUE_COUNTER_CAPABILITIES|WRED_ECN_QUEUE_ECN_MARKED_PKT_COUNTER": {"isSupported": "true"}
+}
+```
+
+## Good
+```json capture beside=leaf.json
+{
+  "COUNTERS_QUEUE_NAME_MAP": {"Ethernet8:3": "oid:0x15000000000357"},
+  "COUNTERS:oid:0x15000000000357": {
+    "SAI_QUEUE_STAT_PACKETS": "84120331", "PFC_WD_STATUS": "operational",
+    "SAI_QUEUE_STAT_WRED_DROPPED_PACKETS": "0",
+    "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS": "90113"
+  },
+  "USER_WATERMARKS:oid:0x15000000000357": {"SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES": "6815744"},
+  "QUEUE_COUNTER_CAPABILITIES|WRED_ECN_QUEUE_ECN_MARKED_PKT_COUNTER": {"isSupported": "true"}
+}
+```
+
+## Fix
+Compare the WRED profile that runs (`ecnconfig -l`, `QUEUE|PORT|N`) with the configured one: `wred_green_enable` must be
+true, `ecn` at least `ecn_green`. Check that hosts send with ECT(0).
+
+## Sources
+- sonic-net/sonic-buildimage#4545: a profile without `wred_green_enable` marks nothing
+- sonic-swss orchagent/qosorch.cpp @e6b0c5b: the weight of WRED is 0, so that the queue counts and not its average
+- sonic-swss orchagent/portsorch.cpp @e6b0c5b: QUEUE_COUNTER_CAPABILITIES says which counters of WRED the switch has
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.counting import is_off
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
+
+_RECENT = frozenset({"user clear", "period", "last poll"})
+"""Since when peaks are that a counter of all time covers, and that the configuration of today stood over."""
+_CAPABILITY = "WRED_ECN_QUEUE_ECN_MARKED_PKT_COUNTER"
+_NOT_COUNTED = MissingInput("whether the switch counts ECN marks is not known")
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per queue above Kmax that has marked nothing."""
+    counts_marks = _counts_marks(device.state)
+    for peak, kmax in _above_kmax(device):
+        port, queue = peak.part("port") or "", peak.part("queue") or ""
+        marks = device.state.of("ecn_marked_packets", port=port, queue=queue)
+        reason = None if marks is None else _not_comparable(device.state, marks, port, queue)
+        if marks is None or not counts_marks:
+            yield _NOT_COUNTED
+        elif reason is not None:
+            yield MissingInput(reason)
+        elif marks.number == 0 and device.state.value("wred_dropped_packets", port=port, queue=queue) == 0:
+            yield _violation(device, marks, peak, kmax)
+
+
+def _above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, int]]:
+    """Yield the highest recent peak of each queue that marks, where it is above Kmax, and Kmax."""
+    highest: dict[tuple[str, int], PlacedReading] = {}
+    for peak in device.state.windows("shared_watermark_bytes"):
+        port, queue = peak.part("port"), peak.part("queue")
+        if port is not None and queue is not None and peak.number and peak.reading.since in _RECENT:
+            known = highest.setdefault((port, int(queue)), peak)
+            if peak.number > (known.number or 0):
+                highest[port, int(queue)] = peak
+    for (port, queue_number), peak in highest.items():
+        kmax = _kmax(device, port, queue_number)
+        if kmax is not None and (peak.number or 0) > kmax:
+            yield peak, kmax
+
+
+def _kmax(device: RunningDevice, port: str, queue_number: int) -> int | None:
+    """Return Kmax of a queue that marks and is lossless, None for any other."""
+    configured, lossless = device.ports.get(port), device.lossless.get(port)
+    if (
+        configured is None
+        or configured.qos is None
+        or lossless is None
+        or queue_number not in lossless.queues
+    ):
+        return None
+    queue = configured.qos.queues[queue_number]
+    return queue.wred.green.max_bytes if queue and queue.wred and queue.wred.marks else None
+
+
+def _counts_marks(state: DeviceState) -> bool:
+    """Return whether the switch is known to count marks: it says so, or it has counted some."""
+    said = state.value("isSupported", table="QUEUE_COUNTER_CAPABILITIES", key=_CAPABILITY)
+    return said == "true" or any(marks.number for marks in state.named("ecn_marked_packets", "queue"))
+
+
+def _not_comparable(state: DeviceState, marks: PlacedReading, port: str, queue: str) -> str | None:
+    """Return why marks of 0 say nothing of a peak, None where they do."""
+    if is_off(state, "WRED_ECN_QUEUE"):
+        return "counter group WRED_ECN_QUEUE is off: its counters stand still"
+    if marks.reading.since == "clear":
+        return "ECN marks count since a clear, and the peak of the queue may be older"
+    dropped = state.of("wred_dropped_packets", port=port, queue=queue)
+    if marks.number is None or dropped is None or dropped.number is None:
+        return "no capture has the marks and the WRED drops of each queue"
+    return None
+
+
+def _violation(device: RunningDevice, marks: PlacedReading, peak: PlacedReading, kmax: int) -> Violation:
+    port, queue = peak.part("port") or "", peak.part("queue") or ""
+    return Violation(
+        origin=marks.origin,
+        message=f"queue {queue} of {port} held {peak.number:,} bytes, Kmax is {kmax:,}, and it marked no packet",
+        note="WRED has dropped none either, so the profile is not applied, or marks neither kind of packet",
+        help="compare ecnconfig -l with the configured WRED profile, and bind it to the queue again",
+        elements=(f"{device.name}:{port}:{queue}",),
+        confidence="medium",
+        data={"peak_bytes": peak.number, "kmax_bytes": kmax},
+    )

@@ -1,0 +1,94 @@
+"""Packets that a port discards outside its buffers are no sign of congestion.
+
+Severity: info
+
+## What it does
+Looks for ports that discard what they receive (`IF_IN_DISCARDS`) and have dropped nothing for want of buffer
+(`IN_DROPPED_PKTS`). Where the second counter is not captured, the first is not checked.
+
+## Why it breaks a lossless fabric
+It does not: such discards are those of a VLAN, an ACL, a route that is missing, or a protocol that is not spoken. They
+hide in the same counter as real loss, and alerts on it cry wolf; a class that is dropped here is dropped whatever its
+headroom.
+
+## Bad
+```json capture
+{
+  "COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1000000000002"},
+  "COUNTERS:oid:0x1000000000002": {
+    "SAI_PORT_STAT_IF_IN_DISCARDS": "38858",   // <- here
+    "SAI_PORT_STAT_IN_DROPPED_PKTS": "0"
+  }
+}
+```
+
+## Good
+```json capture
+{
+  "COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1000000000002"},
+  "COUNTERS:oid:0x1000000000002": {
+    "SAI_PORT_STAT_IF_IN_DISCARDS": "38858",
+    "SAI_PORT_STAT_IN_DROPPED_PKTS": "38858"
+  }
+}
+```
+
+## Fix
+Configure debug counters (`config dropcounters`) to learn the reason. Alert on drops of queues and priority groups, not
+on discards of ports.
+
+## Sources
+- opencomputeproject/SAI inc/saiport.h @6d8326b: SAI_PORT_STAT_IN_DROPPED_PKTS counts packets dropped for want of buffer
+- sonic-net/sonic-utilities tests/mock_tables/t1/counter_db.json @691b1bbc4fd2: 32 ports of a 7050CX3 with 38 to 39
+  thousand discards, and none in its buffers
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.counting import Count, count_of, counted, each, largest_of_each
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation for the ports that discard outside their buffers, at the one that discards most."""
+    discards: list[tuple[str, Count]] = []
+    for item in _discards(device):
+        if isinstance(item, Count):
+            discards.append(("", item))
+        else:
+            yield item
+    for _, counts in largest_of_each(discards):
+        yield _violation(device, counts)
+
+
+def _discards(device: RunningDevice) -> Iterator[Count | MissingInput]:
+    for placed in each(device.state, "in_discards", "port"):
+        count = counted(device, placed, "port")
+        if isinstance(count, MissingInput):
+            yield count
+        elif count.amount:
+            in_buffers = count_of(device, "SAI_PORT_STAT_IN_DROPPED_PKTS", port=count.port)
+            if isinstance(in_buffers, MissingInput):
+                yield in_buffers
+            elif in_buffers.amount == 0 and in_buffers.between == count.between:
+                yield count
+
+
+def _violation(device: RunningDevice, counts: list[Count]) -> Violation:
+    worst = counts[0]
+    others = f", as {len(counts) - 1} other ports did" if len(counts) > 1 else ""
+    return Violation(
+        origin=worst.placed.origin,
+        message=f"{worst.port} discarded {worst.amount:,} packets outside its buffers {worst.window}{others}",
+        note="none was dropped for want of buffer: this is no congestion",
+        help="configure debug counters to learn the reason, and alert on drops of queues and groups instead",
+        elements=tuple(f"{device.name}:{count.port}" for count in counts),
+        data={"discards": worst.amount},
+    )

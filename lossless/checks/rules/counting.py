@@ -1,0 +1,142 @@
+"""What a counter of a running device has counted: since boot or a clear, or from an earlier capture to a later one.
+
+A difference is never more than what happened: a counter that was cleared between two captures, or that stands at its
+ceiling, has counted at least that much. One that is smaller than before was reset or cleared, and is taken as from a
+single capture; of one that had already stopped at its ceiling nothing is known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.ground.basics.findings import Severity
+    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
+
+MULTICAST = "MC"
+_GROUPS = {
+    ("pfc_rx", "priority"): "PORT",
+    ("pfc_tx", "priority"): "PORT",
+    ("in_discards", "port"): "PORT",
+    ("SAI_PORT_STAT_IN_DROPPED_PKTS", "port"): "PORT_BUFFER_DROP",
+    ("packets", "queue"): "QUEUE",
+    ("dropped_packets", "queue"): "QUEUE",
+    ("dropped_packets", "pg"): "PG_DROP",
+    ("shared_watermark_bytes", "queue"): "QUEUE_WATERMARK",
+    ("ecn_marked_packets", "queue"): "WRED_ECN_QUEUE",
+    ("wred_dropped_packets", "queue"): "WRED_ECN_QUEUE",
+    ("pfcwd_detected", "queue"): "PFCWD",
+    ("pfcwd_restored", "queue"): "PFCWD",
+    ("pfcwd_status", "queue"): "PFCWD",
+}
+"""The group of FLEX_COUNTER_TABLE that polls a counter, by its name and what it is of (sonic-swss
+orchagent/flexcounterorch.cpp, portsorch.cpp and pfcwdsworch.cpp @e6b0c5b)."""
+GROUPS = tuple(dict.fromkeys(_GROUPS.values()))
+"""The groups whose counters rules read."""
+
+
+class Count(NamedTuple):
+    """How much a counter has counted, and where its value stands; ``between``: from one capture to the other."""
+
+    amount: int
+    placed: PlacedReading
+    between: bool
+
+    @property
+    def port(self) -> str:
+        """The port that it is of."""
+        return self.placed.part("port") or ""
+
+    @property
+    def window(self) -> str:
+        """When it has counted that much, as the end of a sentence."""
+        return "between the captures" if self.between else "since boot or the last clear"
+
+    def severity(self, grave: Severity, otherwise: Severity) -> Severity:
+        """Return ``grave`` for what is known to have happened between the captures."""
+        return grave if self.between else otherwise
+
+
+def each(state: DeviceState, name: str, *kinds: str) -> Iterator[PlacedReading]:
+    """Yield one reading for each object that has a counter: several sources may name it, one with more parts.
+
+    Multicast queues are left out: no priority is theirs.
+    """
+    seen = set()
+    for placed in state.named(name, *kinds):
+        parts = tuple(map(placed.part, kinds))
+        if parts not in seen and placed.part("queue_kind") != MULTICAST:
+            seen.add(parts)
+            yield placed
+
+
+def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count | MissingInput:
+    """Return what a counter has counted; ``kinds`` are the parts of what it is of that name it."""
+    name, value = placed.reading.name, placed.number
+    group = _GROUPS.get((name, kinds[-1]))
+    if group is not None and is_off(device.state, group):
+        return MissingInput(f"counter group {group} is off: its counters stand still")
+    if value is None:
+        return MissingInput(f"the captures do not say the value of {placed.reading.heading or name}")
+    if device.before is None:
+        return Count(value, placed, between=False)
+    earlier = device.before.of(name, **{kind: placed.part(kind) or "" for kind in kinds})
+    if earlier is None or earlier.number is None:
+        return MissingInput(f"the earlier capture has no {placed.reading.heading or name}")
+    return _difference(placed, earlier, value, earlier.number)
+
+
+def count_of(device: RunningDevice, name: str, **parts: str) -> Count | MissingInput:
+    """Return what a counter of one object has counted, by its name and the parts of its object."""
+    placed = device.state.of(name, **parts)
+    if placed is None:
+        return MissingInput(f"no capture has {name} of each {tuple(parts)[-1]}")
+    return counted(device, placed, *parts)
+
+
+def total(device: RunningDevice, name: str, priority: str) -> int | None:
+    """Return what all ports have counted of a priority; None where that is not known of each."""
+    counts = [
+        counted(device, placed, "port", "priority")
+        for placed in each(device.state, name, "port", "priority")
+        if placed.part("priority") == priority
+    ]
+    known = [count.amount for count in counts if isinstance(count, Count)]
+    return sum(known) if counts and len(known) == len(counts) else None
+
+
+def largest_of_each(counts: Iterable[tuple[str, Count]]) -> Iterator[tuple[str, list[Count]]]:
+    """Yield counts by a key and by when they counted, those of each largest first."""
+    for (key, _), same in grouped(((key, count.between), count) for key, count in counts).items():
+        yield key, sorted(same, key=lambda count: -count.amount)
+
+
+def is_off(state: DeviceState, group: str) -> bool:
+    """Return whether a counter group is switched off: its row of CONFIG_DB, or counterpoll, says so."""
+    return switched_off(state, group) is not None
+
+
+def switched_off(state: DeviceState, group: str) -> PlacedReading | None:
+    """Return what says that a counter group is off, None where nothing does."""
+    row = state.of("FLEX_COUNTER_STATUS", table="FLEX_COUNTER_TABLE", key=group)
+    shown = state.of("poll_status", object=f"{group}_STAT") or state.of("poll_status", object=group)
+    return next((said for said in (row, shown) if said is not None and said.reading.value == "disable"), None)
+
+
+def _difference(placed: PlacedReading, earlier: PlacedReading, now: int, then: int) -> Count | MissingInput:
+    if earlier.reading.is_saturated:
+        return MissingInput(f"{placed.reading.heading or placed.reading.name} stood at its ceiling before")
+    if now >= then:
+        return Count(now - then, placed, between=True)
+    if placed.reading.since != earlier.reading.since:
+        return MissingInput(
+            f"{placed.reading.heading or placed.reading.name} counts since another clear than before"
+        )
+    return Count(now, placed, between=False)

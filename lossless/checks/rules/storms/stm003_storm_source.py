@@ -1,0 +1,178 @@
+"""Where a pause storm comes from.
+
+Severity: error
+
+## What it does
+From each queue that is stormed, or of which the watchdog detected a storm between the captures, follows the pauses:
+to the neighbor that sends them, by the links of an intent or by `DEVICE_NEIGHBOR`, and on from the ports at which that
+one is paused. It ends at a host, or at a switch that sends pauses and receives none. There an egress port at line rate
+means an incast, which is congestion and no fault of a device: a warning. The same holds where egress rates are not
+captured. A switch on the way without captures, or with counters since boot alone, ends the walk: not checked.
+A storm from a host at the stormed port itself is reported by STM001 alone.
+
+## Why it breaks a lossless fabric
+Every switch between the source and the stormed port is paused, and so are hosts that never send to it. All of them show
+pauses, and only the end of the chain shows who began: taking off the wrong host, or switch, changes nothing.
+
+## Bad
+```text capture beside=leaf-spine.yaml
+admin@spine1:~$ show pfcwd stats
+      QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP
+-----------  -----------  -------------------------  ------------  ------------
+Ethernet0:3      stormed                        1/0       0/90769    6782/89758   # <- here
+admin@leaf1:~$ show pfcwd stats
+      QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP
+-----------  -----------  -------------------------  ------------  ------------
+Ethernet8:3      stormed                        1/0       0/46416  11240/361565
+admin@leaf1:~$ show pfc counters
+    Port Rx    PFC0    PFC1    PFC2     PFC3    PFC4    PFC5    PFC6    PFC7
+-----------  ------  ------  ------  -------  ------  ------  ------  ------
+  Ethernet8       0       0       0  5312044       0       0       0       0
+ Ethernet32       0       0       0        0       0       0       0       0
+    Port Tx    PFC0    PFC1    PFC2     PFC3    PFC4    PFC5    PFC6    PFC7
+-----------  ------  ------  ------  -------  ------  ------  ------  ------
+  Ethernet8       0       0       0        0       0       0       0       0
+ Ethernet32       0       0       0   161502       0       0       0       0
+```
+
+## Good
+```text capture beside=leaf-spine.yaml
+admin@leaf1:~$ show pfcwd stats
+      QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP
+-----------  -----------  -------------------------  ------------  ------------
+Ethernet8:3  operational                        1/1       0/46416  11240/361565
+admin@leaf1:~$ show pfc counters
+    Port Rx    PFC0    PFC1    PFC2     PFC3    PFC4    PFC5    PFC6    PFC7
+-----------  ------  ------  ------  -------  ------  ------  ------  ------
+  Ethernet8       0       0       0  5312044       0       0       0       0
+ Ethernet32       0       0       0        0       0       0       0       0
+```
+
+## Fix
+Restart the NIC of the host that is named, or take it off the fabric. Of an incast, spread the traffic, or let DCQCN
+slow it down before PFC does.
+
+## Sources
+- Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, sections 4.3 (one NIC pauses a whole fabric) and 6.2
+- sonic-swss orchagent/pfcwdsworch.cpp @e6b0c5b: the watchdog's queue has the number of the priority in its mask
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.counting import Count, counted, each
+from lossless.checks.rules.storms.pause_walk import STORMED, PausedPort, PauseSource, PauseWalk
+from lossless.ground.basics.findings import RelatedPlace
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
+    from lossless.ground.basics.findings import Origin, Severity
+
+_LINE_RATE = 0.9
+"""Part of its rate from which an egress port is full: rates are averages over some seconds."""
+_GAP_BYTES = 20
+"""Preamble and gap of a frame on the wire (IEEE 802.3), which rates of SONiC leave out."""
+
+
+class _Storm(NamedTuple):
+    at: PausedPort
+    origin: Origin
+
+
+class _Verdict(NamedTuple):
+    """What is said of a source: how bad it is, and why."""
+
+    severity: Severity
+    what: str
+    note: str
+    help: str
+
+
+def throughout(fabric: RunningFabric) -> Results:
+    """Yield a violation per source of storms, at the first stormed queue that it pauses from afar."""
+    storms = [(queue, storm) for device in fabric.devices for queue, storm in _storms(device)]
+    for priority, of_priority in grouped(storms).items():
+        walk = PauseWalk(fabric, priority)
+        steps = [(storm, step) for storm in of_priority for step in walk.sources(storm.at)]
+        yield from {step for _, step in steps if isinstance(step, MissingInput)}
+        reached = [(storm, step) for storm, step in steps if isinstance(step, PauseSource)]
+        for same in grouped((step.name, (storm, step)) for storm, step in reached).values():
+            if any(_is_far(step) for _, step in same):
+                yield _violation(priority, same)
+
+
+def _storms(device: RunningDevice) -> Iterator[tuple[str, _Storm]]:
+    """Yield the queues that are stormed, or were between the captures."""
+    for placed in each(device.state, "pfcwd_status", "port", "queue"):
+        port, queue = placed.part("port") or "", placed.part("queue") or ""
+        detected = device.state.of("pfcwd_detected", port=port, queue=queue)
+        count = None if detected is None else counted(device, detected, "port", "queue")
+        in_between = isinstance(count, Count) and count.between and count.amount
+        if placed.reading.value == STORMED or in_between:
+            yield queue, _Storm(PausedPort(device, port), placed.origin)
+
+
+def _is_far(source: PauseSource) -> bool:
+    """Return whether another switch than that of the storm is part of it."""
+    return source.switch is not None or len(source.path) > 1
+
+
+def _violation(priority: str, same: Sequence[tuple[_Storm, PauseSource]]) -> Violation:
+    storm, source = max(same, key=lambda pair: len(pair[1].path))
+    verdict = _verdict(source)
+    others = [other for other, _ in same if other is not storm]
+    return Violation(
+        origin=storm.origin,
+        message=f"the pauses of priority {priority} that storm {storm.at.shown} come from {verdict.what}",
+        note=f"{' < '.join([*(at.shown for at in source.path), source.name])}; {verdict.note}",
+        help=verdict.help,
+        elements=tuple(f"{at.device.name}:{at.port}:{priority}" for at in source.path),
+        related=tuple(
+            RelatedPlace(other.origin, f"{other.at.shown} is paused by it too") for other in others
+        ),
+        severity=verdict.severity,
+        data={"source": source.name, "path": [at.shown for at in source.path]},
+    )
+
+
+def _verdict(source: PauseSource) -> _Verdict:
+    last = source.path[-1].shown
+    if source.switch is None:
+        note = f"{last} is paused, and only the host is behind it"
+        return _Verdict(
+            "error", f"{source.name} at {last}", note, f"restart the NIC of {source.name}, or take it off"
+        )
+    full = _full_egress(source.switch)
+    sends = f"{source.name}, which sends pauses and receives none"
+    if full is None:
+        note = "the rates of its egress ports are not captured: it may be an incast"
+        return _Verdict("warning", sends, note, f"capture show interfaces counters of {source.name}")
+    if full:
+        note = f"{', '.join(full)} of it run at line rate: an incast, and no fault of a device"
+        return _Verdict(
+            "warning", f"an incast at {source.name}", note, "spread the traffic, or let DCQCN slow it down"
+        )
+    note = "none of its egress ports runs at line rate"
+    return _Verdict("error", sends, note, f"look for a port of {source.name} that is slow or does not drain")
+
+
+def _full_egress(device: RunningDevice) -> tuple[str, ...] | None:
+    """Return the ports that send at line rate; None where the rate of some port is not known."""
+    full = []
+    for port in device.ports.values():
+        sent = device.state.value("out_rate", port=port.name)
+        packets = device.state.value("out_packet_rate", port=port.name)
+        if port.admin_up is not True:
+            continue
+        if not isinstance(sent, int | float) or port.speed_bps is None:
+            return None
+        gaps = _GAP_BYTES * packets if isinstance(packets, int | float) else 0
+        if (sent + gaps) * 8 >= _LINE_RATE * port.speed_bps:
+            full.append(port.name)
+    return tuple(full) if device.ports else None
