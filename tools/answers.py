@@ -53,6 +53,7 @@ PAGES = (
     "docs/guides/sweep.md",
     "docs/guides/topology.md",
     "docs/guides/trace.md",
+    "docs/guides/verify.md",
     "docs/guides/workload.md",
 )
 """The pages that are run as they are; pictures that their commands draw are kept beside them, under the same name."""
