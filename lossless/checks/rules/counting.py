@@ -14,7 +14,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.ground.basics.findings import Severity
@@ -116,6 +116,12 @@ def largest_of_each(counts: Iterable[tuple[str, Count]]) -> Iterator[tuple[str, 
     """Yield counts by a key and by when they counted, those of each largest first."""
     for (key, _), same in grouped(((key, count.between), count) for key, count in counts).items():
         yield key, sorted(same, key=lambda count: -count.amount)
+
+
+def other_ports(counts: Sequence[Count]) -> str:
+    """Return how many ports beside the first some counts are of: ``2 other ports``; empty without any."""
+    others = len(counts) - 1
+    return f"{others} other {'port' if others == 1 else 'ports'}" if others else ""
 
 
 def is_off(state: DeviceState, group: str) -> bool:

@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.counting import Count, count_of, counted, each, largest_of_each, total
+from lossless.checks.rules.counting import Count, count_of, counted, each, largest_of_each, other_ports, total
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,8 @@ def _dropped(device: RunningDevice, kind: str) -> Iterator[Count | MissingInput]
     for placed in each(device.state, "dropped_packets", "port", kind):
         port, number = placed.part("port") or "", int(placed.part(kind) or "0")
         if device.switch is None:
-            yield _NO_CLASSES
+            if placed.number:
+                yield _NO_CLASSES
             continue
         lossless = device.lossless.get(port)
         if lossless is None or number not in (lossless.queues if kind == "queue" else lossless.groups):
@@ -100,14 +101,14 @@ def _stormed(device: RunningDevice, port: str, queues: frozenset[int]) -> bool:
 
 def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violation:
     worst, number = counts[0], counts[0].placed.part(kind) or ""
-    others = f", and of {len(counts) - 1} other ports" if len(counts) > 1 else ""
+    others = f", as did that of {other_ports(counts)}" if len(counts) > 1 else ""
     sent = _pauses_sent(device, worst.port)
     where = "PG" if kind == "pg" else ""
     return Violation(
         origin=worst.placed.origin,
         message=(
-            f"{_KINDS[kind]} {number} of {worst.port}{others} is lossless and dropped "
-            f"{worst.amount:,} packets {worst.window}"
+            f"{_KINDS[kind]} {number} of {worst.port} is lossless and dropped {worst.amount:,} packets "
+            f"{worst.window}{others}"
         ),
         note=_note(sent),
         help=_help(sent),

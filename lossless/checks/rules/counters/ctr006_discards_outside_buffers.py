@@ -48,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.counting import Count, count_of, counted, each, largest_of_each
+from lossless.checks.rules.counting import Count, count_of, counted, each, largest_of_each, other_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +83,7 @@ def _discards(device: RunningDevice) -> Iterator[Count | MissingInput]:
 
 def _violation(device: RunningDevice, counts: list[Count]) -> Violation:
     worst = counts[0]
-    others = f", as {len(counts) - 1} other ports did" if len(counts) > 1 else ""
+    others = f", as did {other_ports(counts)}" if len(counts) > 1 else ""
     return Violation(
         origin=worst.placed.origin,
         message=f"{worst.port} discarded {worst.amount:,} packets outside its buffers {worst.window}{others}",

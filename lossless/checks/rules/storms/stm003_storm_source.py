@@ -6,9 +6,9 @@ Severity: error
 From each queue that is stormed, or of which the watchdog detected a storm between the captures, follows the pauses:
 to the neighbor that sends them, by the links of an intent or by `DEVICE_NEIGHBOR`, and on from the ports at which that
 one is paused. It ends at a host, or at a switch that sends pauses and receives none. There an egress port at line rate
-means an incast, which is congestion and no fault of a device: a warning. The same holds where egress rates are not
-captured. A switch on the way without captures, or with counters since boot alone, ends the walk: not checked.
-A storm from a host at the stormed port itself is reported by STM001 alone.
+means an incast, which is congestion and no fault of a device: a warning. So it is where egress rates are not captured,
+or the storm is over. A switch on the way without captures, or with counters since boot alone, ends the walk: it is not
+checked. A storm from a host at the stormed port itself is reported by STM001 alone.
 
 ## Why it breaks a lossless fabric
 Every switch between the source and the stormed port is paused, and so are hosts that never send to it. All of them show
@@ -81,8 +81,11 @@ _GAP_BYTES = 20
 
 
 class _Storm(NamedTuple):
+    """A stormed queue: its port, where that is said, and whether it still is."""
+
     at: PausedPort
     origin: Origin
+    goes_on: bool
 
 
 class _Verdict(NamedTuple):
@@ -114,8 +117,9 @@ def _storms(device: RunningDevice) -> Iterator[tuple[str, _Storm]]:
         detected = device.state.of("pfcwd_detected", port=port, queue=queue)
         count = None if detected is None else counted(device, detected, "port", "queue")
         in_between = isinstance(count, Count) and count.between and count.amount
-        if placed.reading.value == STORMED or in_between:
-            yield queue, _Storm(PausedPort(device, port), placed.origin)
+        goes_on = placed.reading.value == STORMED
+        if goes_on or in_between:
+            yield queue, _Storm(PausedPort(device, port), placed.origin, goes_on)
 
 
 def _is_far(source: PauseSource) -> bool:
@@ -125,7 +129,7 @@ def _is_far(source: PauseSource) -> bool:
 
 def _violation(priority: str, same: Sequence[tuple[_Storm, PauseSource]]) -> Violation:
     storm, source = max(same, key=lambda pair: len(pair[1].path))
-    verdict = _verdict(source)
+    verdict = _verdict(source, goes_on=any(one.goes_on for one, _ in same))
     others = [other for other, _ in same if other is not storm]
     return Violation(
         origin=storm.origin,
@@ -141,20 +145,23 @@ def _violation(priority: str, same: Sequence[tuple[_Storm, PauseSource]]) -> Vio
     )
 
 
-def _verdict(source: PauseSource) -> _Verdict:
+def _verdict(source: PauseSource, *, goes_on: bool) -> _Verdict:
     last = source.path[-1].shown
     if source.switch is None:
         note = f"{last} is paused, and only the host is behind it"
         return _Verdict(
             "error", f"{source.name} at {last}", note, f"restart the NIC of {source.name}, or take it off"
         )
-    full = _full_egress(source.switch)
+    # Rates are those of now, and say nothing of a storm that is over.
+    full = _full_egress(source.switch) if goes_on else None
     sends = f"{source.name}, which sends pauses and receives none"
     if full is None:
-        note = "the rates of its egress ports are not captured: it may be an incast"
+        note = "the rates of its egress ports in the storm are not captured: it may be an incast"
         return _Verdict("warning", sends, note, f"capture show interfaces counters of {source.name}")
     if full:
-        note = f"{', '.join(full)} of it run at line rate: an incast, and no fault of a device"
+        note = (
+            f"{', '.join(full)} {'runs' if len(full) == 1 else 'run'} at line rate, and no device is at fault"
+        )
         return _Verdict(
             "warning", f"an incast at {source.name}", note, "spread the traffic, or let DCQCN slow it down"
         )

@@ -1,0 +1,161 @@
+"""Counters between two captures: growth, resets, clears, ceilings, groups that are off."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.checks.rules.base import MissingInput
+from lossless.checks.rules.counting import Count, count_of
+from lossless.checks.rules.running_subjects import RunningDevice
+from lossless.model.fabric.state.device_state import DeviceState
+from lossless.model.fabric.state.readings import StateCapture, StateReading
+from tests.checks.verify.running import (
+    Files,
+    findings,
+    leaf_config,
+    pauses,
+    queue_counters,
+    reasons,
+    report_on,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from lossless.api import Report
+    from lossless.model.fabric.state.readings import CountedSince
+
+_CLEARED = "Last cached time was 2026-07-01 10:00:00\n"
+_QUEUE_OFF = {"QUEUE": {"FLEX_COUNTER_STATUS": "disable"}}
+
+
+def _count(
+    now: tuple[int, CountedSince], then: tuple[int, CountedSince] | None, ceiling: int | None = None
+) -> object:
+    """Return amount of a counter and whether it is between two captures; the reason where that is not known."""
+    states = [
+        DeviceState("leaf1", [StateCapture("file", "form", (reading,))])
+        for value, since in filter(None, (now, then))
+        for reading in [
+            StateReading((("port", "Ethernet0"),), "counter", value, since=since, ceiling=ceiling)
+        ]
+    ]
+    device = RunningDevice(states[0], before=states[1] if then else None)
+    count = count_of(device, "counter", port="Ethernet0")
+    return (count.amount, count.between) if isinstance(count, Count) else count.reason
+
+
+def test_one_capture_counts_since_boot() -> None:
+    assert _count((7, "boot"), None) == (7, False)
+
+
+@pytest.mark.parametrize(("then", "amount"), [(0, 7), (5, 2), (7, 0)])
+def test_growth_is_what_happened_between(then: int, amount: int) -> None:
+    assert _count((7, "boot"), (then, "boot")) == (amount, True)
+
+
+def test_a_counter_that_was_reset_is_taken_as_from_one_capture() -> None:
+    assert _count((7, "boot"), (900, "boot")) == (7, False)
+
+
+def test_a_clear_between_counts_at_least_the_difference() -> None:
+    assert _count((7, "clear"), (5, "boot")) == (2, True)
+
+
+def test_smaller_since_another_clear_says_nothing() -> None:
+    assert _count((7, "clear"), (9, "boot")) == "counter counts since another clear than before"
+
+
+def test_what_stood_at_its_ceiling_may_have_counted_more() -> None:
+    assert _count((255, "boot"), (255, "boot"), ceiling=255) == "counter stood at its ceiling before"
+    assert _count((255, "boot"), (250, "boot"), ceiling=255) == (5, True)
+
+
+def test_a_counter_that_no_capture_has_is_missing() -> None:
+    device = RunningDevice(DeviceState("leaf1", []))
+    assert isinstance(count_of(device, "pfc_tx", port="Ethernet0", priority="3"), MissingInput)
+
+
+class TestDropsBetweenCaptures:
+    """Drops of lossless queue 3 of Ethernet4, in two captures."""
+
+    def _report(self, tmp_path: Path, now: str, then: str, config: str = "") -> Report:
+        files = [
+            {"leaf1/state.txt": text, "leaf1/config_db.json": config or leaf_config()} for text in (now, then)
+        ]
+        return report_on(tmp_path, *files)
+
+    @pytest.mark.parametrize(
+        ("now", "then", "severity", "dropped"), [(91786, 91000, "error", 786), (12, 91786, "warning", 12)]
+    )
+    def test_growth_is_an_error_and_a_reset_a_warning(
+        self, tmp_path: Path, now: int, then: int, severity: str, dropped: int
+    ) -> None:
+        drops = [queue_counters({"Ethernet4 UC3": count}) for count in (now, then)]
+        (finding,) = self._report(tmp_path, drops[0], drops[1]).findings
+        assert (finding.code, finding.severity, finding.data["dropped"]) == ("CTR001", severity, dropped)
+
+    def test_old_drops_are_no_finding(self, tmp_path: Path) -> None:
+        text = queue_counters({"Ethernet4 UC3": 91786})
+        assert findings(self._report(tmp_path, text, text)) == set()
+
+    def test_a_clear_that_hides_them_is_named(self, tmp_path: Path) -> None:
+        now, then = queue_counters({"Ethernet4 UC3": 12}), queue_counters({"Ethernet4 UC3": 91786})
+        report = self._report(tmp_path, _CLEARED + now, then)
+        assert findings(report) == set()
+        assert reasons(report, "CTR001") == ["Drop/pkts counts since another clear than before"]
+
+    def test_a_group_that_is_off_is_not_checked(self, tmp_path: Path) -> None:
+        now, then = (queue_counters({"Ethernet4 UC3": count}) for count in (91786, 0))
+        report = self._report(tmp_path, now, then, leaf_config(FLEX_COUNTER_TABLE=_QUEUE_OFF))
+        assert findings(report) == {("CAP003", "leaf1:QUEUE")}
+        assert reasons(report, "CTR001") == ["counter group QUEUE is off: its counters stand still"]
+
+    def test_storms_of_the_queue_take_its_drops(self, tmp_path: Path) -> None:
+        def files(dropped: int, detected: int) -> Files:
+            fields = {
+                "SAI_QUEUE_STAT_DROPPED_PACKETS": str(dropped),
+                "PFC_WD_STATUS": "operational",
+                "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED": str(detected),
+            }
+            return {
+                "leaf1/gnmi.json": json.dumps({"Ethernet4:3": fields}),
+                "leaf1/config_db.json": leaf_config(),
+            }
+
+        stormed = report_on(tmp_path / "a", files(700, 3), files(0, 2))
+        assert findings(stormed) == set()
+        assert reasons(stormed, "CTR001") == [
+            "the watchdog stormed the queue, and its drops may be the watchdog's"
+        ]
+        earlier = report_on(tmp_path / "b", files(700, 3), files(0, 3))
+        assert findings(earlier, "error") == {("CTR001", "leaf1:Ethernet4:3")}
+
+
+class TestPausesOfLossyPriorities:
+    """Pauses of priority 4, which is not lossless on leaf1."""
+
+    def _files(self, text: str, config: str = "") -> Files:
+        return {"leaf1/state.txt": text, "leaf1/config_db.json": config or leaf_config()}
+
+    def test_since_boot_they_are_information(self, tmp_path: Path) -> None:
+        report = report_on(tmp_path, self._files(pauses("Rx", {"Ethernet8": 5}, 4)))
+        assert findings(report, "info") == {("CTR002", "leaf1:Ethernet8:4")}
+
+    def test_between_captures_a_warning(self, tmp_path: Path) -> None:
+        now, then = (self._files(pauses("Tx", {"Ethernet8": count}, 4)) for count in (5, 0))
+        assert findings(report_on(tmp_path, now, then), "warning") == {("CTR002", "leaf1:Ethernet8:4")}
+
+    def test_a_port_that_obeys_all_of_them_may_receive_them(self, tmp_path: Path) -> None:
+        config = leaf_config(PORT={"Ethernet8": {"pfc_asym": "on"}})
+        text = pauses("Rx", {"Ethernet8": 5}, 4)
+        assert findings(report_on(tmp_path, self._files(text, config))) == set()
+
+    def test_a_switch_without_lossless_classes_has_no_lossy_ones(self, tmp_path: Path) -> None:
+        config = json.loads(leaf_config())
+        bare = json.dumps({key: config[key] for key in ("DEVICE_METADATA", "PORT")})
+        files = self._files(pauses("Rx", {"Ethernet8": 5}, 4), bare)
+        assert findings(report_on(tmp_path, files)) == set()

@@ -1,0 +1,152 @@
+"""Where storms come from: pauses followed through the links of an intent, and where that must stop.
+
+leaf1 and leaf2 are linked by two spines. spine1 has Ethernet0 to Ethernet32 of leaf1, and Ethernet16 to Ethernet32 of
+leaf2; host2 is at Ethernet8 of leaf1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.checks.verify.running import (
+    INTENT,
+    Files,
+    findings,
+    leaf_config,
+    pauses,
+    reasons,
+    report_on,
+    storm,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from lossless.api import Report
+
+_RX = {"Ethernet8": 0, "Ethernet32": 0}
+_TX = {"Ethernet8": 0, "Ethernet32": 161502}
+
+
+def _counts(rx: Mapping[str, int], tx: Mapping[str, int]) -> str:
+    return pauses("Rx", rx) + pauses("Tx", tx)
+
+
+def _report(tmp_path: Path, now: Files, before: Files | None = None) -> Report:
+    return report_on(tmp_path, {**now, **INTENT}, before)
+
+
+def _sources(report: Report) -> list[tuple[str, object]]:
+    return [(f.severity, f.data["source"]) for f in report.findings if f.code == "STM003"]
+
+
+def test_a_host_behind_the_next_switch(tmp_path: Path) -> None:
+    leaf = storm("Ethernet8") + "\n" + _counts({"Ethernet8": 5312044, "Ethernet32": 0}, _TX)
+    report = _report(tmp_path, {"spine1/a.txt": storm("Ethernet0"), "leaf1/a.txt": leaf})
+    assert _sources(report) == [("error", "host2")]
+    assert findings(report, "error") == {("STM003", "spine1:Ethernet0:3"), ("STM003", "leaf1:Ethernet8:3")}
+
+
+def test_a_host_at_the_stormed_port_is_no_news(tmp_path: Path) -> None:
+    report = _report(tmp_path, {"leaf1/a.txt": storm("Ethernet8")})
+    assert findings(report) == {("STM001", "leaf1:Ethernet8:3")}
+
+
+def test_between_captures_the_walk_follows_what_grew(tmp_path: Path) -> None:
+    def files(host: int, other: int) -> Files:
+        rx = {"Ethernet8": host, "Ethernet4": other, "Ethernet32": 0}
+        tx = {"Ethernet32": host, "Ethernet8": 0, "Ethernet4": 0}
+        return {"spine1/a.txt": storm("Ethernet0"), "leaf1/a.txt": _counts(rx, tx)}
+
+    report = _report(tmp_path, files(900, 77), files(1, 77))
+    assert _sources(report) == [("error", "host2")]
+
+
+def test_counters_since_boot_do_not_say_which_port_it_was(tmp_path: Path) -> None:
+    leaf = _counts({"Ethernet8": 900, "Ethernet32": 0}, _TX)
+    report = _report(tmp_path, {"spine1/a.txt": storm("Ethernet0"), "leaf1/a.txt": leaf})
+    assert findings(report, "error", "warning") == {("STM001", "spine1:Ethernet0:3")}
+    assert reasons(report, "STM003") == [
+        "pauses count since boot: which ports a storm paused shows only with an earlier capture (--since)"
+    ]
+
+
+def test_a_switch_without_captures_stops_the_walk(tmp_path: Path) -> None:
+    report = _report(tmp_path, {"spine1/a.txt": storm("Ethernet0")})
+    assert findings(report) == {("STM001", "spine1:Ethernet0:3")}
+    assert reasons(report, "STM003") == ["there are no captures of leaf1"]
+
+
+def test_a_neighbor_that_has_sent_none_stops_the_walk(tmp_path: Path) -> None:
+    leaf = _counts(_RX, dict.fromkeys(_RX, 0))
+    report = _report(tmp_path, {"spine1/a.txt": storm("Ethernet0"), "leaf1/a.txt": leaf})
+    assert reasons(report, "STM003") == ["leaf1 has not counted the pauses that spine1 Ethernet0 receives"]
+    assert _sources(report) == []
+
+
+@pytest.mark.parametrize(
+    ("gigabytes", "severity", "said"),
+    [
+        ({}, "warning", "the rates of its egress ports in the storm are not captured: it may be an incast"),
+        ({"Ethernet8": 49.0}, "error", "none of its egress ports runs at line rate"),
+        (
+            {"Ethernet4": 49.0},
+            "warning",
+            "Ethernet4 runs at line rate, and no device is at fault",
+        ),
+    ],
+)
+def test_a_switch_that_nobody_pauses_is_an_incast_where_an_egress_is_full(
+    tmp_path: Path, gigabytes: dict[str, float], severity: str, said: str
+) -> None:
+    config = leaf_config()
+    rates = _rates({**dict.fromkeys(("Ethernet0", "Ethernet4", "Ethernet8"), 0.1), **gigabytes})
+    leaf = _counts(_RX, _TX) + (rates if gigabytes else "")
+    files = {"spine1/a.txt": storm("Ethernet0"), "leaf1/a.txt": leaf, "leaf1/config_db.json": config}
+    (finding,) = [f for f in _report(tmp_path, files).findings if f.code == "STM003"]
+    assert (finding.severity, finding.data["source"]) == (severity, "leaf1")
+    assert finding.note == f"spine1 Ethernet0 < leaf1; {said}"
+
+
+def test_rates_of_now_say_nothing_of_a_storm_that_is_over(tmp_path: Path) -> None:
+    def files(detected: int, sent: int) -> Files:
+        rates = _rates(dict.fromkeys(("Ethernet0", "Ethernet4", "Ethernet8"), 0.1))
+        return {
+            "spine1/a.txt": storm("Ethernet0", "operational", detected),
+            "leaf1/a.txt": _counts(_RX, {"Ethernet32": sent, "Ethernet8": 0}) + rates,
+            "leaf1/config_db.json": leaf_config(),
+        }
+
+    assert _sources(_report(tmp_path, files(2, 90), files(1, 0))) == [("warning", "leaf1")]
+
+
+def test_pauses_that_lead_back_have_no_source(tmp_path: Path) -> None:
+    leaf = storm("Ethernet32") + "\n" + _counts({"Ethernet32": 9}, {"Ethernet32": 9})
+    spine = storm("Ethernet0") + "\n" + _counts({"Ethernet0": 9}, {"Ethernet0": 9})
+    report = _report(tmp_path, {"spine1/a.txt": spine, "leaf1/a.txt": leaf})
+    assert _sources(report) == []
+    assert "the pauses that storm spine1 Ethernet0 lead back to it, as in a PFC deadlock" in reasons(
+        report, "STM003"
+    )
+
+
+def test_neighbors_of_the_configuration_serve_without_an_intent(tmp_path: Path) -> None:
+    neighbors = {"Ethernet0": {"name": "leaf9", "port": "Ethernet32"}}
+    config = leaf_config().replace('"leaf1"', '"spine1"')
+    config = config.replace(
+        '"PORT":', f'"DEVICE_NEIGHBOR": {str(neighbors).replace(chr(39), chr(34))},\n "PORT":'
+    )
+    files = {"spine1/a.txt": storm("Ethernet0"), "spine1/config_db.json": config}
+    leaf = {"leaf9/a.txt": _counts(_RX, _TX)}
+    assert _sources(report_on(tmp_path / "a", {**files, **leaf})) == [("warning", "leaf9")]
+    assert reasons(report_on(tmp_path / "b", files), "STM003") == ["there are no captures of leaf9"]
+
+
+def _rates(gigabytes: Mapping[str, float]) -> str:
+    """Return what ``show interfaces counters`` prints of the rates of some ports."""
+    lines = ["    IFACE    STATE        TX_BPS", "---------  -------  ------------"]
+    lines += [f"{port:>9}        U  {rate:>7.2f} GB/s" for port, rate in gigabytes.items()]
+    return "\n" + "\n".join(lines) + "\n"
