@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 FAMILIES = {
+    "APP": "what of a configuration is applied",
     "BUF": "headroom, pools and priority groups",
+    "CAP": "captures of running state",
     "CFG": "configuration files",
     "CLS": "DSCPs, classes and priorities",
+    "CTR": "counters of switches",
     "ECN": "ECN marking",
+    "HCT": "counters of hosts and logs of jobs",
     "HST": "hosts and jobs",
     "IB": "InfiniBand subnets",
+    "IBC": "counters of InfiniBand ports",
     "ISO": "isolation of networks",
     "LNK": "links and cables",
     "MGD": "fabrics that a cloud runs",
@@ -32,6 +37,7 @@ FAMILIES = {
     "SCH": "schedulers",
     "SCM": "SONiC's YANG models",
     "SIM": "results of simulation",
+    "STM": "pause storms",
     "SUP": "suppressions and baselines",
     "SWS": "values that SONiC does not apply as written",
     "TEL": "telemetry",

@@ -256,7 +256,7 @@ def _notes(simulation: IbsimFabric) -> tuple[str, ...]:
 
 
 def _of_reading(verdict: OpensmVerdict) -> Iterator[str]:
-    for key in verdict.reading.unrecognised:
+    for key in verdict.reading.unrecognized:
         bare = key.partition("=")[0]
         yield f"opensm does not know the key {bare if _is_secret(bare) else key}"
     for line in verdict.reading.complaints:

@@ -32,7 +32,7 @@ class OptionsReading(NamedTuple):
     """
 
     read: bool
-    unrecognised: tuple[str, ...]
+    unrecognized: tuple[str, ...]
     complaints: tuple[str, ...]
     effective: dict[str, str]
 
@@ -56,7 +56,7 @@ def reading_of(output: str, normalised: str) -> OptionsReading:
     lines = [line.strip() for line in output.splitlines()]
     return OptionsReading(
         read=any(line.startswith("Reading Cached Option File:") for line in lines),
-        unrecognised=tuple(match[1] for line in lines if (match := _UNRECOGNISED.search(line))),
+        unrecognized=tuple(match[1] for line in lines if (match := _UNRECOGNISED.search(line))),
         complaints=tuple(line for line in lines if any(word in line for word in _COMPLAINTS)),
         effective=options_in(normalised),
     )

@@ -1,4 +1,4 @@
-"""One text of a switch that does not run SONiC, as a capture: recognised by what it holds."""
+"""One text of a switch that does not run SONiC, as a capture: recognized by what it holds."""
 
 from __future__ import annotations
 

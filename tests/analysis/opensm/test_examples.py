@@ -48,7 +48,7 @@ def test_opensm_accepts_the_example_with_the_engine_that_is_meant(name: str, too
     del tools
     found = check_with_opensm(EXAMPLES / name).verdict
     assert found.complaints == ()
-    assert found.reading.unrecognised == ()
+    assert found.reading.unrecognized == ()
     assert found.swept is not None
     assert (found.swept.sweep.up, found.swept.sweep.engine) == (True, found.intended)
     assert found.credits.state == "free"

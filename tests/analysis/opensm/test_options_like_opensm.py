@@ -70,7 +70,7 @@ def test_opensm_knows_no_key_that_is_said_to_be_of_nvidia_alone(tools: Tools, tm
     keys = sorted(set(known_keys("nvidia")) - set(known_keys("upstream")))
     (tmp_path / "nvidia.conf").write_text("".join(f"{key} 1\n" for key in keys), encoding="utf-8")
     reading = read_configuration(tools, tmp_path / "nvidia.conf", tmp_path)
-    assert sorted(reading.unrecognised) == keys
+    assert sorted(reading.unrecognized) == keys
     assert "sharp_enabled" in keys
 
 

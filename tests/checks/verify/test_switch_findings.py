@@ -1,4 +1,4 @@
-"""What verify says of captures of real switches, judged by hand, and what it must not say of healthy ones."""
+"""What verify says of captures of real switches, checked by hand, and what it must not say of healthy ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One text of a SONiC switch, whatever it is, as captures: recognised by what it holds, never by its name."""
+"""One text of a SONiC switch, whatever it is, as captures: recognized by what it holds, never by its name."""
 
 from __future__ import annotations
 
