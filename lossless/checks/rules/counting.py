@@ -1,6 +1,6 @@
 """What a counter of a running device has counted: since boot or a clear, or from an earlier capture to a later one.
 
-A difference is never more than what happened: a counter that was cleared between two captures, or that stands at its
+A difference is never more than what happened: a counter that was cleared between two captures, or that is at its
 ceiling, has counted at least that much. One that is smaller than before was reset or cleared, and is taken as from a
 single capture; of one that had already stopped at its ceiling nothing is known.
 """
@@ -82,7 +82,7 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
     name, value = placed.reading.name, placed.number
     group = _GROUPS.get((name, kinds[-1]))
     if group is not None and is_off(device.state, group):
-        return MissingInput(f"counter group {group} is off: its counters stand still")
+        return MissingInput(f"counter group {group} is off: its counters do not move")
     if value is None:
         return MissingInput(f"the captures do not say the value of {placed.reading.heading or name}")
     if device.before is None:
