@@ -82,7 +82,7 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
     name, value = placed.reading.name, placed.number
     group = _GROUPS.get((name, kinds[-1]))
     if group is not None and is_off(device.state, group):
-        return MissingInput(f"counter group {group} is off: its counters do not count")
+        return MissingInput(f"counter group {group} is off: its counters do not move")
     if value is None:
         return MissingInput(f"the captures do not say the value of {placed.reading.heading or name}")
     if device.before is None:

@@ -112,7 +112,7 @@ class TestDropsBetweenCaptures:
         now, then = (queue_counters({"Ethernet4 UC3": count}) for count in (91786, 0))
         report = self._report(tmp_path, now, then, leaf_config(FLEX_COUNTER_TABLE=_QUEUE_OFF))
         assert findings(report) == {("CAP003", "leaf1:QUEUE")}
-        assert reasons(report, "CTR001") == ["counter group QUEUE is off: its counters do not count"]
+        assert reasons(report, "CTR001") == ["counter group QUEUE is off: its counters do not move"]
 
     def test_storms_of_the_queue_take_its_drops(self, tmp_path: Path) -> None:
         def files(dropped: int, detected: int) -> Files:

@@ -1,4 +1,4 @@
-"""What verify says of captures of real switches, checked by hand, and what it must not say of healthy ones."""
+"""What verify says of captures of real switches, by verdicts of people, and what it must not say of healthy ones."""
 
 from __future__ import annotations
 
@@ -139,6 +139,8 @@ class TestIssues:
         assert self._said(tmp_path / "traffic", text + "\n" + traffic, config) == {
             ("STM004", "leaf1:Ethernet24:3")
         }
+        idle = traffic.replace("8193", "   0")
+        assert self._said(tmp_path / "idle", text + "\n" + idle, config) == set()
 
     @pytest.mark.parametrize(
         ("time", "expected"),
@@ -188,7 +190,7 @@ def test_a_fabric_that_pauses_and_drops_nothing_is_healthy(tmp_path: Path) -> No
         [
             pauses("Rx", {"Ethernet0": 812331, "Ethernet8": 2}),
             pauses("Tx", {"Ethernet0": 51, "Ethernet8": 90211}),
-            queue_counters({"Ethernet0 UC3": 0, "Ethernet0 UC0": 411, "Ethernet0 MC3": 7}),
+            queue_counters({"Ethernet0 UC3": 0, "Ethernet0 UC0": 411, "Ethernet4 MC3": 7}),
             storm("Ethernet0", "operational", 0),
         ]
     )

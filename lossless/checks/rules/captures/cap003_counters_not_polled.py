@@ -53,7 +53,7 @@ def check(device: RunningDevice) -> Results:
         if said is not None:
             yield Violation(
                 origin=said.origin,
-                message=f"counter group {group} is off: its counters do not count, and are not checked",
+                message=f"counter group {group} is off: its counters do not move, and are not checked",
                 help=f"enable counter group {group}, and capture again",
                 elements=(f"{device.name}:{group}",),
             )

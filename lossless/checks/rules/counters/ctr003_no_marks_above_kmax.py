@@ -122,7 +122,7 @@ def _counts_marks(state: DeviceState) -> bool:
 def _not_comparable(state: DeviceState, marks: PlacedReading, port: str, queue: str) -> str | None:
     """Return why marks of 0 say nothing of a peak, None where they do."""
     if is_off(state, "WRED_ECN_QUEUE"):
-        return "counter group WRED_ECN_QUEUE is off: its counters do not count"
+        return "counter group WRED_ECN_QUEUE is off: its counters do not move"
     if marks.reading.since == "clear":
         return "ECN marks count since a clear, and the peak of the queue may be older"
     dropped = state.of("wred_dropped_packets", port=port, queue=queue)

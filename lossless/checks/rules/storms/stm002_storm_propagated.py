@@ -1,4 +1,4 @@
-"""A pause storm that the watchdog detects should end at the switch.
+"""A pause storm that goes on from the switch that detects it.
 
 Severity: warning
 
@@ -9,8 +9,8 @@ count since boot or the last clear, and need not have happened at the same time.
 
 ## Why it breaks a lossless fabric
 A stormed queue fills the buffers of the switch, and those who send to it are paused: the storm goes on from switch to
-switch, and stops hosts that have nothing to do with it. The watchdog is there to end that, and did so too late, or
-after each of several storms.
+switch, and stops hosts that have nothing to do with it. That lasts until the watchdog triggers, and comes again with
+each storm.
 
 ## Bad
 ```text capture
@@ -39,8 +39,8 @@ admin@leaf1:~$ show pfc counters
 ```
 
 ## Fix
-Find what storms and take it off the fabric. Detection time plus one poll must be shorter than the buffers of the switch
-take to fill; where that cannot be, keep storms to few hosts by a limit of the queue.
+Find what storms and take it off the fabric. Set the detection time as short as its poll interval permits: until it is
+over, the switch pauses its senders.
 
 ## Sources
 - sonic-net/sonic-buildimage#9430: a Z9332 with two storms that ended sent 15,437 pauses of the priority itself
@@ -99,7 +99,7 @@ def _violation(device: RunningDevice, priority: str, storms: list[Count], sent: 
             f"watchdog detected {detected:,} {'storm' if detected == 1 else 'storms'}, {window}"
         ),
         note="" if between else "both count since boot or the last clear, and need not be of one time",
-        help=f"find what storms {storms[0].port}, and detect it before the buffers of the switch are full",
+        help=f"find what storms {storms[0].port} and take it off; a shorter detection time ends the next one sooner",
         elements=tuple(f"{device.name}:{count.port}:{priority}" for count in sent),
         severity="warning" if between else "info",
         data={"sent": sum(count.amount for count in sent), "detected": detected},
