@@ -61,6 +61,16 @@ class DeviceState:
                     own[reading.identity] = PlacedReading(capture.file, reading)
         return index
 
+    def every(self, *names: str) -> Iterator[PlacedReading]:
+        """Yield all readings of some names, of every capture: also those that others take the place of.
+
+        For what a file says of itself alone: a log, or counters of an interface that it does not name.
+        """
+        for capture in self.captures:
+            for reading in capture.readings:
+                if reading.name in names:
+                    yield PlacedReading(capture.file, reading)
+
     def named(self, name: str, *kinds: str) -> Iterator[PlacedReading]:
         """Yield the readings of a name that are of all of some kinds: ``named("dropped_packets", "queue")``."""
         for placed in self._by_name.get(name, {}).values():
