@@ -138,6 +138,7 @@ _ROWS = (
     _row("HCT005", "host_counters.hct005_receiver_starves", "running device"),
     _row("HCT006", "host_counters.hct006_lane_bad", "running device"),
     _row("HCT007", "host_counters.hct007_link_layers_mixed", "running device"),
+    _row("HCT008", "host_counters.hct008_completion_error", "running device"),
     _row("HST001", "hosts.hst001_nccl_ib_tc_not_lossless", "intent", "hosts"),
     _row("HST003", "hosts.hst003_ucx_marks_one_way", "intent", "hosts"),
     _row("HST004", "hosts.hst004_one_queue_pair_a_connection", "intent", "hosts"),
