@@ -76,6 +76,7 @@ def _row(code: str, module: str, *subjects: Subject, needs: str = "") -> RuleRow
 
 # fmt: off
 _ROWS = (
+    _row("APP005", "applied.app005_nic_pfc_not_as_intended", "running device"),
     _row("BUF001", "buffers.buf001_headroom_below_cable", "buffers"),
     _row("BUF002", "buffers.buf002_headroom_below_need", "buffers"),
     _row("BUF003", "buffers.buf003_headroom_row_missing", "fabric"),
