@@ -97,6 +97,7 @@ _ROWS = (
     _row("BUF023", "buffers.buf023_profile_list_short", "device"),
     _row("BUF024", "buffers.buf024_group_profile_replaced", "device"),
     _row("BUF025", "buffers.buf025_headroom_row_much_longer", "intent"),
+    _row("CAP004", "captures.cap004_counter_saturated", "running device"),
     _row("CFG001", "configuration.cfg001_number_not_canonical", "device"),
     _row("CFG002", "configuration.cfg002_reference_dangling", "device"),
     _row("CFG004", "configuration.cfg004_drift_from_intent", "device", needs="intent"),
