@@ -195,6 +195,7 @@ _ROWS = (
     _row("IB044", "infiniband.ib044_both_members_full_only", "subnet"),
     _row("IB045", "infiniband.ib045_policy_names_nothing", "subnet"),
     _row("IB046", "infiniband.ib046_job_ignores_path_level", "subnet"),
+    _row("IBC001", "subnet_counters.ibc001_discards_under_congestion", "running device"),
     _row("IBC003", "subnet_counters.ibc003_cable_bad", "running device"),
     _row("ISO001", "isolation.iso001_management_on_fabric", "intent"),
     _row("ISO002", "isolation.iso002_network_path_undecided", "intent"),
