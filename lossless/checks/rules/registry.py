@@ -198,6 +198,7 @@ _ROWS = (
     _row("IBC001", "subnet_counters.ibc001_discards_under_congestion", "running device"),
     _row("IBC003", "subnet_counters.ibc003_cable_bad", "running device"),
     _row("IBC004", "subnet_counters.ibc004_manager_silent", "running device"),
+    _row("IBC005", "subnet_counters.ibc005_link_slower_than_possible", "running device"),
     _row("ISO001", "isolation.iso001_management_on_fabric", "intent"),
     _row("ISO002", "isolation.iso002_network_path_undecided", "intent"),
     _row("ISO003", "isolation.iso003_rdma_dscp_open", "intent"),
