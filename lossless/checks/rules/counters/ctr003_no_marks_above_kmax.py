@@ -87,7 +87,7 @@ def check(device: RunningDevice) -> Results:
 def _above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, int]]:
     """Yield the highest recent peak of each queue that marks, where it is above Kmax, and Kmax."""
     highest: dict[tuple[str, int], PlacedReading] = {}
-    for peak in device.state.windows("shared_watermark_bytes"):
+    for peak in device.state.every("shared_watermark_bytes"):
         port, queue = peak.part("port"), peak.part("queue")
         if port is not None and queue is not None and peak.number and peak.reading.since in _RECENT:
             known = highest.setdefault((port, int(queue)), peak)

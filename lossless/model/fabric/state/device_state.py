@@ -61,11 +61,15 @@ class DeviceState:
                     own[reading.identity] = PlacedReading(capture.file, reading)
         return index
 
-    def windows(self, name: str) -> Iterator[PlacedReading]:
-        """Yield all readings of a name, also where several say the same of an object: peaks since different times."""
+    def every(self, *names: str) -> Iterator[PlacedReading]:
+        """Yield all readings of some names, of every capture: also those that others take the place of.
+
+        For peaks since different times, and what a file says of itself alone: a log, or counters of an interface that
+        it does not name.
+        """
         for capture in self.captures:
             for reading in capture.readings:
-                if reading.name == name:
+                if reading.name in names:
                     yield PlacedReading(capture.file, reading)
 
     def named(self, name: str, *kinds: str) -> Iterator[PlacedReading]:

@@ -1,0 +1,89 @@
+"""A NIC whose PFC mode is not the intended one.
+
+Severity: error
+
+## What it does
+Compares the priorities that PFC is on for, as `dcb`, `mlnx_qos` or a node's own tools read them back from a NIC, with
+those that the intent has for the host. Where an intent names the interfaces of RDMA, others are left alone; a file that
+names no interface counts as one of them. An intended priority without PFC is an error, PFC on others a warning. Where
+a file does not say it of every priority, it is *not checked*.
+
+## Why it breaks a lossless fabric
+What was asked of a driver is not always what it does: one with fewer classes than priorities turns PFC on for
+others too, DCBX takes over what the switch offers, and a reboot forgets it. A priority that the NIC pauses and the
+switch does not is lossy; one that the NIC pauses without need stops traffic that may be dropped.
+
+## Bad
+```text capture beside=leaf-spine.yaml
+# host host1
+==> dcb pfc show dev eth0
+pfc-cap 4 macsec-bypass off delay 0
+prio-pfc 0:on 1:on 2:on 3:on 4:on 5:on 6:on 7:on   # <- here
+```
+
+## Good
+```text capture beside=leaf-spine.yaml
+# host host1
+==> dcb pfc show dev eth0
+pfc-cap 8 macsec-bypass off delay 0
+prio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off
+```
+
+## Fix
+Set it again (`dcb pfc set dev IF prio-pfc all:off 3:on`, or the rendered script) and read it back. Where it does not
+stay, turn DCBX of the firmware off; where the driver cannot do it, choose a priority it has a class for.
+
+## Sources
+- Linux commit 8c1671e0d13d: a driver that showed PFC on for eight priorities where four were asked
+- iproute2/iproute2 man8/dcb-pfc.8 @ee2a4a8 (prio-pfc)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.host_counters.nics import pfc_modes
+from lossless.ground.basics.findings import RelatedPlace
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.host_counters.nics import PfcMode
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.model.fabric.hosts import HostQos
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per interface whose PFC mode is another than the host's intent has."""
+    intended = device.intended_host
+    if intended is None or intended.pfc_priorities is UNKNOWN:
+        return
+    modes = pfc_modes(device)
+    if not modes and next(device.state.named("pfc_enabled", "priority"), None) is not None:
+        yield MissingInput("a capture does not say of every priority whether PFC is on")
+    wanted = frozenset(intended.pfc_priorities)
+    for mode in modes:
+        if _is_of_rdma(mode, intended) and mode.priorities != wanted:
+            yield _violation(device, mode, wanted, intended)
+
+
+def _is_of_rdma(mode: PfcMode, intended: HostQos) -> bool:
+    return not mode.name or not intended.interfaces or mode.name in intended.interfaces
+
+
+def _violation(device: RunningDevice, mode: PfcMode, wanted: frozenset[int], intended: HostQos) -> Violation:
+    first = min(mode.priorities ^ wanted)
+    return Violation(
+        origin=mode.by_priority[first].origin,
+        message=f"PFC of {mode.name or 'the NIC'} is on for {_listed(mode.priorities)}, "
+        f"the intent has {_listed(wanted)}",
+        help="set it again and read it back; turn DCBX of the firmware off where it does not stay",
+        elements=(f"{device.name}:{mode.name}" if mode.name else device.name,),
+        data={"applied": [*sorted(mode.priorities)], "intended": [*sorted(wanted)]},
+        severity=None if wanted - mode.priorities else "warning",
+        related=(RelatedPlace(intended.pfc_origin, "intended here"),),
+    )
+
+
+def _listed(priorities: frozenset[int]) -> str:
+    return ", ".join(map(str, sorted(priorities))) or "none"

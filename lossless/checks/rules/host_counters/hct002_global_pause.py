@@ -1,0 +1,98 @@
+"""A NIC that pauses its whole link.
+
+Severity: warning
+
+## What it does
+Looks for NICs that have sent or received pause frames of 802.3x, which stop all priorities at once. Where the port
+carries RDMA, or an intent wants PFC on it, this is a warning. Where nothing says what it carries, it is information,
+and only if the NIC counts how long it was paused. On a port that is known to carry no RDMA, pauses of the link are
+as good as any, and no finding. Pause frames of single priorities (PFC) are none here.
+
+## Why it breaks a lossless fabric
+With global pause a congested RDMA receiver stops everything on its link: CNPs, acknowledgements, TCP, and LLDP with
+the rest. The switch at the other end waits with all its queues, and pauses spread along priorities that nobody made
+lossless. A NIC counts them only in global mode, so PFC is not on.
+
+## Bad
+```text capture
+tx_pause_ctrl_phy: 1266552
+rx_global_pause: 0
+rx_global_pause_duration: 0
+tx_global_pause: 1266552   # <- here
+tx_global_pause_duration: 555665182
+tx_pause_storm_error_events: 0
+```
+
+## Good
+```text capture
+rx_vport_rdma_unicast_packets: 3809045607
+rx_global_pause: 0
+tx_global_pause: 0
+rx_prio3_pause: 1266552
+rx_prio3_pause_duration: 55566518
+```
+
+## Fix
+Turn global pause off (`ethtool -A IF rx off tx off`) and PFC on for the priority of RDMA, on the NIC and its switch
+port. Where the host itself sent the pauses, find what makes it slow to receive: PCIe, or memory of another socket.
+
+## Sources
+- Linux mlx5/counters.rst @16f448d: rx/tx_global_pause count only where global pause is on
+- ConnectX-4 Lx counters in public notes: 1,266,552 pauses sent in 555 s, none received
+- IEEE 802.3, annex 31B (PAUSE); IEEE 802.1Q, clause 36 (PFC)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.host_counters.nics import carries_rdma, nics
+from lossless.ground.basics.units import format_duration
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.host_counters.nics import Nic
+    from lossless.checks.rules.running_subjects import RunningDevice
+
+_NS_PER_S = 1_000_000_000
+_US_PER_S = 1_000_000
+_UNNAMED = "no capture says how long the link was paused, nor whether it carries RDMA"
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per NIC that paused, or was paused, as a whole."""
+    intended = device.intended_host
+    wanted = intended is not None and bool(intended.pfc_priorities)
+    for nic in nics(device):
+        ways = [way for way in ("tx", "rx") if nic.count(f"global_pause_{way}")]
+        rdma = carries_rdma(device, nic)
+        if not ways or (rdma is False and not wanted):
+            continue
+        certain = rdma is True or wanted
+        if certain or any(nic.count(f"global_pause_{way}_us") for way in ways):
+            yield _violation(nic, ways, certain=certain)
+        else:
+            yield MissingInput(_UNNAMED)
+
+
+def _violation(nic: Nic, ways: list[str], *, certain: bool) -> Violation:
+    placed = nic.placed(f"global_pause_{ways[0]}")
+    assert placed is not None
+    said = " and ".join(_said(nic, way) for way in ways)
+    return Violation(
+        origin=placed.origin,
+        message=f"{nic.label} has {said}, which stop all priorities of the link",
+        note="since the driver was loaded; whether it carries RDMA is not known" if not certain else "",
+        help="turn global pause off (ethtool -A) and PFC on for the priority of RDMA, here and on the switch",
+        elements=(nic.element,),
+        data={way: nic.count(f"global_pause_{way}") for way in ways},
+        severity=None if certain else "info",
+    )
+
+
+def _said(nic: Nic, way: str) -> str:
+    frames, lasted_us = nic.count(f"global_pause_{way}"), nic.count(f"global_pause_{way}_us")
+    verb = "sent" if way == "tx" else "received"
+    seconds = (lasted_us or 0) // _US_PER_S
+    lasted = f" ({format_duration(seconds * _NS_PER_S)} in all)" if seconds else ""
+    return f"{verb} {frames:,} global pause frames{lasted}"

@@ -1,0 +1,83 @@
+"""A job that uses InfiniBand and RoCE together.
+
+Severity: warning
+
+## What it does
+Looks in logs of NCCL for hosts of which one job uses ports of both link layers: `[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE`. That
+line lists what is left after `NCCL_IB_HCA`. "NET/IB" in front of it says nothing: it is printed for RoCE as well.
+
+## Why it breaks a lossless fabric
+The two are two fabrics. NCCL spreads its channels over all ports it finds: those that meet a port of the other kind
+never connect, and those on the Ethernet port for management or storage go at its pace, outside the lossless class.
+
+## Bad
+```text capture
+node-2:5776:5898 NCCL INFO NET/IB : Using [0]ibP111p0s0:1/IB [1]rdmaP1111p0s2:1/RoCE [RO]; OOB eth0   # <- here
+```
+
+## Good
+```text capture
+sz-k8s-master:2548:2607 NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB ens255f0np0
+```
+
+## Fix
+Name the ports of one fabric in `NCCL_IB_HCA`, or leave the others out: `NCCL_IB_HCA=^mlx5_1`.
+
+## Sources
+- NVIDIA/nccl src/transport/net_ib/init.cc @5067397: what the line lists
+- NVIDIA/nccl#302 (an Ethernet port among four of InfiniBand), #1412 and #1664 (ports that NCCL should not use)
+- logs of NCCL in public notes: an IB and a RoCE port, then a transport retry counter that was exceeded
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Results, Violation
+from lossless.ground.basics.grouping import grouped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.model.fabric.state.device_state import PlacedReading
+
+_LAYERS = ("IB", "RoCE")
+"""As NCCL spells them; sysfs has other words for what a port is, whether a job uses it or not."""
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per host of a log with ports of both link layers."""
+    used = grouped(
+        ((placed.file, placed.part("host") or device.name), placed)
+        for placed in device.state.every("link_layer")
+        if placed.reading.value in _LAYERS and placed.part("device") is not None
+    )
+    for (_, host), ports in used.items():
+        by_layer = grouped((str(placed.reading.value), placed) for placed in ports)
+        if len(by_layer) > 1:
+            yield _violation(host, by_layer["IB"], by_layer["RoCE"])
+
+
+def _violation(host: str, infiniband: Sequence[PlacedReading], roce: Sequence[PlacedReading]) -> Violation:
+    # The fewer are the wrong ones; of as many as the others, none is known to be.
+    fewer = [*infiniband, *roce] if len(infiniband) == len(roce) else min(infiniband, roce, key=len)
+    excluded = ",".join(map(_name, fewer))
+    return Violation(
+        origin=fewer[0].origin,
+        message=f"a job on {host} uses {_names(infiniband)} on InfiniBand and {_names(roce)} on RoCE",
+        note="a port cannot talk to one of the other link layer",
+        help="name the ports of one fabric in NCCL_IB_HCA"
+        + ("" if len(infiniband) == len(roce) else f", or leave the others out: NCCL_IB_HCA=^{excluded}"),
+        elements=tuple(f"{host}:{_name(placed)}" for placed in fewer),
+        data={"infiniband": [*map(_name, infiniband)], "roce": [*map(_name, roce)]},
+    )
+
+
+def _names(ports: Sequence[PlacedReading]) -> str:
+    first, *rest = map(_name, ports)
+    return f"{first} (+{len(rest)})" if rest else first
+
+
+def _name(placed: PlacedReading) -> str:
+    return placed.part("device") or ""

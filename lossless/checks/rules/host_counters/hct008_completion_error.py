@@ -1,0 +1,112 @@
+"""A job whose RDMA failed.
+
+Severity: warning
+
+## What it does
+Takes the first work completion with an error from each log of NCCL or UCX, and says what it means. Work requests that
+were flushed (error 5) are no cause: a queue pair that has failed, or that a job takes down, flushes all that is left in
+it. A log with nothing but those is *not checked*: what came first is in the log of another process or host.
+
+## Why it breaks a lossless fabric
+Error 12 says that a packet was sent again and again and never answered: the path is down, drops the class, or the peer
+is on another fabric. Error 13 says that the peer answered, and had no buffer posted. All others come from a program
+or its memory, and no change to the fabric helps against them.
+
+## Bad
+```text capture
+node-2:5776:5902 [0] NCCL WARN NET/IB : Got completion from peer 10.2.0.5<33092> with error 12,   # <- here
+opcode 0, len 0, vendor err 129 (Recv)
+node-2:5776:5902 [0] NCCL INFO transport/net.cc:1134 -> 6
+```
+
+## Good
+```text capture
+NET/IB : Got completion from peer 10.5.0.34<33956> with error 5, opcode 0, len 1, vendor err 244 (Recv)
+```
+
+## Fix
+Error 12: see that both ports reach each other (`ib_write_bw` between them, GIDs or partitions of one fabric), then look
+for drops of the class along the path. Error 13: look at the peer's process. Others: look at the program.
+
+## Sources
+- InfiniBand Architecture Specification, volume 1, 11.6.2 (completion return status)
+- linux-rdma/rdma-core libibverbs/verbs.h @85d8a41 (enum ibv_wc_status)
+- NVIDIA/nccl#1170: error 12 usually means that NICs cannot talk to each other; #426, #1664
+- spdk/spdk#298: work requests of a connection that ends are flushed
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.model.fabric.state.device_state import PlacedReading
+
+
+class Meaning(NamedTuple):
+    """What a status says, and what to do."""
+
+    name: str
+    says: str
+    help: str
+
+
+_FLUSHED = 5
+_PROGRAM = "look at the program and its memory regions; no change to the fabric helps against it"
+_MEANINGS = {
+    12: Meaning(
+        "transport retries exceeded",
+        "the peer never answered",
+        "see that both ports reach each other, then look for drops of the class along the path",
+    ),
+    13: Meaning(
+        "RNR retries exceeded",
+        "the peer answered that it had no receive buffer posted",
+        "look at the peer's process: it is too slow, stopped, or posts too few buffers",
+    ),
+    1: Meaning("local length error", "a message did not fit its buffer", _PROGRAM),
+    4: Meaning("local protection error", "a buffer is not registered, or no more", _PROGRAM),
+    9: Meaning("remote invalid request", "the peer refused the request", _PROGRAM),
+    10: Meaning("remote access error", "the peer's memory may not be accessed so", _PROGRAM),
+    11: Meaning("remote operation error", "the peer could not do what it was asked", _PROGRAM),
+}
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per log with a completion that failed of itself."""
+    statuses = grouped((placed.file, placed) for placed in device.state.every("wc_status"))
+    for events in statuses.values():
+        known = [placed for placed in events if placed.number]
+        causes = [placed for placed in known if placed.number != _FLUSHED]
+        if causes:
+            yield _violation(device, causes)
+        elif known:
+            yield MissingInput("the log has flushed work requests only: what came first is in another log")
+
+
+def _violation(device: RunningDevice, causes: Sequence[PlacedReading]) -> Violation:
+    first = min(causes, key=lambda placed: int(placed.part("event") or 0))
+    status = first.number or 0
+    meaning = _MEANINGS.get(status, Meaning("failed", "", _PROGRAM))
+    host, peer = first.part("host") or device.name, _peer(first)
+    more = f"; {len(causes) - 1} more after it" if len(causes) > 1 else ""
+    return Violation(
+        origin=first.origin,
+        message=f"RDMA of a job on {host}{peer} failed with error {status}: {meaning.name}",
+        note=f"{meaning.says}{more}".removeprefix("; "),
+        help=meaning.help,
+        elements=(host,),
+        data={"status": status, "errors": len(causes)},
+    )
+
+
+def _peer(placed: PlacedReading) -> str:
+    peer = placed.part("peer")
+    return f" to {peer.partition('<')[0]}" if peer else ""

@@ -1,0 +1,178 @@
+"""NICs of a host as captures show them: counters that one file has of one interface, and what else is known of it.
+
+Counters of two files are never taken for those of one NIC: nothing says that they were read at the same time, or of
+the same interface where neither names it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.qos import PRIORITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
+
+_RDMA = tuple(f"{way}_vport_rdma_{cast}_packets" for way in ("rx", "tx") for cast in ("unicast", "multicast"))
+_REQUESTS = (
+    "rx_write_requests",
+    "rx_read_requests",
+    "rx_atomic_requests",
+    "np_cnp_sent",
+    "rp_cnp_handled",
+    "local_ack_timeout_err",
+    "packet_seq_err",
+)
+"""What an RDMA device counts only where RDMA is received, sent or answered."""
+_PAUSES = ("pfc_rx", "pfc_tx")
+_COUNTED = (
+    *("global_pause_rx", "global_pause_rx_us", "global_pause_tx", "global_pause_tx_us"),
+    *("priority_rx_packets", "priority_tx_packets", "priority_rx_discards"),
+    *("rx_discards", "rx_ring_discards", "fec_lane_errors", "rx_pcs_symbol_err_phy", *_RDMA),
+)
+_PFC = "pfc_enabled"
+
+
+class Nic:
+    """The counters of one interface in one file; ``name`` is empty where the file does not name it."""
+
+    def __init__(self, host: str, name: str, readings: Sequence[PlacedReading]) -> None:
+        self.host = host
+        self.name = name
+        self._readings = grouped((placed.reading.name, placed) for placed in readings)
+
+    @property
+    def element(self) -> str:
+        """What a finding shows on."""
+        return f"{self.host}:{self.name}" if self.name else self.host
+
+    @property
+    def label(self) -> str:
+        """What a message calls it."""
+        return self.name or "the NIC"
+
+    def placed(self, name: str) -> PlacedReading | None:
+        """Return a counter of the whole port, None where the file does not have it."""
+        return next(iter(self._readings.get(name, ())), None)
+
+    def count(self, name: str) -> int | None:
+        """Return how much a counter of the whole port says, None where the file does not."""
+        placed = self.placed(name)
+        return None if placed is None else placed.number
+
+    def parts(self, name: str, kind: str) -> Mapping[int, PlacedReading]:
+        """Return the known counters of a name by the number of what they are of: a priority, a lane."""
+        return {
+            int(part): placed
+            for placed in self._readings.get(name, ())
+            if placed.number is not None and (part := placed.part(kind)) is not None
+        }
+
+    @cached_property
+    def carries_rdma(self) -> bool | None:
+        """Whether RDMA was sent or received, None where the file does not say it."""
+        counts = [count for name in _RDMA if (count := self.count(name)) is not None]
+        return any(counts) if counts else None
+
+    @cached_property
+    def paused_priorities(self) -> frozenset[int] | None:
+        """The priorities that PFC is on for; None where the driver counts pauses of all of them in any case."""
+        off = {
+            int(placed.part("priority") or 0)
+            for name in _PAUSES
+            for placed in self._readings.get(name, ())
+            if placed.reading.value is None
+        }
+        return frozenset(PRIORITIES) - off if off else None
+
+
+def nics(device: RunningDevice) -> tuple[Nic, ...]:
+    """Return the NICs of a host with counters that rules look at; ports of switches and of subnets are none."""
+    counted = device.state.every(*_COUNTED, *_PAUSES)
+    by_nic = grouped((_where(placed), placed) for placed in counted if placed.part("port") is None)
+    return tuple(
+        Nic(device.name, name, readings)
+        for (_, name), readings in by_nic.items()
+        # What a tool counts of pauses beside the mode that it shows is no NIC of its own.
+        if any(placed.reading.name in _COUNTED for placed in readings)
+    )
+
+
+def carries_rdma(device: RunningDevice, nic: Nic) -> bool | None:
+    """Return whether a NIC sent or received RDMA: by its own counters, or by those of the host's one RDMA device."""
+    if nic.carries_rdma is not None:
+        return nic.carries_rdma
+    requests = grouped(
+        (placed.part("device"), placed.number)
+        for name in _REQUESTS
+        for placed in device.state.named(name, "device", "port")
+        if placed.number is not None and not _is_infiniband(device.state, placed)
+    )
+    if len(requests) != 1 or len(nics(device)) != 1:
+        return None
+    # Without a request either way it may be of another port, or have begun to count a moment ago.
+    return any(map(any, requests.values())) or None
+
+
+def pfc_priorities(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
+    """Return the priorities that PFC is on for in a NIC, else those of an intent; None where neither has any.
+
+    A NIC without PFC may belong to a lossy fabric, or wait for what an intent wants of it.
+    """
+    applied = _applied(device, nic)
+    intended = device.intended_host
+    if applied or intended is None or intended.pfc_priorities is UNKNOWN:
+        return applied or None
+    return frozenset(intended.pfc_priorities)
+
+
+def _applied(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
+    """Return the priorities that captures show PFC on for; None where they do not say it."""
+    if nic.paused_priorities is not None:
+        return nic.paused_priorities
+    modes = pfc_modes(device)
+    named = next((mode.priorities for mode in modes if nic.name and mode.name == nic.name), None)
+    if named is None and len(modes) == len(nics(device)) == 1 and "" in (nic.name, modes[0].name):
+        return modes[0].priorities
+    return named
+
+
+class PfcMode:
+    """The PFC mode that was read back from one interface; ``name`` is empty where the file does not name it."""
+
+    def __init__(self, name: str, readings: Sequence[PlacedReading]) -> None:
+        self.name = name
+        self.by_priority = {int(placed.part("priority") or 0): placed for placed in readings}
+
+    @property
+    def priorities(self) -> frozenset[int]:
+        """The priorities that PFC is on for."""
+        return frozenset(number for number, placed in self.by_priority.items() if placed.number)
+
+
+def pfc_modes(device: RunningDevice) -> tuple[PfcMode, ...]:
+    """Return the PFC modes of interfaces, where a file has that of every priority."""
+    enabled = (placed for placed in device.state.every(_PFC) if placed.part("priority") is not None)
+    by_interface = grouped((_where(placed), placed) for placed in enabled)
+    modes = [PfcMode(name, readings) for (_, name), readings in by_interface.items()]
+    return tuple(mode for mode in modes if all(_is_known(mode, priority) for priority in PRIORITIES))
+
+
+def _is_known(mode: PfcMode, priority: int) -> bool:
+    return priority in mode.by_priority and mode.by_priority[priority].number is not None
+
+
+def _where(placed: PlacedReading) -> tuple[str, str]:
+    """Return the file of a reading, and the interface that it names."""
+    return placed.file, placed.part("device") or ""
+
+
+def _is_infiniband(state: DeviceState, placed: PlacedReading) -> bool:
+    where = {"device": placed.part("device") or "", "port": placed.part("port") or ""}
+    return state.value("link_layer", **where) in ("InfiniBand", "IB")

@@ -1,0 +1,89 @@
+"""A port that discards packets and waits for credits.
+
+Severity: warning
+
+## What it does
+Looks for InfiniBand ports that have discarded outbound packets (`PortXmitDiscards`), where the same port says that
+packets were older than their limit (`PortSwHOQLifetimeLimitDiscards`), or has waited to send (`PortXmitWait`). A port
+discards while its link is down as well: where the link is not known to have been up all the time, waiting proves
+nothing, and the finding is information. Without either sign the discards are *not checked*. Waiting alone is no
+finding, a loaded port waits; and where the cable is bad (IBC003), the discards are laid to it.
+
+## Why it breaks a lossless fabric
+InfiniBand loses no packet for want of a buffer: a sender waits for credits. A packet that waits longer than the
+lifetime of its switch or of its head of queue is discarded, so that a subnet does not stand still for ever. Each one is
+a retransmission after a timeout, and the port behind it was stalled that long.
+
+## Bad
+```text capture
+Errors for 0x2c903006e29b0 "MF0;switch-a:SX6036/U1"
+ GUID 0x2c903006e29b0 port 6: [PortXmitDiscards == 14176] [PortXmitWait == 4294967295]   # <- here
+```
+
+## Good
+```text capture
+Errors for 0x2c903006e29b0 "MF0;switch-a:SX6036/U1"
+   GUID 0x2c903006e29b0 port 5: [LinkDownedCounter == 2] [PortXmitWait == 84704351]
+```
+
+## Fix
+Find what the port waits for: the next port on the path whose `PortXmitWait` does not grow, a host that reads its memory
+too slowly, or a credit loop. Compare two captures to see whether it goes on.
+
+## Sources
+- InfiniBand Architecture Specification, volume 1, 16.1.3.5 (PortXmitDiscards, PortXmitWait), 16.1.4.6
+  (PortXmitDiscardDetails)
+- Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c: a port discards because it is down or congested
+- an ibqueryerrors of a fabric in public notes: 14,176 discards on port 6, which waited
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.subnet_counters.cables import has_bad_cable
+from lossless.checks.rules.subnet_counters.ports import infiniband_ports
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.checks.rules.subnet_counters.ports import CountedPort
+
+_DISCARDS = "port_xmit_discards"
+_LIFETIMES = ("port_switch_lifetime_limit_discards", "port_switch_hoq_lifetime_limit_discards")
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per port that discarded packets while it was congested."""
+    for port in infiniband_ports(device):
+        discards = port.number(_DISCARDS)
+        if not discards or has_bad_cable(port) or _all_while_down(port, discards):
+            continue
+        if _was_congested(port):
+            yield _violation(port, discards)
+        else:
+            yield MissingInput("no capture says whether the port was congested when it discarded, or down")
+
+
+def _was_congested(port: CountedPort) -> bool:
+    return any(port.number(name) for name in (*_LIFETIMES, "port_xmit_wait"))
+
+
+def _all_while_down(port: CountedPort, discards: int) -> bool:
+    return (port.number("port_inactive_discards") or 0) >= discards
+
+
+def _violation(port: CountedPort, discards: int) -> Violation:
+    waited, downed = port.number("port_xmit_wait"), port.number("link_downed")
+    certain = downed == 0 or any(map(port.number, _LIFETIMES))
+    times = f"{downed} times" if downed else "how often is not known"
+    while_down = "" if certain else f"; a port discards while its link is down, too ({times})"
+    return Violation(
+        origin=port.counters[_DISCARDS].origin,
+        message=f"{port.name} has discarded {discards:,} packets since its counters were cleared",
+        note=f"it has waited {waited or 0:,} ticks for credits{while_down}",
+        help="compare two captures; where both counters grow, follow the path to the port that does not wait",
+        elements=(port.element,),
+        data={"discards": discards, "wait_ticks": waited, "link_downed": downed},
+        severity=None if certain else "info",
+    )

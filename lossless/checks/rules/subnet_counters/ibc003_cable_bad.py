@@ -1,0 +1,68 @@
+"""A cable or a transceiver that is bad.
+
+Severity: warning
+
+## What it does
+Looks for InfiniBand ports whose counter of symbol errors has stopped at 65,535 and whose link has recovered from
+errors at least once. Fewer symbol errors are counted since nobody knows when, over years perhaps: they are
+*not checked*, as are those that stand alone. How often the link went down is no sign: that counts restarts of hosts.
+
+## Why it breaks a lossless fabric
+A packet with an error is dropped, and the sender finds out by a timeout. While a link recovers it sends nothing, and
+all that flows over it waits. One such link slows every collective that uses it.
+
+## Bad
+```text capture
+Errors for 0x2c903006e29b0 "MF0;switch-a:SX6036/U1"
+   GUID 0x2c903006e29b0 port 7: [SymbolErrorCounter == 65535] [LinkErrorRecoveryCounter == 7]   # <- here
+```
+
+## Good
+```text capture
+Errors for 0x2c903006e29b0 "MF0;switch-a:SX6036/U1"
+   GUID 0x2c903006e29b0 port 8: [LinkDownedCounter == 9] [PortRcvSwitchRelayErrors == 16]
+```
+
+## Fix
+Clean or replace the cable or transceiver, at both ends of the link; clear the counters of the port and look again
+after an hour.
+
+## Sources
+- InfiniBand Architecture Specification, volume 1, 16.1.3.5 (SymbolErrorCounter, LinkErrorRecoveryCounter)
+- Linux Documentation/ABI/stable/sysfs-class-infiniband @031616c (the same two: minor link errors on a lane, recoveries
+  that were completed)
+- an ibqueryerrors of a fabric in public notes: ports 5 and 7, 65,535 symbol errors, 8 and 7 recoveries
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.subnet_counters.cables import RECOVERIES, SYMBOL_ERRORS, has_bad_cable
+from lossless.checks.rules.subnet_counters.ports import infiniband_ports
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.checks.rules.subnet_counters.ports import CountedPort
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per port with a bad cable."""
+    for port in infiniband_ports(device):
+        if has_bad_cable(port):
+            yield _violation(port)
+        elif port.number(SYMBOL_ERRORS):
+            yield MissingInput("symbol errors of one capture: since when they were counted is not known")
+
+
+def _violation(port: CountedPort) -> Violation:
+    errors, recoveries = port.number(SYMBOL_ERRORS) or 0, port.number(RECOVERIES) or 0
+    return Violation(
+        origin=port.counters[SYMBOL_ERRORS].origin,
+        message=f"the cable at {port.name} is bad: {errors:,} symbol errors or more, {recoveries} recoveries",
+        note="both since the counters were cleared, which may be long ago",
+        help="clean or replace the cable or transceiver, clear the counters and look again after an hour",
+        elements=(port.element,),
+        data={"symbol_errors": errors, "recoveries": recoveries},
+    )

@@ -1,0 +1,359 @@
+"""What rules say of hosts and subnets that ran: a verdict by hand for each capture, and where they must be silent."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lossless.api import Options, Report, verify
+from tests.conftest import REFERENCE
+from tests.paths import RULE_BASES
+
+CAPTURES = REFERENCE / "captures" / "state"
+FILES = sorted(
+    path for kind in ("hosts", "infiniband") for path in (CAPTURES / kind).rglob("*") if path.is_file()
+)
+SWITCH = "MF0;switch-a:SX6036/U1"
+
+VERDICTS = {
+    # The host sent 1,266,552 pauses of its whole link for 555 s; nothing says whether it carries RDMA.
+    "hosts/ethtool/cx4lx-global-pause-pci.txt": {("HCT002", "info", "host")},
+    # Receive rings overflowed, PFC is 0 throughout: a busy Ethernet host.
+    "hosts/ethtool/ethq-bnxt_en.txt": {("HCT005", "info", "host")},
+    # 17.7 million errors on lane 3, 28 thousand on lane 0.
+    "hosts/ethtool/mlx5-fec-lanes-prio0.txt": {("HCT006", "warning", "host")},
+    # A fixture: its port never went down, has waited, and discarded 5 packets. PortXmitWait stands at 2^32 - 1.
+    "hosts/exporter/node_exporter-infiniband.prom": {
+        ("IBC001", "warning", "host:mlx4_0:1"),
+        ("CAP004", "info", "host:mlx4_0:1"),
+    },
+    "hosts/nccl/ib-roce-mixed-timeout.txt": {
+        # One port of each link layer: which of them is the wrong one is not known.
+        ("HCT007", "warning", "node-2:ibP111p0s0"),
+        ("HCT007", "warning", "node-2:rdmaP1111p0s2"),
+        ("HCT008", "warning", "node-2"),
+    },
+    "hosts/nccl/mixed-ib-roce-eight.txt": {("HCT007", "warning", "elsah100:mlx5_1")},
+    # Four bits of excessive_buffer_overrun_errors are all ones on both; link_downed has eight.
+    "hosts/sysfs/h100-gpud/mlx5_0.txt": {("CAP004", "info", "host:mlx5_0:1")},
+    "hosts/sysfs/h100-gpud/mlx5_1.txt": {("CAP004", "info", "host:mlx5_1:1")},
+    "infiniband/ibqueryerrors-sx6036.txt": {
+        # The link of port 6 was down nine times, too: why it discarded is not certain.
+        ("IBC001", "info", f"{SWITCH}:6"),
+        ("IBC003", "warning", f"{SWITCH}:5"),
+        ("IBC003", "warning", f"{SWITCH}:7"),
+        *(("CAP004", "info", f"{SWITCH}:{port}") for port in (1, 2, 3, 5, 6, 7)),
+        *(("CAP004", "info", f"{node} mlx4_0:1") for node in ("node-a", "node-b", "server")),
+    },
+    "infiniband/opensm-smp-timeouts.log": {("IBC004", "warning", "host")},
+}
+"""Every finding that is true of a capture, as code, severity and element; all other captures have none."""
+
+RDMA = "rx_vport_rdma_unicast_packets: 3809045607\ntx_vport_rdma_unicast_packets: 3809045607\n"
+NO_RDMA = "rx_vport_rdma_unicast_packets: 0\ntx_vport_rdma_unicast_packets: 0\n"
+ON_PRIORITY_0 = "tx_prio0_packets: 896117891\ntx_prio3_packets: 0\nrx_prio0_packets: 845715962\n"
+
+
+def said(report: Report) -> set[tuple[str, str, str]]:
+    return {
+        (finding.code, finding.severity, element)
+        for finding in report.findings
+        for element in finding.elements
+    }
+
+
+def of(folder: Path, *texts: str, intent: str = "") -> Report:
+    """Return what is said of texts of one host; ``intent`` is the name of a base that is beside them."""
+    (folder / "host1").mkdir()
+    for number, text in enumerate(texts):
+        (folder / "host1" / f"capture{number}.txt").write_text(text)
+    if intent:
+        shutil.copy(RULE_BASES / intent, folder)
+    report = verify([folder], options=Options())
+    assert report.errors == ()
+    return report
+
+
+def codes(report: Report) -> list[str]:
+    return [finding.code for finding in report.findings]
+
+
+def not_checked(report: Report) -> list[str]:
+    return [unchecked.code for unchecked in report.not_checked]
+
+
+@pytest.mark.usefixtures("reference")
+@pytest.mark.parametrize(
+    "path", FILES or [None], ids=lambda path: str(path.relative_to(CAPTURES)) if path else "absent"
+)
+def test_every_capture_by_itself_has_the_findings_that_are_true_of_it(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "host").mkdir()
+    shutil.copy(path, tmp_path / "host")
+    assert said(verify([tmp_path])) == VERDICTS.get(str(path.relative_to(CAPTURES)), set())
+
+
+@pytest.mark.usefixtures("reference")
+def test_captures_of_several_hosts_in_one_folder_are_not_mixed(tmp_path: Path) -> None:
+    files = [path for path in FILES if path.parent.name in ("ethtool", "nccl")]
+    (tmp_path / "host").mkdir()
+    for path in files:
+        shutil.copy(path, tmp_path / "host")
+    each = [VERDICTS.get(str(path.relative_to(CAPTURES)), set()) for path in files]
+    assert said(verify([tmp_path])) == set().union(*each)
+
+
+@pytest.mark.usefixtures("reference")
+def test_a_log_of_flushed_requests_alone_is_not_checked() -> None:
+    assert not_checked(verify([CAPTURES / "hosts" / "nccl" / "wr-flush-error5.txt"])) == ["HCT008"]
+
+
+class TestGlobalPause:
+    PAUSES = "tx_global_pause: 1266552\n"
+
+    def test_on_a_port_with_rdma_it_is_a_warning(self, tmp_path: Path) -> None:
+        assert said(of(tmp_path, RDMA + self.PAUSES)) == {("HCT002", "warning", "host1")}
+
+    def test_on_a_host_that_is_to_have_pfc_it_is_a_warning(self, tmp_path: Path) -> None:
+        report = of(tmp_path, self.PAUSES + "rx_global_pause: 0\n", intent="leaf-spine.yaml")
+        assert said(report) == {("HCT002", "warning", "host1")}
+
+    def test_an_ethernet_host_may_pause_its_link(self, tmp_path: Path) -> None:
+        report = of(tmp_path, NO_RDMA + self.PAUSES + "tx_global_pause_duration: 555665182\n")
+        assert (codes(report), not_checked(report)) == ([], [])
+
+    def test_a_count_without_a_second_sign_is_not_checked(self, tmp_path: Path) -> None:
+        report = of(tmp_path, self.PAUSES + "rx_global_pause: 0\n")
+        assert (codes(report), not_checked(report)) == ([], ["HCT002"])
+
+    def test_pauses_of_one_priority_are_none(self, tmp_path: Path) -> None:
+        assert codes(of(tmp_path, RDMA + "tx_prio3_pause: 126655\ntx_prio3_pause_duration: 5556\n")) == []
+
+
+class TestPriority0:
+    def test_rdma_beside_pfc_on_another_priority(self, tmp_path: Path) -> None:
+        assert codes(of(tmp_path, RDMA + ON_PRIORITY_0, intent="leaf-spine.yaml")) == ["HCT003"]
+
+    def test_without_rdma_nothing_is_misplaced(self, tmp_path: Path) -> None:
+        report = of(tmp_path, NO_RDMA + ON_PRIORITY_0, intent="leaf-spine.yaml")
+        assert (codes(report), not_checked(report)) == ([], [])
+
+    def test_where_nothing_says_what_is_lossless_it_is_not_checked(self, tmp_path: Path) -> None:
+        assert not_checked(of(tmp_path, RDMA + ON_PRIORITY_0)) == ["HCT003"]
+
+    def test_where_nothing_says_that_rdma_was_carried_it_is_not_checked(self, tmp_path: Path) -> None:
+        assert not_checked(of(tmp_path, ON_PRIORITY_0, intent="leaf-spine.yaml")) == ["HCT003"]
+
+    def test_packets_of_another_priority_are_enough(self, tmp_path: Path) -> None:
+        counters = ON_PRIORITY_0.replace("tx_prio3_packets: 0", "tx_prio3_packets: 1")
+        assert codes(of(tmp_path, RDMA + counters, intent="leaf-spine.yaml")) == []
+
+    def test_pfc_that_was_read_back_counts_before_the_intent(self, tmp_path: Path) -> None:
+        pfc = "==> dcb pfc show dev eth0\nprio-pfc 0:on 1:off 2:off 3:off 4:off 5:off 6:off 7:off\n"
+        report = of(tmp_path, f"==> ethtool -S eth0\n{RDMA}{ON_PRIORITY_0}{pfc}", intent="leaf-spine.yaml")
+        assert codes(report) == ["APP005"]
+
+    def test_a_nic_that_counts_pauses_of_one_priority_has_pfc_on_it(self, tmp_path: Path) -> None:
+        whole = "rx_packets: 1\nrx_vport_unicast_packets: 1\nrx_prio3_pause: 0\ntx_prio3_pause: 0\n"
+        counters = "".join(f"rx_prio{number}_packets: {0 if number else 9}\n" for number in range(8))
+        assert codes(of(tmp_path, f"{RDMA}{whole}{counters}tx_prio0_packets: 9\n")) == ["HCT003"]
+
+    def test_a_nic_without_pfc_may_be_of_a_lossy_fabric(self, tmp_path: Path) -> None:
+        pfc = "==> dcb pfc show dev eth0\nprio-pfc " + " ".join(f"{number}:off" for number in range(8))
+        report = of(tmp_path, f"==> ethtool -S eth0\n{RDMA}{ON_PRIORITY_0}{pfc}\n")
+        assert (codes(report), not_checked(report)) == ([], ["HCT003"])
+
+    def test_an_rdma_device_speaks_for_the_only_nic(self, tmp_path: Path) -> None:
+        device = "/sys/class/infiniband/mlx5_0/ports/1/hw_counters/rx_write_requests:3809045607\n"
+        assert codes(of(tmp_path, ON_PRIORITY_0, device, intent="leaf-spine.yaml")) == ["HCT003"]
+
+    def test_of_two_rdma_devices_it_is_not_known_whose_the_nic_is(self, tmp_path: Path) -> None:
+        devices = (
+            f"/sys/class/infiniband/{name}/ports/1/hw_counters/rx_write_requests:3809045607\n"
+            for name in ("mlx5_0", "mlx5_1")
+        )
+        report = of(tmp_path, ON_PRIORITY_0, "".join(devices), intent="leaf-spine.yaml")
+        assert (codes(report), not_checked(report)) == ([], ["HCT003"])
+
+    def test_an_infiniband_device_is_none_of_an_ethernet_nic(self, tmp_path: Path) -> None:
+        root = "/sys/class/infiniband/mlx5_0/ports/1"
+        device = f"{root}/hw_counters/rx_write_requests:3809045607\n{root}/link_layer:InfiniBand\n"
+        report = of(tmp_path, ON_PRIORITY_0, device, intent="leaf-spine.yaml")
+        assert (codes(report), not_checked(report)) == ([], ["HCT003"])
+
+
+class TestReceiver:
+    def test_discards_of_a_lossy_priority_are_none_of_rdma(self, tmp_path: Path) -> None:
+        counters = f"{RDMA}rx_discards_phy: 49337\nrx_prio0_discards: 49337\nrx_prio3_discards: 0\n"
+        report = of(tmp_path, counters, intent="leaf-spine.yaml")
+        assert said(report) == {("HCT005", "info", "host1")}
+
+    def test_discards_of_the_lossless_priority_are_a_warning(self, tmp_path: Path) -> None:
+        counters = f"{RDMA}rx_discards_phy: 49337\nrx_prio0_discards: 0\nrx_prio3_discards: 49337\n"
+        report = of(tmp_path, counters, intent="leaf-spine.yaml")
+        assert said(report) == {("HCT005", "warning", "host1")}
+
+
+class TestLanes:
+    def test_one_lane_that_counts_may_be_the_only_one(self, tmp_path: Path) -> None:
+        report = of(tmp_path, "rx_err_lane_0_phy: 17722623\nrx_err_lane_1_phy: 0\nrx_packets: 1\n")
+        assert (codes(report), not_checked(report)) == ([], ["HCT006"])
+
+    @pytest.mark.parametrize(
+        ("uncorrected", "expected"), [(0, []), (386, ["HCT006"])], ids=["corrected", "uncorrected"]
+    )
+    def test_few_errors_are_a_finding_only_where_fec_failed(
+        self, tmp_path: Path, uncorrected: int, expected: list[str]
+    ) -> None:
+        counters = f"rx_pcs_symbol_err_phy: {uncorrected}\nrx_err_lane_0_phy: 6\nrx_err_lane_1_phy: 1900\n"
+        assert codes(of(tmp_path, f"{counters}rx_packets: 1\n")) == expected
+
+    def test_lanes_that_are_all_bad_are_not_one_bad_lane(self, tmp_path: Path) -> None:
+        assert (
+            codes(of(tmp_path, "rx_err_lane_0_phy: 17722623\nrx_err_lane_1_phy: 9722623\nrx_packets: 1\n"))
+            == []
+        )
+
+
+class TestJobs:
+    def test_the_first_error_that_is_no_flush_is_the_cause(self, tmp_path: Path) -> None:
+        lines = (
+            f"h1:5:9 [0] NCCL WARN NET/IB : Got completion from peer 10.2.0.{n}<3> with error {n},"
+            for n in (5, 13, 12)
+        )
+        report = of(tmp_path, "".join(f"{line} opcode 0, len 0, vendor err 129 (Recv)\n\n" for line in lines))
+        (finding,) = report.findings
+        assert (finding.code, finding.data["status"], finding.data["errors"]) == ("HCT008", 13, 2)
+
+    def test_hosts_that_each_use_one_link_layer_are_not_mixed(self, tmp_path: Path) -> None:
+        lines = (
+            f"{host}:5:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/{layer} [RO]; OOB eth0:10.0.0.1<0>\n"
+            for host, layer in (("h1", "IB"), ("h2", "RoCE"))
+        )
+        assert codes(of(tmp_path, "".join(lines))) == []
+
+    def test_a_host_may_have_ports_of_both_that_no_job_uses(self, tmp_path: Path) -> None:
+        root = "/sys/class/infiniband/mlx5_{}/ports/1/link_layer:{}\n"
+        counters = "/sys/class/infiniband/mlx5_0/ports/1/counters/symbol_error:0\n"
+        assert codes(of(tmp_path, root.format(0, "InfiniBand") + root.format(1, "Ethernet") + counters)) == []
+
+
+class TestAppliedMode:
+    ALL_ON = "prio-pfc " + " ".join(f"{priority}:on" for priority in range(8)) + "\n"
+
+    def test_without_an_intent_any_mode_may_be_right(self, tmp_path: Path) -> None:
+        assert codes(of(tmp_path, self.ALL_ON)) == []
+
+    def test_a_mode_that_is_cut_is_not_checked(self, tmp_path: Path) -> None:
+        report = of(tmp_path, "prio-pfc 0:off 1:off 2:off\n", intent="leaf-spine.yaml")
+        assert (codes(report), not_checked(report)) == ([], ["APP005"])
+
+    @pytest.mark.parametrize(
+        ("enabled", "severity"), [({3}, None), (set(), "error"), ({5}, "error"), ({3, 5}, "warning")]
+    )
+    def test_a_lossless_priority_that_is_off_is_worse_than_one_too_many(
+        self, tmp_path: Path, enabled: set[int], severity: str | None
+    ) -> None:
+        modes = (f"{number}:{'on' if number in enabled else 'off'}" for number in range(8))
+        report = of(tmp_path, f"prio-pfc {' '.join(modes)}\n", intent="leaf-spine.yaml")
+        assert said(report) == ({("APP005", severity, "host1")} if severity else set())
+
+    def test_it_says_what_is_on_and_what_should_be(self, tmp_path: Path) -> None:
+        report = of(tmp_path, self.ALL_ON, intent="leaf-spine.yaml")
+        (finding,) = report.findings
+        assert (finding.code, finding.data["applied"]) == ("APP005", [*range(8)])
+        assert finding.data["intended"] == [3]
+
+
+class TestSubnets:
+    PORT = 'Errors for "switch-a"\n   GUID 0x2c903006e29b0 port 6: {}\n'
+
+    def test_waiting_alone_is_no_finding(self, tmp_path: Path) -> None:
+        assert codes(of(tmp_path, self.PORT.format("[PortXmitWait == 84704351]"))) == []
+
+    def test_discards_without_waiting_are_not_checked(self, tmp_path: Path) -> None:
+        report = of(tmp_path, self.PORT.format("[LinkDownedCounter == 9] [PortXmitDiscards == 1029]"))
+        assert (codes(report), not_checked(report)) == ([], ["IBC001"])
+
+    def test_discards_of_a_link_that_was_never_down_are_a_warning(self, tmp_path: Path) -> None:
+        port = "# Port extended counters: Lid 9 port 1 (CapMask: 0x5A00 CapMask2: 0x0000002)\n"
+        counters = "LinkDownedCounter:......0\nPortXmitDiscards:.......5\nPortXmitWait:...........7\n"
+        assert said(of(tmp_path, port + counters)) == {("IBC001", "warning", "9:1")}
+
+    def test_few_symbol_errors_are_not_checked(self, tmp_path: Path) -> None:
+        report = of(tmp_path, self.PORT.format("[SymbolErrorCounter == 12] [LinkErrorRecoveryCounter == 2]"))
+        assert (codes(report), not_checked(report)) == ([], ["IBC003"])
+
+    def test_discards_behind_a_bad_cable_are_laid_to_it(self, tmp_path: Path) -> None:
+        errors = "[SymbolErrorCounter == 65535] [LinkErrorRecoveryCounter == 8]"
+        report = of(tmp_path, self.PORT.format(f"{errors} [PortXmitDiscards == 649] [PortXmitWait == 8]"))
+        assert sorted(codes(report)) == ["CAP004", "IBC003"]
+
+    def test_counters_of_ethernet_ports_are_none_of_a_subnet(self, tmp_path: Path) -> None:
+        root = "/sys/class/infiniband/mlx5_0/ports/1"
+        values = {"link_layer": "Ethernet", "counters/port_xmit_discards": 9, "counters/port_xmit_wait": 9}
+        assert (
+            codes(of(tmp_path, "".join(f"{root}/{name}:{value}\n" for name, value in values.items()))) == []
+        )
+
+    def test_a_link_is_one_finding_from_both_of_its_ends(self, tmp_path: Path) -> None:
+        ends = (
+            "CA: n02 HCA-1:\n   0xec0d9a03003d62be  4  1[  ] ==( 1X 25.78125 Gbps Active/ LinkUp)==>  2  17[  ]"
+            ' "switch-a" ( Could be 4X )\n'
+            "Switch: 0x506b4b0300820910 switch-a:\n   2  17[  ] ==( 1X 25.78125 Gbps Active/ LinkUp)==>  4  1[  ]"
+            ' "n02 HCA-1" ( Could be 4X )\n'
+        )
+        assert said(of(tmp_path, ends)) == {("IBC005", "warning", "n02 HCA-1:1")}
+
+    def test_a_link_that_is_not_active_is_no_finding(self, tmp_path: Path) -> None:
+        end = (
+            "CA: n02 HCA-1:\n   0xec0d9a03003d62be  4  1[  ] ==( 1X 25.78125 Gbps Initialize/ LinkUp)==>  2  17[  ]"
+            ' "switch-a" ( Could be 4X )\n'
+        )
+        assert codes(of(tmp_path, end)) == []
+
+    def test_discards_of_a_link_that_was_down_are_none_of_congestion(self, tmp_path: Path) -> None:
+        counters = "PortXmitDiscards:.......5\nPortXmitWait:...........7\n"
+        details = "# PortXmitDiscardDetails counters: Lid 9 port 1\nPortInactiveDiscards:...5\n"
+        port = "# Port extended counters: Lid 9 port 1 (CapMask: 0x5A00 CapMask2: 0x0000002)\n"
+        report = of(tmp_path, f"{port}{counters}{details}")
+        assert (codes(report), not_checked(report)) == ([], [])
+
+    def test_a_full_counter_of_symbol_errors_alone_is_no_bad_cable(self, tmp_path: Path) -> None:
+        report = of(tmp_path, self.PORT.format("[SymbolErrorCounter == 65535]"))
+        assert (codes(report), not_checked(report)) == (["CAP004"], ["IBC003"])
+
+    def test_counters_in_sysfs_are_those_of_one_port(self, tmp_path: Path) -> None:
+        root = "/sys/class/infiniband/mlx5_0/ports/1/counters"
+        report = of(tmp_path, f"{root}/symbol_error:65535\n{root}/link_error_recovery:8\n")
+        assert ("IBC003", "warning", "host1:mlx5_0:1") in said(report)
+
+
+class TestManagers:
+    ERROR = (
+        "sm_mad_ctrl_send_err_cb: ERR 3113: MAD completed in error (IB_TIMEOUT): SubnGet({}), attr_mod 0x0"
+    )
+
+    def log(self, *stamps: str, attribute: str = "SMInfo") -> str:
+        error = self.ERROR.format(attribute)
+        return "".join(f"{stamp} 718223 [EC430700] 0x01 -> {error}\n" for stamp in stamps)
+
+    @pytest.mark.parametrize(
+        ("stamps", "expected"),
+        [
+            (("Mar 11 19:32:26", "Mar 11 19:34:56"), []),
+            (("Mar 11 19:32:26", "Mar 11 19:34:56", "Mar 11 19:35:26"), ["IBC004"]),
+            (("Dec 31 23:59:50", "Dec 31 23:59:59", "Jan  1 00:00:09"), ["IBC004"]),
+            (("Mar 11 19:32:26", "Mar 12 19:34:56", "Mar 14 19:35:26"), []),
+            (("Dec 11 19:32:26", "Dec 12 19:34:56", "Jan 14 19:35:26"), []),
+        ],
+        ids=["two", "three", "over the new year", "days apart", "days apart, over the new year"],
+    )
+    def test_it_is_silent_where_three_answers_were_lost_within_hours(
+        self, tmp_path: Path, stamps: tuple[str, ...], expected: list[str]
+    ) -> None:
+        assert codes(of(tmp_path, self.log(*stamps))) == expected
+
+    def test_nodes_that_do_not_answer_are_no_managers(self, tmp_path: Path) -> None:
+        assert codes(of(tmp_path, self.log(*["Mar 11 19:32:26"] * 5, attribute="NodeInfo"))) == []
