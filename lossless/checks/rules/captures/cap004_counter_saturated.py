@@ -8,7 +8,7 @@ Looks for counters of InfiniBand ports that stand at the largest value that they
 of which a tool does not say the width, are none.
 
 ## Why it breaks a lossless fabric
-These counters stop, they do not begin anew: such a value says that at least that much was counted, at any time since
+These counters stop, they do not begin again: such a value says that at least that much was counted, at any time since
 somebody cleared it. What happens from now on is not counted, so a port with a dying cable looks as it did last year.
 
 ## Bad

@@ -9,8 +9,8 @@ and only if the NIC counts how long it was paused. On a port that is known to ca
 as good as any, and no finding. Pause frames of single priorities (PFC) are none here.
 
 ## Why it breaks a lossless fabric
-With global pause a congested RDMA receiver stops everything on its link: CNPs, acknowledgements, TCP, and LLDP with
-the rest. The switch at the other end waits with all its queues, and pauses spread along priorities that nobody made
+With global pause a congested RDMA receiver stops everything on its link: CNPs, acknowledgments, TCP, and LLDP with
+the rest. The switch at the other end waits with all its queues, and the pauses propagate in priorities that nobody made
 lossless. A NIC counts them only in global mode, so PFC is not on.
 
 ## Bad
@@ -64,35 +64,35 @@ def check(device: RunningDevice) -> Results:
     intended = device.intended_host
     wanted = intended is not None and bool(intended.pfc_priorities)
     for nic in nics(device):
-        ways = [way for way in ("tx", "rx") if nic.count(f"global_pause_{way}")]
+        directions = [direction for direction in ("tx", "rx") if nic.count(f"global_pause_{direction}")]
         rdma = carries_rdma(device, nic)
-        if not ways or (rdma is False and not wanted):
+        if not directions or (rdma is False and not wanted):
             continue
         certain = rdma is True or wanted
-        if certain or any(nic.count(f"global_pause_{way}_us") for way in ways):
-            yield _violation(nic, ways, certain=certain)
+        if certain or any(nic.count(f"global_pause_{direction}_us") for direction in directions):
+            yield _violation(nic, directions, certain=certain)
         else:
             yield MissingInput(_UNNAMED)
 
 
-def _violation(nic: Nic, ways: list[str], *, certain: bool) -> Violation:
-    placed = nic.placed(f"global_pause_{ways[0]}")
+def _violation(nic: Nic, directions: list[str], *, certain: bool) -> Violation:
+    placed = nic.placed(f"global_pause_{directions[0]}")
     assert placed is not None
-    said = " and ".join(_said(nic, way) for way in ways)
+    said = " and ".join(_said(nic, direction) for direction in directions)
     return Violation(
         origin=placed.origin,
         message=f"{nic.label} has {said}, which stop all priorities of the link",
         note="since the driver was loaded; whether it carries RDMA is not known" if not certain else "",
         help="turn global pause off (ethtool -A) and PFC on for the priority of RDMA, here and on the switch",
         elements=(nic.element,),
-        data={way: nic.count(f"global_pause_{way}") for way in ways},
+        data={direction: nic.count(f"global_pause_{direction}") for direction in directions},
         severity=None if certain else "info",
     )
 
 
-def _said(nic: Nic, way: str) -> str:
-    frames, lasted_us = nic.count(f"global_pause_{way}"), nic.count(f"global_pause_{way}_us")
-    verb = "sent" if way == "tx" else "received"
+def _said(nic: Nic, direction: str) -> str:
+    frames, lasted_us = nic.count(f"global_pause_{direction}"), nic.count(f"global_pause_{direction}_us")
+    verb = "sent" if direction == "tx" else "received"
     seconds = (lasted_us or 0) // _US_PER_S
     lasted = f" ({format_duration(seconds * _NS_PER_S)} in all)" if seconds else ""
     return f"{verb} {frames:,} global pause frames{lasted}"

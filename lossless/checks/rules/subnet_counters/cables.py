@@ -12,6 +12,6 @@ RECOVERIES = "link_error_recovery"
 
 
 def has_bad_cable(port: CountedPort) -> bool:
-    """Return whether errors on the wire filled their counter, and the link had to be trained anew."""
+    """Return whether errors on the wire filled their counter, and the link had to be trained again."""
     errors = port.counters.get(SYMBOL_ERRORS)
     return errors is not None and errors.reading.is_saturated and bool(port.number(RECOVERIES))

@@ -11,7 +11,7 @@ finding, a loaded port waits; and where the cable is bad (IBC003), the discards 
 
 ## Why it breaks a lossless fabric
 InfiniBand loses no packet for want of a buffer: a sender waits for credits. A packet that waits longer than the
-lifetime of its switch or of its head of queue is discarded, so that a subnet does not stand still for ever. Each one is
+lifetime of its switch or of its head of queue is discarded, so that a subnet does not stall for ever. Each one is
 a retransmission after a timeout, and the port behind it was stalled that long.
 
 ## Bad
