@@ -104,6 +104,7 @@ def _of_trees() -> Iterator[Case]:
     yield Case("lint corpus/full", ("lint", "--format", "json", "corpus/full"))
     yield Case("lint examples/roce-256", ("lint", "--format", "json", "examples/roce-256"))
     yield Case("collector", ("collector",))
+    yield Case("collector of switches", ("collector", "--switch"))
     yield Case("rules", ("rules",))
     for path in ("examples/roce-256", "examples/thor-64/fabric.yaml", "designs/superpod-roce-1su.yaml"):
         host = "h1" if "thor" in path else "host1"

@@ -34,6 +34,10 @@ class CaptureDocument:
         self._lines = text.split("\n")
         self._document: Document | None = None
 
+    def configured_by(self, configuration: Document) -> None:
+        """Find keys of a configuration where they stand in this text, which is no JSON."""
+        self._document = configuration
+
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
         """Return the span of every path."""
         return {path: self._span(path, mark) for path in paths}
@@ -139,7 +143,10 @@ def _read_text(text: str, file: str) -> _ReadFile | None:
     captures = _captures(text, file)
     if captures is None:
         return None
-    return _ReadFile(document, captures, configuration=_configuration(text, file, captures))
+    configuration = _configuration(text, file, captures)
+    if configuration is not None and not _is_json(file):
+        document.configured_by(configuration)
+    return _ReadFile(document, captures, configuration=configuration)
 
 
 def _captures(text: str, file: str) -> tuple[StateCapture, ...] | None:
@@ -158,10 +165,20 @@ def _captures(text: str, file: str) -> tuple[StateCapture, ...] | None:
 
 def _configuration(text: str, file: str, captures: Sequence[StateCapture]) -> Document | None:
     """Return the configuration of one switch that a file holds."""
-    if all(capture.form != _CONFIG for capture in captures) or not file.lower().endswith(".json"):
+    from lossless.formats.sonic.state.snapshot import configuration_in, is_snapshot
+
+    if all(capture.form != _CONFIG for capture in captures):
+        return None
+    if is_snapshot(text):
+        return configuration_in(text, file)
+    if not _is_json(file):
         return None
     documents = devices_in(load_text(text, file, lists=True)).documents
     return documents[0] if len(documents) == 1 else None
+
+
+def _is_json(file: str) -> bool:
+    return file.lower().endswith(".json")
 
 
 def _devices(files: Sequence[_ReadFile]) -> Iterator[CapturedDevice]:

@@ -42,7 +42,7 @@ COMMANDS: dict[str, str] = {
     "rules": "List all rules.",
     "profiles": "Show the known hardware, with sources.",
     "baseline": "Record a baseline of current findings.",
-    "collector": "Print the script that reports the NIC settings of a host.",
+    "collector": "Print the script that reports the state of a host or a switch.",
     "completion": "Print the shell completion of commands, options and rules.",
     "schema": "Print the JSON Schema of intents or lossless.toml, for editors.",
     "lsp": "Check files in an editor while they are edited.",

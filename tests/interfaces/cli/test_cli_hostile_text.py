@@ -79,7 +79,7 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
     "rules": [["--format", form] for form in ("text", "json", "md")],
     "profiles": [[], ["--profiles", "profiles"], [HOSTILE]],
     "baseline": [[INTENT, SWITCH], [INTENT, SWITCH, "--output", "known.json"]],
-    "collector": [[]],
+    "collector": [[], ["--switch"]],
     "completion": [["bash"]],
     "schema": [[], ["--config"]],
     "lsp": [[HOSTILE]],

@@ -126,6 +126,10 @@ def test_progress_is_shown_on_a_terminal_alone_and_not_where_it_shall_be_quiet(
     [
         (("collector",), "lossless collector > lossless-collect.sh  # saves it, to be run on each host"),
         (
+            ("collector", "--switch"),
+            "lossless collector --switch > lossless-collect-switch.sh  # saves it, to be run on each switch",
+        ),
+        (
             ("completion", "zsh"),
             """echo 'eval "$(lossless completion zsh)"' >> ~/.zshrc  # for every new shell; after compinit""",
         ),

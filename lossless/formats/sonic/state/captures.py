@@ -12,6 +12,7 @@ from lossless.formats.sonic.state.gnmi import read_gnmi
 from lossless.formats.sonic.state.redis_lines import dumps_in_transcript
 from lossless.formats.sonic.state.script_json import read_script_json
 from lossless.formats.sonic.state.show import read_show
+from lossless.formats.sonic.state.snapshot import is_snapshot, read_snapshot
 from lossless.ground.basics.errors import Problem
 from lossless.ground.documents.concatenated_json import printed_json
 from lossless.model.fabric.state.readings import StateCapture
@@ -29,6 +30,8 @@ _HASHES = re.compile(r"hgetall", re.IGNORECASE)
 
 def read_capture(text: str, file: str) -> tuple[StateCapture, ...] | None:
     """Return what a text says of a switch; None where it is no output of one."""
+    if is_snapshot(text):
+        return read_snapshot(text, file)
     captures = tuple(_documents(text, file))
     rows = tuple(read_dump(dump, file) for dump in dumps_in_transcript(text)) if _HASHES.search(text) else ()
     if captures:

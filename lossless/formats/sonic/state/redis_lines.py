@@ -24,6 +24,9 @@ _HGETALL = re.compile(
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(r"\s*[0-9]+\) \"(.*)\"")
+_ESCAPED = re.compile(r"\\([\\\"nrtab]|x[0-9a-f]{2})")
+_LETTERS = {"\\": "\\", '"': '"', "n": "\n", "r": "\r", "t": "\t", "a": "\a", "b": "\b"}
+"""How redis-cli writes what would end a line or a word (redis src/sds.c, sdscatrepr)."""
 
 
 def dumps_in_transcript(text: str) -> tuple[Dump, ...]:
@@ -36,7 +39,7 @@ def dumps_in_transcript(text: str) -> tuple[Dump, ...]:
             continue
         key = match["key"].strip("\"'")
         path: Path = (key, line)
-        row = RowPlace(key, _fields(answer), path)
+        row = RowPlace(key, fields_of(answer), path)
         rows.setdefault((database, match["namespace"]), []).append(row)
     return tuple(Dump(database, namespace, tuple(group)) for (database, namespace), group in rows.items())
 
@@ -50,13 +53,21 @@ def _answers(lines: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
             yield at + 1, command.text, [line for line in lines[at + 1 : end] if line.strip()]
 
 
-def _fields(answer: list[str]) -> dict[str, Any]:
+def fields_of(answer: Sequence[str]) -> dict[str, Any]:
     """Return the fields of a hash; a last line without its value is left out."""
     if answer and answer[0].lstrip().startswith("{"):
         return _literal("".join(answer))
-    numbered = [match[1] for line in answer if (match := _NUMBERED.fullmatch(line))]
+    numbered = [unescaped(match[1]) for line in answer if (match := _NUMBERED.fullmatch(line))]
     words = numbered or [line.strip() for line in answer]
     return dict(zip(words[::2], words[1::2], strict=False)) if len(words) > 1 else {}
+
+
+def unescaped(text: str) -> str:
+    """Return the text between quotes as it is stored: redis-cli prints bytes that are no letters by their numbers."""
+    if "\\" not in text:
+        return text
+    stored = _ESCAPED.sub(lambda match: _LETTERS.get(match[1]) or chr(int(match[1][1:], 16)), text)
+    return stored.encode("latin-1", errors="replace").decode(errors="replace")
 
 
 def _literal(text: str) -> dict[str, Any]:

@@ -61,6 +61,7 @@ class StateCapture(NamedTuple):
 
     ``device`` is the device that it says it is of, None where it does not; ``problems`` are parts that could not be
     read, ``notes`` what a reader of the report should know: a clear, objects without names, a namespace that failed.
+    ``taken_at`` is when it was taken, in seconds since 1970 (UTC) by the device's clock, None where it does not say.
     """
 
     file: str
@@ -69,3 +70,4 @@ class StateCapture(NamedTuple):
     device: str | None = None
     problems: tuple[Problem, ...] = ()
     notes: tuple[str, ...] = ()
+    taken_at: int | None = None
