@@ -42,6 +42,14 @@ class CaptureDocument:
         """Return the span of every path."""
         return {path: self._span(path, mark) for path in paths}
 
+    def exists(self, path: Path) -> bool:
+        """Return whether a place is there: a line of the text, or a key of JSON."""
+        line = next((part for part in path[:2] if isinstance(part, int)), None)
+        if line is not None:
+            return 0 < line <= len(self._lines)
+        document = self._whole()
+        return document is not None and document.exists(path)
+
     def line_text(self, number: int) -> str:
         """Return a line, counted from 1."""
         return self._lines[number - 1].rstrip("\r") if 0 < number <= len(self._lines) else ""
@@ -51,13 +59,15 @@ class CaptureDocument:
         if line is not None:
             end = len(self.line_text(line).rstrip()) + 1
             return Span(line, 1, line, max(end, 2))
-        document = self._json()
+        document = self._whole()
         return document.locate(path, mark) if document is not None else Span(1, 1, 1, 2)
 
-    def _json(self) -> Document | None:
+    def _whole(self) -> Document | None:
         if self._document is None:
             try:
-                self._document = load_text(self.text, f"{self.file}.json", lists=True)
+                is_yaml = self.file.lower().endswith((".yaml", ".yml"))
+                name = self.file if is_yaml else f"{self.file}.json"
+                self._document = load_text(self.text, name, lists=not is_yaml)
             except InputError:
                 return None
         return self._document

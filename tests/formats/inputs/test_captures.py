@@ -62,3 +62,9 @@ def test_places_of_texts_are_their_lines_and_of_json_its_keys(tmp_path: Path) ->
     (reading,) = capture.readings
     assert document.locate_many([reading.path])[reading.path].line == 3
     assert document.line_text(3).strip() == '"PFC_WD_STATUS": "stormed"'
+
+
+def test_places_of_an_intent_are_those_of_its_yaml(tmp_path: Path) -> None:
+    file = written(tmp_path / "fabric.yaml", "lossless: v1\nfabric: small\n")
+    document = gather_captures([file]).documents[str(file)]
+    assert document.locate_many([("fabric",)])[("fabric",)].line == 2
