@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import Problem
-from lossless.ground.basics.known import UNKNOWN, Unknown
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -23,10 +22,6 @@ _BARE = ("$", "#")
 _HOST = re.compile(r"# (?:host|switch) (\S+)\s*$")
 _PROMPT = re.compile(r"\s*\[?[\w.-]+@([\w-]+)")
 _BY_OPTION = frozenset({"-i", "-d", "dev", "--dev", "link"})
-_DIGITS = re.compile(r"[0-9]{1,39}|[0-9]{1,3}(?:,[0-9]{3}){1,12}")
-_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,32}")
-_DECIMAL = re.compile(r"[+-]?[0-9]{1,39}(?:\.[0-9]{1,39})?(?:[eE][+-]?[0-9]{1,2})?")
-_NO_VALUES = frozenset({"", "-", "--", "n/a", "na", "none", "null", "nil", "nan"})
 
 LOOKED_INTO = 65536
 """Letters at the beginning of a section by which its form is told."""
@@ -112,32 +107,6 @@ def _title(line: str, commands: Container[str]) -> str:
 
 def _host(lines: tuple[PrintedLine, ...]) -> str | None:
     return next((match[1] for line in lines[:8] if (match := _HOST.match(line.text))), None)
-
-
-def counted(word: str) -> int | Unknown:
-    """Return a count: digits, commas between thousands, or hexadecimal; UNKNOWN for all else."""
-    bare = word.strip()
-    if _DIGITS.fullmatch(bare):
-        return int(bare.replace(",", ""))
-    return int(bare, 16) if _HEXADECIMAL.fullmatch(bare) else UNKNOWN
-
-
-def measured(word: str) -> int | float | Unknown:
-    """Return a number that may have a fraction or an exponent; one without a remainder is an integer."""
-    whole = counted(word)
-    if whole is not UNKNOWN or not _DECIMAL.fullmatch(word.strip()):
-        return whole
-    number = float(word)
-    return int(number) if number.is_integer() else number
-
-
-def value_of(word: str) -> int | float | str | Unknown:
-    """Return a number where a word is one, UNKNOWN where it says that there is none, else the word."""
-    bare = word.strip()
-    if bare.lower() in _NO_VALUES:
-        return UNKNOWN
-    number = measured(bare)
-    return bare if number is UNKNOWN else number
 
 
 def json_of(

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.known import UNKNOWN, Unknown
 from lossless.ground.basics.limits import DIGITS
 
 if TYPE_CHECKING:
     from lossless.ground.basics.known import Maybe
 
-_UNKNOWN_WORDS = frozenset({"", "n/a", "na", "-", "--", "none", "null", "unknown", "unavailable"})
+_UNKNOWN_WORDS = frozenset(
+    {"", "n/a", "na", "-", "--", "none", "null", "nil", "nan", "unknown", "unavailable"}
+)
+_DIGITS = re.compile(r"[0-9]{1,39}|[0-9]{1,3}(?:,[0-9]{3}){1,12}")
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,32}")
+_MEASURE = re.compile(r"[+-]?[0-9]{1,39}(?:\.[0-9]{1,39})?(?:[eE][+-]?[0-9]{1,2})?")
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _THOUSANDS = re.compile(r"[-+]?[0-9]{1,3}(?:,[0-9]{3})+")
 _DECIMAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?")
@@ -44,3 +49,29 @@ def number(text: str, otherwise: str) -> int | float | str:
     if _WHOLE.fullmatch(text):
         return int(text)
     return float(text) if _DECIMAL.fullmatch(text) else otherwise
+
+
+def counted(word: str) -> int | Unknown:
+    """Return a count: digits, commas between thousands, or hexadecimal; UNKNOWN for all else."""
+    bare = word.strip()
+    if _DIGITS.fullmatch(bare):
+        return int(bare.replace(",", ""))
+    return int(bare, 16) if _HEXADECIMAL.fullmatch(bare) else UNKNOWN
+
+
+def measured(word: str) -> int | float | Unknown:
+    """Return a number that may have a fraction or an exponent; one without a remainder is an integer."""
+    whole = counted(word)
+    if whole is not UNKNOWN or not _MEASURE.fullmatch(word.strip()):
+        return whole
+    number = float(word)
+    return int(number) if number.is_integer() else number
+
+
+def value_of(word: str) -> int | float | str | Unknown:
+    """Return a number where a word is one, UNKNOWN where it says that there is none, else the word."""
+    bare = word.strip()
+    if bare.lower() in _UNKNOWN_WORDS:
+        return UNKNOWN
+    number = measured(bare)
+    return bare if number is UNKNOWN else number

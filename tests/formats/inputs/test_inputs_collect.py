@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -213,3 +214,13 @@ def test_what_is_plain_is_read_without_what_takes_other_forms_apart(tmp_path: Pa
         [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_a_dump_of_state_db_in_a_folder_is_no_configuration(tmp_path: Path) -> None:
+    """It has DEVICE_METADATA as CONFIG_DB has, and bars in its keys."""
+    rows = {"DEVICE_METADATA|localhost": {"hostname": "leaf1"}, "CHASSIS_INFO|chassis 1": {"psu_num": "2"}}
+    (tmp_path / "state_db.json").write_text(json.dumps(rows))
+    assert collect([tmp_path]) == ([], [])
+    rows["PORT|Ethernet0"] = {"lanes": "1"}
+    (tmp_path / "state_db.json").write_text(json.dumps(rows))
+    assert len(collect([tmp_path])[0]) == 1

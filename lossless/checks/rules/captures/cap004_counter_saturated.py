@@ -5,7 +5,7 @@ Severity: info
 ## What it does
 Looks for counters of InfiniBand ports that stand at the largest value that they can hold: 15, 255, 65,535 or
 4,294,967,295, by the width of each in PortCounters. One finding names all of a port. Counters of 64 bits, and those
-of which a tool does not say the width, are none.
+of which a tool does not say the width, are not reported.
 
 ## Why it breaks a lossless fabric
 These counters stop, they do not begin again: such a value says that at least that much was counted, at any time since

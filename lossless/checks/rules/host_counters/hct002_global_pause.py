@@ -6,7 +6,7 @@ Severity: warning
 Looks for NICs that have sent or received pause frames of 802.3x, which stop all priorities at once. Where the port
 carries RDMA, or an intent wants PFC on it, this is a warning. Where nothing says what it carries, it is information,
 and only if the NIC counts how long it was paused. On a port that is known to carry no RDMA, pauses of the link are
-as good as any, and no finding. Pause frames of single priorities (PFC) are none here.
+as good as any, and no finding. PFC pause frames do not count here.
 
 ## Why it breaks a lossless fabric
 With global pause a congested RDMA receiver stops everything on its link: CNPs, acknowledgments, TCP, and LLDP with

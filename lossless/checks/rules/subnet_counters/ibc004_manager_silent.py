@@ -5,7 +5,7 @@ Severity: warning
 ## What it does
 Looks in a log of opensm for requests of SMInfo that timed out (`ERR 3113`, `SubnGet(SMInfo)`): three or more, and on
 average at least one an hour. opensm asks SMInfo of ports that say they have a subnet manager, and, while it is standby
-itself, of the master. Time-outs of other attributes are none of its: they are of nodes that restart.
+itself, of the master. Timeouts of other attributes are not reported: nodes that restart cause them.
 
 ## Why it breaks a lossless fabric
 A manager that does not answer will not take over when the master fails, and nothing says so until then: links that go

@@ -5,7 +5,7 @@ Severity: warning
 ## What it does
 Looks for active links of which `iblinkinfo` or `ibqueryerrors` says that they could be wider or faster: the tool
 compares what both ports support with what they use. Each link is one finding, whichever end shows it. Links that are
-down, and those that are as fast as the slower end, are none.
+down, and those that are as fast as the slower end, are not reported.
 
 ## Why it breaks a lossless fabric
 The rest of the fabric sends at full speed, so the link fills its buffers and takes its credits back: every sender to

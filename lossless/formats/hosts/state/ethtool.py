@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.hosts.state.ethtool_names import NicCounterName, counter_name, unit_of
 from lossless.ground.basics.known import UNKNOWN
-from lossless.ground.documents.printed_lines import counted
+from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
-from lossless.ground.documents.printed_lines import counted
+from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from lossless.formats.hosts.state.ethtool_names import counter_name
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.known import UNKNOWN, Unknown
 from lossless.ground.documents.json.document import load_json
-from lossless.ground.documents.printed_lines import json_of, measured, value_of
+from lossless.ground.documents.printed_lines import json_of
+from lossless.ground.documents.printed_values import measured, value_of
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

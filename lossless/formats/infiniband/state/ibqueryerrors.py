@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.infiniband.state.counter_names import counter_reading
 from lossless.formats.infiniband.state.links import LINK, link_readings
-from lossless.ground.documents.printed_lines import counted
+from lossless.ground.documents.printed_values import counted
 from lossless.model.fabric.state.readings import StateReading
 
 if TYPE_CHECKING:

@@ -88,7 +88,10 @@ def _names_tables(data: Data) -> bool:
 
 
 def _is_dump(data: Data) -> bool:
-    return any(isinstance(key, str) and "|" in key and key.partition("|")[0] in READ_TABLES for key in data)
+    """Return whether keys are those of CONFIG_DB; STATE_DB has bars in its keys as well, and DEVICE_METADATA too."""
+    tables = {key.partition("|")[0] for key in data if isinstance(key, str) and "|" in key}
+    read = tables & READ_TABLES
+    return bool(read - {"DEVICE_METADATA"}) or (bool(read) and tables == read)
 
 
 def _roots(data: Data) -> Iterator[_Root]:
