@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.errors import Problem
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Report
 
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.running import Intended
     from lossless.formats.inputs.captures import CaptureInputs
-    from lossless.ground.basics.errors import Problem
 
 
 def verify(
@@ -33,6 +33,7 @@ def verify(
 
     inputs, earlier = gather_captures(paths), gather_captures(since)
     errors: list[Problem] = [*inputs.problems, *earlier.problems]
+    errors += _without_captures(paths, inputs) + (_without_captures(since, earlier) if since else [])
     intended = _intended(inputs, options, errors)
     reader = DeviceReader(options.profile_dirs, options.rdma_dscps)
     chosen = codes_chosen(RuleChoice(options.select, options.ignore))
@@ -46,6 +47,14 @@ def verify(
         {**earlier.documents, **inputs.documents},
         beside=len(inputs.intents) + len(earlier.documents),
     )
+
+
+def _without_captures(paths: Sequence[str | PathLike[str]], inputs: CaptureInputs) -> list[Problem]:
+    """Return that nothing at some paths shows running state, where nothing does: silence would look like health."""
+    if inputs.devices or inputs.problems:
+        return []
+    where = ", ".join(map(str, paths))
+    return [Problem(where, None, None, "no capture of running state here, and so nothing to verify")]
 
 
 def _intended(inputs: CaptureInputs, options: Options, errors: list[Problem]) -> Intended:

@@ -63,3 +63,13 @@ def test_a_file_that_is_named_and_not_read_is_said_and_the_rest_is_checked(cli: 
 def test_lint_does_not_run_rules_about_running_state(cli: Cli) -> None:
     Path("queues.json").write_text(json.dumps(STORM), encoding="utf-8")
     assert "STM001" not in cli("lint", ".").out
+
+
+@pytest.mark.parametrize("paths", [("empty",), ("fabric.yaml",), ("captures", "--since", "empty")])
+def test_where_nothing_was_captured_that_is_said(paths: tuple[str, ...], cli: Cli, leaf: Path) -> None:
+    leaf.write_text(json.dumps(QUIET), encoding="utf-8")
+    Path("empty").mkdir()
+    Path("fabric.yaml").write_text("lossless: v1\n", encoding="utf-8")
+    outcome = cli("verify", *paths)
+    assert outcome.code == 2
+    assert "no capture of running state here, and so nothing to verify" in outcome.err
