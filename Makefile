@@ -9,6 +9,7 @@
 # make site    build the documentation site into out/site/html
 # make audit   the site in a browser: axe-core on every page, at both widths, light and dark (slow)
 # make answers what commands print in the README, the tutorial, the FAQ and the guides, written again
+# make values  what rules say of their examples and of changes to them, searched for and recorded again (slow)
 # make mutants  deliberate faults in five packages, which their own tests must notice (slow)
 # make faults  a fault at every call of the files by which a plan is carried out (slow)
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
@@ -21,7 +22,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check format lint generated phrases prose types bench corpus gcu mutants faults mutations laws fuzz docs answers site audit lock clean
+.PHONY: demo test check format lint generated phrases prose types bench corpus gcu values mutants faults mutations laws fuzz docs answers site audit lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -77,6 +78,10 @@ corpus: $(VENV)/dev.stamp
 
 gcu: $(VENV)/dev.stamp
 	$(BIN)/python tools/check_gcu.py $(or $(LOSSLESS_REFERENCE),../shared)/reference/gcu
+
+values: $(VENV)/dev.stamp
+	$(BIN)/python -m tests.checks.rules.recorded
+	git diff --exit-code --stat tests/checks/rules
 
 mutants: $(VENV)/dev.stamp
 	nice $(BIN)/python tools/mutants.py

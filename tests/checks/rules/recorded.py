@@ -96,9 +96,13 @@ def said_with_changes(snippet: Snippet, code: str) -> str:
     return itself + _differences(itself, code, reports(snippet, code))
 
 
-def said_of_values(snippet: Snippet, code: str) -> str:
-    """Return the values from which on one rule says something else of a snippet, and what."""
-    return _differences(said(check(snippet, code), code), code, moved_values(snippet, code))
+def said_of_values(snippet: Snippet, code: str, on_record: str | None = None) -> str:
+    """Return the values from which on one rule says something else of a snippet, and what.
+
+    With what is on record, numbers are not moved to other values than those; to search for all takes ten times as long.
+    """
+    moved = moved_values(snippet, code, on_record=on_record)
+    return _differences(said(check(snippet, code), code), code, moved)
 
 
 def _differences(itself: str, code: str, changed: Iterable[tuple[str, Report]]) -> str:

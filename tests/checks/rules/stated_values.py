@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import InputError
@@ -32,8 +33,12 @@ def has_values(snippet: Snippet) -> bool:
     return is_own and snippet.suffix in {".json", ".yaml"} and not snippet.simulate
 
 
-def moved_values(snippet: Snippet, *codes: str) -> Iterator[tuple[str, Report]]:
-    """Yield each change to a value of a snippet from which on some rules (without codes any) say something else."""
+def moved_values(snippet: Snippet, *codes: str, on_record: str | None = None) -> Iterator[tuple[str, Report]]:
+    """Yield each change to a value of a snippet from which on some rules (without codes any) say something else.
+
+    With what is on record, numbers are moved only to the values named there, and to the last ones before these, from
+    which on nothing may differ; without, all of them are searched for.
+    """
     data = snippet.document().data
     kind = _kind(_checked(snippet, codes, data), codes)
     for path in _leaves(data if snippet.suffix == ".yaml" else snippet.own().data):
@@ -50,14 +55,26 @@ def moved_values(snippet: Snippet, *codes: str) -> Iterator[tuple[str, Report]]:
         if (number := _NUMBER.match(str(value))) and not isinstance(value, bool):
             rest = str(value)[number.end() :]
 
+            @cache
             def checked(at: int, path: Path = path, rest: str = rest, value: Any = value) -> Report | None:
                 new = at if isinstance(value, int) else f"{at}{rest}"
                 return _checked(snippet, codes, _with(data, path, new))
 
-            factor = _FACTOR_OF_SHAPES if path[0] == "topology" else _FACTOR
-            points = _turning_points(int(number[0]), factor, lambda at: _kind(checked(at), codes))
+            if on_record is None:
+                factor = _FACTOR_OF_SHAPES if path[0] == "topology" else _FACTOR
+                points = _turning_points(int(number[0]), factor, lambda at: _kind(checked(at), codes))
+            else:
+                points = _points_on_record(on_record, name, rest, int(number[0]))
             for at in dict.fromkeys(points):
                 yield from _differing(f"{name} is {at}{rest}", checked(at), codes, kind)
+
+
+def _points_on_record(on_record: str, name: str, rest: str, value: int) -> Iterator[int]:
+    """Yield the recorded values of a number, and what comes just before each on the way from the number."""
+    for at in re.findall(f"^-- {re.escape(name)} is (-?[0-9]+){re.escape(rest)}:", on_record, re.MULTILINE):
+        yield int(at)
+        if (before := int(at) + (1 if int(at) < value else -1)) != value:
+            yield before
 
 
 def _differing(name: str, report: Report | None, codes: Codes, kind: object) -> Iterator[tuple[str, Report]]:
