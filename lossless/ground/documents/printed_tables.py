@@ -40,13 +40,14 @@ class PrintedRow(NamedTuple):
 class PrintedTable(NamedTuple):
     """One table: the headings of its columns, and its rows; ``line`` is that of its headings.
 
-    ``whole`` is false where a row is left out: the text ends within it, or a box has more or fewer cells there.
+    ``unread_line`` is the first row that is left out, 0 without any: the text ends within it, or a box has more or
+    fewer cells there.
     """
 
     headings: tuple[str, ...]
     rows: tuple[PrintedRow, ...]
     line: int
-    whole: bool = True
+    unread_line: int = 0
 
 
 class PrintedPairs(NamedTuple):
@@ -166,7 +167,7 @@ class _Blocks:
         self._at += 2
         rows = self._rows(spans)
         if self._is_cut(rows, spans):
-            return PrintedTable(headings, tuple(rows[:-1]), line, whole=False)
+            return PrintedTable(headings, tuple(rows[:-1]), line, rows[-1].line)
         return PrintedTable(headings, tuple(rows), line)
 
     def _is_cut(self, rows: list[PrintedRow], spans: Spans) -> bool:
@@ -264,7 +265,8 @@ def _boxed(groups: list[list[PrintedRow]], line: int) -> Iterator[PrintedTable]:
     rows = bodies[0] if len(bodies) == 1 else [_folded(body) for body in bodies]
     names = _folded(headings).cells
     fitting = tuple(row for row in rows if len(row.cells) == len(names))
-    yield PrintedTable(names, fitting, line, whole=len(fitting) == len(rows))
+    unread = next((row.line for row in rows if len(row.cells) != len(names)), 0)
+    yield PrintedTable(names, fitting, line, unread)
 
 
 def _folded(rows: list[PrintedRow]) -> PrintedRow:

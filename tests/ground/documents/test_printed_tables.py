@@ -136,12 +136,12 @@ def test_a_box_with_a_ruler_after_each_row_wraps_its_cells() -> None:
 def test_a_row_within_which_the_text_ends_is_left_out() -> None:
     (table,) = printed_blocks("Port    PFC0    PFC1\n----  ------  ------\n   a      11      12\n   b      2")
     assert isinstance(table, PrintedTable)
-    assert not table.whole
+    assert table.unread_line == 4
     assert [row.cells[0] for row in table.rows] == ["a"]
 
 
 def test_a_row_of_a_box_with_other_cells_than_the_headings_is_left_out() -> None:
     (table,) = printed_blocks("+---+---+\n| A | B |\n+===+===+\n| x |\n+---+---+\n| y | 3 |\n+---+---+\n")
     assert isinstance(table, PrintedTable)
-    assert not table.whole
+    assert table.unread_line == 4
     assert [row.cells for row in table.rows] == [("y", "3")]

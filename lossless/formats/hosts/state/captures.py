@@ -1,6 +1,7 @@
 """A text that a host printed to captures of its state; each form is told by what is in it, not by the file's name.
 
-A snapshot of the collector and a terminal's transcript have a section for each command; every other text is one.
+A snapshot of the collector and a terminal's transcript have a section for each command; every other text is one, or
+outputs that were written into one file.
 """
 
 from __future__ import annotations
@@ -8,12 +9,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lossless.formats.hosts.state.joined_outputs import JOINED, of_interfaces, outputs_of
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.printed_lines import LOOKED_INTO, printed_sections
 from lossless.model.fabric.state.collected import captured
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
     from lossless.model.fabric.state.readings import StateCapture, StateReading
 
 COMMANDS = frozenset(
@@ -52,17 +57,38 @@ _FORMS = (
 _SEARCHED = 4 * LOOKED_INTO
 """Letters of a text in which a section of a known form begins, if it has one."""
 
+_NAMELESS = "another output of {} that names no interface: write ==> and the command before each; not read"
+
 
 def read_capture(text: str, file: str) -> tuple[StateCapture, ...] | None:
     """Return what a host printed, a capture for each section of a known form; None where there is none."""
     if not any(map(_form, printed_sections(text[:_SEARCHED], file, COMMANDS))):
         return None
-    captures = [
-        captured(file, form.name, _function(form.module, form.reads)(section), section.host)
+    outputs = (
+        output
         for section in printed_sections(text, file, COMMANDS)
-        if section.lines and (form := _form(section))
+        for output in _outputs(section)
+        if output.lines
+    )
+    captures = [
+        captured(file, form.name, _read(form, output, is_nameless=again), output.host)
+        for output, again in of_interfaces(outputs)
+        if (form := _form(output))
     ]
     return tuple(map(_of_its_host, captures)) or None
+
+
+def _read(form: HostForm, output: PrintedSection, *, is_nameless: bool) -> StateItems:
+    if is_nameless:
+        # Its counters would be taken for those of the first.
+        yield output.problem(output.lines[0], _NAMELESS.format(form.name))
+    else:
+        yield from _function(form.module, form.reads)(output)
+
+
+def _outputs(section: PrintedSection) -> Iterable[PrintedSection]:
+    form = _form(section)
+    return outputs_of(section) if form is not None and form.name in JOINED else (section,)
 
 
 def _form(section: PrintedSection) -> HostForm | None:

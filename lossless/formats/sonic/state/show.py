@@ -109,9 +109,11 @@ class _Reader:
 
 
 def _table_part(table: PrintedTable, context: TableContext) -> ShownPart:
-    problem = "" if table.whole else "a row is cut off or has other cells than the headings; it is not read"
-    line = table.rows[-1].line + 1 if table.rows else table.line
-    return ShownPart(table_form(table, context), read_table(table, context), problem=problem, line=line)
+    problem = (
+        "a row is cut off or has other cells than the headings; it is not read" if table.unread_line else ""
+    )
+    form = table_form(table, context)
+    return ShownPart(form, read_table(table, context), problem=problem, line=table.unread_line)
 
 
 def _pairs_part(pairs: PrintedPairs, context: TableContext) -> ShownPart | None:

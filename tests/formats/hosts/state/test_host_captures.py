@@ -95,3 +95,40 @@ def test_no_text_is_an_error(text: str) -> None:
 def test_a_number_that_is_too_long_is_unknown_and_no_error() -> None:
     read_capture(f"NIC statistics:\n     rx_packets: {'9' * 6000}\n", "capture")
     read_capture('{"nic": [{"id": ' + "9" * 6000 + "}]}", "capture")
+
+
+JOINED = {
+    "ethtool -S": "NIC statistics:\n     rx_prio0_packets: 3\n",
+    "sysfs": "/sys/class/infiniband/mlx5_0/ports/1/hw_counters/out_of_sequence:5\n",
+    "mlnx_qos": "DCBX mode: OS controlled\nPriority trust state: dscp\ntc: 0 ratelimit: unlimited\n\t priority:  0\n",
+    "dcb": "pfc-cap 8 macsec-bypass off delay 0\nprio-pfc 0:off 1:off\n",
+    "rdma statistic": "link mana_0/1\n    requester_timeout 45\n",
+}
+
+
+@pytest.mark.parametrize("second", JOINED)
+@pytest.mark.parametrize("first", JOINED)
+def test_outputs_that_follow_each_other_in_a_file_are_told_apart(first: str, second: str) -> None:
+    if first != second:
+        forms = [capture.form for capture in host_captures(JOINED[first] + JOINED[second])]
+        assert forms == [first, second]
+
+
+def test_a_second_output_without_an_interface_is_not_taken_for_the_first() -> None:
+    captures = host_captures(JOINED["ethtool -S"] + JOINED["ethtool -S"].replace("3", "9"))
+    assert value(captures, "priority_rx_packets", priority="0") == 3
+    assert [(problem.line, problem.column) for capture in captures for problem in capture.problems] == [
+        (3, 1)
+    ]
+
+
+def test_interfaces_that_are_named_are_both_read() -> None:
+    text = "".join(f"==> ethtool -S {name}\n{JOINED['ethtool -S']}" for name in ("eth0", "eth1"))
+    captures = host_captures(text)
+    assert [capture.problems for capture in captures] == [(), ()]
+    assert {value(captures, "priority_rx_packets", device=name) for name in ("eth0", "eth1")} == {3}
+
+
+def test_a_job_log_is_one_whatever_it_prints_between() -> None:
+    log = TEXTS["NCCL log"]
+    assert [capture.form for capture in host_captures(f"{log}step_time: 3\nlr 12\n{log}")] == ["NCCL log"]
