@@ -30,7 +30,7 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
     "PFC014": ("PFC001",),
     "SIM001": ("BUF001", "BUF002", "BUF007", "SIM002"),
     "SIM002": ("BUF001", "BUF002", "BUF007"),
-    "STM003": ("STM001",),
+    "STM003": ("STM001", "STM005"),
     "SWS003": ("ECN001", "ECN002", "ECN003", "ECN004", "ECN005", "ECN012"),
     "SWS005": ("WD003",),
     "SWS015": ("BUF004",),

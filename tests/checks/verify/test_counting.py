@@ -127,7 +127,7 @@ class TestDropsBetweenCaptures:
             }
 
         stormed = report_on(tmp_path / "a", files(700, 3), files(0, 2))
-        assert findings(stormed) == set()
+        assert findings(stormed) == {("STM005", "leaf1:Ethernet4:3")}
         assert reasons(stormed, "CTR001") == [
             "the watchdog stormed the queue, and its drops may be the watchdog's"
         ]

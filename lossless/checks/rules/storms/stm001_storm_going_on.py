@@ -25,7 +25,7 @@ RDMA to the hosts behind it is not lossless, and their connections break.
 {
   "Ethernet96:3": {
     "PFC_WD_STATUS": "operational",
-    "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED": "18", "PFC_WD_QUEUE_STATS_DEADLOCK_RESTORED": "9"
+    "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED": "0", "PFC_WD_QUEUE_STATS_DEADLOCK_RESTORED": "0"
   }
 }
 ```

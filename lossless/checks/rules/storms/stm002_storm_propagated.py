@@ -31,11 +31,11 @@ admin@leaf1:~$ show pfc counters
 admin@leaf1:~$ show pfcwd stats
       QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP
 -----------  -----------  -------------------------  ------------  ------------
-Ethernet4:3  operational                        2/2       0/56035  14053/371184
+Ethernet4:3  operational                        0/0           0/0           0/0
 admin@leaf1:~$ show pfc counters
     Port Tx    PFC0    PFC1    PFC2    PFC3    PFC4    PFC5    PFC6    PFC7
 -----------  ------  ------  ------  ------  ------  ------  ------  ------
-  Ethernet4       0       0       0       0    1290       0       0       0
+  Ethernet4       0       0       0    1290       0       0       0       0
 ```
 
 ## Fix
@@ -95,8 +95,8 @@ def _violation(device: RunningDevice, priority: str, storms: list[Count], sent: 
     return Violation(
         origin=worst.placed.origin,
         message=(
-            f"{device.name} sent {sum(count.amount for count in sent):,} pauses of priority {priority}, of which its "
-            f"watchdog detected {detected:,} {'storm' if detected == 1 else 'storms'}, {window}"
+            f"{device.name} sent {sum(count.amount for count in sent):,} pauses of priority {priority}, and its "
+            f"watchdog detected {detected:,} {'storm' if detected == 1 else 'storms'} of it, {window}"
         ),
         note="" if between else "both count since boot or the last clear, and need not be of one time",
         help=f"find what storms {storms[0].port} and take it off; a shorter detection time ends the next one sooner",

@@ -40,7 +40,7 @@ admin@leaf1:~$ show pfc counters
 admin@leaf1:~$ show pfcwd stats
       QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP
 -----------  -----------  -------------------------  ------------  ------------
-Ethernet8:3  operational                        1/1       0/46416  11240/361565
+Ethernet8:3  operational                        0/0           0/0           0/0
 admin@leaf1:~$ show pfc counters
     Port Rx    PFC0    PFC1    PFC2     PFC3    PFC4    PFC5    PFC6    PFC7
 -----------  ------  ------  ------  -------  ------  ------  ------  ------

@@ -28,7 +28,7 @@ Ethernet8    UC3         8412033      34288446508            0             0
 admin@leaf1:~$ show pfcwd stats
       QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP
 -----------  -----------  -------------------------  ------------  ------------
-Ethernet8:3  operational                        2/2       0/46416  11240/361565
+Ethernet8:3  operational                        0/0           0/0           0/0
 admin@leaf1:~$ show queue counters
      Port    TxQ    Counter/pkts    Counter/bytes    Drop/pkts    Drop/bytes
 ---------  -----  --------------  ---------------  -----------  ------------

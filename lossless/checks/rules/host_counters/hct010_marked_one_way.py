@@ -1,0 +1,111 @@
+"""A NIC whose lossless class has packets in one direction only.
+
+Severity: warning
+
+## What it does
+Looks for NICs that have sent packets of a priority with PFC and received none of any such priority, or the reverse,
+while packets of others came and went. Which priorities have PFC, the NIC says, or the intent. On a NIC that carries
+RDMA this is a warning. Where nothing says so, a NIC that sends the class and gets none of it back is information, and
+one that only receives it is *not checked*: a switch may flood it packets of others.
+
+## Why it breaks a lossless fabric
+RDMA is answered: a reliable connection has data or acknowledgments in both directions. The answers travel too, but in
+another priority: whoever sends them does not mark them, or something on the way writes the DSCP over. They share a
+lossy queue with everything else, and an acknowledgment that is dropped there stops the data that was never dropped.
+
+## Bad
+```text capture beside=leaf-spine.yaml
+# host host1
+==> ethtool -S ens8np0
+     rx_vport_rdma_unicast_packets: 4943711983
+     rx_prio0_packets: 4943711983
+     tx_prio0_packets: 7537659712
+     rx_prio3_packets: 0   # <- here
+     tx_prio3_packets: 4675230410
+```
+
+## Good
+```text capture beside=leaf-spine.yaml
+# host host1
+==> ethtool -S ens8np0
+     rx_vport_rdma_unicast_packets: 4943711983
+     rx_prio0_packets: 411
+     tx_prio0_packets: 7537659712
+     rx_prio3_packets: 4943711572
+     tx_prio3_packets: 4675230410
+```
+
+## Fix
+Received none: set the traffic class at the peers, as here (`NCCL_IB_TC`, `UCX_IB_TRAFFIC_CLASS` for each process, or
+the global one of the NIC), then look for a switch that rewrites DSCPs. Sent none: set it on this host.
+
+## Sources
+- openucx/ucx#10325: 3,964,146 packets a second sent on priority 3, and 4,015,359 answered on priority 0
+- Linux mlx5/counters.rst @16f448d: rx_prioN_packets and tx_prioN_packets, of each priority of the port
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.host_counters.nics import carries_rdma, nics, pfc_priorities
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.checks.rules.host_counters.nics import Nic
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.model.fabric.state.device_state import PlacedReading
+
+_PAST = {"tx": "sent", "rx": "received"}
+_OTHER = {"tx": "rx", "rx": "tx"}
+_HELP = {
+    "rx": "set the traffic class at the peers too, and look for a switch that rewrites DSCPs",
+    "tx": "set the traffic class on this host, for every process that uses RDMA",
+}
+_FLOODED = MissingInput("no capture says whether a NIC that receives a lossless priority carries RDMA")
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per NIC that has the packets of its lossless priorities in one direction only."""
+    for nic in nics(device):
+        paused = pfc_priorities(device, nic)
+        rdma = carries_rdma(device, nic)
+        if paused and rdma is not False:
+            yield from _one_way(nic, paused, certain=rdma is True)
+
+
+def _one_way(nic: Nic, paused: frozenset[int], *, certain: bool) -> Iterator[Violation | MissingInput]:
+    packets = {way: nic.parts(f"priority_{way}_packets", "priority") for way in _PAST}
+    if not all(counts.keys() >= paused for counts in packets.values()):
+        return
+    for way, counts in packets.items():
+        lossless = _sum(counts, paused)
+        # A NIC that has nothing of any other priority either may not count them at all.
+        if lossless or not _sum(counts, counts.keys() - paused):
+            continue
+        there = _sum(packets[_OTHER[way]], paused)
+        if there and (certain or way == "rx"):
+            yield _violation(nic, way, min(paused), counts, there, certain=certain)
+        elif there:
+            yield _FLOODED
+
+
+def _sum(counts: Mapping[int, PlacedReading], priorities: frozenset[int] | set[int]) -> int:
+    return sum(counts[number].number or 0 for number in priorities)
+
+
+def _violation(
+    nic: Nic, way: str, priority: int, counts: Mapping[int, PlacedReading], there: int, *, certain: bool
+) -> Violation:
+    other = _PAST[_OTHER[way]]
+    return Violation(
+        origin=counts[priority].origin,
+        message=f"{nic.label} has {other} {there:,} packets of lossless priorities and {_PAST[way]} none",
+        note="since its driver was loaded" + ("" if certain else "; whether RDMA is among them is not known"),
+        help=_HELP[way],
+        elements=(nic.element,),
+        data={other: there},
+        severity=None if certain else "info",
+    )
