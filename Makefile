@@ -3,7 +3,7 @@
 # make check   all static checks: formatting, lint, generated files, retired phrases, prose, types
 # make prose   spelling and grammar alone, by Harper (needs npm)
 # make bench   the benchmarks, as ratios to a bare interpreter
-# make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back
+# make corpus  what the rules say of upstream's configurations and of what is on record; what of them an import gives back; what verify says of captures
 # make gcu     our model of SONiC's config updater against verdicts that are recorded from the real one
 # make docs    write the generated documentation again
 # make site    build the documentation site into out/site/html
@@ -75,6 +75,7 @@ bench: $(VENV)/dev.stamp
 corpus: $(VENV)/dev.stamp
 	$(BIN)/python tools/corpus.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
 	$(BIN)/python tools/corpus_import.py $(or $(LOSSLESS_REFERENCE),../shared)/corpus
+	$(BIN)/python tools/capture_verdicts.py $(or $(LOSSLESS_REFERENCE),../shared)/captures/state
 
 gcu: $(VENV)/dev.stamp
 	$(BIN)/python tools/check_gcu.py $(or $(LOSSLESS_REFERENCE),../shared)/reference/gcu

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import json
 import sys
-import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
 from lossless.api import lint, lint_documents
 from lossless.ground.documents import load_text
+from tools.verdict_record import UNJUDGED, differences, entry_text, on_record, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding, Path as KeyPath
 
 RECORD = Path(__file__).parent.parent / "tests" / "checks" / "rules" / "corpus-verdicts.toml"
-UNJUDGED = "unjudged"
 _ONLY_SAID = ("SCM007",)
 """What says that a table has no schema, and refuses nothing."""
 
@@ -69,17 +70,6 @@ def drawn(corpus: Path) -> dict[Drawn, list[Finding]]:
             places = sum(finding.places for finding in findings)
             found[Drawn(path.name, code, severity, len(findings), places)] = findings
     return found
-
-
-def on_record() -> dict[str, Any]:
-    """Return the record: ``finding`` entries, and the findings of each probe."""
-    return tomllib.loads(RECORD.read_text(encoding="utf-8"))
-
-
-def recorded(record: dict[str, Any]) -> dict[Drawn, dict[str, Any]]:
-    """Return the entries of the record by what they are about."""
-    keys = Drawn._fields
-    return {Drawn(*(entry[key] for key in keys)): entry for entry in record.get("finding", ())}
 
 
 def probes(corpus: Path) -> list[Probe]:
@@ -147,29 +137,22 @@ def _value(path: Path, place: KeyPath) -> str:
     return text if len(text) <= 200 else text[:197] + "..."
 
 
-def _entry(corpus: Path, key: Drawn, findings: Sequence[Finding]) -> str:
+def _entry(corpus: Path, key: Drawn, findings: Sequence[Finding], checked: dict[str, Any] | None) -> str:
     first = findings[0]
     row = f"{first.object} = {_value(corpus / 'full' / key.file, first.origin.path)}"
     quoted = {"verdict": UNJUDGED, "row": row, "says": first.message, "why": ""}
-    fields = {**key._asdict(), **quoted}
-    return "\n[[finding]]\n" + "".join(
-        f"{k} = {json.dumps(v, ensure_ascii=False)}\n" for k, v in fields.items()
-    )
+    return entry_text({**key._asdict(), **quoted}, checked)
 
 
 def _record(corpus: Path) -> None:
     """Write the record again: entries that still hold as they were checked, what is new as open."""
     found = drawn(corpus)
-    known = recorded(on_record()) if RECORD.exists() else {}
-    similar = {(k.file, k.code): e for k, e in known.items()}
+    known = recorded(on_record(RECORD), Drawn._fields)
+    similar = {key[:2]: one for key, one in known.items()}
     lines = [_HEAD]
-    for key in sorted(found):
-        text = _entry(corpus, key, found[key])
-        checked = known.get(key) or similar.get((key.file, key.code))
-        if checked:
-            text = text.replace('why = ""', f"why = {json.dumps(checked['why'], ensure_ascii=False)}")
-            text = text.replace(UNJUDGED, checked["verdict"])
-        lines.append(text)
+    lines += [
+        _entry(corpus, key, found[key], known.get(key) or similar.get(key[:2])) for key in sorted(found)
+    ]
     lines.append("\n[probes]\n")
     lines += [f"{p.name} = {json.dumps([*p.at_change])}\n" for p in probes(corpus)]
     RECORD.write_text("".join(lines), encoding="utf-8")
@@ -183,16 +166,13 @@ _HEAD = """\
 
 
 def _difference(corpus: Path) -> list[str]:
-    record = on_record()
-    known, found = recorded(record), drawn(corpus)
-    lines = [f"new: {tuple(key)}" for key in sorted(found.keys() - known.keys())]
-    lines += [f"gone: {tuple(key)}" for key in sorted(known.keys() - found.keys())]
-    lines += [f"{e['verdict']}: {tuple(key)}" for key, e in sorted(known.items()) if e["verdict"] != "true"]
-    for probe in probes(corpus):
-        if [*probe.at_change] != record["probes"].get(probe.name):
-            lines.append(
-                f"probe {probe.name}: reports {probe.at_change}, on record {record['probes'].get(probe.name)}"
-            )
+    record = on_record(RECORD)
+    lines = [*differences(drawn(corpus), recorded(record, Drawn._fields), ("true",))]
+    lines += [
+        f"probe {probe.name}: reports {probe.at_change}, on record {record['probes'].get(probe.name)}"
+        for probe in probes(corpus)
+        if [*probe.at_change] != record["probes"].get(probe.name)
+    ]
     return lines
 
 
