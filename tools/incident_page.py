@@ -11,12 +11,14 @@ sys.path.insert(0, str(ROOT))
 
 from lossless.output.report.columns import markdown_table  # noqa: E402
 from tests.checks.rules.incidents.replays import INCIDENTS  # noqa: E402
+from tests.checks.verify.issues.all_issues import ISSUES  # noqa: E402
 from tools.generated import write_or_check  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.checks.rules.incidents.replays import Incident
+    from tests.checks.verify.issues.replay import StateIssue, StateReplay
 
 PAGE = ROOT / "docs" / "incidents.md"
 _INTRODUCTION = """\
@@ -26,15 +28,44 @@ Each failure that is visible in an intent or a `config_db.json` is injected into
 `examples/infiniband-256-ndr`, as a test. The rule in the last column must report it; without it the examples have no
 findings. For failures that are visible in no such file, the last column says why.
 """
+_RUNNING = """\
+## Public issues about running state
+
+What people captured when something was wrong, as they reported it, is given to
+[`lossless verify`](guides/verify.md) as a test: the rules in the last column must report it, and no other rule may
+report anything. Where nothing is reported, the column says why that is right. Values that an issue does not report
+are not made up.
+"""
 
 
 def page() -> str:
     """Return the text of the page."""
     heads = ("", "what happened", "source", "injected fault", "reported by")
     rows = [row for incident in INCIDENTS for row in _rows(incident)]
-    seen = sum(bool(incident.replays) for incident in INCIDENTS)
-    counts = f"{seen} of {len(INCIDENTS)} are replayed."
-    return f"{_INTRODUCTION}\n{counts}\n\n{markdown_table(heads, rows)}\n"
+    table = markdown_table(heads, rows)
+    return f"{_INTRODUCTION}\n{_counts(INCIDENTS)}\n\n{table}\n\n{_of_running_state()}\n"
+
+
+def _of_running_state() -> str:
+    heads = ("source", "what happened", "captured", "reported by")
+    rows = [row for issue in ISSUES for row in _issue_rows(issue)]
+    return f"{_RUNNING}\n{_counts(ISSUES)}\n\n{markdown_table(heads, rows)}"
+
+
+def _counts(all_of_them: Sequence[Incident] | Sequence[StateIssue]) -> str:
+    return f"{sum(bool(one.replays) for one in all_of_them)} of {len(all_of_them)} are replayed."
+
+
+def _issue_rows(issue: StateIssue) -> list[tuple[str, ...]]:
+    about = (issue.source, issue.what)
+    if not issue.replays:
+        return [(*about, "-", f"not visible: {issue.unseen}")]
+    return [(*about, replay.shown, _reported(replay)) for replay in issue.replays]
+
+
+def _reported(replay: StateReplay) -> str:
+    codes = sorted({code for code, _ in replay.found})
+    return ", ".join(f"[{code}](rules/{code}.md)" for code in codes) or f"nothing: {replay.silent}"
 
 
 def _rows(incident: Incident) -> list[tuple[str, ...]]:
