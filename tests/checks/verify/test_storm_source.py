@@ -123,6 +123,17 @@ def test_rates_of_now_say_nothing_of_a_storm_that_is_over(tmp_path: Path) -> Non
     assert _sources(_report(tmp_path, files(2, 90), files(1, 0))) == [("warning", "leaf1")]
 
 
+def test_the_source_of_a_storm_that_is_over_is_said_in_place_of_the_storm(tmp_path: Path) -> None:
+    def files(detected: int, host: int) -> Files:
+        rx, tx = {"Ethernet8": host, "Ethernet32": 0}, {"Ethernet8": 0, "Ethernet32": host}
+        stormed = storm("Ethernet0", "operational", detected)
+        return {"spine1/a.txt": stormed, "leaf1/a.txt": _counts(rx, tx)}
+
+    report = _report(tmp_path, files(2, 900), files(1, 1))
+    assert _sources(report) == [("error", "host2")]
+    assert {code for code, _ in findings(report)} == {"STM003"}
+
+
 def test_pauses_that_lead_back_have_no_source(tmp_path: Path) -> None:
     leaf = storm("Ethernet32") + "\n" + _counts({"Ethernet32": 9}, {"Ethernet32": 9})
     spine = storm("Ethernet0") + "\n" + _counts({"Ethernet0": 9}, {"Ethernet0": 9})
