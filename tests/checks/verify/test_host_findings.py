@@ -9,6 +9,7 @@ import pytest
 
 from lossless.api import Options, Report, verify
 from tests.conftest import REFERENCE
+from tests.formats.infiniband.state import ibdiagnet_files
 from tests.paths import RULE_BASES
 
 CAPTURES = REFERENCE / "captures" / "state"
@@ -265,6 +266,49 @@ class TestSubnets:
             ' "switch-a" ( Could be 4X )\n'
         )
         assert codes(of(tmp_path, end)) == []
+
+    def test_a_link_of_two_lanes_that_could_only_be_wider_is_one_of_a_splitter_cable(
+        self, tmp_path: Path
+    ) -> None:
+        end = (
+            "CA: n02 HCA-1:\n   0xec0d9a03003d62be  4  1[  ] ==( 2X 53.125 Gbps Active/ LinkUp)==>  2  17[  ]"
+            ' "switch-a" ( Could be 4X )\n'
+        )
+        assert codes(of(tmp_path, end)) == []
+
+    def test_a_port_in_several_files_of_ibdiagnet_is_one(self, tmp_path: Path) -> None:
+        counters = {
+            "SymbolErrorCounter": 65535,
+            "SymbolErrorCounterExt": 70000,
+            "LinkErrorRecoveryCounter": 7,
+        }
+        folder = tmp_path / "run"
+        folder.mkdir()
+        texts = {
+            "ibdiagnet2.db_csv": ibdiagnet_files.database(counters),
+            "ibdiagnet2.log": ibdiagnet_files.LOG,
+            "ibdiagnet2.net_dump": ibdiagnet_files.NET_DUMP,
+            "ibdiagnet2.pm": ibdiagnet_files.counters_file(
+                {"symbol_error_counter": "0xffff", "link_error_recovery_counter": "0x7"}
+            ),
+        }
+        for name, text in texts.items():
+            (folder / name).write_text(text)
+        report = verify([folder])
+        leaf = "MF0;leaf1:MQM8700/U1:1"
+        assert said(report) == {("IBC003", "warning", leaf), ("IBC005", "warning", leaf)}
+        assert "70,000 symbol errors, 7 recoveries" in next(
+            f.message for f in report.findings if f.code == "IBC003"
+        )
+
+    def test_a_link_that_only_a_log_of_ibdiagnet_shows_is_a_finding(self, tmp_path: Path) -> None:
+        report = of(tmp_path, ibdiagnet_files.LOG)
+        assert [(finding.code, finding.message) for finding in report.findings] == [
+            (
+                "IBC005",
+                "the link of S1070fd03001adeb4/N1070fd03001adeb4/P1 to gpu1/U1/P1 runs at 25 Gb/s a lane: should be 50",
+            )
+        ]
 
     def test_discards_of_a_link_that_was_down_are_none_of_congestion(self, tmp_path: Path) -> None:
         counters = "PortXmitDiscards:.......5\nPortXmitWait:...........7\n"

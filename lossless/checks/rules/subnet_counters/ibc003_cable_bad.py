@@ -3,9 +3,10 @@
 Severity: warning
 
 ## What it does
-Looks for InfiniBand ports whose counter of symbol errors has stopped at 65,535 and whose link has recovered from
-errors at least once. Fewer symbol errors are counted since nobody knows when, over years perhaps: they are
-*not checked*, as are those that stand alone. How often the link went down is no sign: that counts restarts of hosts.
+Looks for InfiniBand ports whose counter of symbol errors has stopped at 65,535, or counts on beyond it with 64 bits,
+and whose link has recovered from errors at least once. Fewer symbol errors are counted since nobody knows when, over
+years perhaps: they are *not checked*, as are those that stand alone. How often the link went down is no sign: that
+counts restarts of hosts.
 
 ## Why it breaks a lossless fabric
 A packet with an error is dropped, and the sender finds out by a timeout. While a link recovers it sends nothing, and
@@ -58,9 +59,11 @@ def check(device: RunningDevice) -> Results:
 
 def _violation(port: CountedPort) -> Violation:
     errors, recoveries = port.number(SYMBOL_ERRORS) or 0, port.number(RECOVERIES) or 0
+    counted = port.counters[SYMBOL_ERRORS]
+    or_more = " or more" if counted.reading.is_saturated else ""
     return Violation(
-        origin=port.counters[SYMBOL_ERRORS].origin,
-        message=f"the cable at {port.name} is bad: {errors:,} symbol errors or more, {recoveries} recoveries",
+        origin=counted.origin,
+        message=f"the cable at {port.name} is bad: {errors:,} symbol errors{or_more}, {recoveries} recoveries",
         note="both since the counters were cleared, which may be long ago",
         help="clean or replace the cable or transceiver, clear the counters and look again after an hour",
         elements=(port.element,),

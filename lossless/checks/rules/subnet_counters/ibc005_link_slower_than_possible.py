@@ -3,9 +3,10 @@
 Severity: warning
 
 ## What it does
-Looks for active links of which `iblinkinfo` or `ibqueryerrors` says that they could be wider or faster: the tool
-compares what both ports support with what they use. Each link is one finding, whichever end shows it. Links that are
-down, and those that are as fast as the slower end, are not reported.
+Looks for active links of which `iblinkinfo`, `ibqueryerrors` or `ibdiagnet` says that they could be wider or faster:
+the first two compare what both ports support with what they use, `ibdiagnet` what is enabled at both. Each link is one
+finding, whichever end or file shows it. Links that are down, those that are as fast as the slower end, and those of two
+lanes that could only be wider are not reported: a splitter cable makes two links of two lanes.
 
 ## Why it breaks a lossless fabric
 The rest of the fabric sends at full speed, so the link fills its buffers and takes its credits back: every sender to
@@ -31,10 +32,12 @@ by hand (`ibportstate`).
 - linux-rdma/rdma-core infiniband-diags/ibdiag_common.c get_max_msg @0c6807a: what both ports support, against what is
   active
 - linux-rdma/rdma-core infiniband-diags/iblinkinfo.c @1d07d99: what the tool prints of each link
+- NCAR/ops_tracking_toolkit opstt/ib_diagnostics.py @188d6e3: what ibdiagnet logs of a link with an unexpected speed
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
@@ -46,15 +49,42 @@ if TYPE_CHECKING:
     from lossless.model.fabric.state.device_state import PlacedReading
 
 
+_SLOW = "slower_than_possible"
+_SPLIT = re.compile(r"Could be (?:4|8|12)X", re.IGNORECASE)
+
+
 def check(device: RunningDevice) -> Results:
     """Yield a violation per link."""
     seen: set[frozenset[tuple[str, str]]] = set()
-    for placed in device.state.named("slower_than_possible", "lid", "port"):
+    for placed in device.state.named(_SLOW, "lid", "port"):
         peer = (str(_said(device, placed, "peer_lid")), str(_said(device, placed, "peer_port")))
         link = frozenset({(placed.part("lid") or "", placed.part("port") or ""), peer})
-        if link not in seen and _said(device, placed, "state") == "Active":
+        if link not in seen and _said(device, placed, "state") == "Active" and not _is_split(device, placed):
             seen.add(link)
             yield _violation(device, placed)
+    # ibdiagnet's log calls ports by other names than its tables, which have the same links.
+    if next(device.state.named("state", "lid", "port"), None) is None:
+        yield from (_logged(device, placed) for placed in device.state.named(_SLOW, "link"))
+
+
+def _is_split(device: RunningDevice, placed: PlacedReading) -> bool:
+    """Return whether a link has two lanes of a splitter cable, and could only be wider."""
+    is_two = str(_said(device, placed, "width")).upper() == "2X"
+    return is_two and _SPLIT.fullmatch(str(placed.reading.value)) is not None
+
+
+def _logged(device: RunningDevice, placed: PlacedReading) -> Violation:
+    """Return what a log of ibdiagnet says of a link."""
+    link = placed.part("link") or ""
+    one, _, other = link.partition("<-->")
+    speed, should = device.state.value("speed", link=link), str(placed.reading.value)
+    return Violation(
+        origin=placed.origin,
+        message=f"the link of {one} to {other} runs at {speed} Gb/s a lane: {should}",
+        help="reseat or replace the cable, and see that no end has its speed set by hand",
+        elements=(one,),
+        data={"speed": speed if isinstance(speed, int | float | str) else None, "possible": should},
+    )
 
 
 def _violation(device: RunningDevice, placed: PlacedReading) -> Violation:

@@ -9,7 +9,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.port_counters import PORT_COUNTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.model.fabric.state.device_state import PlacedReading
@@ -34,15 +34,16 @@ class CountedPort(NamedTuple):
 
 
 def counted_ports(device: RunningDevice) -> tuple[CountedPort, ...]:
-    """Return the ports with counters; the sum of a switch over its ports is none."""
+    """Return the ports with counters; the sum of a switch over its ports is none.
+
+    A port that files name by its GUID is one, whatever else they call it.
+    """
     return tuple(
-        CountedPort(
-            port_name(identity),
-            element(device, identity),
-            {placed.reading.name: placed for placed in counters},
-        )
-        for identity, counters in grouped(_counters(device)).items()
-        if _part(identity, "port") not in (None, _SUM)
+        _counted_port(device, named)
+        for place, named in grouped(
+            (_place(identity), (identity, placed)) for identity, placed in _counters(device)
+        ).items()
+        if _part(place, "port") not in (None, _SUM)
     )
 
 
@@ -68,6 +69,28 @@ def port_name(identity: Identity) -> str:
     kind, owner = _owner(identity)
     numbered = f"{kind.upper()} {owner}" if kind in ("guid", "lid") else owner
     return f"{numbered} port {_part(identity, 'port')}".lstrip()
+
+
+def _counted_port(device: RunningDevice, named: Sequence[tuple[Identity, PlacedReading]]) -> CountedPort:
+    """Return a port by the name that says most, and its counters, the widest of each that says a number."""
+    identity = max((identity for identity, _ in named), key=len)
+    counters: dict[str, PlacedReading] = {}
+    for _, placed in named:
+        known = counters.get(placed.reading.name)
+        if known is None or _width(placed) >= _width(known):
+            counters[placed.reading.name] = placed
+    return CountedPort(port_name(identity), element(device, identity), counters)
+
+
+def _width(placed: PlacedReading) -> int:
+    """Return where a counter stops, -1 where its value is not known."""
+    return -1 if placed.number is None else placed.reading.ceiling or 0
+
+
+def _place(identity: Identity) -> Identity:
+    """Return the GUID and number of a port where both are said, else all that is."""
+    named = tuple(pair for pair in identity if pair[0] in ("guid", "port"))
+    return named if len(named) == 2 else identity
 
 
 def _counters(device: RunningDevice) -> Iterator[tuple[Identity, PlacedReading]]:

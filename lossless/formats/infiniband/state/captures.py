@@ -25,6 +25,7 @@ COMMANDS = frozenset(
         "ibstat",
         "ibhosts",
         "ibswitches",
+        "ibdiagnet",
     }
 )
 """Commands that begin a section; what is not read here ends the section before it."""
@@ -36,6 +37,11 @@ _MODULES = (
     "iblinkinfo",
     "ibswinfo",
     "ufm",
+    "ibdiagnet_database",
+    "ibdiagnet_counters",
+    "ibdiagnet_links",
+    "ibdiagnet_log",
+    "sharp_nodes",
     "partitions",
 )
 """Modules of this room, each with ``is_form``, ``read`` and the form's name."""

@@ -1,8 +1,10 @@
-"""What tools call the counters of an InfiniBand port: names of MADs, of older tools and of UFM, to those of the kernel.
+"""What tools call the counters of an InfiniBand port: names of MADs, older tools, UFM and ibdiagnet, to the kernel's.
 
 Sources: names of MADs linux-rdma/rdma-core libibmad/fields.c @691953d; short names libibmad before its names were
 those of the specification, which UFM's telemetry still has (Mellanox/ufm_sdk_3.0
-plugins/fluentd_telemetry_plugin/tests/message_samples @3e96418).
+plugins/fluentd_telemetry_plugin/tests/message_samples @3e96418); those of ibdiagnet2.pm facebookresearch/gcm
+gcm/health_checks/checks/check_ib_port_errors.py @1b7bde9. A name that ends in ``Ext`` or ``Extended`` is that of the
+same counter in PortCountersExtended.
 """
 
 from __future__ import annotations
@@ -40,19 +42,42 @@ _SHORT = {
     "PckOut": "port_xmit_packets",
     "PckIn": "port_rcv_packets",
 }
-_EXTENDED = {
-    "PortXmitDataExtended": "port_xmit_data",
-    "PortRcvDataExtended": "port_rcv_data",
-    "PortXmitPktsExtended": "port_xmit_packets",
-    "PortRcvPktsExtended": "port_rcv_packets",
+_IBDIAGNET = {
+    "link_down_counter": "link_downed",
+    "link_downed_counter": "link_downed",
+    "link_error_recovery_counter": "link_error_recovery",
+    "symbol_error_counter": "symbol_error",
+    "port_xmit_discard": "port_xmit_discards",
+    "excessive_buffer_errors": "excessive_buffer_overrun_errors",
+    "vl15_dropped": "VL15_dropped",
+    "port_xmit_pkts": "port_xmit_packets",
+    "port_rcv_pkts": "port_rcv_packets",
+    "port_unicast_xmit_pkts": "unicast_xmit_packets",
+    "port_unicast_rcv_pkts": "unicast_rcv_packets",
+    "port_multicast_xmit_pkts": "multicast_xmit_packets",
+    "port_multicast_rcv_pkts": "multicast_rcv_packets",
+    "port_sw_lifetime_limit_discards": "port_switch_lifetime_limit_discards",
+    "port_sw_hoq_lifetime_limit_discards": "port_switch_hoq_lifetime_limit_discards",
+    "PortUniCastXmitPkts": "unicast_xmit_packets",
+    "PortUniCastRcvPkts": "unicast_rcv_packets",
+    "PortMultiCastXmitPkts": "multicast_xmit_packets",
+    "PortMultiCastRcvPkts": "multicast_rcv_packets",
 }
+_NAMES = {**{name: name for name in BY_NAME}, **_SHORT, **_IBDIAGNET}
+_EXTENDED = re.compile(r"(?:_extended|Extended|Ext)$")
 _VL = re.compile(r"(PortVLXmitWait|SWPortVLCongestion|PortVLXmitDiscards)([0-9]{1,2})")
 
 
 def counter_of(printed: str) -> PortCounter | None:
     """Return the counter that a tool calls so, None where it is none of those that every port has."""
-    name = _SHORT.get(printed) or _EXTENDED.get(printed)
-    return BY_NAME[name] if name else BY_MAD_NAME.get(printed)
+    plain = _EXTENDED.sub("", printed)
+    name = _NAMES.get(plain)
+    return BY_NAME[name] if name else BY_MAD_NAME.get(plain)
+
+
+def is_extended(printed: str) -> bool:
+    """Return whether a name says that the counter has 64 bits."""
+    return _EXTENDED.search(printed) is not None
 
 
 def counter_reading(

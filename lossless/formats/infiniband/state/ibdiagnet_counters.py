@@ -1,0 +1,59 @@
+"""``ibdiagnet2.pm``: the counters of every port, one a line, below a line that names the port.
+
+``Port=2 Lid=0x0599 GUID=0x0011223344550001 Device=54000 Port Name=leaf1/U1/P2`` between two lines of dashes, then
+``symbol_error_counter=0x0004``; ``NA`` where the device does not have the counter. Those with ``_extended`` have 64
+bits. Source: facebookresearch/gcm gcm/health_checks/checks/check_ib_port_errors.py @1b7bde9 and the samples of its
+tests.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.infiniband.state.counter_names import counter_reading, is_extended
+from lossless.formats.infiniband.state.ibdiagnet_values import count_of, guid_of, said
+from lossless.ground.basics.known import UNKNOWN
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.printed_lines import PrintedLine, PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+FORM = "ibdiagnet2.pm"
+_PORT = re.compile(
+    r"Port=([0-9]{1,5}) Lid=(0x[0-9a-fA-F]{1,8}|[0-9]{1,9}) GUID=(0x[0-9a-fA-F]{1,16})(?: .*?)? Port Name=(.*)"
+)
+_COUNTER = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*(\S+)")
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether a line names a port as ibdiagnet does, and one of the next is a counter."""
+    lines = [line.text.strip() for line in section.lines[:300]]
+    ports = [at for at, text in enumerate(lines) if _PORT.fullmatch(text)]
+    return any(_COUNTER.fullmatch(text) for at in ports for text in lines[at + 1 : at + 4])
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield the counters of every port, and what ibdiagnet calls it."""
+    identity: Identity = ()
+    for line in section.lines:
+        text = line.text.strip()
+        if port := _PORT.fullmatch(text):
+            identity = (("guid", guid_of(port[3])), ("lid", str(int(port[2], 0))), ("port", port[1]))
+            yield said(identity, "port_name", port[4].strip(), (FORM, line.number, "Port Name"))
+        elif (counter := _COUNTER.fullmatch(text)) and identity:
+            yield from _counter(section, line, identity, counter)
+        elif text.strip("-") and not text.startswith("#"):
+            yield section.problem(line, f"no counter of ibdiagnet2.pm: {text!r}")
+
+
+def _counter(
+    section: PrintedSection, line: PrintedLine, identity: Identity, counter: re.Match[str]
+) -> StateItems:
+    name, word = counter[1], counter[2]
+    value = count_of(word)
+    if value is None:
+        yield section.problem(line, f"{name}: expected a count, not {word!r}", word)
+        value = UNKNOWN
+    yield counter_reading(identity, name, value, (FORM, line.number, name), extended=is_extended(name))

@@ -1,0 +1,101 @@
+"""``ibdiagnet2.net_dump`` and ``.net_dump_ext``: the ports of every switch as tables, their columns divided by colons.
+
+In net_dump a line ``"MF0;leaf1:MQM8700/U1", Mellanox, 0x1070fd03001adeb4, LID 24328`` is above each table, and a down
+port has ``N/A`` or blanks. In net_dump_ext one table has all ports, with error rates. LSA is the speed of one lane in
+Gb/s, LWA the width. Headings, not places, say what a column is. Source: Mellanox/ufm_sdk_3.0
+plugins/UFM_NDT_Plugin/ufm_sim_web_service/topo_diff/topo_diff.py @3e96418 shows a net_dump, HyungKwang/My-Programing
+check_ib_link_status_v45.py @c7c8a97 what later versions leave out between two switches, and net_dump_ext.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.infiniband.state.ibdiagnet_values import guid_of, said
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.documents.printed_values import counted, value_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.basics.known import Maybe
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+FORM = "ibdiagnet2.net_dump"
+_SWITCH = re.compile(r"\"(.{1,255}?)\", [^,]*, (0x[0-9a-fA-F]{1,16}), LID ([0-9]{1,9})\s*")
+_HEADINGS = re.compile(r"(?:Ty\s*:\s*)?#\s*:\s*(?:IB#|#IB)\s*:.*")
+_DIVIDER = re.compile(r"\s*:\s*(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)")
+"""A colon outside quotes: names of nodes have colons."""
+_STATES = {"ACT": "Active", "DOWN": "Down", "INIT": "Initialize", "ARM": "Armed"}
+_TEXTS = {"FEC mode": "fec_mode", "Neighbor Guid": "peer_guid", "Neighbor Description": "peer"}
+_MANTISSA = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?e[+-]?[0-9]{1,3}", re.IGNORECASE)
+_RATES = {"Raw BER": "raw_ber", "Effective BER": "effective_ber", "Symbol BER": "symbol_ber"}
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether one of the first lines has the headings of such a table."""
+    return any(_HEADINGS.fullmatch(line.text.strip()) for line in section.lines[:300])
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield state, width, speed, peer and error rates of every port."""
+    switch: Identity = ()
+    headings: list[str] = []
+    for line in section.lines:
+        text = line.text.strip()
+        if match := _SWITCH.fullmatch(text):
+            switch = (("node", match[1]), ("guid", guid_of(match[2])), ("lid", match[3]))
+        elif _HEADINGS.fullmatch(text):
+            headings = _DIVIDER.split(text)
+        elif headings and text and not text.startswith("#"):
+            cells = _DIVIDER.split(text)
+            if len(cells) == len(headings):
+                yield from _port(switch, dict(zip(headings, cells, strict=True)), (FORM, line.number))
+            else:
+                yield section.problem(line, f"a row has {len(cells)} cells, and {len(headings)} headings")
+
+
+def _port(switch: Identity, cells: Mapping[str, str], path: Path) -> StateItems:
+    number = cells.get("IB#") or cells.get("#IB") or ""
+    identity: Identity = (*(switch or _own(cells)), ("port", number.strip()))
+    state = cells.get("Sta", "")
+    yield said(identity, "state", _STATES.get(state, state or UNKNOWN), (*path, "Sta"))
+    yield said(identity, "phys_state", cells.get("PhysSta", "").title().replace(" ", ""), (*path, "PhysSta"))
+    width, lane = cells.get("LWA", "").upper(), cells.get("LSA", "")
+    if value_of(width) is not UNKNOWN and value_of(lane) is not UNKNOWN:
+        yield said(identity, "width", width, (*path, "LWA"))
+        speed = f"{width} {lane} Gbps" if isinstance(counted(lane), int) else f"{width} {lane}"
+        yield said(identity, "speed", speed, (*path, "LSA"))
+    yield from _rest(identity, cells, path)
+
+
+def _own(cells: Mapping[str, str]) -> Identity:
+    """Return what a row of net_dump_ext says itself that it is of; the LID is there twice: ``10 (0xa)``."""
+    parts = (
+        ("node", cells.get("Node Desc", "").strip('"')),
+        ("guid", guid_of(cells.get("GUID", ""))),
+        ("lid", cells.get("LID", "").partition(" ")[0]),
+    )
+    return tuple((kind, name) for kind, name in parts if name)
+
+
+def _rest(identity: Identity, cells: Mapping[str, str], path: Path) -> StateItems:
+    for heading, name in _TEXTS.items():
+        word = cells.get(heading, "").strip('"')
+        if value_of(word) is not UNKNOWN:
+            yield said(identity, name, guid_of(word) if name == "peer_guid" else word, (*path, heading))
+    for heading, name in _RATES.items():
+        if heading in cells:
+            yield said(identity, name, _rate(cells[heading]), (*path, heading))
+    lid = counted(cells.get("NLID", ""))
+    if isinstance(lid, int):
+        yield said(identity, "peer_lid", lid, (*path, "NLID"))
+
+
+def _rate(word: str) -> Maybe[int | float | str]:
+    """Return an error rate; ibdiagnet prints none as ``15e-255``."""
+    return float(word) if _MANTISSA.fullmatch(word) else value_of(word)

@@ -1,0 +1,72 @@
+"""``ibdiagnet2.log``, or what ``ibdiagnet`` prints: what each check found, links that are slow, counters that moved.
+
+``-E- Link: A<-->B - Unexpected actual link speed 2.5 (enable_speed1="2.5 or 5 or 10", ... therefore final speed should
+be 10)``, ``-E- A - "port_rcv_errors" increased during the run (difference value=117,...)``; in the summary a line for
+each stage has its warnings and errors: ``-I- Speed / Width checks       0         1``. Ports are called as ibdiagnet
+calls them, ``S<GUID of the system>/N<GUID of the node>/P20``. Sources: NCAR/ops_tracking_toolkit
+opstt/ib_diagnostics.py @188d6e3, and a log of a fabric in public notes. All other messages are counted.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.infiniband.state.counter_names import counter_of
+from lossless.formats.infiniband.state.ibdiagnet_values import said
+from lossless.ground.documents.printed_values import measured
+from lossless.model.fabric.state.readings import StateReading
+
+if TYPE_CHECKING:
+    from lossless.ground.basics.findings import Path
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+
+FORM = "ibdiagnet2.log"
+_LINE = re.compile(r"\s*-([IWE])- (.*?)\s*")
+_LINK = re.compile(
+    r"Link: (.+?)<-->(.+?) - Unexpected actual link speed ([0-9.]{1,9})\b.*?(?:speed should be ([0-9.]{1,9})\))?"
+)
+_INCREASE = re.compile(r"(\S+) - \"(\w+)\" increased during the run \(difference value=([0-9]{1,20})\b.*")
+_STAGE = re.compile(r"(\S.*?)\s{2,}([0-9]{1,9})\s+([0-9]{1,9})(?:\s{2,}.*)?")
+_LEVELS = {"W": "warnings", "E": "errors"}
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether one of the first lines has a level as ibdiagnet prints it."""
+    return any(_LINE.fullmatch(line.text) for line in section.lines[:300])
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield what is said of links, counters and stages, and how many warnings and errors there are."""
+    first: dict[str, int] = {}
+    times: dict[str, int] = {}
+    for line in section.lines:
+        match = _LINE.fullmatch(line.text)
+        if match is None:
+            continue
+        path: Path = (FORM, line.number)
+        if match[1] in _LEVELS:
+            first.setdefault(match[1], line.number)
+            times[match[1]] = times.get(match[1], 0) + 1
+            yield from _message(match[2], path)
+        elif stage := _STAGE.fullmatch(match[2]):
+            for name, count in zip(_LEVELS.values(), stage.groups()[1:], strict=True):
+                yield said((("stage", stage[1]),), name, int(count), (*path, name))
+    for level, name in _LEVELS.items():
+        if level in times:
+            yield said((("source", "ibdiagnet"),), name, times[level], (FORM, first[level], name))
+
+
+def _message(text: str, path: Path) -> StateItems:
+    if link := _LINK.fullmatch(text):
+        identity = (("link", f"{link[1]}<-->{link[2]}"),)
+        yield said(identity, "speed", measured(link[3]), (*path, "speed"))
+        should = f"should be {link[4]}" if link[4] else "slower than both ends can be"
+        yield said(identity, "slower_than_possible", should, (*path, "should be"))
+    elif increase := _INCREASE.fullmatch(text):
+        counter = counter_of(increase[2])
+        name = f"{counter.name if counter else increase[2]}_in_run"
+        unit = counter.unit if counter else ""
+        port = (("object", increase[1]),)
+        yield StateReading(port, name, int(increase[3]), unit, "period", (*path, increase[2]), increase[2])

@@ -1,0 +1,41 @@
+"""``ibdiagnet2.sharp_an_info``: what the aggregation node of SHARP in each switch can do and is set to.
+
+``SW_GUID=0xfc6a1c0300f86080`` and, below it, ``name = value``. Source: suhrobdomoiZ/yadro-test-2026
+internal/parser and other public readers of such files. The trees of SHARP (ibdiagnet2.sharp) and its counters
+(ibdiagnet2.sharp_pm) are in no public file, and are not read.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.infiniband.state.ibdiagnet_values import guid_of, said
+from lossless.ground.documents.printed_values import value_of
+
+if TYPE_CHECKING:
+    from lossless.ground.documents.printed_lines import PrintedSection
+    from lossless.model.fabric.state.collected import StateItems
+    from lossless.model.fabric.state.readings import Identity
+
+FORM = "ibdiagnet2.sharp_an_info"
+_SWITCH = re.compile(r"SW_GUID\s*=\s*(\S+)")
+_SETTING = re.compile(r"([A-Za-z][\w\[\]]*)\s*=\s*(.*)")
+
+
+def is_form(section: PrintedSection) -> bool:
+    """Return whether one of the first lines names a switch by its GUID."""
+    return any(_SWITCH.fullmatch(line.text.strip()) for line in section.lines[:300])
+
+
+def read(section: PrintedSection) -> StateItems:
+    """Yield what each aggregation node can do and is set to."""
+    identity: Identity = ()
+    for line in section.lines:
+        text = line.text.strip()
+        if switch := _SWITCH.fullmatch(text):
+            identity = (("guid", guid_of(switch[1])),)
+        elif (setting := _SETTING.fullmatch(text)) and identity:
+            yield said(identity, f"sharp_{setting[1]}", value_of(setting[2]), (FORM, line.number, setting[1]))
+        elif text.strip("-") and not text.startswith("#"):
+            yield section.problem(line, f"no setting of an aggregation node: {text!r}")
