@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.lint.asics import asics_of
 from lossless.checks.lint.run import run, together
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
@@ -11,6 +12,7 @@ from lossless.checks.rules.subjects import Device
 from lossless.formats.inputs.devices import DeviceReader
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.device_state import DeviceState
+from lossless.model.fabric.state.namespaces import namespaces_of
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.run import Verdicts
     from lossless.checks.rules.registry import Codes
     from lossless.formats.inputs.captures import CapturedDevice
+    from lossless.ground.documents.document import Document
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Link, Switch
 
@@ -35,7 +38,8 @@ def verified(
     devices: Sequence[RunningDevice], chosen: Codes | None = None, links: tuple[Link, ...] = ()
 ) -> Verdicts:
     """Return what rules say of devices that run."""
-    alone = [run(device, rules_for("running device", chosen=chosen), "intent") for device in devices]
+    rules = rules_for("running device", chosen=chosen)
+    alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
     fabric = RunningFabric(tuple(devices), links)
     return together([*alone, run(fabric, rules_for("running fabric", chosen=chosen), "intent")])
 
@@ -48,21 +52,25 @@ def running_devices(
 ) -> tuple[RunningDevice, ...]:
     """Return devices as rules see them; ``earlier`` are captures of the same devices at an earlier time."""
     before = {device.name: DeviceState(device.name, device.captures) for device in earlier}
-    return tuple(
-        RunningDevice(
-            DeviceState(device.name, device.captures),
-            _configured(device, intended, reader),
-            intended.switches.get(device.name),
-            intended.hosts.get(device.name),
-            before.get(device.name),
-        )
-        for device in captured
-    )
+    return tuple(_running(device, before.get(device.name), intended, reader) for device in captured)
 
 
-def _configured(device: CapturedDevice, intended: Intended, reader: DeviceReader) -> Device | None:
-    """Return the configuration of a device, None where no file holds it, or its hardware profile is unreadable."""
-    if device.configuration is None:
-        return None
-    tables, _, fabric = reader.read(device.configuration)
-    return Device(tables, View(fabric), intended.switches.get(device.name)) if fabric is not None else None
+def _running(
+    device: CapturedDevice, before: DeviceState | None, intended: Intended, reader: DeviceReader
+) -> RunningDevice:
+    state, switch = DeviceState(device.name, device.captures), intended.switches.get(device.name)
+    configured = {
+        namespace: made
+        for namespace, document in device.configurations.items()
+        if (made := _configured(document, switch, reader)) is not None
+    }
+    asics = asics_of(state, before, configured, switch) if len(namespaces_of(state)) > 1 else ()
+    # Of a switch with one ASIC, the configuration of the ASIC has the ports.
+    own = next((made for namespace, made in configured.items() if namespace), configured.get(None))
+    return RunningDevice(state, own, switch, intended.hosts.get(device.name), before, asics)
+
+
+def _configured(document: Document, intended: Switch | None, reader: DeviceReader) -> Device | None:
+    """Return the device that a configuration makes, None where its hardware profile is unreadable."""
+    tables, _, fabric = reader.read(document)
+    return Device(tables, View(fabric), intended) if fabric is not None else None

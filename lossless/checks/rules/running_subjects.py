@@ -31,6 +31,8 @@ class RunningDevice:
 
     ``configured`` is None where no capture holds the configuration, ``intended`` and ``intended_host`` where no intent
     names the device. ``before`` is the same device at an earlier time, None where no capture of it was named.
+    ``asics`` are the ASICs of a switch that has several, each as a device of its own; rules of one device are given
+    these, those of a whole fabric the switch.
     """
 
     def __init__(
@@ -40,12 +42,14 @@ class RunningDevice:
         intended: Switch | None = None,
         intended_host: HostQos | None = None,
         before: DeviceState | None = None,
+        asics: tuple[RunningDevice, ...] = (),
     ) -> None:
         self.state = state
         self.configured = configured
         self.intended = intended
         self.intended_host = intended_host
         self.before = before
+        self.asics = asics
 
     @property
     def name(self) -> str:
@@ -60,6 +64,8 @@ class RunningDevice:
     @cached_property
     def ports(self) -> Mapping[str, Port]:
         """Its ports by name; empty where neither a configuration nor an intent says which it has."""
+        if self.asics:
+            return {name: port for asic in self.asics for name, port in asic.ports.items()}
         return {port.name: port for port in self.switch.ports} if self.switch is not None else {}
 
     @cached_property

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
-from lossless.formats.inputs.collect import devices_in
-from lossless.formats.inputs.discover import is_skipped
+from lossless.formats.inputs.capture_places import device_by_name, files_at, namespace_by_name, refusal
+from lossless.formats.sonic.read.forms import HOST, devices_of
+from lossless.formats.sonic.state.dumps import NAMESPACE
+from lossless.formats.sonic.state.snapshot import configurations_in, is_snapshot
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Span
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load_text
+from lossless.ground.documents.json.document import load_json
 from lossless.ground.documents.text import decode, read_bytes
 
 if TYPE_CHECKING:
@@ -32,11 +36,11 @@ class CaptureDocument:
         self.file = file
         self.text = text
         self._lines = text.split("\n")
-        self._document: Document | None = None
+        self._documents: tuple[Document, ...] | None = None
 
-    def configured_by(self, configuration: Document) -> None:
-        """Find keys of a configuration where they stand in this text, which is no JSON."""
-        self._document = configuration
+    def configured_by(self, *configurations: Document) -> None:
+        """Find keys of configurations where they stand in this text, which is no JSON."""
+        self._documents = configurations
 
     def locate_many(self, paths: Iterable[Path], mark: Literal["value", "key"] = "value") -> dict[Path, Span]:
         """Return the span of every path."""
@@ -47,8 +51,7 @@ class CaptureDocument:
         line = next((part for part in path[:2] if isinstance(part, int)), None)
         if line is not None:
             return 0 < line <= len(self._lines)
-        document = self._whole()
-        return document is not None and document.exists(path)
+        return any(document.exists(path) for document in self._whole())
 
     def line_text(self, number: int) -> str:
         """Return a line, counted from 1."""
@@ -59,26 +62,32 @@ class CaptureDocument:
         if line is not None:
             end = len(self.line_text(line).rstrip()) + 1
             return Span(line, 1, line, max(end, 2))
-        document = self._whole()
+        documents = self._whole()
+        document = next((own for own in documents if own.exists(path)), next(iter(documents), None))
         return document.locate(path, mark) if document is not None else Span(1, 1, 1, 2)
 
-    def _whole(self) -> Document | None:
-        if self._document is None:
+    def _whole(self) -> tuple[Document, ...]:
+        if self._documents is None:
             try:
                 is_yaml = self.file.lower().endswith((".yaml", ".yml"))
                 name = self.file if is_yaml else f"{self.file}.json"
-                self._document = load_text(self.text, name, lists=not is_yaml)
+                self._documents = (load_text(self.text, name, lists=not is_yaml),)
             except InputError:
-                return None
-        return self._document
+                self._documents = ()
+        return self._documents
 
 
 class CapturedDevice(NamedTuple):
-    """What files say of one device: captures, and its configuration, None where no file holds it."""
+    """What files say of one device: captures, and its configurations by namespace, None for that of no ASIC."""
 
     name: str
     captures: tuple[StateCapture, ...]
-    configuration: Document | None
+    configurations: Mapping[str | None, Document]
+
+    @property
+    def configuration(self) -> Document | None:
+        """Its only configuration; None where no file holds it, or several ASICs have one each."""
+        return next(iter(self.configurations.values())) if len(self.configurations) == 1 else None
 
 
 class CaptureInputs(NamedTuple):
@@ -96,13 +105,17 @@ class _ReadFile(NamedTuple):
     document: CaptureDocument
     captures: tuple[StateCapture, ...] = ()
     intent: Document | None = None
-    configuration: Document | None = None
+    configurations: Mapping[str | None, Document] = MappingProxyType({})
 
 
 def gather_captures(paths: Sequence[str | os.PathLike[str]]) -> CaptureInputs:
     """Return what lies at some paths; a file that is named and not understood is a problem."""
     problems: list[Problem] = []
-    read = [file for path, named in _files(paths) if (file := _read(path, problems, named=named)) is not None]
+    read = [
+        file
+        for path, expected in files_at(paths)
+        if (file := _read(path, problems, expected=expected)) is not None
+    ]
     problems += [problem for file in read for capture in file.captures for problem in capture.problems]
     return CaptureInputs(
         tuple(_devices(read)),
@@ -112,36 +125,17 @@ def gather_captures(paths: Sequence[str | os.PathLike[str]]) -> CaptureInputs:
     )
 
 
-def _files(paths: Sequence[str | os.PathLike[str]]) -> Iterator[tuple[str, bool]]:
-    """Yield the files at some paths, each once, with whether it is named."""
-    seen: set[str] = set()
-    for path in [os.fspath(path) for path in paths]:
-        named = not os.path.isdir(path)
-        for file in [path] if named else _below(path):
-            identity = os.path.realpath(file)
-            if identity not in seen:
-                seen.add(identity)
-                yield file, named
-
-
-def _below(folder: str) -> Iterator[str]:
-    for root, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not is_skipped(name))
-        for name in sorted(files):
-            file = os.path.join(root, name)
-            if not name.startswith(".") and os.path.isfile(file):
-                yield file
-
-
-def _read(file: str, problems: list[Problem], *, named: bool) -> _ReadFile | None:
-    """Read one file; what is none of ours is a problem only where it is named."""
+def _read(file: str, problems: list[Problem], *, expected: bool) -> _ReadFile | None:
+    """Read one file; what is none of ours is a problem only where it is expected to be."""
     try:
-        read = _read_text(decode(read_bytes(file), file), file)
+        raw = read_bytes(file)
+        why = refusal(raw)
+        read = _read_text(decode(raw, file), file) if why is None else None
     except InputError as error:
-        problems.extend(error.problems if named else ())
+        problems.extend(error.problems if expected else ())
         return None
-    if read is None and named:
-        problems.append(Problem(file, None, None, _UNKNOWN))
+    if read is None and expected:
+        problems.append(Problem(file, None, None, why or _UNKNOWN))
     return read
 
 
@@ -153,10 +147,29 @@ def _read_text(text: str, file: str) -> _ReadFile | None:
     captures = _captures(text, file)
     if captures is None:
         return None
-    configuration = _configuration(text, file, captures)
-    if configuration is not None and not _is_json(file):
-        document.configured_by(configuration)
-    return _ReadFile(document, captures, configuration=configuration)
+    configurations = _configurations(text, file, captures)
+    if is_snapshot(text):
+        document.configured_by(*configurations.values())
+    return _ReadFile(document, _of_namespace(captures, file), configurations=configurations)
+
+
+def _of_namespace(captures: Sequence[StateCapture], file: str) -> tuple[StateCapture, ...]:
+    """Return captures with the namespace that the name of their file says, where they themselves say none."""
+    namespace = namespace_by_name(file)
+    if namespace is None:
+        return tuple(captures)
+    prefix = (("namespace", namespace),)
+    return tuple(
+        capture._replace(
+            readings=tuple(
+                reading
+                if reading.identity[:1] and reading.identity[0][0] == "namespace"
+                else reading._replace(identity=(*prefix, *reading.identity))
+                for reading in capture.readings
+            )
+        )
+        for capture in captures
+    )
 
 
 def _captures(text: str, file: str) -> tuple[StateCapture, ...] | None:
@@ -173,22 +186,35 @@ def _captures(text: str, file: str) -> tuple[StateCapture, ...] | None:
     return None
 
 
-def _configuration(text: str, file: str, captures: Sequence[StateCapture]) -> Document | None:
-    """Return the configuration of one switch that a file holds."""
-    from lossless.formats.sonic.state.snapshot import configuration_in, is_snapshot
-
+def _configurations(text: str, file: str, captures: Sequence[StateCapture]) -> Mapping[str | None, Document]:
+    """Return the configurations that a file holds, by namespace: that of the switch, or of its host and each ASIC."""
     if all(capture.form != _CONFIG for capture in captures):
-        return None
+        return {}
     if is_snapshot(text):
-        return configuration_in(text, file)
-    if not _is_json(file):
+        return configurations_in(text, file)
+    try:
+        documents = devices_of(load_json(text, file, lists=True))
+    except InputError:
+        return {}
+    by_namespace = grouped((_namespace(document), document) for document in documents)
+    # Several of one namespace are of several switches, which no one device has.
+    return {name: same[0] for name, same in by_namespace.items()} if _are_one(by_namespace) else {}
+
+
+def _are_one(by_namespace: Mapping[str | None, Sequence[Document]]) -> bool:
+    return all(len(same) == 1 for same in by_namespace.values())
+
+
+def _namespace(document: Document) -> str | None:
+    """Return the namespace of a configuration: its section's in the file, its own, or that of the file's name."""
+    section = str(next(iter(document.part.layout.root), "")) if document.part else ""
+    if section == HOST:
         return None
-    documents = devices_in(load_text(text, file, lists=True)).documents
-    return documents[0] if len(documents) == 1 else None
-
-
-def _is_json(file: str) -> bool:
-    return file.lower().endswith(".json")
+    rows = document.data.get("DEVICE_METADATA")
+    row = rows.get(HOST) if isinstance(rows, dict) else None
+    own = row.get("asic_name") if isinstance(row, dict) else None
+    names = (section, own if isinstance(own, str) else "")
+    return next(filter(NAMESPACE.fullmatch, names), None) or namespace_by_name(document.file)
 
 
 def _devices(files: Sequence[_ReadFile]) -> Iterator[CapturedDevice]:
@@ -202,8 +228,11 @@ def _devices(files: Sequence[_ReadFile]) -> Iterator[CapturedDevice]:
         for capture in file.captures
     )
     for name, pairs in by_device.items():
-        configurations = [file.configuration for file, _ in pairs if file.configuration is not None]
-        yield CapturedDevice(name, tuple(capture for _, capture in pairs), next(iter(configurations), None))
+        configurations: dict[str | None, Document] = {}
+        for file, _ in pairs:
+            for namespace, document in file.configurations.items():
+                configurations.setdefault(namespace, document)
+        yield CapturedDevice(name, tuple(capture for _, capture in pairs), configurations)
 
 
 def _named(files: Sequence[_ReadFile]) -> str | None:
@@ -213,4 +242,4 @@ def _named(files: Sequence[_ReadFile]) -> str | None:
 
 def _name_of(file: _ReadFile, names: Mapping[str, str | None]) -> str:
     folder = os.path.dirname(file.document.file)
-    return names[folder] or os.path.basename(os.path.abspath(folder))
+    return names[folder] or device_by_name(folder)

@@ -56,6 +56,16 @@ def reasons(report: Report, code: str) -> list[str]:
     return [item.reason for item in report.not_checked if item.code == code]
 
 
+def rows_of(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return tables as the rows of CONFIG_DB."""
+    return {f"{table}|{key}": row for table, rows in tables.items() for key, row in rows.items()}
+
+
+def dumped(rows: Mapping[str, Any]) -> dict[str, Any]:
+    """Return rows as ``sonic-db-dump -y`` prints them."""
+    return {key: {"type": "hash", "value": row, "ttl": -1, "expireat": 1.5} for key, row in rows.items()}
+
+
 def watchdog(records: Iterable[Mapping[str, Any]]) -> str:
     """Return what ``show pfcwd stats`` prints of some queues."""
     lines = [

@@ -100,11 +100,14 @@ def snapshot_of(text: str, file: str) -> SwitchSnapshot:
     )
 
 
-def configuration_in(text: str, file: str) -> Document | None:
-    """Return the CONFIG_DB in a snapshot of a switch; None where it has none, or several ASICs have one each."""
+def configurations_in(text: str, file: str) -> dict[str | None, Document]:
+    """Return the CONFIG_DB of each namespace in a snapshot of a switch."""
     rows = [row for row in snapshot_of(text, file).rows if row.database == "CONFIG_DB"]
-    if len({row.namespace for row in rows}) != 1:
-        return None
+    by_namespace = grouped((row.namespace, row) for row in rows)
+    return {namespace: _configuration(own, text, file) for namespace, own in by_namespace.items()}
+
+
+def _configuration(rows: Sequence[SnapshotRow], text: str, file: str) -> Document:
     data: dict[str, dict[str, dict[str, Any]]] = {}
     lines: dict[Path, int] = {}
     for row in rows:

@@ -136,10 +136,14 @@ def test_its_configuration_is_checked_and_placed_where_it_is_in_the_text(
     assert span.line == TEXT.splitlines().index(line) + 2
 
 
-def test_several_configurations_are_that_of_no_one_switch(tmp_path: Path) -> None:
+def test_each_asic_has_its_own_configuration(tmp_path: Path) -> None:
     file = tmp_path / "leaf1.txt"
     file.write_text(
         TEXT.replace("cli CONFIG_DB HGETALL 'PFC_WD|Eth", "cli -n asic0 CONFIG_DB HGETALL 'PFC_WD|Eth")
     )
     (device,) = gather_captures([file]).devices
     assert device.configuration is None
+    assert {namespace: [*own.data] for namespace, own in device.configurations.items()} == {
+        None: ["DEVICE_METADATA"],
+        "asic0": ["PFC_WD"],
+    }

@@ -1,0 +1,81 @@
+"""The state of a switch with several ASICs, one for each: SONiC keeps the databases of every ASIC in a namespace.
+
+Commands may print ports of all ASICs in one table, without their namespaces. Such a value is of the ASIC that alone
+has a port of that name; what is of no port, as a setting of counterpoll, is of all. A row of a database of the host
+is of no ASIC.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.grouping import grouped
+from lossless.model.fabric.state.device_state import DeviceState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from lossless.model.fabric.state.readings import StateCapture, StateReading
+
+HOST = None
+"""The namespace that is none: what is of no ASIC."""
+
+
+def namespaces_of(state: DeviceState) -> tuple[str, ...]:
+    """Return the namespaces that a state has values of, in their order."""
+    names = (_part(reading, "namespace") for capture in state.captures for reading in capture.readings)
+    return tuple(dict.fromkeys(name for name in names if name is not None))
+
+
+def state_of_each(
+    state: DeviceState, configured: Mapping[str | None, Iterable[str]]
+) -> Mapping[str | None, DeviceState]:
+    """Return the state of each ASIC, and of the host; ``configured`` are the ports that their configurations have."""
+    names = (HOST, *namespaces_of(state))
+    owners = _owners(state, configured)
+    captures: dict[str | None, list[StateCapture]] = {name: [] for name in names}
+    for capture in state.captures:
+        pairs = ((name, reading) for reading in capture.readings for name in _homes(reading, names, owners))
+        for name, readings in grouped(pairs).items():
+            captures[name].append(capture._replace(readings=tuple(readings)))
+    return {
+        name: DeviceState(f"{state.name}:{name}" if name else state.name, own)
+        for name, own in captures.items()
+    }
+
+
+def _owners(state: DeviceState, configured: Mapping[str | None, Iterable[str]]) -> Mapping[str, set[str]]:
+    """Return the namespaces in which a port of each name is."""
+    owners: dict[str, set[str]] = {}
+    for name, port in (
+        *_named_ports(state),
+        *((n, port) for n, ports in configured.items() for port in ports),
+    ):
+        if name is not None:
+            owners.setdefault(port, set()).add(name)
+    return owners
+
+
+def _named_ports(state: DeviceState) -> Iterator[tuple[str | None, str]]:
+    for capture in state.captures:
+        for reading in capture.readings:
+            port = _part(reading, "port")
+            if port is not None:
+                yield _part(reading, "namespace"), port
+
+
+def _homes(
+    reading: StateReading, names: tuple[str | None, ...], owners: Mapping[str, set[str]]
+) -> tuple[str | None, ...]:
+    """Return the namespaces that a value is of."""
+    namespace, port = _part(reading, "namespace"), _part(reading, "port")
+    if namespace is not None:
+        return (namespace,)
+    if port is not None:
+        own = owners.get(port, set())
+        return tuple(own) if len(own) == 1 else (HOST,)
+    return (HOST,) if _part(reading, "table") is not None else names
+
+
+def _part(reading: StateReading, kind: str) -> str | None:
+    return next((name for own, name in reading.identity if own == kind), None)
