@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import json
-import shlex
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.state.captures import read_capture
 from lossless.ground.basics.data_files import data_dir
 from lossless.model.fabric.state.readings import StateCapture
-from tests.formats.sonic.state.fake_databases import NUMBERS
+from tests.formats.sonic.state.fake_databases import HOST_PORT, NUMBERS, FakeServers, tool_script
+
+if TYPE_CHECKING:
+    from tests.formats.sonic.state.fake_databases import Trouble
 
 COLLECTOR = Path(data_dir("templates"), "sonic/collect/lossless-collect-switch.sh")
 DATABASES = tuple(NUMBERS)
-HOST_PORT = 6379
-_FAKE = Path(__file__).with_name("fake_databases.py")
 Databases = dict[str, dict[str, Any]]
 """Rows by database and key."""
 
@@ -58,18 +57,15 @@ class FakeSwitch:
         self.folder = folder
         by_port = {HOST_PORT: host, **{HOST_PORT + 1 + number: rows for number, rows in enumerate(asics)}}
         data = {port: {NUMBERS[name]: rows for name, rows in own.items()} for port, own in by_port.items()}
+        self._servers = FakeServers(folder / "servers", data)
         (folder / "bin").mkdir()
-        (folder / "databases.json").write_text(json.dumps(data))
-        (folder / "calls").touch()
-        self.trouble({})
         for number, port in enumerate(by_port):
             run = folder / "run" / f"redis{number - 1 if number else ''}" / "sonic-db"
             run.mkdir(parents=True)
             (run / "database_config.json").write_text(layout("127.0.0.1", port))
         self.tool("hostname", "echo leaf1")
         for tool in tools.split():
-            words = [sys.executable, "-IS", str(_FAKE), str(folder), tool]
-            self.tool(tool, f'exec {shlex.join(words)} "$@"')
+            self.tool(tool, tool_script(self._servers.folder))
 
     def tool(self, name: str, body: str) -> None:
         """Put a tool before those of this machine."""
@@ -77,17 +73,19 @@ class FakeSwitch:
         path.write_text(f"#!/bin/sh\n{body}\n")
         path.chmod(0o755)
 
-    def trouble(self, trouble: dict[str, dict[str, float]]) -> None:
+    def trouble(self, trouble: Trouble) -> None:
         """Say what goes wrong, by a pattern of ``PORT NUMBER COMMAND``."""
-        (self.folder / "trouble.json").write_text(json.dumps(trouble))
+        self._servers.trouble = trouble
 
     def calls(self) -> list[str]:
         """Return what was asked: port, number of the database, command."""
-        return (self.folder / "calls").read_text().splitlines()
+        return self._servers.calls
 
     def collect(self, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run the collector as ``ssh leaf1 sh -s < script`` does."""
-        return collect(self.folder / "run", f"{self.folder / 'bin'}:/usr/bin:/bin", *arguments, **variables)
+        path = f"{self.folder / 'bin'}:/usr/bin:/bin"
+        with self._servers.running():
+            return collect(self.folder / "run", path, *arguments, **variables)
 
     def captures(self, **variables: str) -> tuple[StateCapture, ...]:
         """Return what the collector's snapshot says."""

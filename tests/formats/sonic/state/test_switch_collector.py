@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -21,11 +21,10 @@ from lossless.formats.sonic.state.captures import read_capture
 from lossless.formats.sonic.state.objects import map_kind
 from lossless.interfaces.api.collector import collector
 from lossless.model.fabric.state.readings import StateCapture, StateReading
-from tests.formats.sonic.state.fake_databases import NUMBERS
+from tests.formats.sonic.state.fake_databases import HOST_PORT, NUMBERS
 from tests.formats.sonic.state.state_texts import COUNTERS
 from tests.formats.sonic.state.switch_collecting import (
     COLLECTOR,
-    HOST_PORT,
     Databases,
     FakeSwitch,
     captures_of,
@@ -73,6 +72,48 @@ SECRETS: Databases = {
     },
 }
 """A switch with a password in every other table."""
+
+
+STRANGE = 'a "b" \\c\\ \n==> end\té'
+PECULIAR: Databases = {
+    "CONFIG_DB": {
+        **{f"{table}|a": {"b": "c"} for table in READ_TABLES - {"DEVICE_METADATA"}},
+        "PORT|Ethernet0": "no hash",
+        "PORT|Ethernet4": {"description": STRANGE, "alias": "==> whole"},
+        "PORT|Ethernet8": "no",
+        'PORT|a"b': {"mtu": "1"},
+        "PORT|a b": {"mtu": "1"},
+    },
+    "COUNTERS_DB": COUNTERS,
+}
+"""A switch with a row of every table, with values, keys and kinds of rows that are in no other."""
+
+
+class TakenSnapshot(NamedTuple):
+    """A snapshot of the peculiar switch, and the times between which it was taken."""
+
+    text: str
+    captures: tuple[StateCapture, ...]
+    begun: float
+    done: float
+
+    @property
+    def rows(self) -> dict[str, dict[str, object]]:
+        """What its rows of CONFIG_DB say, by their keys."""
+        rows: dict[str, dict[str, object]] = {}
+        for capture, reading in _pairs(self.captures):
+            if capture.form == "CONFIG_DB":
+                own = dict(reading.identity)
+                rows.setdefault(f"{own['table']}|{own['key']}", {})[reading.name] = reading.value
+        return rows
+
+
+@pytest.fixture(scope="module")
+def peculiar(tmp_path_factory: pytest.TempPathFactory) -> TakenSnapshot:
+    switch = FakeSwitch(tmp_path_factory.mktemp("peculiar"), PECULIAR)
+    begun = time.time()
+    text = switch.collect().stdout
+    return TakenSnapshot(text, captures_of(text), begun, time.time())
 
 
 @pytest.fixture
@@ -159,19 +200,25 @@ def _pairs(captures: tuple[StateCapture, ...]) -> Iterator[tuple[StateCapture, S
     return ((capture, reading) for capture in captures for reading in capture.readings)
 
 
-def test_it_says_of_which_switch_and_when_it_is(tmp_path: Path) -> None:
-    before = int(time.time())
-    captures = FakeSwitch(tmp_path, {"COUNTERS_DB": COUNTERS}).captures()
-    (taken,) = {capture.taken_at for capture in captures}
+def test_it_says_of_which_switch_and_when_it_is(peculiar: TakenSnapshot) -> None:
+    (taken,) = {capture.taken_at for capture in peculiar.captures}
     assert taken is not None
-    assert before <= taken <= time.time()
-    assert {capture.device for capture in captures} == {"leaf1"}
+    assert int(peculiar.begun) <= taken <= peculiar.done
+    assert {capture.device for capture in peculiar.captures} == {"leaf1"}
 
 
-@pytest.mark.parametrize("tool", ["redis-cli", "sonic-db-cli"])
-def test_nothing_secret_is_asked_for_and_nothing_is_written(tool: str, tmp_path: Path) -> None:
-    switch = FakeSwitch(tmp_path, SECRETS, tools=tool)
+ROW_BY_ROW = (
+    "lossless-collect-switch: redis-cli does not reach 127.0.0.1:6379; sonic-db-cli reads row by row\n"
+)
+
+
+@pytest.mark.parametrize("reaches", [True, False], ids=["redis-cli", "sonic-db-cli"])
+def test_nothing_secret_is_asked_for_and_nothing_is_written(reaches: bool, tmp_path: Path) -> None:
+    """Where redis-cli reaches nothing, sonic-db-cli is asked row by row, and all is the same."""
+    switch = FakeSwitch(tmp_path, SECRETS, tools="sonic-db-cli redis-cli")
+    switch.trouble({} if reaches else {f"{HOST_PORT} 4 PING": {"status": 1}})
     done = switch.collect()
+    assert done.stderr == ("" if reaches else ROW_BY_ROW)
     assert "s3cret" not in done.stdout
     secret = [
         (NUMBERS[name], key) for name, rows in SECRETS.items() for key in rows if "s3cret" in str(rows[key])
@@ -189,12 +236,9 @@ def test_nothing_secret_is_asked_for_and_nothing_is_written(tool: str, tmp_path:
     assert said_by(captures_of(done.stdout)) == expected(SECRETS)
 
 
-def test_every_table_that_lint_reads_is_in_a_snapshot(tmp_path: Path) -> None:
-    rows = {f"{table}|a": {"b": "c"} for table in READ_TABLES - {"DEVICE_METADATA"}}
-    captures = FakeSwitch(tmp_path, {"CONFIG_DB": rows}).captures()
-    assert {dict(reading.identity)["table"] for _, reading in _pairs(captures)} == READ_TABLES - {
-        "DEVICE_METADATA"
-    }
+def test_every_table_that_lint_reads_is_in_a_snapshot(peculiar: TakenSnapshot) -> None:
+    tables = {key.partition("|")[0] for key in peculiar.rows}
+    assert tables == READ_TABLES - {"DEVICE_METADATA"}
 
 
 def test_a_server_that_hangs_costs_its_asic_and_no_other(tmp_path: Path) -> None:
@@ -223,34 +267,26 @@ def test_a_server_that_hangs_costs_its_asic_and_no_other(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("where", "lost"),
+    "where",
     [
-        ("6379 4 KEYS PFC_WD*", {"CONFIG_DB"}),
-        ("6379 0 SCAN *", {"APPL_DB"}),
-        ("6379 6 HGETALL *", {"STATE_DB"}),
-        ("6379 2 HGETALL COUNTERS_QUEUE_NAME_MAP", {"COUNTERS_DB"}),
+        {"COUNTERS_DB": "6379 2 HGETALL COUNTERS_QUEUE_NAME_MAP", "STATE_DB": "6379 6 HGETALL *"},
+        {"CONFIG_DB": "6379 4 KEYS PFC_WD*", "APPL_DB": "6379 0 SCAN *"},
     ],
+    ids=["rows", "keys"],
 )
-def test_a_connection_that_ends_leaves_the_other_databases(
-    where: str, lost: set[str], tmp_path: Path
-) -> None:
+def test_a_connection_that_ends_leaves_the_other_databases(where: dict[str, str], tmp_path: Path) -> None:
     switch = FakeSwitch(tmp_path, SECRETS)
-    switch.trouble({where: {"status": 1}})
+    switch.trouble({pattern: {"status": 1} for pattern in where.values()})
     captures = switch.captures()
-    assert captures[0].notes == (f"not read: {next(iter(lost))}: the connection failed, or ended early",)
-    others = {reading for reading in expected(SECRETS) if reading[0] not in lost}
-    assert others == {reading for reading in said_by(captures) if reading[0] not in lost}
-
-
-def test_sonic_db_cli_is_asked_row_by_row_where_redis_cli_reaches_nothing(tmp_path: Path) -> None:
-    switch = FakeSwitch(tmp_path, SECRETS, tools="sonic-db-cli redis-cli")
-    switch.trouble({f"{HOST_PORT} 4 PING": {"status": 1}})
-    done = switch.collect()
-    assert done.stderr == (
-        "lossless-collect-switch: redis-cli does not reach 127.0.0.1:6379; sonic-db-cli reads row by row\n"
+    assert captures[0].notes == tuple(
+        f"not read: {lost}: the connection failed, or ended early" for lost in where
     )
-    assert said_by(captures_of(done.stdout)) == expected(SECRETS)
-    late = captures_of(switch.collect(LOSSLESS_ROWS_LIMIT_S="0").stdout)
+    others = {reading for reading in expected(SECRETS) if reading[0] not in where}
+    assert others == {reading for reading in said_by(captures) if reading[0] not in where}
+
+
+def test_sonic_db_cli_is_asked_no_longer_than_its_time(tmp_path: Path) -> None:
+    late = FakeSwitch(tmp_path, SECRETS, tools="sonic-db-cli").captures(LOSSLESS_ROWS_LIMIT_S="0")
     assert (
         "not read: COUNTERS_DB: not all of it: 0 s are over, and sonic-db-cli reads row by row"
         in late[0].notes
@@ -277,35 +313,18 @@ def test_a_machine_that_is_no_switch_gets_no_snapshot(tmp_path: Path) -> None:
     assert "no SONiC switch, or no permission" in done.stderr
 
 
-def test_values_are_read_as_they_are_stored_and_strange_keys_are_left(tmp_path: Path) -> None:
-    strange = 'a "b" \\c\\ \n==> end\té'
-    rows = {
-        "PORT|Ethernet4": {"description": strange, "alias": "==> whole"},
-        'PORT|a"b': {"mtu": "1"},
-        "PORT|a b": {"mtu": "1"},
-    }
-    captures = FakeSwitch(tmp_path, {"CONFIG_DB": rows}).captures()
-    assert {reading.name: reading.value for _, reading in _pairs(captures)} == {
-        "description": strange,
-        "alias": "==> whole",
-    }
-    assert captures[0].notes == ()
+def test_values_are_read_as_they_are_stored_and_strange_keys_are_left(peculiar: TakenSnapshot) -> None:
+    assert peculiar.rows["PORT|Ethernet4"] == {"description": STRANGE, "alias": "==> whole"}
+    assert {key for key in peculiar.rows if key.startswith("PORT|")} == {"PORT|Ethernet4", "PORT|a"}
+    assert peculiar.captures[0].notes == ()
 
 
-def test_an_answer_that_is_an_error_is_located_and_said_once(tmp_path: Path) -> None:
-    rows: dict[str, Any] = {
-        "PORT|Ethernet0": "no hash",
-        "PORT|Ethernet4": {"mtu": "9100"},
-        "PORT|Ethernet8": "no",
-    }
-    done = FakeSwitch(tmp_path, {"CONFIG_DB": rows}).collect()
-    captures = captures_of(done.stdout)
-    line = done.stdout.splitlines().index("==> sonic-db-cli CONFIG_DB HGETALL 'PORT|Ethernet0'") + 2
+def test_an_answer_that_is_an_error_is_located_and_said_once(peculiar: TakenSnapshot) -> None:
+    line = peculiar.text.splitlines().index("==> sonic-db-cli CONFIG_DB HGETALL 'PORT|Ethernet0'") + 2
     says = (
         "CONFIG_DB answers with an error: WRONGTYPE Operation against a key holding the wrong kind of value"
     )
-    assert problems_of(captures) == [(line, says)]
-    assert [reading.value for _, reading in _pairs(captures)] == [9100]
+    assert problems_of(peculiar.captures) == [(line, says)]
 
 
 @pytest.fixture(scope="module")
