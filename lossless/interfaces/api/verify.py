@@ -9,11 +9,11 @@ from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.report import Report
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     from lossless.checks.lint.running import Intended
-    from lossless.formats.inputs.captures import CaptureInputs
+    from lossless.formats.inputs.captures import CapturedDevice, CaptureInputs
 
 
 def verify(
@@ -34,6 +34,7 @@ def verify(
     inputs, earlier = gather_captures(paths), gather_captures(since)
     errors: list[Problem] = [*inputs.problems, *earlier.problems]
     errors += _without_captures(paths, inputs) + (_without_captures(since, earlier) if since else [])
+    errors += _out_of_order(inputs.devices, earlier.devices)
     intended = _intended(inputs, options, errors)
     reader = DeviceReader(options.profile_dirs, options.rdma_dscps)
     chosen = codes_chosen(RuleChoice(options.select, options.ignore))
@@ -55,6 +56,19 @@ def _without_captures(paths: Sequence[str | PathLike[str]], inputs: CaptureInput
         return []
     where = ", ".join(map(str, paths))
     return [Problem(where, None, None, "no capture of running state here, and so nothing to verify")]
+
+
+def _out_of_order(now: Sequence[CapturedDevice], earlier: Sequence[CapturedDevice]) -> Iterator[Problem]:
+    """Yield devices of which the capture at an earlier time was taken later, by their own clocks."""
+    times = {device.name: device.taken_at for device in now}
+    for device in earlier:
+        then, later = device.taken_at, times.get(device.name)
+        if then is not None and later is not None and then > later:
+            message = (
+                f"this capture of {device.name} is named as the earlier one and was taken {then - later:,} s after "
+                "the other: they are swapped, or the clock was set back between them"
+            )
+            yield Problem(device.captures[0].file, None, None, message)
 
 
 def _intended(inputs: CaptureInputs, options: Options, errors: list[Problem]) -> Intended:

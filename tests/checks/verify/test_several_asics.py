@@ -128,6 +128,18 @@ def test_what_happened_between_captures_is_counted_for_each_asic(tmp_path: Path)
     )
 
 
+def test_captures_that_are_swapped_are_named(tmp_path: Path) -> None:
+    asics, early = (asic(0), asic(1)), "# taken 1758000000 UTC"
+    now, before = (snapshot(asics, (drops("Ethernet0", n), drops("Ethernet0", n))) for n in (5, 7))
+    now = {name: text.replace("# switch leaf1", f"# switch leaf1\n{early}") for name, text in now.items()}
+    before = {
+        name: text.replace("# switch", "# taken 1758000090 UTC\n# switch") for name, text in before.items()
+    }
+    (problem,) = report_on(tmp_path, now, before).errors
+    assert "named as the earlier one and was taken 90 s after the other" in problem.message
+    assert report_on(tmp_path / "right", before, now).errors == ()
+
+
 def test_a_table_of_all_asics_is_of_the_one_that_has_the_port(tmp_path: Path) -> None:
     files = {
         **sections(ASICS, ()),

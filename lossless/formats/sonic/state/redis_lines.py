@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.state.commands import command_of
@@ -47,7 +48,7 @@ def dumps_in_transcript(text: str) -> tuple[Dump, ...]:
 def _answers(lines: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
     """Yield each command of a transcript with its line and the lines of its answer."""
     starts = [at for at, line in enumerate(lines) if command_of(line)]
-    for at, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for at, end in pairwise([*starts, len(lines)]):
         command = command_of(lines[at])
         if command is not None:
             yield at + 1, command.text, [line for line in lines[at + 1 : end] if line.strip()]

@@ -121,6 +121,10 @@ def test_hashes_in_a_transcript_are_rows() -> None:
     assert value(text, "pfc_rx", port="Ethernet0", priority="3") == 77
 
 
+def test_a_text_that_only_speaks_of_hashes_is_not_ours() -> None:
+    assert read_capture("Then call redis-cli -n 2 hgetall COUNTERS_PORT_NAME_MAP.\n", "letter") is None
+
+
 def test_other_json_is_not_ours() -> None:
     assert read_capture(dump({"queue_pair": [{"spec": {"id": "1"}}]}), "x") is None
     assert read_capture(dump([1, 2, {"a": {"b": "c"}}]), "x") is None
