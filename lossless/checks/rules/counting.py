@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.state.watermarks import MULTICAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
 
-MULTICAST = "MC"
 _GROUPS = {
     ("pfc_rx", "priority"): "PORT",
     ("pfc_tx", "priority"): "PORT",
@@ -30,6 +30,8 @@ _GROUPS = {
     ("dropped_packets", "queue"): "QUEUE",
     ("dropped_packets", "pg"): "PG_DROP",
     ("shared_watermark_bytes", "queue"): "QUEUE_WATERMARK",
+    ("shared_watermark_bytes", "pg"): "PG_WATERMARK",
+    ("xoff_room_watermark_bytes", "pg"): "PG_WATERMARK",
     ("ecn_marked_packets", "queue"): "WRED_ECN_QUEUE",
     ("wred_dropped_packets", "queue"): "WRED_ECN_QUEUE",
     ("pfcwd_detected", "queue"): "PFCWD",
@@ -80,9 +82,9 @@ def each(state: DeviceState, name: str, *kinds: str) -> Iterator[PlacedReading]:
 def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count | MissingInput:
     """Return what a counter has counted; ``kinds`` are the parts of what it is of that name it."""
     name, value = placed.reading.name, placed.number
-    group = _GROUPS.get((name, kinds[-1]))
-    if group is not None and is_off(device.state, group):
-        return MissingInput(f"counter group {group} is off: its counters do not move")
+    standing = stands_still(device.state, name, kinds[-1] if kinds else "")
+    if standing is not None:
+        return standing
     if value is None:
         return MissingInput(f"the captures do not say the value of {placed.reading.heading or name}")
     if device.before is None:
@@ -91,6 +93,14 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
     if earlier is None or earlier.number is None:
         return MissingInput(f"the earlier capture has no {placed.reading.heading or name}")
     return _difference(placed, earlier, value, earlier.number)
+
+
+def stands_still(state: DeviceState, name: str, kind: str) -> MissingInput | None:
+    """Return that a counter does not move, where the group that polls it is off."""
+    group = _GROUPS.get((name, kind))
+    if group is None or not is_off(state, group):
+        return None
+    return MissingInput(f"counter group {group} is off: its counters do not move")
 
 
 def count_of(device: RunningDevice, name: str, **parts: str) -> Count | MissingInput:

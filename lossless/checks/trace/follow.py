@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.trace.ends import TraceEnd
     from lossless.checks.trace.model import TraceHop
+    from lossless.checks.trace.running import RunningTrace
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.qos import DscpRewrites
@@ -39,11 +40,13 @@ def trace(
     via: str | None = None,
     findings: Sequence[Finding] = (),
     rewrites: DscpRewrites | None = None,
+    running: RunningTrace | None = None,
 ) -> Trace:
     """Return what a packet meets from ``source`` to ``target``, each a host or a port of a switch.
 
     ``via`` names a switch that the path must meet. ``findings`` are what the rules say of the fabric, and
-    ``rewrites`` the maps by which egress ports write DSCP again.
+    ``rewrites`` the maps by which egress ports write DSCP again. ``running`` is what captures show of devices:
+    hops and hosts then have counters.
 
     Raises:
         LosslessError: no such host, switch or port, no DSCP, or no path.
@@ -70,7 +73,10 @@ def trace(
         receiver=_host(view, route.target, hops[-1].stages.egress_dscp.dscp, packet, findings),
         elsewhere=0,
     )
-    errors = sum(1 for finding in findings if finding.severity == "error")
+    every = [*findings]
+    if running is not None:
+        traced, every = _with_captures(view, traced, packet, running), [*findings, *running.findings]
+    errors = sum(1 for finding in every if finding.severity == "error")
     return traced._replace(elsewhere=errors - len(traced.breaks))
 
 
@@ -128,6 +134,19 @@ def _verdict(view: View, hop: TraceHop, packet: TracePacket, findings: Sequence[
     """Return a hop with what breaks the chain there: findings, and for a lossless packet what is not lossless."""
     losses = losses_of(hop.stages) if packet.lossless else ()
     return hop._replace(marks=findings_on(reference_to(view, hop), packet, findings), losses=losses)
+
+
+def _with_captures(view: View, traced: Trace, packet: TracePacket, running: RunningTrace) -> Trace:
+    """Return a trace with what captures show; paths that are not taken are compared by their configuration alone."""
+    from lossless.checks.trace.running import host_with_counters, with_counters
+
+    sender, receiver = traced.sender, traced.receiver
+    first, last = traced.hops[0].stages.pfc.ingress, traced.hops[-1].stages.pfc.egress
+    return traced._replace(
+        sender=host_with_counters(sender, first, packet, running) if sender else None,
+        hops=tuple(with_counters(view, hop, packet, running) for hop in traced.hops),
+        receiver=host_with_counters(receiver, last, packet, running) if receiver else None,
+    )
 
 
 def _choice(

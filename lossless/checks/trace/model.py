@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.buffers.headroom.formulas import Method
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.state.readings import CountedSince
 
 StageName = Literal[
     "ports",
@@ -38,6 +39,27 @@ class TraceFinding(NamedTuple):
 
     stage: StageName
     finding: Finding
+
+
+class TraceCounter(NamedTuple):
+    """What a capture says of a counter of the packet's class at one hop or host.
+
+    ``name`` is that of :class:`lossless.model.fabric.state.readings.StateReading`. It is of a ``kind`` (``pg``,
+    ``queue``, ``priority``; empty for a whole device) with a ``number``, of a ``port`` of a switch, or of a NIC, empty
+    where the capture does not name it. ``value`` is None where it is unknown, which ``unknown`` explains.
+    ``since`` says since when it has counted or peaked; ``earlier capture``: it is a difference of two.
+    """
+
+    stage: StageName
+    name: str
+    port: str
+    kind: str
+    number: int | None
+    value: int | float | str | None = None
+    unit: str = ""
+    since: CountedSince | Literal["earlier capture"] | None = None
+    unknown: str | None = None
+    origin: Origin | None = None
 
 
 class TraceLoss(NamedTuple):
@@ -199,7 +221,10 @@ class TraceStages(NamedTuple):
 
 
 class TraceHop(NamedTuple):
-    """One switch: in at one port, out at another. ``losses`` are those of a packet of a lossless class."""
+    """One switch: in at one port, out at another. ``losses`` are those of a packet of a lossless class.
+
+    ``counters`` are empty where no captures are named.
+    """
 
     switch: str
     ingress: TracePort
@@ -207,6 +232,7 @@ class TraceHop(NamedTuple):
     stages: TraceStages
     marks: tuple[TraceFinding, ...] = ()
     losses: tuple[TraceLoss, ...] = ()
+    counters: tuple[TraceCounter, ...] = ()
 
 
 class TraceHost(NamedTuple):
@@ -229,6 +255,7 @@ class TraceHost(NamedTuple):
     pfc: bool | None = None
     pfc_priorities: tuple[int, ...] = ()
     marks: tuple[TraceFinding, ...] = ()
+    counters: tuple[TraceCounter, ...] = ()
 
 
 class TraceDifference(NamedTuple):

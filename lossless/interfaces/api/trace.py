@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.running import captured_state, intended_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,20 +15,25 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.results import LintResult
     from lossless.checks.trace.model import Trace
+    from lossless.checks.trace.running import RunningTrace
     from lossless.formats.inputs.fabrics import Fabrics
     from lossless.ground.documents.document import Document
     from lossless.ground.documents.excerpts import DocumentView
+    from lossless.interfaces.api.running import CapturedState
+    from lossless.model.fabric.model import Fabric
 
 
 class TraceResult(NamedTuple):
     """A trace, and the documents that its findings point into, by file name.
 
     ``configurations_beside`` are files of devices that lie in the folder of the intent and are not followed.
+    ``problems`` are captures that could not be read.
     """
 
     trace: Trace
     documents: Mapping[str, DocumentView]
     configurations_beside: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
 
 def trace(
@@ -37,12 +43,16 @@ def trace(
     dscp: int,
     *,
     via: str | None = None,
+    captures: Sequence[str | PathLike[str]] = (),
+    since: Sequence[str | PathLike[str]] = (),
     options: Options = DEFAULT_OPTIONS,
 ) -> TraceResult:
     """Trace a packet with a DSCP between two hosts or ports: each hop, and where the chain breaks.
 
     ``source`` and ``target`` are names like ``host1``, ``host1:port2`` or ``leaf1:Ethernet0``, on a single
     device ``Ethernet0``; ``via`` is a switch that the path must cross.
+    ``captures`` are files or folders of running state: hops and hosts then have the counters of the packet's class, and
+    what rules say of them; ``since`` are captures of the same devices at an earlier time: counters count from there.
 
     Raises:
         InputError: the intent or a configuration cannot be read, or there is not exactly one fabric.
@@ -66,12 +76,36 @@ def trace(
     require_own_switches(fabrics)
     findings, rewrites = result.verdicts.findings, rewrites_of(fabrics[0], documents)
     view = View(with_computed_buffers(fabrics[0]))
-    path_trace = follow.trace(view, source, target, dscp, via=via, findings=findings, rewrites=rewrites)
+    captured = captured_state(captures, since, "show") if captures else None
+    path_trace = follow.trace(
+        view,
+        source,
+        target,
+        dscp,
+        via=via,
+        findings=findings,
+        rewrites=rewrites,
+        running=_running(captured, fabrics, options) if captured else None,
+    )
     if result.layouts:
         from lossless.ground.documents.layout import as_written
 
         path_trace = as_written(path_trace, result.layouts)
-    return TraceResult(path_trace, result.documents, configurations_beside(path))
+    beside = configurations_beside(path)
+    if captured is None:
+        return TraceResult(path_trace, result.documents, beside)
+    return TraceResult(path_trace, {**captured.documents, **result.documents}, beside, captured.problems)
+
+
+def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Options) -> RunningTrace:
+    """Return devices with captures, beside the fabric that is traced, and what rules say of them."""
+    from lossless.checks.lint.running import verified
+    from lossless.checks.trace.running import RunningTrace
+
+    intended = intended_by(fabrics)
+    devices = captured.devices(intended, options)
+    findings = verified(devices, links=intended.links).findings
+    return RunningTrace({device.name: device for device in devices}, findings)
 
 
 def _resolved(documents: Sequence[Document], result: LintResult) -> Fabrics | None:

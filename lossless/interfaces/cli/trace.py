@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lossless.ground.basics.wording import listed
-from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
+from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
-from lossless.interfaces.cli.terminal import notice, out, style_for
+from lossless.interfaces.cli.terminal import notice, out, problem, style_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,21 @@ if TYPE_CHECKING:
 @click.option("--to", "target", metavar="END", required=True, help="Where it goes.")
 @click.option("--dscp", metavar="N", required=True, type=int, help="Its DSCP, 0 to 63.")
 @click.option("--via", metavar="SWITCH", help="A switch that the path must cross.")
+@click.option(
+    "--captures",
+    metavar="PATH",
+    multiple=True,
+    type=click.Path(),
+    help="Captures of running devices: counters of the class at each hop; may be repeated.",
+)
+@click.option(
+    "--since",
+    "earlier",
+    metavar="BEFORE",
+    multiple=True,
+    type=click.Path(),
+    help="Captures of the same devices at an earlier time: counters count from there.",
+)
 @rdma_dscp
 @profiles
 @written_as("the trace is")
@@ -34,6 +49,8 @@ def command(
     target: str,
     dscp: int,
     via: str | None,
+    captures: tuple[str, ...],
+    earlier: tuple[str, ...],
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
     output_format: str,
@@ -45,13 +62,15 @@ def command(
     PATH is an intent, a config_db.json, or a folder of them; a folder that holds fabric.yaml stands for that
     intent. END is a host (host1, host1:port2) or a port of a switch (leaf1:Ethernet0; Ethernet0 on a single
     device). Exit codes: 0 unbroken, 1 an error concerns the packet or a hop drops packets of its lossless
-    class, 2 not followed.
+    class, 2 not followed, or a capture that is named could not be read.
     """
     from lossless import api
     from lossless.output.report.trace.data import json_text, trace_data
 
+    if earlier and not captures:
+        raise click.UsageError("--since needs --captures: counters of now to count to")
     options = api_options(rdma_dscps, profile_dirs)
-    result = api.trace(path, source, target, dscp, via=via, options=options)
+    result = api.trace(path, source, target, dscp, via=via, captures=captures, since=earlier, options=options)
     data = trace_data(result.trace, result.documents)
     if result.configurations_beside:
         notice(_not_followed(path, result.configurations_beside))
@@ -62,6 +81,10 @@ def command(
 
         out(trace_text(data, style_for(sys.stdout, verbose=verbose)))
         _go_on(path, data, quiet=quiet)
+    for unread in result.problems:
+        problem(str(unread))
+    if result.problems:
+        return FAILED
     return FINDINGS if result.trace.broken else OK
 
 

@@ -167,3 +167,51 @@ def test_a_hop_with_a_lossy_group_breaks_a_path_of_lossless_traffic(cli: Cli) ->
     assert "\n    X PG 0 is lossy\n" in outcome.out
     assert "\nbroken: leaf2 (PG 0 is lossy, " in outcome.out
     assert outcome.code == 1
+
+
+class TestCaptures:
+    """``--captures``: counters beside the configuration, and what is wrong with the captures themselves."""
+
+    @pytest.fixture
+    def stormed(self, cli: Cli) -> Path:  # noqa: ARG002
+        """Return a capture of leaf1 whose egress queue is in a storm, beside its configuration."""
+        Path("config_db.json").write_text(LEAF)
+        file = Path("captures/leaf1/queues.json")
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({"Ethernet8:3": {"PFC_WD_STATUS": "stormed"}}, indent=1))
+        return file
+
+    def test_findings_about_them_break_the_chain(self, cli: Cli, stormed: Path) -> None:
+        outcome = cli("trace", "config_db.json", *PORTS, "--dscp", "26", "--captures", "captures")
+        assert outcome.code == 1
+        assert f"{stormed}:3:" in outcome.out
+        assert "watchdog stormed" in outcome.out
+
+    def test_no_captures_there_is_said_and_the_packet_is_followed(self, cli: Cli, stormed: Path) -> None:
+        Path("empty").mkdir()
+        outcome = cli("trace", "config_db.json", *PORTS, "--dscp", "26", "--captures", "empty")
+        assert outcome.code == 2
+        assert "empty: no capture of running state here, and so nothing to show" in outcome.err
+        assert "no captures of leaf1" in outcome.out
+        assert stormed.exists()
+
+    @pytest.mark.parametrize("text", ["", "Dear Bob\n", "{", '{"COUNTERS": [[[', "\x00\x1b[31m\n", "[]"])
+    def test_what_is_no_capture_is_refused_where_it_is_named(
+        self, cli: Cli, stormed: Path, text: str
+    ) -> None:
+        Path("letter.txt").write_text(text)
+        options = ("--captures", "letter.txt", "--captures", str(stormed))
+        outcome = cli("trace", "config_db.json", *PORTS, "--dscp", "26", *options)
+        assert outcome.code == 2
+        assert "letter.txt" in outcome.err
+        assert "STM001" in outcome.out
+
+    def test_values_from_captures_move_no_cursor(self, cli: Cli, stormed: Path) -> None:
+        stormed.write_text(json.dumps({"Ethernet8:3": {"PFC_WD_STATUS": "\x1b[2Jfine\n::error::x"}}))
+        outcome = cli("trace", "config_db.json", *PORTS, "--dscp", "26", "--captures", "captures")
+        assert "\x1b" not in outcome.out
+        assert "\n::error" not in outcome.out
+
+    def test_since_needs_captures_of_now(self, cli: Cli, stormed: Path) -> None:
+        options = ("--dscp", "26", "--since", str(stormed))
+        assert cli("trace", "config_db.json", *PORTS, *options).code == 2

@@ -28,7 +28,11 @@ VERBOSE = TextStyle(verbose=True)
 def data_of(*documents: Any, source: str, target: str, dscp: int = 26, via: str | None = None) -> Any:
     """Return a trace as plain data; fails where it breaks the contract."""
     found = traced(documents, source, target, dscp, via=via)
-    data = trace_data(found, {document.file: document for document in documents})
+    return validated(trace_data(found, {document.file: document for document in documents}))
+
+
+def validated(data: Any) -> Any:
+    """Return a trace as plain data; fails where it breaks the contract."""
     report = json.loads(json_text(data))
     registry: Registry[Any] = Registry().with_resource("lint-report.schema.json", LINT)
     Draft202012Validator(SCHEMA, registry=registry).validate(report)

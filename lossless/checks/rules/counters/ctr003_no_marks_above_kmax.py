@@ -56,6 +56,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.counting import is_off
+from lossless.model.fabric.state.watermarks import RECENT, highest_peaks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +64,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
 
-_RECENT = frozenset({"user clear", "period", "last poll"})
-"""Since when peaks are that a counter of all time covers, and that the configuration of today stood over."""
 _CAPABILITY = "WRED_ECN_QUEUE_ECN_MARKED_PKT_COUNTER"
 _NOT_COUNTED = MissingInput("whether the switch counts ECN marks is not known")
 
@@ -86,13 +85,7 @@ def check(device: RunningDevice) -> Results:
 
 def _above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, int]]:
     """Yield the highest recent peak of each queue that marks, where it is above Kmax, and Kmax."""
-    highest: dict[tuple[str, int], PlacedReading] = {}
-    for peak in device.state.every("shared_watermark_bytes"):
-        port, queue = peak.part("port"), peak.part("queue")
-        if port is not None and queue is not None and peak.number and peak.reading.since in _RECENT:
-            known = highest.setdefault((port, int(queue)), peak)
-            if peak.number > (known.number or 0):
-                highest[port, int(queue)] = peak
+    highest = highest_peaks(device.state, "shared_watermark_bytes", "queue", RECENT)
     for (port, queue_number), peak in highest.items():
         kmax = _kmax(device, port, queue_number)
         if kmax is not None and (peak.number or 0) > kmax:

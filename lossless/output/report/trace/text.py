@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 from lossless.ground.basics.foreign_text import spelled_out
 from lossless.output.report.columns import facts, table, wrapped
 from lossless.output.report.text_style import PLAIN, TextStyle
-from lossless.output.report.trace.stages import UNKNOWN, end_text, stage_lines
+from lossless.output.report.trace.counters import counted, counters_text
+from lossless.output.report.trace.stages import UNKNOWN, StageLine, end_text, stage_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from lossless.output.report.trace.stages import StageLine
 
     Data = Mapping[str, Any]
     """A trace as plain data, by the names of :mod:`lossless.output.report.trace.data`."""
@@ -50,6 +49,7 @@ class _TraceWriter:
         yield "\n".join(self._head())
         if not verbose:
             yield table([_HOPS, *map(_hop_row, trace["hops"])], self._style)
+        yield from counters_text(trace, self._style)
         if trace["sender"] and (verbose or self._news(trace["sender"])):
             yield self._host(trace["sender"], "sends")
         for hop in trace["hops"]:
@@ -89,6 +89,8 @@ class _TraceWriter:
         width = max((len(line.what) for line in stages if line.by), default=0)
         for line in stages:
             lines += _row(line, width, self._style)
+            said = counted(hop["counters"], line)
+            lines += _row(StageLine("", said, "", ""), 0, self._style) if said else []
             losses = (loss["why"] for loss in hop["losses"] if loss["stage"] == line.stage)
             lines += (f"{_INDENT * 2}{self._style.paint('X', 'error')} {why}" for why in losses)
             lines += self._findings(hop["switch"], hop["marks"], line.stage)

@@ -1,0 +1,84 @@
+"""Running devices: captures at some paths, beside what fabrics want of the same devices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.errors import Problem
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from os import PathLike
+
+    from lossless.checks.lint.running import Intended
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.formats.inputs.captures import CaptureDocument, CapturedDevice, CaptureInputs
+    from lossless.interfaces.api.options import Options
+    from lossless.model.fabric.model import Fabric
+
+    Paths = Sequence[str | PathLike[str]]
+
+
+class CapturedState(NamedTuple):
+    """What lies at some paths, and at those of an earlier time; ``problems`` are what could not be read of both."""
+
+    now: CaptureInputs
+    before: CaptureInputs
+    problems: tuple[Problem, ...]
+
+    @property
+    def documents(self) -> Mapping[str, CaptureDocument]:
+        """The files of both by name."""
+        return {**self.before.documents, **self.now.documents}
+
+    def devices(self, intended: Intended, options: Options) -> tuple[RunningDevice, ...]:
+        """Return the devices as rules see them."""
+        from lossless.checks.lint.running import running_devices
+        from lossless.formats.inputs.devices import DeviceReader
+
+        reader = DeviceReader(options.profile_dirs, options.rdma_dscps)
+        return running_devices(self.now.devices, self.before.devices, intended, reader)
+
+
+def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
+    """Return what captures at some paths say; where none do that is a problem: silence would look like health."""
+    from lossless.formats.inputs.captures import gather_captures
+
+    now, before = gather_captures(paths), gather_captures(since)
+    missing = [
+        Problem(
+            ", ".join(map(str, named)),
+            None,
+            None,
+            f"no capture of running state here, and so nothing to {purpose}",
+        )
+        for named, inputs in ((paths, now), (since, before))
+        if named and not inputs.devices and not inputs.problems
+    ]
+    swapped = _out_of_order(now.devices, before.devices)
+    return CapturedState(now, before, (*now.problems, *before.problems, *missing, *swapped))
+
+
+def _out_of_order(now: Sequence[CapturedDevice], earlier: Sequence[CapturedDevice]) -> Iterator[Problem]:
+    """Yield devices of which the capture at an earlier time was taken later, by their own clocks."""
+    times = {device.name: device.taken_at for device in now}
+    for device in earlier:
+        then, later = device.taken_at, times.get(device.name)
+        if then is not None and later is not None and then > later:
+            message = (
+                f"this capture of {device.name} is named as the earlier one and was taken {then - later:,} s after "
+                "the other: they are swapped, or the clock was set back between them"
+            )
+            yield Problem(device.captures[0].file, None, None, message)
+
+
+def intended_by(fabrics: Sequence[Fabric]) -> Intended:
+    """Return what fabrics want, by device."""
+    from lossless.checks.lint.running import Intended
+
+    return Intended(
+        {switch.name: switch for fabric in fabrics for switch in fabric.switches},
+        {host.name: host.qos for fabric in fabrics for host in fabric.hosts},
+        tuple(link for fabric in fabrics for link in fabric.links),
+    )
