@@ -114,6 +114,7 @@ ROWS = (
     _row("CTR002", "counters.ctr002_pause_on_lossy_priority", "running device"),
     _row("CTR003", "counters.ctr003_no_marks_above_kmax", "running device"),
     _row("CTR006", "counters.ctr006_discards_outside_buffers", "running device"),
+    _row("CTR007", "counters.ctr007_headroom_peak_above_need", "running device"),
     _row("ECN001", "ecn.ecn001_lossless_queue_without_ecn", "fabric"),
     _row("ECN002", "ecn.ecn002_marking_step_with_ramp", "fabric"),
     _row("ECN003", "ecn.ecn003_marking_probability_zero", "fabric"),

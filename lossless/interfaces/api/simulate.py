@@ -17,13 +17,16 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     from lossless.analysis.buffers.pfc_load import PfcLoad
     from lossless.analysis.buffers.verdict import BufferVerdict, FabricVerdict
     from lossless.analysis.simulation.study.recording import Recording
     from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Json, MissingInput
+    from lossless.interfaces.api.peaks import PeakComparison
     from lossless.model.fabric.view import View
 
 __all__ = [
@@ -45,7 +48,8 @@ class SimulationResult(NamedTuple):
 
     ``not_run`` says why the model was not asked, or could not be; ``overall`` is the worst of both. ``recordings`` are
     what pictures are drawn from, where they were asked for. ``pfc_loads`` are what PFC carries: they change no verdict.
-    ``other_classes`` are lossless, and were not run since no class was asked for.
+    ``other_classes`` are lossless, and were not run since no class was asked for. ``peaks`` compare what switches
+    measured with both, where captures were named; ``problems`` are those of them that could not be read.
     """
 
     closed: FabricVerdict
@@ -54,6 +58,8 @@ class SimulationResult(NamedTuple):
     recordings: tuple[Recording, ...] = ()
     pfc_loads: tuple[PfcLoad | MissingInput, ...] = ()
     other_classes: tuple[str, ...] = ()
+    peaks: tuple[PeakComparison, ...] = ()
+    problems: tuple[Problem, ...] = ()
 
     @property
     def overall(self) -> BufferVerdict:
@@ -68,7 +74,13 @@ class SimulationResult(NamedTuple):
         loads: list[Json] = [load_data(load) for load in self.pfc_loads]
         packet_level: dict[str, Json] = {"runs": runs, "not_run": self.not_run, "pfc_load": loads}
         closed = self.closed._replace(not_checked=(*self.closed.not_checked, *self._not_run_classes()))
-        return {**closed.to_data(), "overall": self.overall, "packet_level": packet_level}
+        peaks: list[Json] = [peak.to_data() for peak in self.peaks]
+        return {
+            **closed.to_data(),
+            "overall": self.overall,
+            "packet_level": packet_level,
+            "measured_peaks": peaks,
+        }
 
     def _not_run_classes(self) -> list[str]:
         return [
@@ -81,8 +93,12 @@ def simulate(
     path: str | PathLike[str],
     options: Options = DEFAULT_OPTIONS,
     ask: SimulationRequest | None = None,
+    *,
+    captures: Sequence[str | PathLike[str]] = (),
 ) -> tuple[SimulationResult, ...]:
     """Say whether the thresholds of a fabric are safe: by closed forms, and by runs where ``ask`` says which.
+
+    ``captures`` are files or folders of running state, whose watermarks are compared with both.
 
     Raises:
         InputError: the intent or configuration cannot be read.
@@ -95,7 +111,8 @@ def simulate(
     views = [View(fabric) for fabric in fabrics_to_simulate(path, options)]
     closed = [fabric_verdict(view) for view in views]
     if ask is None:
-        return tuple(SimulationResult(verdict) for verdict in closed)
+        results = [SimulationResult(verdict) for verdict in closed]
+        return _with_peaks(views, results, captures, options)
     from lossless.analysis.simulation.study.answer import answer
 
     results = []
@@ -103,7 +120,30 @@ def simulate(
         answered = answer(view, ask)
         others = _other_classes(view, ask.question) if answered.runs else ()
         results.append(SimulationResult(verdict, *answered, other_classes=others))
-    return tuple(results)
+    return _with_peaks(views, results, captures, options)
+
+
+def _with_peaks(
+    views: Sequence[View],
+    results: Sequence[SimulationResult],
+    captures: Sequence[str | PathLike[str]],
+    options: Options,
+) -> tuple[SimulationResult, ...]:
+    """Return results with what switches measured beside them; as they are where no captures are named."""
+    if not captures:
+        return tuple(results)
+    from lossless.interfaces.api.peaks import compared_peaks
+    from lossless.interfaces.api.running import captured_state, intended_by
+
+    captured = captured_state(captures, (), "compare")
+    devices = captured.devices(intended_by([view.fabric for view in views]), options)
+    return tuple(
+        result._replace(
+            peaks=compared_peaks(view, devices, result.closed.lines, [run.peaks for run in result.runs]),
+            problems=captured.problems,
+        )
+        for view, result in zip(views, results, strict=True)
+    )
 
 
 def _other_classes(view: View, question: Question) -> tuple[str, ...]:

@@ -45,6 +45,12 @@ def tier_of_role(role: str) -> Tier | None:
     return _TIER_OF_ROLE.get(role)
 
 
+def role_word(device_type: str | None, tier: Maybe[Tier]) -> str:
+    """Return what a switch is called: by its operator's own word, else by its tier, else ``switch``."""
+    known = known_tier(tier)
+    return device_type or (known.word if known else "switch")
+
+
 def link_tier(roles: Container[str]) -> LinkTier:
     """Return which links join switches of these roles, or one of them and a host: by the lower end.
 

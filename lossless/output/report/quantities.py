@@ -36,6 +36,17 @@ LABELS = {
 }
 """Names in JSON, which stay once shipped, and what text calls the same."""
 
+SINCE = {
+    "clear": "the last clear",
+    "last poll": "the last poll",
+    "user clear": "the last user clear",
+    "persistent clear": "the last persistent clear",
+    "period": "the last period",
+    "unknown": "boot or the last clear",
+    "earlier capture": "the earlier capture",
+}
+"""How text calls the time since when a counter counts, where it is not the word of JSON."""
+
 
 def over_time(name: str) -> str:
     """Return what a picture calls a quantity at each time, of which text gives the most: ``queue depth``."""

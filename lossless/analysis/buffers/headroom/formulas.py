@@ -258,7 +258,7 @@ def _mellanox_flight(asic: AsicInputs, link: LinkInputs) -> _Flight:
         + (100 - link.small_packet_percent) * link.lossless_mtu_bytes
     ) / 100
     small = 100 * SMALLEST_PACKET_BYTES / mean_packet
-    waste = math.ceil(_cell_waste(asic.cell_bytes))
+    waste = math.ceil(cell_waste(asic.cell_bytes))
     tile = link.rate_bps / 1e6 / 1000 * 120 / 8 if asic.tile else 0.0
     terms = (
         Term("peer frame", link.port_mtu_bytes, "port MTU"),
@@ -289,7 +289,7 @@ def _packet_flight(asic: AsicInputs, link: LinkInputs, peer: Term) -> _Flight:
         Term("MAC and PHY", asic.mac_phy_delay_bytes, "ASIC table"),
         peer,
     )
-    waste = _cell_waste(asic.cell_bytes)
+    waste = cell_waste(asic.cell_bytes)
     small = link.small_packet_percent
     return _Flight(terms, waste, (100 - small + small * waste) / 100)
 
@@ -307,7 +307,7 @@ def _mellanox_extras(
     return tuple(extras)
 
 
-def _cell_waste(cell_bytes: int) -> float:
+def cell_waste(cell_bytes: int) -> float:
     """Return buffer taken per byte stored in the worst case: a smallest packet, or one byte beyond a cell."""
     if cell_bytes > 2 * SMALLEST_PACKET_BYTES:
         return cell_bytes / SMALLEST_PACKET_BYTES

@@ -140,6 +140,7 @@ GROUP = np.dtype(
         ("xon", "i8"),  # bytes: below this it resumes its peer
         ("xon_offset", "i8"),  # bytes: or this far below its threshold
         ("max_bytes", "i8"),  # bytes: the most it held
+        ("max_shared", "i8"),  # bytes: the most it held without what was charged to headroom
         ("max_headroom", "i8"),  # bytes: the most it charged to headroom
         ("first_pause_at", "i8"),  # ps: first pause asked for; -1: none yet
         ("pauses", "i8"),  # count: pauses asked for

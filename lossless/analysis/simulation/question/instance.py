@@ -9,7 +9,7 @@ from lossless.analysis.simulation.engine.network import Hold, Physics, SimCable,
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from lossless.analysis.simulation.question.workloads import Transfer, transfers_in_planes
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.tier import role_word
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.question.nodes import PortLink
@@ -79,12 +79,8 @@ def _job(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:
 
 
 def _role(scenario: Scenario, node: int) -> str:
-    """Return what a node is called: a switch by its operator's own word, else by its tier; or a host."""
     switch = scenario.topology.switch_of.get(node)
-    if switch is None:
-        return "host"
-    tier = known_tier(switch.tier)
-    return switch.device_type or (tier.word if tier else "switch")
+    return "host" if switch is None else role_word(switch.device_type, switch.tier)
 
 
 def _storage(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:

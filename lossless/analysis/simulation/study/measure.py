@@ -10,6 +10,7 @@ from lossless.analysis.buffers.headroom.formulas import QUANTUM_BYTES
 from lossless.analysis.buffers.pfc_load import LONGEST_PAUSE_QUANTA
 from lossless.analysis.simulation.engine.outcome import RunOutcome, longest_pauses, outcome
 from lossless.analysis.simulation.study.fan_in import PortFanIn, port_fan_ins
+from lossless.analysis.simulation.study.port_peaks import PortPeaks, port_peaks
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class SeedResult(NamedTuple):
     while traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped
     first by time; ``pools`` those of which ``headroom_pool_margin_bytes`` is the least; ``refusing`` the ports whose
     queues refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind
-    of port. ``pauses`` has the pause times of the class.
+    of port, ``peaks`` the most that each kind held. ``pauses`` has the pause times of the class.
     """
 
     seed: int
@@ -110,6 +111,7 @@ class SeedResult(NamedTuple):
     longest_watched_ns: float = 0.0
     fan_ins: tuple[PortFanIn, ...] = ()
     pauses: PauseTimes = PauseTimes()
+    peaks: tuple[PortPeaks, ...] = ()
 
     @property
     def worst(self) -> GroupUse | None:
@@ -155,6 +157,7 @@ def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cu
         stopped=_sending(job[state.queues["storms"][job] > 0], index, instance),
         fan_ins=port_fan_ins(state, index, instance) if instance.roles else (),
         pauses=_pause_times(state, job),
+        peaks=port_peaks(state, index, instance) if instance.roles else (),
     )
 
 

@@ -20,6 +20,7 @@ from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRA
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
 from lossless.analysis.simulation.question.ports import queue_buffer
 from lossless.analysis.simulation.study.fan_in import PortFanIn, worst
+from lossless.analysis.simulation.study.port_peaks import PortPeaks, most
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
 
@@ -65,7 +66,7 @@ class RunVerdict(NamedTuple):
     what line rate leaves for payload.
     ``stopped_queues`` and ``stopped_frames`` count what the watchdog stopped and dropped: the maximum over all seeds.
     ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth and the number of paused
-    ports of each kind of port: the maximum over all seeds.
+    ports of each kind of port: the maximum over all seeds; ``peaks`` has the most that switches held at each kind.
     """
 
     verdict: BufferVerdict
@@ -103,6 +104,7 @@ class RunVerdict(NamedTuple):
     assumed: tuple[str, ...]
     causes: tuple[SimulationCause, ...] = ()
     ports: tuple[PortFanIn, ...] = ()
+    peaks: tuple[PortPeaks, ...] = ()
 
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data, names as here; without causes, which repeat the reasons."""
@@ -172,6 +174,7 @@ def run_verdict(
         assumed=results.scenario.assumed,
         causes=tuple(parts),
         ports=worst(seed.fan_ins for seed in seeds),
+        peaks=most(seed.peaks for seed in seeds),
     )
 
 

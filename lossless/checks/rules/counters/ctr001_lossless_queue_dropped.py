@@ -6,7 +6,8 @@ Severity: error
 Looks for packets that a queue or a priority group of a lossless class dropped; which classes are lossless, the
 configuration says, or an intent. With `--since`, what was dropped between the captures is an error. From one capture
 it is a warning: the counters run since boot or the last clear, and the class may not have been lossless then. Drops
-of a queue that the watchdog stormed are not reported here: they may be the watchdog's own.
+of a queue that the watchdog stormed are not reported here: they may be the watchdog's own. Where the headroom of a
+group that dropped was full by its watermark, that is named as the cause.
 
 ## Why it breaks a lossless fabric
 RoCE answers a lost packet by sending again from there, up to all that is in flight. A drop says that PFC did not stop
@@ -37,6 +38,7 @@ for the cable.
 ## Sources
 - lolyu/aoi sonic/qos/buffer_triage.md @edf74e58bb89: 91,786 drops in a lossless queue, and no pause was sent
 - sonic-net/sonic-buildimage#27606: WRED drops in a lossless queue below the threshold of PFC
+- sonic-net/sonic-mgmt#2174: how a switch counts the headroom watermark of a group
 - sonic-swss orchagent/pfcactionhandler.cpp @e6b0c5b: the watchdog counts drops of the queue and group it stormed
 """
 
@@ -45,15 +47,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.counters.headroom_peaks import full_headroom
 from lossless.checks.rules.counting import Count, count_of, counted, each, largest_of_each, other_ports, total
+from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.checks.rules.counters.headroom_peaks import HeadroomPeak
     from lossless.checks.rules.running_subjects import RunningDevice
 
 _KINDS = {"queue": "queue", "pg": "priority group"}
 _NO_CLASSES = MissingInput("neither a configuration nor an intent says which classes are lossless")
+_HEADROOM = "give the groups the headroom that rate and cable need, and check that the sender obeys pauses"
 _STORMED = MissingInput("the watchdog stormed the queue, and its drops may be the watchdog's")
 
 
@@ -103,6 +109,7 @@ def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violati
     worst, number = counts[0], counts[0].placed.part(kind) or ""
     others = f", as did that of {other_ports(counts)}" if len(counts) > 1 else ""
     sent = _pauses_sent(device, worst.port)
+    full = full_headroom(device, worst.port, int(number)) if kind == "pg" else None
     where = "PG" if kind == "pg" else ""
     return Violation(
         origin=worst.placed.origin,
@@ -110,11 +117,15 @@ def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violati
             f"{_KINDS[kind]} {number} of {worst.port} is lossless and dropped {worst.amount:,} packets "
             f"{worst.window}{others}"
         ),
-        note=_note(sent),
-        help=_help(sent),
+        note=_full(*full) if full else _note(sent),
+        help=_HEADROOM if full else _help(sent),
         elements=tuple(f"{device.name}:{count.port}:{where}{number}" for count in counts),
         severity=worst.severity("error", "warning"),
-        data={"dropped": worst.amount, "pauses_sent": sent},
+        data={
+            "dropped": worst.amount,
+            "pauses_sent": sent,
+            **({"headroom_peak_bytes": full[0].held_bytes, "headroom_bytes": full[1]} if full else {}),
+        },
     )
 
 
@@ -133,7 +144,12 @@ def _note(sent: int | None) -> str:
     return f"the switch sent {sent:,} pauses of the class: the sender was paused too late, or not obeying"
 
 
+def _full(peak: HeadroomPeak, given_bytes: int) -> str:
+    held, given = format_bytes(peak.held_bytes), format_bytes(given_bytes)
+    return f"its headroom was full: it held {held} of {given} {peak.window}"
+
+
 def _help(sent: int | None) -> str:
     if sent == 0:
         return "let WRED only mark in this queue, and raise its limit above the threshold at which PFC pauses"
-    return "give the groups the headroom that rate and cable need, and check that the sender obeys pauses"
+    return _HEADROOM

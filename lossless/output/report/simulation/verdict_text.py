@@ -9,6 +9,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes, format_rate
 from lossless.output.report.columns import cut, table, wrapped
 from lossless.output.report.quantities import LABELS, headed
+from lossless.output.report.simulation.peaks_text import peaks_text
 from lossless.output.report.simulation.run_text import load_text, run_text
 from lossless.output.report.text_style import PLAIN, TextStyle
 
@@ -65,6 +66,8 @@ def _blocks(verdict: Data, style: TextStyle) -> Iterator[str]:
     yield from _listed("change", [change for run in runs for change in run["changes"]], style)
     yield from (run_text(run, style) for run in runs)
     yield from (load_text(load, style) for load in loads)
+    if verdict.get("measured_peaks"):
+        yield peaks_text(verdict["measured_peaks"], style)
     if packet_level["not_run"]:
         yield f"packet-level model: not run\n{wrapped(packet_level['not_run'], style, '  ')}"
     yield from _evidence(verdict, style) if style.verbose else _in_numbers(verdict, runs, style)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.grouping import grouped
 from lossless.output.report.columns import table, wrapped
+from lossless.output.report.quantities import SINCE
 from lossless.output.report.trace.stages import UNKNOWN
 
 if TYPE_CHECKING:
@@ -38,16 +39,6 @@ _LABELS = {
 """What a counter is called, by its stage and its name; pauses at a switch are told apart by their port."""
 _BYTES = " (B)"
 _PAUSES = {"pfc_rx": "pauses received", "pfc_tx": "pauses sent"}
-_SINCE = {
-    "clear": "the last clear",
-    "last poll": "the last poll",
-    "user clear": "the last user clear",
-    "persistent clear": "the last persistent clear",
-    "period": "the last period",
-    "unknown": "boot or the last clear",
-    "earlier capture": "the earlier capture",
-}
-"""How text calls the time since when a counter counts, where it is not the word of JSON."""
 
 
 def counters_text(trace: Data, style: TextStyle) -> Iterator[str]:
@@ -118,7 +109,7 @@ def _value(counter: Data) -> str:
 
 def _since(counter: Data) -> str:
     since = counter["since"]
-    return "" if since in (None, "now") else str(_SINCE.get(since, since))
+    return "" if since in (None, "now") else str(SINCE.get(since, since))
 
 
 def _unknown(name: str, column: Mapping[str, Sequence[Data]]) -> Iterator[str]:

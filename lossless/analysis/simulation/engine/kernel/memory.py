@@ -62,6 +62,7 @@ def admit(clock: Any, unit: Any, group: Any, held_bytes: int) -> bool:
         if group.headroom_used > group.max_headroom:
             group.max_headroom = group.headroom_used
             unit.max_headroom = max(unit.max_headroom, unit.headroom_used)
+    group.max_shared = max(group.max_shared, group.bytes - group.headroom_used)
     if group.bytes > group.max_bytes:
         group.max_bytes = group.bytes
         unit.max_used = max(unit.max_used, unit.used)

@@ -1,0 +1,127 @@
+"""Headroom must not hold more than its link can need.
+
+Severity: warning
+
+## What it does
+Compares the most that a lossless priority group held in its headroom (`XOFF_ROOM_WATERMARK`) with what the link needs
+by its rate and cable. The cable is that of an intent where one is at hand, else the configured length. It is
+information where the peak is above the vendor's row, the formula of the ASIC and the closed-form floor, and a warning
+where it is above what the link can ever need: the floor, which grants the peer all the time IEEE 802.3 does, with every
+packet as wasteful of cells as a packet can be. The second needs the cell size of the chip. Peaks since the last clear
+of persistent watermarks, or since a time that is not known, are information: cable and configuration may have been
+others then. A peak at or below the need is no finding, however high it is.
+
+## Why it breaks a lossless fabric
+Headroom holds what still arrives after a pause was sent. More than that says that the link is not as it is declared:
+the cable is longer, or the peer takes longer to stop than the standard allows. Here the headroom is large enough by
+luck. Another port with the headroom of its declared length drops.
+
+## Bad
+```json capture beside=leaf-spine.yaml
+{
+  "COUNTERS_PG_NAME_MAP": {"Ethernet0:3": "oid:0x1a0000000002d2"},
+  "USER_WATERMARKS:oid:0x1a0000000002d2": {
+    "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES": "518400"   // <- here
+  }
+}
+```
+
+## Good
+```json capture beside=leaf-spine.yaml
+{
+  "COUNTERS_PG_NAME_MAP": {"Ethernet0:3": "oid:0x1a0000000002d2"},
+  "USER_WATERMARKS:oid:0x1a0000000002d2": {
+    "SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES": "97152"
+  }
+}
+```
+
+## Fix
+Measure the cable and declare its length, so that the groups get the headroom for it. Where the length is right, look
+at the peer: a NIC or switch that obeys pauses late needs other firmware, or more headroom at this end.
+
+## Sources
+- IEEE 802.3 clause 31B.3.7 (how long a peer may take to stop)
+- sonic-swss cfgmgr/buffer_headroom_mellanox.lua @e6b0c5b (packets that waste cells)
+- sonic-net/sonic-mgmt#2174: how a headroom watermark is counted, and that it need not be whole cells
+- SONiC doc/buffer-watermark/watermarks_HLD.md @98de38f (which watermark is since when)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.counters.headroom_peaks import HeadroomPeak, bounds
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.units import format_bytes, format_rate
+from lossless.model.fabric.state.watermarks import RECENT
+
+if TYPE_CHECKING:
+    from lossless.analysis.buffers.headroom.bound import HeadroomBound
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.ground.basics.findings import Severity
+
+    Above = tuple[HeadroomPeak, HeadroomBound]
+
+
+def check(device: RunningDevice) -> Results:
+    """Yield a violation per group number and kind of link that held more than it needs, at the port that held most."""
+    above: list[Above] = []
+    for item in bounds(device):
+        if isinstance(item, MissingInput):
+            yield item
+        elif item[0].held_bytes > item[1].known.headroom_bytes:
+            above.append(item)
+    for same in grouped((_cause(*each), each) for each in above).values():
+        yield _violation(device, sorted(same, key=lambda each: -each[0].held_bytes))
+
+
+def _cause(peak: HeadroomPeak, bound: HeadroomBound) -> tuple[object, ...]:
+    link = bound.link
+    return peak.group, link.speed_bps, link.cable_m, _severity(peak, bound), peak.window
+
+
+def _severity(peak: HeadroomPeak, bound: HeadroomBound) -> Severity:
+    sure = bound.most_bytes is not None and peak.held_bytes > bound.most_bytes
+    return "warning" if sure and peak.placed.reading.since in RECENT else "info"
+
+
+def _violation(device: RunningDevice, same: list[Above]) -> Violation:
+    (peak, bound), others = same[0], len(same) - 1
+    link, most = bound.link, bound.most_bytes
+    sure = most is not None and peak.held_bytes > most
+    limit = (
+        f"can ever need, {format_bytes(most)}"
+        if sure and most
+        else f"needs, {format_bytes(bound.known.headroom_bytes)}"
+    )
+    ports = f", as did {others} other {'port' if others == 1 else 'ports'}" if others else ""
+    return Violation(
+        origin=peak.placed.origin,
+        message=(
+            f"PG {peak.group} of {peak.port} held {format_bytes(peak.held_bytes)} in its headroom {peak.window}"
+            f"{ports}: more than {format_rate(link.speed_bps)} over {link.cable_m} m {limit}"
+        ),
+        note=_note(bound),
+        help=f"measure the cable of {peak.port}, and look for a peer that obeys pauses late",
+        elements=tuple(f"{device.name}:{each.port}:PG{each.group}" for each, _ in same),
+        severity=_severity(peak, bound),
+        confidence=None if sure else "medium",
+        data={
+            "peak_bytes": peak.held_bytes,
+            "since": peak.placed.reading.since,
+            "need_bytes": bound.known.headroom_bytes,
+            "need_method": bound.known.method,
+            "most_bytes": most,
+            "speed_bps": link.speed_bps,
+            "cable_m": link.cable_m,
+        },
+    )
+
+
+def _note(bound: HeadroomBound) -> str:
+    known = f"needed by the {bound.known.method}: {format_bytes(bound.known.headroom_bytes)}"
+    if bound.most_bytes is None:
+        return f"{known}; how much more small packets can take is not known without the cell size of the chip"
+    return f"{known}; at most {format_bytes(bound.most_bytes)}, if every packet wastes as much of its cells as it can"

@@ -1,0 +1,104 @@
+"""Peaks of the headroom of lossless groups, beside what the groups have and what their links need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.headroom.bound import HeadroomBound, headroom_bound
+from lossless.analysis.buffers.headroom.port import given_headroom, group_profile
+from lossless.checks.rules.base import MissingInput
+from lossless.checks.rules.counting import stands_still
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import BufferProfile
+from lossless.model.fabric.state.watermarks import highest_peaks
+from lossless.model.fabric.view import single_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.view import PortSet
+
+HEADROOM_PEAK = "xoff_room_watermark_bytes"
+_SINCE = {
+    "user clear": "since the last user clear",
+    "persistent clear": "since the last persistent clear",
+    "period": "in the last period",
+    "last poll": "at the last poll",
+}
+
+
+class HeadroomPeak(NamedTuple):
+    """The most that a lossless group is known to have held in its headroom."""
+
+    port: str
+    group: int
+    placed: PlacedReading
+
+    @property
+    def held_bytes(self) -> int:
+        """How much it was."""
+        return self.placed.number or 0
+
+    @property
+    def window(self) -> str:
+        """Since when that is the peak, as the end of a sentence."""
+        return _SINCE.get(self.placed.reading.since, "since boot or a clear")
+
+
+def headroom_peaks(device: RunningDevice) -> Mapping[tuple[str, int], HeadroomPeak]:
+    """Return the highest peak of every group of a lossless class, by port and number."""
+    peaks = highest_peaks(device.state, HEADROOM_PEAK, "pg")
+    return {
+        (port, group): HeadroomPeak(port, group, placed)
+        for (port, group), placed in peaks.items()
+        if port in device.lossless and group in device.lossless[port].groups
+    }
+
+
+def full_headroom(device: RunningDevice, port: str, group: int) -> tuple[HeadroomPeak, int] | None:
+    """Return the peak of a group whose headroom was full, and the size of it; None where that is not known.
+
+    It was full where no cell more fits: a switch counts in cells, and the size need not be whole cells.
+    """
+    peak, ports = headroom_peaks(device).get((port, group)), configured_port(device, port)
+    if peak is None or ports is None or stands_still(device.state, HEADROOM_PEAK, "pg") is not None:
+        return None
+    profile = group_profile(ports, group)
+    if not isinstance(profile, BufferProfile):
+        return None
+    given_bytes = given_headroom(ports.switch, profile)
+    cell_bytes = ports.switch.profile.asic.cell_bytes if ports.switch.profile else None
+    return (peak, given_bytes) if 0 < given_bytes < peak.held_bytes + (cell_bytes or 1) else None
+
+
+def bounds(device: RunningDevice) -> Iterator[tuple[HeadroomPeak, HeadroomBound] | MissingInput]:
+    """Yield peaks of lossless groups with what their links need, and what is missing for that."""
+    for peak in headroom_peaks(device).values():
+        if not peak.held_bytes:
+            continue
+        ports = _cabled_port(device, peak.port)
+        still = stands_still(device.state, HEADROOM_PEAK, "pg")
+        bound = still or (headroom_bound(ports) if ports is not None else None)
+        if isinstance(bound, MissingInput):
+            yield bound
+        elif bound is not None:
+            yield peak, bound
+
+
+def configured_port(device: RunningDevice, name: str) -> PortSet | None:
+    """Return a port as its configuration has it, or its intent without one."""
+    port = device.ports.get(name)
+    if device.switch is None or port is None or port.qos is None:
+        return None
+    return single_port(device.switch, port, port.qos)
+
+
+def _cabled_port(device: RunningDevice, name: str) -> PortSet | None:
+    """Return a port with the cable that an intent knows, where that has the port at the same speed."""
+    ports, intended = configured_port(device, name), device.intended
+    real = next((port for port in intended.ports if port.name == name), None) if intended else None
+    if ports is None or real is None or real.speed_bps != ports.speed_bps:
+        return ports
+    return ports._replace(cable=real.cable)
