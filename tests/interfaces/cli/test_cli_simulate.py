@@ -261,3 +261,47 @@ def test_of_a_fabric_without_a_lossless_class_one_message_says_that_it_is_not_si
     )
     outcome = cli("simulate", ".")
     assert outcome == (2, LOSSY_RDMA, "")
+
+
+class TestCaptures:
+    """``--captures``: watermarks beside the model; no verdict changes."""
+
+    @pytest.fixture
+    def peaks(self, cli: Cli) -> Path:  # noqa: ARG002
+        """Return the folder of a capture of leaf1 beside its configuration."""
+        Path("config_db.json").write_text(LEAF)
+        folder = Path("captures/leaf1")
+        folder.mkdir(parents=True)
+        xoff = {"SAI_INGRESS_PRIORITY_GROUP_STAT_XOFF_ROOM_WATERMARK_BYTES": "97152"}
+        rows = {"COUNTERS_PG_NAME_MAP": {"Ethernet8:3": "oid:0x1a01"}, "USER_WATERMARKS:oid:0x1a01": xoff}
+        (folder / "c.json").write_text(json.dumps(rows))
+        return folder.parent
+
+    def test_they_stand_beside_runs_and_closed_forms(self, cli: Cli, peaks: Path) -> None:
+        outcome = cli("simulate", "config_db.json", *SMALL, "--captures", str(peaks), "--format", "json")
+        (verdict,) = report_of(outcome)["verdicts"]
+        (headroom,) = (one for one in verdict["measured_peaks"] if one["measured_bytes"] is not None)
+        assert (headroom["measured_bytes"], headroom["at"], headroom["since"]) == (
+            97152,
+            "leaf1:Ethernet8",
+            "user clear",
+        )
+        assert (headroom["closed_form"], headroom["closed_form_bytes"]) == ("needed", 362_496)
+        assert (outcome.code, outcome.err) == (0, "")
+        assert (
+            "97,152  leaf1:Ethernet8"
+            in cli("simulate", "config_db.json", *SMALL, "--captures", str(peaks)).out
+        )
+
+    def test_without_captures_nothing_is_compared(self, cli: Cli, peaks: Path) -> None:
+        assert peaks.exists()
+        outcome = cli("simulate", "config_db.json", "--closed-form", "--format", "json")
+        assert report_of(outcome)["verdicts"][0]["measured_peaks"] == []
+
+    def test_no_captures_there_is_said_and_the_verdict_is_given(self, cli: Cli, peaks: Path) -> None:
+        (peaks / "leaf1" / "c.json").write_text("Dear Bob")
+        outcome = cli("simulate", "config_db.json", "--closed-form", "--captures", str(peaks))
+        assert outcome.code == 2
+        assert "captures: no capture of running state here, and so nothing to compare" in outcome.err
+        assert outcome.out.startswith("verdict: safe")
+        assert "not captured" in outcome.out
