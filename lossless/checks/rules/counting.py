@@ -82,7 +82,7 @@ def each(state: DeviceState, name: str, *kinds: str) -> Iterator[PlacedReading]:
 def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count | MissingInput:
     """Return what a counter has counted; ``kinds`` are the parts of what it is of that name it."""
     name, value = placed.reading.name, placed.number
-    standing = stands_still(device.state, name, kinds[-1] if kinds else "")
+    standing = not_polled(device.state, name, kinds[-1] if kinds else "")
     if standing is not None:
         return standing
     if value is None:
@@ -95,7 +95,7 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
     return _difference(placed, earlier, value, earlier.number)
 
 
-def stands_still(state: DeviceState, name: str, kind: str) -> MissingInput | None:
+def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:
     """Return that a counter does not move, where the group that polls it is off."""
     group = _GROUPS.get((name, kind))
     if group is None or not is_off(state, group):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.rules.counting import Count, counted, each, stands_still
+from lossless.checks.rules.counting import Count, counted, each, not_polled
 from lossless.checks.trace.model import TraceCounter
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.known import Unknown
@@ -140,7 +140,7 @@ def _told(device: RunningDevice, placed: PlacedReading, blank: TraceCounter) -> 
     at_switch = blank.stage != "host"
     kinds = ("port", blank.kind) if at_switch else tuple(kind for kind, _ in reading.identity)
     if reading.name.endswith("watermark_bytes") or reading.since == "now":
-        standing = stands_still(device.state, reading.name, blank.kind)
+        standing = not_polled(device.state, reading.name, blank.kind)
         if standing is not None:
             return told._replace(unknown=standing.reason)
         if reading.value is None or isinstance(reading.value, Unknown):

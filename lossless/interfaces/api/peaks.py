@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from lossless.checks.rules.counting import stands_still
+from lossless.checks.rules.counting import not_polled
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.watermarks import highest_peaks
@@ -119,7 +119,7 @@ def _measured(
     """Yield the highest watermark of each lossless group and queue, by kind of port and peak."""
     for device in devices:
         for peak, (name, part) in _READINGS.items():
-            if stands_still(device.state, name, part) is not None:
+            if not_polled(device.state, name, part) is not None:
                 continue
             for (port, number), placed in highest_peaks(device.state, name, part).items():
                 lossless, kind = device.lossless.get(port), kinds.of(device.name, port)

@@ -171,7 +171,7 @@ def test_what_a_person_sees(tmp_path: Path) -> None:
     data = trace_data(result.trace, result.documents)
     validated(data)
     text = trace_text(data, TextStyle())
-    table = text[text.index("counters of the class") : text.index("counters of NICs")]
+    table = text[text.index("counters of the class") : text.index("\n\nno captures of host1\n")]
     assert table.rstrip() == snapshot("""\
 counters of the class    leaf1  spine1   leaf2    since
 PG shared peak (B)       7,000  unknown  unknown  the last user clear

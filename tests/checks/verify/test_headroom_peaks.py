@@ -96,7 +96,7 @@ class TestByHand:
         report = report_on(tmp_path, {"fabric.yaml": fabric(), "leaf1/c.json": json.dumps(database)})
         assert findings(report) == set()
 
-    def test_peaks_that_stand_still_are_not_checked(self, tmp_path: Path) -> None:
+    def test_peaks_that_are_not_polled_are_not_checked(self, tmp_path: Path) -> None:
         off = (
             "Type               Interval (in ms)    Status\n-----------------  ------------------  --------\n"
         )

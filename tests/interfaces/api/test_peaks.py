@@ -25,7 +25,7 @@ HOST_PORT, OTHER_HOST_PORT, UPLINK = "Ethernet0", "Ethernet4", "Ethernet32"
 
 
 def database(peaks: dict[str, int], table: str = "USER_WATERMARKS", number: int = 3) -> str:
-    """Return a database with peaks of one group and queue of some ports: half as much in headroom, twice in the queue."""
+    """Return a database with peaks of one group and queue of some ports; headroom half of it, queue twice."""
     rows: dict[str, dict[str, str]] = {"COUNTERS_PG_NAME_MAP": {}, "COUNTERS_QUEUE_NAME_MAP": {}}
     for at, (port, held) in enumerate(peaks.items()):
         rows["COUNTERS_PG_NAME_MAP"][f"{port}:{number}"] = f"oid:0x1a{at:04x}"
@@ -107,20 +107,19 @@ def test_a_configuration_among_captures_says_what_is_lossless(tmp_path: Path) ->
 def test_as_text(tmp_path: Path) -> None:
     peaks = compared(tmp_path, {"leaf1/c.json": database({HOST_PORT: 600_000})})
     assert peaks_text([peak.to_data() for peak in peaks.values()], TextStyle()) == snapshot("""\
-measured peaks   of            measured (B)  at               since       simulated  closed form (B)
-                                                                          (B)
-leaf to host,    PG, shared         600,000  leaf1:Ethernet0  user clear  -          XOFF 37,686,272
-400G
-                 PG, headroom       300,000  leaf1:Ethernet0  user clear  -          needed 231,424
-                 queue            1,200,000  leaf1:Ethernet0  user clear  -          -
-leaf to spine,   PG, shared    not captured  -                -           -          XOFF 37,686,272
-800G
-                 PG, headroom  not captured  -                -           -          needed 362,496
-                 queue         not captured  -                -           -          -
-spine to leaf,   PG, shared    not captured  -                -           -          XOFF 38,256,640
-800G
-                 PG, headroom  not captured  -                -           -          needed 362,496
-                 queue         not captured  -                -           -          -
-simulated: the most of all seeds, in the traffic that was run; what was measured may come of other
-traffic. lossless verify checks headroom against what is needed\
+measured peaks
+  leaf to host, 400G  measured (B)  simulated (B)  closed form (B)  at               since
+  PG, shared               600,000  -              XOFF 37,686,272  leaf1:Ethernet0  user clear
+  PG, headroom             300,000  -              needed 231,424   leaf1:Ethernet0  user clear
+  queue                  1,200,000  -              -                leaf1:Ethernet0  user clear
+  leaf to spine, 800G  measured (B)  simulated (B)  closed form (B)  at  since
+  PG, shared           not captured  -              XOFF 37,686,272  -   -
+  PG, headroom         not captured  -              needed 362,496   -   -
+  queue                not captured  -              -                -   -
+  spine to leaf, 800G  measured (B)  simulated (B)  closed form (B)  at  since
+  PG, shared           not captured  -              XOFF 38,256,640  -   -
+  PG, headroom         not captured  -              needed 362,496   -   -
+  queue                not captured  -              -                -   -
+  simulated: the most of all seeds, in the traffic that was run; what was measured may come of other
+  traffic. lossless verify checks headroom against what is needed\
 """)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.buffers.headroom.bound import HeadroomBound, headroom_bound
 from lossless.analysis.buffers.headroom.port import given_headroom, group_profile
 from lossless.checks.rules.base import MissingInput
-from lossless.checks.rules.counting import stands_still
+from lossless.checks.rules.counting import not_polled
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import BufferProfile
 from lossless.model.fabric.state.watermarks import highest_peaks
@@ -63,7 +63,7 @@ def full_headroom(device: RunningDevice, port: str, group: int) -> tuple[Headroo
     It was full where no cell more fits: a switch counts in cells, and the size need not be whole cells.
     """
     peak, ports = headroom_peaks(device).get((port, group)), configured_port(device, port)
-    if peak is None or ports is None or stands_still(device.state, HEADROOM_PEAK, "pg") is not None:
+    if peak is None or ports is None or not_polled(device.state, HEADROOM_PEAK, "pg") is not None:
         return None
     profile = group_profile(ports, group)
     if not isinstance(profile, BufferProfile):
@@ -79,7 +79,7 @@ def bounds(device: RunningDevice) -> Iterator[tuple[HeadroomPeak, HeadroomBound]
         if not peak.held_bytes:
             continue
         ports = _cabled_port(device, peak.port)
-        still = stands_still(device.state, HEADROOM_PEAK, "pg")
+        still = not_polled(device.state, HEADROOM_PEAK, "pg")
         bound = still or (headroom_bound(ports) if ports is not None else None)
         if isinstance(bound, MissingInput):
             yield bound

@@ -1,9 +1,10 @@
-"""What switches measured beside the model, as a table: one row for each peak at each kind of port."""
+"""What switches measured beside the model, as tables: one for each kind of port, a row for each peak."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.output.report.columns import table, wrapped
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     Data = Mapping[str, Any]
 
-_HEADS = ("measured peaks", "of", "measured (B)", "at", "since", "simulated (B)", "closed form (B)")
+_HEADS = ("measured (B)", "simulated (B)", "closed form (B)", "at", "since")
 _PEAKS = {"shared_bytes": "PG, shared", "headroom_bytes": "PG, headroom", "queue_bytes": "queue"}
 _NONE = "-"
 _READ = (
@@ -24,23 +25,28 @@ _READ = (
 
 
 def peaks_text(peaks: Sequence[Data], style: TextStyle) -> str:
-    """Return peaks that were measured beside those of the model."""
-    rows = [_HEADS, *(_row(peak, shown=at % len(_PEAKS) == 0) for at, peak in enumerate(peaks))]
-    return "\n".join([table(rows, style, whole=True), wrapped(_READ, style, hanging="")])
+    """Return peaks that were measured beside those of the model, one table for each kind of port."""
+    tables = [
+        table([(kind, *_HEADS), *map(_row, same)], style, "  ")
+        for kind, same in grouped((_kind(peak), peak) for peak in peaks).items()
+    ]
+    return "\n".join(["measured peaks", *tables, wrapped(_READ, style, "  ", "")])
 
 
-def _row(peak: Data, *, shown: bool) -> tuple[str, ...]:
-    """Return one row; the kind of port is ``shown`` in the first of its rows."""
+def _kind(peak: Data) -> str:
     speed = "" if peak["speed_bps"] is None else f", {format_rate(peak['speed_bps'])}"
+    return f"{peak['switch']} to {peak['peer']}{speed}"
+
+
+def _row(peak: Data) -> tuple[str, ...]:
     form = f"{peak['closed_form']} {peak['closed_form_bytes']:,}" if peak["closed_form"] else _NONE
     return (
-        f"{peak['switch']} to {peak['peer']}{speed}" if shown else "",
         _PEAKS[peak["peak"]],
         _number(peak["measured_bytes"], "not captured"),
-        peak["at"] or _NONE,
-        peak["since"] or _NONE,
         _number(peak["simulated_bytes"], _NONE),
         form,
+        peak["at"] or _NONE,
+        peak["since"] or _NONE,
     )
 
 

@@ -72,7 +72,10 @@ def _listed(counters: Sequence[Data], labels: Mapping[str, str]) -> str:
 
 
 def _block(title: str, columns: Sequence[tuple[str, Sequence[Data], str]], style: TextStyle) -> Iterator[str]:
-    """Yield a table with a row for each counter and a column for each device, and below it what is unknown."""
+    """Yield a table with a row for each counter and a column for each device, and below it what is unknown.
+
+    Where nothing is known there is no table.
+    """
     by_label = [
         grouped((_label(counter, port), counter) for counter in counters) for _, counters, port in columns
     ]
@@ -82,7 +85,8 @@ def _block(title: str, columns: Sequence[tuple[str, Sequence[Data], str]], style
         every = [column.get(label, []) for column in by_label]
         windows = dict.fromkeys(since for same in every for counter in same if (since := _since(counter)))
         rows.append([label, *map(_cell, every), ", ".join(windows) or "-"])
-    yield table(rows, style, whole=True)
+    if any(counter["value"] is not None for _, counters, _ in columns for counter in counters):
+        yield table(rows, style, whole=True)
     for (name, _, _), column in zip(columns, by_label, strict=True):
         yield from (wrapped(line, style) for line in _unknown(name, column))
 
