@@ -101,10 +101,10 @@ class RunningCounters:
                 (placed.part("port") or "", placed.part(kind) or "", placed)
                 for placed in each(state, name, "port", kind)
             )
-            found = {(port, int(number)): placed for port, number, placed in readings if number.isdecimal()}
+            index = {(port, int(number)): placed for port, number, placed in readings if number.isdecimal()}
             if name.endswith("watermark_bytes"):
-                found |= highest_peaks(state, name, kind)
-            self._indexes[name, kind] = found
+                index |= highest_peaks(state, name, kind)
+            self._indexes[name, kind] = index
         return self._indexes[name, kind]
 
     def _of_nics(self, name: str, kind: str, number: int | None) -> Iterator[TraceCounter]:

@@ -14,6 +14,7 @@ from lossless.model.fabric.view import View
 from tests.checks.verify.running import INTENT, Files, findings, leaf_config, reasons, report_on
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from lossless.analysis.simulation.study.port_peaks import PortPeaks
@@ -25,11 +26,14 @@ UPLINK = "Ethernet32"
 
 
 def peak(
-    held_bytes: int, port: str = "Ethernet0", table: str = "USER_WATERMARKS", **rows: dict[str, str]
+    held_bytes: int,
+    port: str = "Ethernet0",
+    table: str = "USER_WATERMARKS",
+    rows: Mapping[str, dict[str, str]] | None = None,
 ) -> str:
-    """Return a database with the headroom peak of PG 3 of a port."""
+    """Return a database with the headroom peak of PG 3 of a port, and other rows."""
     database = {"COUNTERS_PG_NAME_MAP": {f"{port}:3": PG}, f"{table}:{PG}": {XOFF: str(held_bytes)}}
-    return json.dumps(database | rows)
+    return json.dumps({**database, **(rows or {})})
 
 
 def fabric(host_m: int = 3, uplink_m: int = 30) -> str:
@@ -148,7 +152,7 @@ class TestDrops:
     )
     def test_a_full_headroom_is_the_cause(self, tmp_path: Path, held_bytes: int, full: bool) -> None:
         rows = {f"COUNTERS:{PG}": {DROPS: "12"}}
-        files = {"leaf1/config_db.json": leaf_config(), "leaf1/c.json": peak(held_bytes, "Ethernet0", **rows)}
+        files = {"leaf1/config_db.json": leaf_config(), "leaf1/c.json": peak(held_bytes, rows=rows)}
         (finding,) = report_on(tmp_path, files).findings
         assert finding.code == "CTR001"
         assert finding.note.startswith("its headroom was full: it held 231,") is full
