@@ -117,6 +117,12 @@ class TestFindings:
         assert result.trace.broken
         assert counter(leaf1(result), "watchdog", "pfcwd_status").value == "stormed"
 
+    def test_a_storm_on_another_queue_of_the_port_is_counted_elsewhere(self, tmp_path: Path) -> None:
+        text = storm(OUT).replace(f"{OUT}:3", f"{OUT}:4")
+        result = traced(tmp_path, {"leaf1/w.txt": text})
+        assert leaf1(result).marks == ()
+        assert result.trace.elsewhere == 1
+
     def test_a_storm_on_another_port_is_counted_elsewhere(self, tmp_path: Path) -> None:
         result = traced(tmp_path, {"leaf1/w.txt": storm("Ethernet8")})
         assert leaf1(result).marks == ()
