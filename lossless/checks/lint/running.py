@@ -34,13 +34,11 @@ class Intended(NamedTuple):
     links: tuple[Link, ...] = ()
 
 
-def verified(
-    devices: Sequence[RunningDevice], chosen: Codes | None = None, links: tuple[Link, ...] = ()
-) -> Verdicts:
+def verified(devices: Sequence[RunningDevice], intended: Intended, chosen: Codes | None = None) -> Verdicts:
     """Return what rules say of devices that run."""
     rules = rules_for("running device", chosen=chosen)
     alone = [run(one, rules, "intent") for device in devices for one in device.asics or (device,)]
-    fabric = RunningFabric(tuple(devices), links)
+    fabric = RunningFabric(tuple(devices), intended.links, tuple(intended.switches.values()))
     return together([*alone, run(fabric, rules_for("running fabric", chosen=chosen), "intent")])
 
 

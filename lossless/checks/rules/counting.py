@@ -59,7 +59,11 @@ class Count(NamedTuple):
     @property
     def window(self) -> str:
         """When it has counted that much, as the end of a sentence."""
-        return "between the captures" if self.between else "since boot or the last clear"
+        return self.window_of("boot or the last clear")
+
+    def window_of(self, began: str) -> str:
+        """Return the same of a counter that begins at 0 at another event: ``its driver was loaded``."""
+        return "between the captures" if self.between else f"since {began}"
 
     def severity(self, grave: Severity, otherwise: Severity) -> Severity:
         """Return ``grave`` for what is known to have happened between the captures."""
@@ -92,7 +96,7 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
     earlier = device.before.of(name, **{kind: placed.part(kind) or "" for kind in kinds})
     if earlier is None or earlier.number is None:
         return MissingInput(f"the earlier capture has no {placed.reading.heading or name}")
-    return _difference(placed, earlier, value, earlier.number)
+    return difference(placed, earlier, value, earlier.number)
 
 
 def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:
@@ -103,7 +107,7 @@ def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:
     return MissingInput(f"counter group {group} is off: its counters do not move")
 
 
-def count_of(device: RunningDevice, name: str, **parts: str) -> Count | MissingInput:
+def count_of(device: RunningDevice, name: str, /, **parts: str) -> Count | MissingInput:
     """Return what a counter of one object has counted, by its name and the parts of its object."""
     placed = device.state.of(name, **parts)
     if placed is None:
@@ -146,7 +150,8 @@ def switched_off(state: DeviceState, group: str) -> PlacedReading | None:
     return next((said for said in (row, shown) if said is not None and said.reading.value == "disable"), None)
 
 
-def _difference(placed: PlacedReading, earlier: PlacedReading, now: int, then: int) -> Count | MissingInput:
+def difference(placed: PlacedReading, earlier: PlacedReading, now: int, then: int) -> Count | MissingInput:
+    """Return what a counter has counted from an earlier value to a later one."""
     if earlier.reading.is_saturated:
         return MissingInput(f"{placed.reading.heading or placed.reading.name} stood at its ceiling before")
     if now >= then:

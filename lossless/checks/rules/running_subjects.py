@@ -79,10 +79,14 @@ class RunningDevice:
 
 
 class RunningFabric(NamedTuple):
-    """All devices of which captures were read, and the links of an intent that is checked with them."""
+    """All devices of which captures were read, and the links and switches of an intent that is checked with them.
+
+    ``switches`` are those of the intent, also where no capture of one was read.
+    """
 
     devices: tuple[RunningDevice, ...]
     links: tuple[Link, ...] = ()
+    switches: tuple[Switch, ...] = ()
 
 
 def _lossless(qos: PortQos) -> LosslessPort:

@@ -11,7 +11,7 @@ from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     from lossless.checks.plan.plan import Plan
@@ -89,21 +89,15 @@ def _apart(old: Subnet, new: Subnet) -> Iterator[str]:
         yield f"flavour: {old.flavour} becomes {new.flavour}: another opensm is installed by other means"
     if {(s.key, s.variable) for s in old.secrets} != {(s.key, s.variable) for s in new.secrets}:
         yield "subnet_manager.keys differ: a plan neither reads nor changes the keys that protect a subnet"
-    for what, before, after in _parts(old, new):
-        if before != after:
-            names = sorted({str(each[0]) for each in {*before} ^ {*after}})
+    before, after = _consists(old), _consists(new)
+    for what, parts in before.items():
+        if parts != after[what]:
+            names = sorted({str(each[0]) for each in parts ^ after[what]})
             yield f"{what} differ ({listed(names)}): a plan changes what a subnet is told, not what it consists of"
     switches = {switch.name for switch in new.switches} if not isinstance(new.switches, Unknown) else set()
     told = [str(manager.node) for manager in new.managers if manager.node in switches]
     if told:
         yield f"{listed(told)}: the subnet manager of a switch is configured in its own CLI, which no plan has"
-
-
-def _parts(
-    old: Subnet, new: Subnet
-) -> Iterator[tuple[str, Collection[tuple[object, ...]], Collection[tuple[object, ...]]]]:
-    pairs = [(_consists(old)[what], _consists(new)[what]) for what in _consists(old)]
-    yield from ((what, *pair) for what, pair in zip(_consists(old), pairs, strict=True))
 
 
 def _consists(subnet: Subnet) -> dict[str, frozenset[tuple[object, ...]]]:

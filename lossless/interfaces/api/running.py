@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import Problem
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.running import Intended
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.formats.inputs.captures import CaptureDocument, CapturedDevice, CaptureInputs
+    from lossless.formats.inputs.captures import CapturedDevice, CaptureDocument, CaptureInputs
     from lossless.interfaces.api.options import Options
     from lossless.model.fabric.model import Fabric
 
@@ -56,8 +57,17 @@ def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
         for named, inputs in ((paths, now), (since, before))
         if named and not inputs.devices and not inputs.problems
     ]
-    swapped = _out_of_order(now.devices, before.devices)
-    return CapturedState(now, before, (*now.problems, *before.problems, *missing, *swapped))
+    apart = (*_of_other_devices(since, now, before), *_out_of_order(now.devices, before.devices))
+    return CapturedState(now, before, (*now.problems, *before.problems, *missing, *apart))
+
+
+def _of_other_devices(since: Paths, now: CaptureInputs, before: CaptureInputs) -> Iterator[Problem]:
+    """Yield that earlier captures are of none of the devices of the later ones: nothing would be compared."""
+    earlier, later = ({device.name for device in each.devices} for each in (before, now))
+    if earlier and later and not earlier & later:
+        said = f"earlier captures of {listed(sorted(earlier))}, and later ones of {listed(sorted(later))}"
+        where = ", ".join(map(str, since))
+        yield Problem(where, None, None, f"{said}: name the folder of a device as its later one is named")
 
 
 def _out_of_order(now: Sequence[CapturedDevice], earlier: Sequence[CapturedDevice]) -> Iterator[Problem]:

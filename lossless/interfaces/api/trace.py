@@ -104,7 +104,7 @@ def _running(captured: CapturedState, fabrics: Sequence[Fabric], options: Option
 
     intended = intended_by(fabrics)
     devices = captured.devices(intended, options)
-    findings = verified(devices, links=intended.links).findings
+    findings = verified(devices, intended).findings
     return RunningTrace({device.name: device for device in devices}, findings)
 
 

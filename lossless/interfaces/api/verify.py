@@ -9,7 +9,7 @@ from lossless.interfaces.api.report import Report
 from lossless.interfaces.api.running import captured_state, intended_by
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
 
@@ -32,7 +32,7 @@ def verify(
     fabrics, problems, _ = declarations_of(intents, options.profile_dirs)
     intended = intended_by(fabrics)
     chosen = codes_chosen(RuleChoice(options.select, options.ignore))
-    verdicts = verified(captured.devices(intended, options), chosen, intended.links)
+    verdicts = verified(captured.devices(intended, options), intended, chosen)
     return Report(
         verdicts.findings,
         (*captured.problems, *problems),

@@ -13,6 +13,7 @@ A snippet is a fenced block whose first line says what it is::
     ```conf opensm base=none beside=partitions.conf
     ```conf partitions base=none beside=opensm.conf
     ```json capture beside=leaf.json
+    ```text earlier
     ```csv cabling beside=leaf-spine.yaml
     ```json lldp file=leaf1.json
     ```yaml intent base=leaf-spine beside=cables.csv
@@ -23,7 +24,8 @@ null removes a key). ``beside`` names bases that are checked together with it, o
 checked but counts for what is beside it. A conf file stands for ``opensm.conf`` or ``partitions.conf`` of a folder, its
 companions for the other files there. A csv file is compared with the intent beside it, as an intent is with a csv
 file; so is what LLDP says on a switch, with the intent before it in a scenario. Facts are a file of host1, of the name
-that ``file`` gives, and are never merged. A capture is one of leaf1, with its configuration or an intent beside it.
+that ``file`` gives, and are never merged. A capture is one of leaf1, with its configuration or an intent beside it; an
+earlier one of the same devices stands before it, and is nothing by itself.
 The line that ends in ``<- here`` (behind ``#`` in YAML, conf files and texts, ``//`` in JSON) is where the finding must
 point; ``at`` names the last key of what is meant where a line has several.
 """
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
 BASES = Path(__file__).parent / "bases"
 _KINDS = (
     "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|conf qos-policy"
-    "|csv cabling|json lldp|text capture|json capture"
+    "|csv cabling|json lldp|text capture|json capture|text earlier"
 )
 _FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
@@ -67,6 +69,7 @@ class Snippet(NamedTuple):
     marked_line: int | None
     named: str = ""
     at: str = ""
+    earlier: str = ""
 
     @property
     def suffix(self) -> str:
@@ -160,7 +163,15 @@ def snippets(documentation: str, heading: str) -> list[Snippet]:
 
 def read_snippets(text: str) -> list[Snippet]:
     """Return the snippets in a text."""
-    return [_snippet(*fields) for fields in _FENCE.findall(text)]
+    read: list[Snippet] = []
+    earlier = ""
+    for kind, options, block in _FENCE.findall(text):
+        if kind.endswith("earlier"):
+            earlier = block
+        else:
+            read.append(_snippet(kind, options, block)._replace(earlier=earlier))
+            earlier = ""
+    return read
 
 
 def _snippet(kind: str, options: str, text: str) -> Snippet:
@@ -241,13 +252,12 @@ def _check_facts(snippet: Snippet, options: Options) -> Report:
 
 def _verify(folder: Path, snippet: Snippet, options: Options) -> Report:
     """Return what is said of a capture of leaf1, with its configuration or an intent beside it."""
-    (folder / "leaf1").mkdir()
-    (folder / "leaf1" / snippet.file).write_text(snippet.text)
+    now, before = folder / "now", folder / "before"
+    for place, text in ((now, snippet.text), (before, snippet.earlier)):
+        (place / "leaf1").mkdir(parents=True)
+        (place / "leaf1" / snippet.file).write_text(text)
     for companion in snippet.companions():
-        place = (
-            folder / "leaf1" / "config_db.json"
-            if companion.file.endswith(".json")
-            else folder / companion.file
-        )
-        place.write_text(companion.text)
-    return verify([folder], options=options)
+        in_folder = companion.file.endswith(".json")
+        name = "leaf1/config_db.json" if in_folder else companion.file
+        (now / name).write_text(companion.text)
+    return verify([now], since=[before] if snippet.earlier else [], options=options)

@@ -148,11 +148,28 @@ class TestReceiver:
         report = of(tmp_path, counters, intent="leaf-spine.yaml")
         assert said(report) == {("HCT005", "warning", "host1")}
 
+    def test_discards_for_want_of_a_buffer_of_the_host_count_too(self, tmp_path: Path) -> None:
+        counters = f"{RDMA}rx_discards_phy: 0\nrx_prio0_buf_discard: 5\nrx_prio3_buf_discard: 49337\n"
+        report = of(tmp_path, counters, intent="leaf-spine.yaml")
+        assert said(report) == {("HCT005", "warning", "host1")}
+
 
 class TestLanes:
+    LANES = "rx_err_lane_0_phy: 6\nrx_err_lane_1_phy: 17722623\nrx_packets: 1\n"
+
     def test_one_lane_that_counts_may_be_the_only_one(self, tmp_path: Path) -> None:
-        report = of(tmp_path, "rx_err_lane_0_phy: 17722623\nrx_err_lane_1_phy: 0\nrx_packets: 1\n")
+        lanes = "rx_err_lane_0_phy: 17722623\nrx_err_lane_1_phy: 0\nrx_packets: 1\n"
+        report = of(tmp_path, f"rx_pcs_symbol_err_phy: 3\n{lanes}")
         assert (codes(report), not_checked(report)) == ([], ["HCT006"])
+
+    def test_what_fec_may_have_corrected_is_not_checked(self, tmp_path: Path) -> None:
+        report = of(tmp_path, self.LANES)
+        assert (codes(report), not_checked(report)) == ([], ["HCT006"])
+
+    @pytest.mark.parametrize(("downed", "severity"), [(0, "warning"), (2, "info")])
+    def test_a_link_that_came_up_has_errors_of_that(self, tmp_path: Path, downed: int, severity: str) -> None:
+        counters = f"link_down_events_phy: {downed}\nrx_pcs_symbol_err_phy: 3\n"
+        assert said(of(tmp_path, counters + self.LANES)) == {("HCT006", severity, "host1")}
 
     @pytest.mark.parametrize(
         ("uncorrected", "expected"), [(0, []), (386, ["HCT006"])], ids=["corrected", "uncorrected"]
@@ -164,10 +181,8 @@ class TestLanes:
         assert codes(of(tmp_path, f"{counters}rx_packets: 1\n")) == expected
 
     def test_lanes_that_are_all_bad_are_not_one_bad_lane(self, tmp_path: Path) -> None:
-        assert (
-            codes(of(tmp_path, "rx_err_lane_0_phy: 17722623\nrx_err_lane_1_phy: 9722623\nrx_packets: 1\n"))
-            == []
-        )
+        lanes = (f"rx_err_lane_{lane}_phy: {errors}\n" for lane, errors in enumerate((972, 971, 970)))
+        assert codes(of(tmp_path, f"rx_pcs_symbol_err_phy: 3\n{''.join(lanes)}rx_packets: 1\n")) == []
 
 
 class TestJobs:

@@ -55,8 +55,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.counters.ecn_marks import (
+    COUNTERS_OF_MARKS,
+    MARKS,
+    WRED_DROPS,
+    counts_marks,
+    peaks_above_kmax,
+)
 from lossless.checks.rules.counting import is_off
-from lossless.model.fabric.state.watermarks import RECENT, highest_peaks
+from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,61 +71,40 @@ if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
 
-_CAPABILITY = "WRED_ECN_QUEUE_ECN_MARKED_PKT_COUNTER"
 _NOT_COUNTED = MissingInput("whether the switch counts ECN marks is not known")
 
 
 def check(device: RunningDevice) -> Results:
     """Yield a violation per queue above Kmax that has marked nothing."""
-    counts_marks = _counts_marks(device.state)
+    is_counted = counts_marks(device.state)
     for peak, kmax in _above_kmax(device):
         port, queue = peak.part("port") or "", peak.part("queue") or ""
-        marks = device.state.of("ecn_marked_packets", port=port, queue=queue)
+        marks = device.state.of(MARKS, port=port, queue=queue)
         reason = None if marks is None else _not_comparable(device.state, marks, port, queue)
-        if marks is None or not counts_marks:
+        if marks is None or not is_counted:
             yield _NOT_COUNTED
         elif reason is not None:
             yield MissingInput(reason)
-        elif marks.number == 0 and device.state.value("wred_dropped_packets", port=port, queue=queue) == 0:
+        elif marks.number == 0 and device.state.value(WRED_DROPS, port=port, queue=queue) == 0:
             yield _violation(device, marks, peak, kmax)
 
 
 def _above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, int]]:
     """Yield the highest recent peak of each queue that marks, where it is above Kmax, and Kmax."""
-    highest = highest_peaks(device.state, "shared_watermark_bytes", "queue", RECENT)
-    for (port, queue_number), peak in highest.items():
-        kmax = _kmax(device, port, queue_number)
-        if kmax is not None and (peak.number or 0) > kmax:
-            yield peak, kmax
-
-
-def _kmax(device: RunningDevice, port: str, queue_number: int) -> int | None:
-    """Return Kmax of a queue that marks and is lossless, None for any other."""
-    configured, lossless = device.ports.get(port), device.lossless.get(port)
-    if (
-        configured is None
-        or configured.qos is None
-        or lossless is None
-        or queue_number not in lossless.queues
-    ):
-        return None
-    queue = configured.qos.queues[queue_number]
-    return queue.wred.green.max_bytes if queue and queue.wred and queue.wred.marks else None
-
-
-def _counts_marks(state: DeviceState) -> bool:
-    """Return whether the switch is known to count marks: it says so, or it has counted some."""
-    said = state.value("isSupported", table="QUEUE_COUNTER_CAPABILITIES", key=_CAPABILITY)
-    return said == "true" or any(marks.number for marks in state.named("ecn_marked_packets", "queue"))
+    peaks = grouped(
+        ((peak.part("port"), peak.part("queue")), (peak, kmax)) for peak, kmax in peaks_above_kmax(device)
+    )
+    for of_queue in peaks.values():
+        yield max(of_queue, key=lambda pair: pair[0].number or 0)
 
 
 def _not_comparable(state: DeviceState, marks: PlacedReading, port: str, queue: str) -> str | None:
     """Return why marks of 0 say nothing of a peak, None where they do."""
-    if is_off(state, "WRED_ECN_QUEUE"):
-        return "counter group WRED_ECN_QUEUE is off: its counters do not move"
+    if is_off(state, COUNTERS_OF_MARKS):
+        return f"counter group {COUNTERS_OF_MARKS} is off: its counters do not move"
     if marks.reading.since == "clear":
         return "ECN marks count since a clear, and the peak of the queue may be older"
-    dropped = state.of("wred_dropped_packets", port=port, queue=queue)
+    dropped = state.of(WRED_DROPS, port=port, queue=queue)
     if marks.number is None or dropped is None or dropped.number is None:
         return "no capture has the marks and the WRED drops of each queue"
     return None

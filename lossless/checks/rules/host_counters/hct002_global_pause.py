@@ -65,7 +65,8 @@ def check(device: RunningDevice) -> Results:
     wanted = intended is not None and bool(intended.pfc_priorities)
     for nic in nics(device):
         directions = [direction for direction in ("tx", "rx") if nic.count(f"global_pause_{direction}")]
-        rdma = carries_rdma(device, nic)
+        # A NIC that was idle between two captures still carries RDMA.
+        rdma = carries_rdma(device, nic.whole or nic)
         if not directions or (rdma is False and not wanted):
             continue
         certain = rdma is True or wanted
@@ -81,8 +82,8 @@ def _violation(nic: Nic, directions: list[str], *, certain: bool) -> Violation:
     said = " and ".join(_said(nic, direction) for direction in directions)
     return Violation(
         origin=placed.origin,
-        message=f"{nic.label} has {said}, which stop all priorities of the link",
-        note="since the driver was loaded; whether it carries RDMA is not known" if not certain else "",
+        message=f"{nic.label} has {said} {nic.window}, which stop all priorities of the link",
+        note="whether it carries RDMA is not known" if not certain else "",
         help="turn global pause off (ethtool -A) and PFC on for the priority of RDMA, here and on the switch",
         elements=(nic.element,),
         data={direction: nic.count(f"global_pause_{direction}") for direction in directions},

@@ -5,8 +5,9 @@ Severity: warning
 ## What it does
 Looks for NICs all of whose packets, sent and received, were of priority 0, while RDMA was carried and another priority
 has PFC, in the NIC or by the intent. RDMA shows in the NIC's own counters (`vport_rdma`), or in those of the host's
-only RDMA device. Packets on priority 0 alone are no finding: a host without RDMA has no others. Where nothing says
-whether RDMA was carried, or which priority has PFC, it is *not checked*.
+only RDMA device. With `--since` it is what was carried between the captures. Packets on priority 0 alone are no
+finding: a host without RDMA has no others. Where nothing says whether RDMA was carried, or which priority has PFC, it
+is *not checked*.
 
 ## Why it breaks a lossless fabric
 Whatever switches do for the RDMA class is done for packets of its priority. Those that are marked wrongly, or not
@@ -92,7 +93,7 @@ def _violation(nic: Nic, alone: PlacedReading, paused: frozenset[int]) -> Violat
     return Violation(
         origin=alone.origin,
         message=f"RDMA of {nic.label} is on priority 0, PFC is for priority {numbers}",
-        note=f"it has sent {alone.number or 0:,} packets since its driver was loaded, none of another priority",
+        note=f"it has sent {alone.number or 0:,} packets {nic.window}, none of another priority",
         help="trust DSCP on the NIC, and let jobs mark RDMA with the DSCP of the lossless class",
         elements=(nic.element,),
         data={"sent_on_priority_0": alone.number, "pfc": [*sorted(paused)]},

@@ -4,8 +4,10 @@ Severity: warning
 
 ## What it does
 Looks for NICs that have discarded received packets for want of buffers. On a port that carries RDMA, discards of the
-port (`rx_discards_phy`, `rx_stat_discard`), or of a priority with PFC where the NIC counts each, are a warning.
-Discards of the driver's receive rings, and those of a port that is not known to carry RDMA, are information.
+port (`rx_discards_phy`, `rx_stat_discard`), or of a priority with PFC where the NIC counts each, are a warning. A NIC
+that serves several hosts counts by priority what had no buffer of its host (`rx_prioN_buf_discard`), too.
+Discards of the driver's receive rings, and those of a port that is not known to carry RDMA, are information. With
+`--since`, discards and RDMA are those between the captures.
 
 ## Why it breaks a lossless fabric
 These packets crossed the whole fabric and were lost in the host: no switch counts them, and every search for drops in
@@ -34,6 +36,7 @@ and the PCIe slot. Rings: make them longer (`ethtool -G IF rx N`) or give them m
 
 ## Sources
 - Linux mlx5/counters.rst @16f448d: rx_discards_phy, rx_prioN_discards (lack of receive buffers)
+- lore.kernel.org, 20190905215034.22713-15-saeedm@mellanox.com (mlx5e): rx_prioN_buf_discard, buffers of one host
 - Linux drivers/net/ethernet/broadcom/bnxt/bnxt.c: rx_total_ring_discards adds up rx_discard_pkts of the rings
 - isc-projects/ethq tests/bnxt_en @b91b2e4: 655,430,134 ring discards on a host without PFC
 """
@@ -54,6 +57,7 @@ if TYPE_CHECKING:
 
 _RINGS = "rx_ring_discards"
 _PORT = "rx_discards"
+_BY_PRIORITY = ("priority_rx_discards", "priority_rx_buffer_discards")
 
 
 def check(device: RunningDevice) -> Results:
@@ -72,9 +76,10 @@ def _of_rdma(device: RunningDevice, nic: Nic) -> Iterator[PlacedReading]:
     if not carries_rdma(device, nic):
         return
     paused = pfc_priorities(device, nic)
-    by_priority = nic.parts("priority_rx_discards", "priority")
-    if paused and by_priority.keys() >= paused:
-        yield from (placed for number, placed in by_priority.items() if number in paused and placed.number)
+    counted = [counts for name in _BY_PRIORITY if (counts := nic.parts(name, "priority"))]
+    if paused and any(counts.keys() >= paused for counts in counted):
+        for counts in counted:
+            yield from (placed for number, placed in counts.items() if number in paused and placed.number)
     elif (placed := nic.placed(_PORT)) and placed.number:
         yield placed
 
@@ -85,7 +90,7 @@ def _violation(nic: Nic, counters: list[PlacedReading], *, certain: bool) -> Vio
     return Violation(
         origin=counters[0].origin,
         message=f"{nic.label} has discarded received packets for want of buffers: {said}",
-        note="since its driver was loaded" + ("" if certain else "; whether RDMA is among them is not known"),
+        note=nic.window + ("" if certain else "; whether RDMA is among them is not known"),
         help="make the receive rings longer (ethtool -G) or give them more cores"
         if rings
         else "check PFC and the receive buffer of the priority, and the PCIe slot",

@@ -1,7 +1,8 @@
 """NICs of a host as captures show them: counters that one file has of one interface, and what else is known of it.
 
 Counters of two files are never taken for those of one NIC: nothing says that they were read at the same time, or of
-the same interface where neither names it.
+the same interface where neither names it. With an earlier capture of the same interface, counters are what was counted
+since then.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from lossless.checks.rules.counting import Count, counted
+from lossless.checks.rules.host_counters.earlier_nics import earlier_of, since
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.model.fabric.qos import PRIORITIES
@@ -33,19 +36,31 @@ _REQUESTS = (
 _PAUSES = ("pfc_rx", "pfc_tx")
 _COUNTED = (
     *("global_pause_rx", "global_pause_rx_us", "global_pause_tx", "global_pause_tx_us"),
-    *("priority_rx_packets", "priority_tx_packets", "priority_rx_discards"),
-    *("rx_discards", "rx_ring_discards", "fec_lane_errors", "rx_pcs_symbol_err_phy", *_RDMA),
+    *("priority_rx_packets", "priority_tx_packets", "priority_rx_discards", "priority_rx_buffer_discards"),
+    *("rx_discards", "rx_ring_discards", "fec_lane_errors", "rx_pcs_symbol_err_phy", "link_downed", *_RDMA),
 )
 _PFC = "pfc_enabled"
 
 
 class Nic:
-    """The counters of one interface in one file; ``name`` is empty where the file does not name it."""
+    """The counters of one interface in one file; ``name`` is empty where the file does not name it.
 
-    def __init__(self, host: str, name: str, readings: Sequence[PlacedReading]) -> None:
+    ``whole`` are the same counters since the driver was loaded, None where these are: then no earlier capture has them.
+    """
+
+    def __init__(
+        self, host: str, name: str, readings: Sequence[PlacedReading], whole: Nic | None = None
+    ) -> None:
         self.host = host
         self.name = name
+        self.readings = tuple(readings)
+        self.whole = whole
         self._readings = grouped((placed.reading.name, placed) for placed in readings)
+
+    @property
+    def window(self) -> str:
+        """When it has counted what it says."""
+        return "between the captures" if self.whole is not None else "since its driver was loaded"
 
     @property
     def element(self) -> str:
@@ -93,15 +108,31 @@ class Nic:
 
 
 def nics(device: RunningDevice) -> tuple[Nic, ...]:
-    """Return the NICs of a host with counters that rules look at; ports of switches and of subnets are none."""
-    counted = device.state.every(*_COUNTED, *_PAUSES)
-    by_nic = grouped((_where(placed), placed) for placed in counted if placed.part("port") is None)
+    """Return the NICs of a host with counters that rules look at; ports of switches and of subnets are none.
+
+    Where an earlier capture has the same NIC, its counters are those since then.
+    """
+    now = _nics(device.state)
+    then = () if device.before is None else _nics(device.before)
+    return tuple(_changed(nic, then, now) for nic in now)
+
+
+def _nics(state: DeviceState) -> tuple[Nic, ...]:
+    counters = state.every(*_COUNTED, *_PAUSES)
+    by_nic = grouped((_where(placed), placed) for placed in counters if placed.part("port") is None)
     return tuple(
-        Nic(device.name, name, readings)
+        Nic(state.name, name, readings)
         for (_, name), readings in by_nic.items()
         # What a tool counts of pauses beside the mode that it shows is no NIC of its own.
         if any(placed.reading.name in _COUNTED for placed in readings)
     )
+
+
+def _changed(nic: Nic, then: Sequence[Nic], now: Sequence[Nic]) -> Nic:
+    """Return a NIC with what it counted since an earlier capture of it; as it is where there is none."""
+    earlier = earlier_of(nic.readings, [each.readings for each in then], [each.readings for each in now])
+    counts = None if earlier is None else since(nic.readings, earlier)
+    return nic if counts is None else Nic(nic.host, nic.name, counts, whole=nic)
 
 
 def carries_rdma(device: RunningDevice, nic: Nic) -> bool | None:
@@ -109,15 +140,24 @@ def carries_rdma(device: RunningDevice, nic: Nic) -> bool | None:
     if nic.carries_rdma is not None:
         return nic.carries_rdma
     requests = grouped(
-        (placed.part("device"), placed.number)
+        (placed.part("device"), amount)
         for name in _REQUESTS
         for placed in device.state.named(name, "device", "port")
-        if placed.number is not None and not _is_infiniband(device.state, placed)
+        if (amount := _requested(device, nic, placed)) is not None
+        and not _is_infiniband(device.state, placed)
     )
     if len(requests) != 1 or len(nics(device)) != 1:
         return None
     # Without a request either way it may be of another port, or have begun to count a moment ago.
     return any(map(any, requests.values())) or None
+
+
+def _requested(device: RunningDevice, nic: Nic, placed: PlacedReading) -> int | None:
+    """Return what an RDMA device has counted in the time in which a NIC has."""
+    if nic.whole is None:
+        return placed.number
+    count = counted(device, placed, "device", "port")
+    return count.amount if isinstance(count, Count) and count.between else None
 
 
 def pfc_priorities(device: RunningDevice, nic: Nic) -> frozenset[int] | None:

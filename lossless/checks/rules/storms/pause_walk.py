@@ -1,8 +1,13 @@
 """Where pauses come from: from a port that is paused to the neighbor that pauses it, to the one that nobody pauses.
 
 A switch sends pauses of a priority because something pauses it, or because one of its own egress ports is full. So the
-walk goes on at every port of the neighbor that is paused in the same time, and ends at a host, or at a switch that
-sends pauses and receives none. It stops wherever a capture does not say this for certain.
+walk goes on at the ports of the neighbor that are paused in the same time, and ends at a host, or at a switch that
+sends pauses and none of whose ports on the way onward receives any, or is stormed where the watchdog watches them. It
+stops wherever a capture does not say this for certain.
+
+What a switch receives from another goes on neither to that other, nor up again where the other is a tier above: pauses
+that it sends up are caused by what leads down from it. Of several paused ports those that the watchdog found stormed
+count.
 """
 
 from __future__ import annotations
@@ -10,13 +15,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
+from lossless.checks.rules.capture_times import apart
 from lossless.checks.rules.counting import Count, count_of, counted, each
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import Tier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
+    from lossless.model.fabric.state.device_state import PlacedReading
 
 STORMED = "stormed"
 _ANY_TIME = MissingInput(
@@ -47,12 +55,14 @@ class Neighbor(NamedTuple):
 class PauseSource(NamedTuple):
     """Where pauses come from, and the ports that they paused on the way, that of the storm first.
 
-    ``switch`` is the device where it is a switch, None for a host.
+    ``switch`` is the device where it is a switch, None for a host. ``leads_back``: pauses lead from it back to the
+    first port, over ports where its traffic should not go on.
     """
 
     name: str
     switch: RunningDevice | None
     path: tuple[PausedPort, ...]
+    leads_back: bool = False
 
 
 class PauseWalk:
@@ -62,6 +72,7 @@ class PauseWalk:
         self._priority = priority
         self._devices = {device.name: device for device in fabric.devices}
         self._neighbors = _neighbors(fabric)
+        self._tiers = _tiers(fabric)
 
     def sources(self, start: PausedPort) -> Iterator[PauseSource | MissingInput]:
         """Yield where the pauses of a port come from, once each, and where the walk had to stop."""
@@ -80,31 +91,85 @@ class PauseWalk:
                 yield onward
             elif isinstance(onward, Neighbor):
                 ends = True
-                yield PauseSource(onward.name, None if onward.to_host else self._devices[onward.name], path)
+                yield self._source(onward, path)
             else:
                 paths += [(*path, port) for port in reversed(onward)]
         if not ends:
-            yield MissingInput(f"the pauses that storm {start.shown} lead back to it, as in a PFC deadlock")
+            yield leading_back(start)
+
+    def is_stormed(self, at: PausedPort) -> bool:
+        """Return whether the watchdog found a port stormed, now or between the captures."""
+        return at.port in {
+            placed.part("port")
+            for placed in each(at.device.state, "pfcwd_status", "port", "queue")
+            if placed.part("queue") == self._priority and is_storm(at.device, placed)
+        }
+
+    def goes_on(self, device: RunningDevice, port: str, sender: RunningDevice) -> bool:
+        """Return whether traffic that a device receives from a neighbor may go on at a port."""
+        neighbor = self._neighbor(PausedPort(device, port))
+        if neighbor is None or neighbor.to_host:
+            return neighbor is not None
+        if neighbor.name == sender.name:
+            return False
+        own, came_from, goes_to = map(self._tiers.get, (device.name, sender.name, neighbor.name))
+        return own is None or came_from is None or goes_to is None or not (came_from > own and goes_to > own)
+
+    def device(self, name: str) -> RunningDevice | None:
+        """Return what was captured of a device, None where nothing was."""
+        return self._devices.get(name)
+
+    def _source(self, neighbor: Neighbor, path: tuple[PausedPort, ...]) -> PauseSource:
+        switch = None if neighbor.to_host else self._devices[neighbor.name]
+        return PauseSource(
+            neighbor.name, switch, path, leads_back=switch is not None and self._leads_back(path[-1])
+        )
 
     def _onward(self, at: PausedPort) -> tuple[PausedPort, ...] | Neighbor | MissingInput:
         """Return the ports at which the walk goes on, the neighbor where it ends, or why neither is known."""
-        neighbor = self._neighbors.get((at.device.name, at.port)) or _configured_neighbor(at)
+        neighbor = self._neighbor(at)
         if neighbor is None:
             return MissingInput(f"what is connected to {at.shown} is not known")
-        device = self._devices.get(neighbor.name)
         if neighbor.to_host:
             return neighbor
+        device = self._devices.get(neighbor.name)
+        missing = self._not_comparable(at, neighbor, device)
+        if missing is not None or device is None:
+            return missing or MissingInput(f"there are no captures of {neighbor.name}")
+        onward = self.paused_onward(device, at.device)
+        if isinstance(onward, MissingInput):
+            return onward
+        if not onward and (unread := self._unread(device, at.device)):
+            return MissingInput(
+                f"no capture has the pauses that {unread} other ports of {device.name} receive"
+            )
+        if any(map(self.is_stormed, onward)):
+            return tuple(filter(self.is_stormed, onward))
+        # A watchdog that watches these ports, and found none of them stormed, found no storm that came from there.
+        return neighbor if all(map(_is_watched, onward)) else onward
+
+    def _not_comparable(
+        self, at: PausedPort, neighbor: Neighbor, device: RunningDevice | None
+    ) -> MissingInput | None:
+        """Return why nothing says that a neighbor sent the pauses of a port; None where it did."""
         if device is None:
             return MissingInput(f"there are no captures of {neighbor.name}")
+        if apart(at.device, device):
+            return MissingInput(f"{at.device.name} and {device.name} were captured at different times")
         sent = count_of(device, "pfc_tx", port=neighbor.port, priority=self._priority)
         if isinstance(sent, MissingInput):
             return sent
-        if not sent.amount:
-            return MissingInput(f"{device.name} has not counted the pauses that {at.shown} receives")
+        said = f"{device.name} has not counted the pauses that {at.shown} receives"
+        return None if sent.amount else MissingInput(said)
+
+    def paused_onward(
+        self, device: RunningDevice, sender: RunningDevice
+    ) -> tuple[PausedPort, ...] | MissingInput:
+        """Return the paused ports of a device that traffic from a neighbor may go on at."""
         paused = self.paused(device)
         if isinstance(paused, MissingInput):
             return paused
-        return paused or neighbor
+        return tuple(port for port in paused if self.goes_on(device, port.port, sender))
 
     def paused(self, device: RunningDevice) -> tuple[PausedPort, ...] | MissingInput:
         """Return the ports of a device that are paused now, or were between the captures."""
@@ -113,11 +178,7 @@ class PauseWalk:
             for placed in each(device.state, "pfcwd_status", "port", "queue")
             if placed.part("queue") == self._priority and placed.reading.value == STORMED
         }
-        counts = [
-            counted(device, placed, "port", "priority")
-            for placed in each(device.state, "pfc_rx", "port", "priority")
-            if placed.part("priority") == self._priority
-        ]
+        counts = [counted(device, placed, "port", "priority") for placed in self._received(device)]
         unknown = next((count for count in counts if isinstance(count, MissingInput)), None)
         if unknown is not None or not counts:
             return unknown or MissingInput(f"no capture has the pauses that {device.name} receives")
@@ -127,6 +188,61 @@ class PauseWalk:
                 return _ANY_TIME
             paused = [count for count in paused if count.between]
         return tuple(PausedPort(device, port) for port in sorted(stormed | {count.port for count in paused}))
+
+    def _received(self, device: RunningDevice) -> Sequence[PlacedReading]:
+        readings = each(device.state, "pfc_rx", "port", "priority")
+        return [placed for placed in readings if placed.part("priority") == self._priority]
+
+    def _unread(self, device: RunningDevice, sender: RunningDevice) -> int:
+        """Return how many ports that traffic from a neighbor goes on to have no count of received pauses."""
+        read = {placed.part("port") for placed in self._received(device)}
+        ports = {port for name, port in self._neighbors if name == device.name} | device.ports.keys()
+        return sum(port not in read and self.goes_on(device, port, sender) for port in ports)
+
+    def _leads_back(self, start: PausedPort) -> bool:
+        """Return whether pauses lead from a port back to it, wherever traffic goes."""
+        seen: set[tuple[str, str]] = set()
+        ports = [start]
+        while ports:
+            neighbor = self._neighbor(ports.pop())
+            device = None if neighbor is None else self._devices.get(neighbor.name)
+            paused = () if device is None else self.paused(device)
+            for port in () if isinstance(paused, MissingInput) else paused:
+                if (port.device.name, port.port) == (start.device.name, start.port):
+                    return True
+                if (port.device.name, port.port) not in seen:
+                    seen.add((port.device.name, port.port))
+                    ports.append(port)
+        return False
+
+    def _neighbor(self, at: PausedPort) -> Neighbor | None:
+        return self._neighbors.get((at.device.name, at.port)) or _configured_neighbor(at)
+
+
+def leading_back(start: PausedPort) -> MissingInput:
+    """Return that the pauses of a port have no source, as they lead back to it."""
+    return MissingInput(f"the pauses that storm {start.shown} lead back to it, as in a PFC deadlock")
+
+
+def is_storm(device: RunningDevice, status: PlacedReading) -> bool:
+    """Return whether a queue is stormed, or was between the captures, by its status."""
+    if status.reading.value == STORMED:
+        return True
+    port, queue = status.part("port") or "", status.part("queue") or ""
+    detected = count_of(device, "pfcwd_detected", port=port, queue=queue)
+    return isinstance(detected, Count) and detected.between and bool(detected.amount)
+
+
+def _is_watched(at: PausedPort) -> bool:
+    """Return whether a capture has the watchdog's status of a port."""
+    return at.device.state.of("pfcwd_status", port=at.port) is not None
+
+
+def _tiers(fabric: RunningFabric) -> Mapping[str, int]:
+    """Return the tiers of switches, as an intent has them, else as their configuration does; where it is known."""
+    deployed = (device.switch for device in fabric.devices)
+    switches = [*(switch for switch in deployed if switch is not None), *fabric.switches]
+    return {switch.name: int(switch.tier) for switch in switches if isinstance(switch.tier, Tier)}
 
 
 def _neighbors(fabric: RunningFabric) -> Mapping[tuple[str, str], Neighbor]:

@@ -3,12 +3,14 @@
 Severity: error
 
 ## What it does
-From each queue that is stormed, or of which the watchdog detected a storm between the captures, follows the pauses:
-to the neighbor that sends them, by the links of an intent or by `DEVICE_NEIGHBOR`, and on from the ports at which that
-one is paused. It ends at a host, or at a switch that sends pauses and receives none. There an egress port at line rate
-means an incast, which is congestion and no fault of a device: a warning. So it is where egress rates are not captured,
-or the storm is over. A switch on the way without captures, or with counters since boot alone, ends the walk: it is not
-checked. A storm from a host at the stormed port itself is reported by STM001 alone.
+From each queue that is stormed, or of which the watchdog detected a storm between the captures, follows the pauses: to
+the neighbor that sends them, by the links of an intent or by `DEVICE_NEIGHBOR`, and on from the ports at which that one
+is paused: those that the watchdog found stormed, else all. What arrives from a tier above goes on down only. It ends at
+a host, an error where its port is stormed and a warning where that is only paused, or at a switch that sends pauses and
+receives none where its traffic goes on: a warning. There an egress port at line rate means an incast, which is
+congestion and no fault of a device. A switch on the way without captures, with those of another time, with counters
+since boot alone or of a part of its ports, ends the walk: it is not checked. A storm from a host at the stormed port
+itself is reported by STM001 alone.
 
 ## Why it breaks a lossless fabric
 Every switch between the source and the stormed port is paused, and so are hosts that never send to it. All of them show
@@ -55,6 +57,8 @@ slow it down before PFC does.
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, sections 4.3 (one NIC pauses a whole fabric) and 6.2
 - sonic-swss orchagent/pfcwdsworch.cpp @e6b0c5b: the watchdog's queue has the number of the priority in its mask
+- sonic-swss orchagent/port_rates.lua, sonic-buildimage dockers/docker-orchagent/enable_counters.py: rates are averages,
+  of which 12 s at line rate show 91 %: a port counts as full from 90 % on
 """
 
 from __future__ import annotations
@@ -62,11 +66,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.counting import Count, counted, each
-from lossless.checks.rules.storms.pause_walk import STORMED, PausedPort, PauseSource, PauseWalk
+from lossless.checks.rules.counting import each
+from lossless.checks.rules.host_counters.nics import nics
+from lossless.checks.rules.storms.pause_walk import (
+    STORMED,
+    PausedPort,
+    PauseSource,
+    PauseWalk,
+    is_storm,
+    leading_back,
+)
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -75,7 +88,9 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin, Severity
 
 _LINE_RATE = 0.9
-"""Part of its rate from which an egress port is full: rates are averages over some seconds."""
+"""Part of its rate from which an egress port is full. SONiC shows an average that takes 0.18 of the rate of each poll
+(sonic-buildimage dockers/docker-orchagent/enable_counters.py: 2/(N+1) for an interval of 10 polls): after 12 polls at
+line rate it shows 0.91 of it, and never more than the rate itself. What shows less may be a younger incast."""
 _GAP_BYTES = 20
 """Preamble and gap of a frame on the wire (IEEE 802.3), which rates of SONiC leave out."""
 
@@ -107,19 +122,16 @@ def throughout(fabric: RunningFabric) -> Results:
         reached = [(storm, step) for storm, step in steps if isinstance(step, PauseSource)]
         for same in grouped((step.name, (storm, step)) for storm, step in reached).values():
             if any(_is_far(step) for _, step in same):
-                yield _violation(priority, same)
+                yield _said(walk, priority, same)
 
 
 def _storms(device: RunningDevice) -> Iterator[tuple[str, _Storm]]:
     """Yield the queues that are stormed, or were between the captures."""
     for placed in each(device.state, "pfcwd_status", "port", "queue"):
-        port, queue = placed.part("port") or "", placed.part("queue") or ""
-        detected = device.state.of("pfcwd_detected", port=port, queue=queue)
-        count = None if detected is None else counted(device, detected, "port", "queue")
-        in_between = isinstance(count, Count) and count.between and count.amount
-        goes_on = placed.reading.value == STORMED
-        if goes_on or in_between:
-            yield queue, _Storm(PausedPort(device, port), placed.origin, goes_on)
+        if is_storm(device, placed):
+            at = PausedPort(device, placed.part("port") or "")
+            goes_on = placed.reading.value == STORMED
+            yield placed.part("queue") or "", _Storm(at, placed.origin, goes_on)
 
 
 def _is_far(source: PauseSource) -> bool:
@@ -127,10 +139,25 @@ def _is_far(source: PauseSource) -> bool:
     return source.switch is not None or len(source.path) > 1
 
 
-def _violation(priority: str, same: Sequence[tuple[_Storm, PauseSource]]) -> Violation:
+def _said(
+    walk: PauseWalk, priority: str, same: Sequence[tuple[_Storm, PauseSource]]
+) -> Violation | MissingInput:
+    """Return what is said of one source of some storms."""
     storm, source = max(same, key=lambda pair: len(pair[1].path))
-    verdict = _verdict(source, goes_on=any(one.goes_on for one, _ in same))
     others = [other for other, _ in same if other is not storm]
+    if source.switch is None:
+        return _violation(priority, storm, source, _of_host(walk, source, priority), others)
+    # Rates are those of now, and say nothing of a storm that is over.
+    goes_on = any(one.goes_on for one, _ in same)
+    full = _full_egress(walk, source) if goes_on else None
+    if source.leads_back and not full:
+        return leading_back(storm.at)
+    return _violation(priority, storm, source, _of_switch(walk, source, full), others)
+
+
+def _violation(
+    priority: str, storm: _Storm, source: PauseSource, verdict: _Verdict, others: Sequence[_Storm]
+) -> Violation:
     return Violation(
         origin=storm.origin,
         message=f"the pauses of priority {priority} that storm {storm.at.shown} come from {verdict.what}",
@@ -145,16 +172,41 @@ def _violation(priority: str, same: Sequence[tuple[_Storm, PauseSource]]) -> Vio
     )
 
 
-def _verdict(source: PauseSource, *, goes_on: bool) -> _Verdict:
-    last = source.path[-1].shown
-    if source.switch is None:
-        note = f"{last} is paused, and only the host is behind it"
-        return _Verdict(
-            "error", f"{source.name} at {last}", note, f"restart the NIC of {source.name}, or take it off"
-        )
-    # Rates are those of now, and say nothing of a storm that is over.
-    full = _full_egress(source.switch) if goes_on else None
-    sends = f"{source.name}, which sends pauses and receives none"
+def _of_host(walk: PauseWalk, source: PauseSource, priority: str) -> _Verdict:
+    """Return what is said of a host: an error only where the watchdog found the very port stormed that leads to it."""
+    last = source.path[-1]
+    stormed = walk.is_stormed(last)
+    doubt = "" if stormed else f", but not stormed: {last.device.name} may be congested itself"
+    note = f"{last.shown} is paused{doubt}, and only the host is behind it{_sent_by(walk, source, priority)}"
+    return _Verdict(
+        "error" if stormed else "warning",
+        f"{source.name} at {last.shown}",
+        note,
+        f"restart the NIC of {source.name}, or take it off",
+    )
+
+
+def _sent_by(walk: PauseWalk, source: PauseSource, priority: str) -> str:
+    """Return what the NICs of a host say of the pauses, where they were captured."""
+    host = walk.device(source.name)
+    if host is None:
+        return ""
+    sent = [
+        (placed.number or 0, nic.window)
+        for nic in nics(host)
+        for number, placed in nic.parts("pfc_tx", "priority").items()
+        if str(number) == priority
+    ]
+    total = sum(count for count, _ in sent)
+    if not sent:
+        return ""
+    counted = f"have sent {total:,}" if total else "count none, as a NIC does that has failed"
+    return f"; its NICs {counted} {sent[0][1]}"
+
+
+def _of_switch(walk: PauseWalk, source: PauseSource, full: Sequence[str] | None) -> _Verdict:
+    """Return what is said of a switch; ``full`` are ports that send at line rate, None where that is not known."""
+    sends = f"{source.name}, which sends pauses and receives {_received(walk, source)}"
     if full is None:
         note = "the rates of its egress ports in the storm are not captured: it may be an incast"
         return _Verdict("warning", sends, note, f"capture show interfaces counters of {source.name}")
@@ -165,18 +217,30 @@ def _verdict(source: PauseSource, *, goes_on: bool) -> _Verdict:
         return _Verdict(
             "warning", f"an incast at {source.name}", note, "spread the traffic, or let DCQCN slow it down"
         )
-    note = "none of its egress ports runs at line rate"
-    return _Verdict("error", sends, note, f"look for a port of {source.name} that is slow or does not drain")
+    note = "none of its egress ports shows line rate: one is slow, or it is an incast of a few seconds"
+    return _Verdict(
+        "warning", sends, note, f"look for a port of {source.name} that is slow or does not drain"
+    )
 
 
-def _full_egress(device: RunningDevice) -> tuple[str, ...] | None:
-    """Return the ports that send at line rate; None where the rate of some port is not known."""
+def _received(walk: PauseWalk, source: PauseSource) -> str:
+    """Return what a switch receives at the ports that its traffic goes on at."""
+    assert source.switch is not None
+    paused = walk.paused_onward(source.switch, source.path[-1].device)
+    ports = () if isinstance(paused, MissingInput) else paused
+    return f"some at {listed([at.port for at in ports])}, which is no storm" if ports else "none"
+
+
+def _full_egress(walk: PauseWalk, source: PauseSource) -> tuple[str, ...] | None:
+    """Return the ports onward that send at line rate; None where the rate of some port is not known."""
+    device = source.switch
+    assert device is not None
     full = []
     for port in device.ports.values():
+        if port.admin_up is not True or not walk.goes_on(device, port.name, source.path[-1].device):
+            continue
         sent = device.state.value("out_rate", port=port.name)
         packets = device.state.value("out_packet_rate", port=port.name)
-        if port.admin_up is not True:
-            continue
         if not isinstance(sent, int | float) or port.speed_bps is None:
             return None
         gaps = _GAP_BYTES * packets if isinstance(packets, int | float) else 0

@@ -11,10 +11,21 @@ if TYPE_CHECKING:
 
 SYMBOL_ERRORS = "symbol_error"
 RECOVERIES = "link_error_recovery"
+DOWNED = "link_downed"
 _MANY = ceiling(BY_NAME[SYMBOL_ERRORS])
 """Where the counter of 16 bits stops: one of 64 bits goes on."""
 
 
 def has_bad_cable(port: CountedPort) -> bool:
-    """Return whether errors on the wire filled their counter, and the link had to be trained again."""
-    return (port.number(SYMBOL_ERRORS) or 0) >= _MANY and bool(port.number(RECOVERIES))
+    """Return whether errors on the wire made the link train again.
+
+    Of one capture that is certain only where they filled the counter of 16 bits. Between two it is where the link was
+    never down: one that comes up counts both.
+    """
+    errors = port.counters.get(SYMBOL_ERRORS)
+    if errors is None or not port.number(RECOVERIES):
+        return False
+    if not port.between(RECOVERIES):
+        return (errors.number or 0) >= _MANY
+    has_errors = bool(port.alongside(RECOVERIES, SYMBOL_ERRORS)) or errors.reading.is_saturated
+    return has_errors and port.alongside(RECOVERIES, DOWNED) == 0

@@ -7,7 +7,8 @@ Looks for InfiniBand ports that have discarded outbound packets (`PortXmitDiscar
 packets were older than their limit (`PortSwHOQLifetimeLimitDiscards`), or has waited to send (`PortXmitWait`). A port
 discards while its link is down as well: where the link is not known to have been up all the time, waiting proves
 nothing, and the finding is information. Without either sign the discards are *not checked*. Waiting alone is no
-finding, a loaded port waits; and where the cable is bad (IBC003), the discards are laid to it.
+finding, a loaded port waits; and where the cable is bad (IBC003), the discards are laid to it. With `--since`, all of
+it is between the captures.
 
 ## Why it breaks a lossless fabric
 InfiniBand loses no packet for want of a buffer: a sender waits for credits. A packet that waits longer than the
@@ -66,23 +67,25 @@ def check(device: RunningDevice) -> Results:
 
 
 def _was_congested(port: CountedPort) -> bool:
-    return any(port.number(name) for name in (*_LIFETIMES, "port_xmit_wait"))
+    return any(port.alongside(_DISCARDS, name) for name in (*_LIFETIMES, "port_xmit_wait"))
 
 
 def _all_while_down(port: CountedPort, discards: int) -> bool:
-    return (port.number("port_inactive_discards") or 0) >= discards
+    return (port.alongside(_DISCARDS, "port_inactive_discards") or 0) >= discards
 
 
 def _violation(port: CountedPort, discards: int) -> Violation:
-    waited, downed = port.number("port_xmit_wait"), port.number("link_downed")
-    certain = downed == 0 or any(map(port.number, _LIFETIMES))
+    waited, downed = (port.alongside(_DISCARDS, name) for name in ("port_xmit_wait", "link_downed"))
+    certain = downed == 0 or any(port.alongside(_DISCARDS, name) for name in _LIFETIMES)
     times = f"{downed} times" if downed else "how often is not known"
     while_down = "" if certain else f"; a port discards while its link is down, too ({times})"
     return Violation(
         origin=port.counters[_DISCARDS].origin,
-        message=f"{port.name} has discarded {discards:,} packets since its counters were cleared",
+        message=f"{port.name} has discarded {discards:,} packets {port.window(_DISCARDS)}",
         note=f"it has waited {waited or 0:,} ticks for credits{while_down}",
-        help="compare two captures; where both counters grow, follow the path to the port that does not wait",
+        help="follow the path to the port that does not wait"
+        if port.between(_DISCARDS)
+        else "compare two captures; where both counters grow, follow the path to the port that does not wait",
         elements=(port.element,),
         data={"discards": discards, "wait_ticks": waited, "link_downed": downed},
         severity=None if certain else "info",

@@ -5,7 +5,9 @@ Severity: warning
 ## What it does
 Looks for InfiniBand ports whose counter of symbol errors has stopped at 65,535, or counts on beyond it with 64 bits,
 and whose link has recovered from errors at least once. Fewer symbol errors are counted since nobody knows when, over
-years perhaps: they are *not checked*, as are those that stand alone. How often the link went down is no sign: that
+years perhaps: they are *not checked*, as are those that stand alone. With `--since`, it looks for any number of both
+between the captures, on a link that was not down in between: one that comes up counts them too. How often the link went
+down is no sign: that
 counts restarts of hosts.
 
 ## Why it breaks a lossless fabric
@@ -47,6 +49,11 @@ if TYPE_CHECKING:
     from lossless.checks.rules.running_subjects import RunningDevice
     from lossless.checks.rules.subnet_counters.ports import CountedPort
 
+_ONE_CAPTURE = MissingInput("symbol errors of one capture: since when they were counted is not known")
+_TRAINED = MissingInput(
+    "symbol errors between the captures, on a link that did not recover from them, or was down"
+)
+
 
 def check(device: RunningDevice) -> Results:
     """Yield a violation per port with a bad cable."""
@@ -54,17 +61,22 @@ def check(device: RunningDevice) -> Results:
         if has_bad_cable(port):
             yield _violation(port)
         elif port.number(SYMBOL_ERRORS):
-            yield MissingInput("symbol errors of one capture: since when they were counted is not known")
+            yield _TRAINED if port.between(SYMBOL_ERRORS) else _ONE_CAPTURE
 
 
 def _violation(port: CountedPort) -> Violation:
-    errors, recoveries = port.number(SYMBOL_ERRORS) or 0, port.number(RECOVERIES) or 0
+    recoveries = port.number(RECOVERIES) or 0
+    errors = port.alongside(RECOVERIES, SYMBOL_ERRORS)
     counted = port.counters[SYMBOL_ERRORS]
-    or_more = " or more" if counted.reading.is_saturated else ""
+    # A counter that stood at its ceiling before has counted an unknown number since.
+    said = "an unknown number of" if errors is None else f"{errors:,}"
+    more = " or more" if counted.reading.is_saturated and errors is not None else ""
     return Violation(
         origin=counted.origin,
-        message=f"the cable at {port.name} is bad: {errors:,} symbol errors{or_more}, {recoveries} recoveries",
-        note="both since the counters were cleared, which may be long ago",
+        message=f"the cable at {port.name} is bad: {said} symbol errors{more}, {recoveries:,} recoveries",
+        note="both between the captures, and the link was not down"
+        if port.between(RECOVERIES)
+        else "both since the counters were cleared, which may be long ago",
         help="clean or replace the cable or transceiver, clear the counters and look again after an hour",
         elements=(port.element,),
         data={"symbol_errors": errors, "recoveries": recoveries},

@@ -7,6 +7,10 @@ Looks in a log of opensm for requests of SMInfo that timed out (`ERR 3113`, `Sub
 average at least one an hour. opensm asks SMInfo of ports that say they have a subnet manager, and, while it is standby
 itself, of the master. Timeouts of other attributes are not reported: nodes that restart cause them.
 
+opensm polls a master every 10 s, and takes it for dead after four polls without an answer. A log of a master has no
+such rhythm: it asks when it sweeps. So both numbers are ours: one lost answer is no sign, nor are two in one sweep,
+whose retries fail together; and answers that are lost days apart are not of one manager that is silent.
+
 ## Why it breaks a lossless fabric
 A manager that does not answer will not take over when the master fails, and nothing says so until then: links that go
 down are not routed around, and hosts that restart get no LID. The log's own hint, an M_Key that is set wrongly, is a
@@ -32,6 +36,8 @@ managers have one M_Key.
 
 ## Sources
 - linux-rdma/opensm opensm/osm_port_info_rcv.c @038edff: SMInfo is asked of every port that has the capability IsSM
+- linux-rdma/opensm include/opensm/osm_base.h: OSM_SM_DEFAULT_POLLING_TIMEOUT_MILLISECS is 10,000,
+  OSM_SM_DEFAULT_POLLING_RETRY_NUMBER 4, 40 s until a standby takes over
 - linux-rdma/opensm opensm/osm_sm_mad_ctrl.c @007a62e (ERR 3113), opensm/osm_sm_state_mgr.c @0189dea (a standby asks
   the master)
 - a log of opensm in public notes (names shortened): three managers, of which two did not answer

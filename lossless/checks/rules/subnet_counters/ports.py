@@ -1,19 +1,22 @@
-"""Ports of InfiniBand devices with the counters that captures have of them."""
+"""Ports of InfiniBand devices with the counters that captures have of them, and what they counted between two."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.ground.basics.grouping import grouped
+from lossless.checks.rules.base import MissingInput
+from lossless.checks.rules.counting import Count, difference
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.port_counters import PORT_COUNTERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.model.fabric.state.device_state import PlacedReading
+    from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
     from lossless.model.fabric.state.readings import Identity
+
+    _Named = tuple[Identity, PlacedReading]
 
 _SUM = "ALL"
 _OWNERS = ("node", "device", "guid", "lid", "path")
@@ -21,16 +24,36 @@ _OWNERS = ("node", "device", "guid", "lid", "path")
 
 
 class CountedPort(NamedTuple):
-    """One port: what a message calls it, what a finding shows on, its counters by the names of the kernel."""
+    """One port: what a message calls it, what a finding shows on, its counters by the names of the kernel.
+
+    ``counts`` are what these have counted: since an earlier capture where there is one that has them.
+    """
 
     name: str
     element: str
     counters: Mapping[str, PlacedReading]
+    counts: Mapping[str, Count | MissingInput]
 
     def number(self, name: str) -> int | None:
-        """Return what a counter says, None where no capture does."""
+        """Return what a counter has counted, None where no capture says it."""
+        count = self.counts.get(name)
+        return count.amount if isinstance(count, Count) else None
+
+    def between(self, name: str) -> bool:
+        """Return whether a counter is known to have counted between two captures."""
+        count = self.counts.get(name)
+        return isinstance(count, Count) and count.between
+
+    def alongside(self, first: str, name: str) -> int | None:
+        """Return what a counter has counted in the time in which another has, None where no capture says it."""
+        if self.between(first):
+            return self.number(name) if self.between(name) else None
         placed = self.counters.get(name)
         return None if placed is None else placed.number
+
+    def window(self, name: str) -> str:
+        """Return when a counter has counted that much, as the end of a sentence."""
+        return "between the captures" if self.between(name) else "since its counters were cleared"
 
 
 def counted_ports(device: RunningDevice) -> tuple[CountedPort, ...]:
@@ -38,11 +61,10 @@ def counted_ports(device: RunningDevice) -> tuple[CountedPort, ...]:
 
     A port that files name by its GUID is one, whatever else they call it.
     """
+    before = {} if device.before is None else _by_place(device.before)
     return tuple(
-        _counted_port(device, named)
-        for place, named in grouped(
-            (_place(identity), (identity, placed)) for identity, placed in _counters(device)
-        ).items()
+        _counted_port(device, named, before.get(place, ()))
+        for place, named in _by_place(device.state).items()
         if _part(place, "port") not in (None, _SUM)
     )
 
@@ -71,20 +93,38 @@ def port_name(identity: Identity) -> str:
     return f"{numbered} port {_part(identity, 'port')}".lstrip()
 
 
-def _counted_port(device: RunningDevice, named: Sequence[tuple[Identity, PlacedReading]]) -> CountedPort:
-    """Return a port by the name that says most, and its counters, the widest of each that says a number."""
+def _counted_port(device: RunningDevice, named: Sequence[_Named], before: Sequence[_Named]) -> CountedPort:
+    """Return a port by the name that says most, and what its counters have counted."""
     identity = max((identity for identity, _ in named), key=len)
+    counters, earlier = _widest(named), _widest(before)
+    counts = {name: _count(placed, earlier.get(name)) for name, placed in counters.items()}
+    return CountedPort(port_name(identity), element(device, identity), counters, counts)
+
+
+def _widest(named: Iterable[_Named]) -> dict[str, PlacedReading]:
+    """Return the counters of a port by their names, the widest of each that says a number."""
     counters: dict[str, PlacedReading] = {}
     for _, placed in named:
         known = counters.get(placed.reading.name)
         if known is None or _width(placed) >= _width(known):
             counters[placed.reading.name] = placed
-    return CountedPort(port_name(identity), element(device, identity), counters)
+    return counters
 
 
 def _width(placed: PlacedReading) -> int:
     """Return where a counter stops, -1 where its value is not known."""
     return -1 if placed.number is None else placed.reading.ceiling or 0
+
+
+def _count(placed: PlacedReading, earlier: PlacedReading | None) -> Count | MissingInput:
+    """Return what a counter has counted; ibqueryerrors does not print one that is below its threshold."""
+    if placed.number is None:
+        return MissingInput(f"the captures do not say the value of {printed(placed)}")
+    if earlier is None or earlier.number is None:
+        return Count(placed.number, placed, between=False)
+    if placed.reading.ceiling != earlier.reading.ceiling:
+        return MissingInput(f"{printed(placed)} was read with another width before")
+    return difference(placed, earlier, placed.number, earlier.number)
 
 
 def _place(identity: Identity) -> Identity:
@@ -93,12 +133,16 @@ def _place(identity: Identity) -> Identity:
     return named if len(named) == 2 else identity
 
 
-def _counters(device: RunningDevice) -> Iterator[tuple[Identity, PlacedReading]]:
+def _by_place(state: DeviceState) -> dict[Identity, list[_Named]]:
+    """Return what is said of the counters of each port, with the names by which it is said."""
+    ports: dict[Identity, list[_Named]] = {}
     for counter in PORT_COUNTERS:
-        for placed in device.state.named(counter.name, "port"):
+        for placed in state.named(counter.name, "port"):
             first, *rest = placed.reading.identity
             # The path of a file in sysfs, which comes last, is another for each counter of a port.
-            yield (first, *(pair for pair in rest if pair[0] != "path")), placed
+            identity = (first, *(pair for pair in rest if pair[0] != "path"))
+            ports.setdefault(_place(identity), []).append((identity, placed))
+    return ports
 
 
 def _is_ethernet(device: RunningDevice, port: CountedPort) -> bool:

@@ -6,6 +6,7 @@ outputs that were written into one file.
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,8 @@ _FORMS = (
 )
 """The most particular first: an ethtool's counter is the plainest line of all."""
 
+_TAKEN = re.compile(r"^# taken ([0-9]{1,12})(?: UTC)?\s*$", re.MULTILINE)
+_HEADER_LINES = 8
 _SEARCHED = 4 * LOOKED_INTO
 """Letters of a text in which a section of a known form begins, if it has one."""
 
@@ -75,7 +78,8 @@ def read_capture(text: str, file: str) -> tuple[StateCapture, ...] | None:
         for output, again in of_interfaces(outputs)
         if (form := _form(output))
     ]
-    return tuple(map(_of_its_host, captures)) or None
+    taken_at = _taken_at(text)
+    return tuple(_of_its_host(capture)._replace(taken_at=taken_at) for capture in captures) or None
 
 
 def _read(form: HostForm, output: PrintedSection, *, is_nameless: bool) -> StateItems:
@@ -97,6 +101,12 @@ def _form(section: PrintedSection) -> HostForm | None:
 
 def _function(module: str, name: str) -> Any:
     return getattr(import_module(f"lossless.formats.hosts.state.{module}"), name)
+
+
+def _taken_at(text: str) -> int | None:
+    """Return when a text says that it was captured, in seconds since 1970: ``# taken`` in one of its first lines."""
+    match = _TAKEN.search(text[:_SEARCHED])
+    return int(match[1]) if match and text.count("\n", 0, match.start()) < _HEADER_LINES else None
 
 
 def _of_its_host(capture: StateCapture) -> StateCapture:
