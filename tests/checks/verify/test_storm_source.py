@@ -138,7 +138,7 @@ def test_the_source_of_a_storm_that_is_over_is_said_in_place_of_the_storm(tmp_pa
         return {"spine1/a.txt": stormed, "leaf1/a.txt": _counts(rx, tx)}
 
     report = _report(tmp_path, files(2, 900), files(1, 1))
-    assert _sources(report) == [("error", "host2")]
+    assert _sources(report) == [("warning", "host2")]
     assert {code for code, _ in findings(report)} == {"STM003"}
 
 
