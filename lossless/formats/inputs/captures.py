@@ -89,11 +89,6 @@ class CapturedDevice(NamedTuple):
         """Its only configuration; None where no file holds it, or several ASICs have one each."""
         return next(iter(self.configurations.values())) if len(self.configurations) == 1 else None
 
-    @property
-    def taken_at(self) -> int | None:
-        """When the last of its captures that says so was taken, by its own clock."""
-        return max((at for capture in self.captures if (at := capture.taken_at) is not None), default=None)
-
 
 class CaptureInputs(NamedTuple):
     """What lies at some paths: devices by name, intents, files by name, and what could not be read."""

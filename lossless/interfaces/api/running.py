@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.lint.running import Intended
     from lossless.checks.rules.running_subjects import RunningDevice
-    from lossless.formats.inputs.captures import CapturedDevice, CaptureDocument, CaptureInputs
+    from lossless.formats.inputs.captures import CaptureDocument, CaptureInputs
     from lossless.interfaces.api.options import Options
     from lossless.model.fabric.model import Fabric
 
@@ -57,8 +57,8 @@ def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
         for named, inputs in ((paths, now), (since, before))
         if named and not inputs.devices and not inputs.problems
     ]
-    apart = (*_of_other_devices(since, now, before), *_out_of_order(now.devices, before.devices))
-    return CapturedState(now, before, (*now.problems, *before.problems, *missing, *apart))
+    others = _of_other_devices(since, now, before)
+    return CapturedState(now, before, (*now.problems, *before.problems, *missing, *others))
 
 
 def _of_other_devices(since: Paths, now: CaptureInputs, before: CaptureInputs) -> Iterator[Problem]:
@@ -68,19 +68,6 @@ def _of_other_devices(since: Paths, now: CaptureInputs, before: CaptureInputs) -
         said = f"earlier captures of {listed(sorted(earlier))}, and later ones of {listed(sorted(later))}"
         where = ", ".join(map(str, since))
         yield Problem(where, None, None, f"{said}: name the folder of a device as its later one is named")
-
-
-def _out_of_order(now: Sequence[CapturedDevice], earlier: Sequence[CapturedDevice]) -> Iterator[Problem]:
-    """Yield devices of which the capture at an earlier time was taken later, by their own clocks."""
-    times = {device.name: device.taken_at for device in now}
-    for device in earlier:
-        then, later = device.taken_at, times.get(device.name)
-        if then is not None and later is not None and then > later:
-            message = (
-                f"this capture of {device.name} is named as the earlier one and was taken {then - later:,} s after "
-                "the other: they are swapped, or the clock was set back between them"
-            )
-            yield Problem(device.captures[0].file, None, None, message)
 
 
 def intended_by(fabrics: Sequence[Fabric]) -> Intended:
