@@ -29,6 +29,7 @@ demo: $(VENV)/run.stamp
 
 test: $(VENV)/dev.stamp profiles/compiled.json
 	@sh tools/install-opensm.sh
+	@sh tools/install-telemetry.sh
 	@sh tools/install-harper.sh
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.collector import collector as collector
     from lossless.interfaces.api.diff import Drift as Drift, diff as diff
     from lossless.interfaces.api.diff_fabric import FabricDrift as FabricDrift, diff_fabric as diff_fabric
+    from lossless.interfaces.api.exporter import Exporter as Exporter, exporter as exporter
     from lossless.interfaces.api.fabrics import Fabrics as Fabrics, load_fabrics as load_fabrics
     from lossless.interfaces.api.fix import FixResult as FixResult, fix as fix
     from lossless.interfaces.api.headroom import (
@@ -96,6 +97,7 @@ _MODULES = {
     "collector": "collector",
     "diff": "Drift diff",
     "diff_fabric": "FabricDrift diff_fabric",
+    "exporter": "Exporter exporter",
     "fabrics": "Fabrics load_fabrics",
     "fix": "FixResult fix",
     "headroom": "HeadroomInputs Headrooms headroom_of_link headroom_of_ports",

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput
+from lossless.formats.sonic.state.polling import GROUP_OF, GROUPS as ALL_GROUPS
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.watermarks import MULTICAST
@@ -21,26 +22,8 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Severity
     from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
 
-_GROUPS = {
-    ("pfc_rx", "priority"): "PORT",
-    ("pfc_tx", "priority"): "PORT",
-    ("in_discards", "port"): "PORT",
-    ("SAI_PORT_STAT_IN_DROPPED_PKTS", "port"): "PORT_BUFFER_DROP",
-    ("packets", "queue"): "QUEUE",
-    ("dropped_packets", "queue"): "QUEUE",
-    ("dropped_packets", "pg"): "PG_DROP",
-    ("shared_watermark_bytes", "queue"): "QUEUE_WATERMARK",
-    ("shared_watermark_bytes", "pg"): "PG_WATERMARK",
-    ("xoff_room_watermark_bytes", "pg"): "PG_WATERMARK",
-    ("ecn_marked_packets", "queue"): "WRED_ECN_QUEUE",
-    ("wred_dropped_packets", "queue"): "WRED_ECN_QUEUE",
-    ("pfcwd_detected", "queue"): "PFCWD",
-    ("pfcwd_restored", "queue"): "PFCWD",
-    ("pfcwd_status", "queue"): "PFCWD",
-}
-"""The group of FLEX_COUNTER_TABLE that polls a counter, by its name and what it is of (sonic-swss
-orchagent/flexcounterorch.cpp, portsorch.cpp and pfcwdsworch.cpp @e6b0c5b)."""
-GROUPS = tuple(dict.fromkeys(_GROUPS.values()))
+_NO_RULE = frozenset({"BUFFER_POOL_WATERMARK"})
+GROUPS = tuple(group for group in ALL_GROUPS if group not in _NO_RULE)
 """The groups whose counters rules read."""
 
 
@@ -101,7 +84,7 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
 
 def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:
     """Return that a counter does not move, where the group that polls it is off."""
-    group = _GROUPS.get((name, kind))
+    group = GROUP_OF.get((name, kind))
     if group is None or not is_off(state, group):
         return None
     return MissingInput(f"counter group {group} is off: its counters do not move")

@@ -43,6 +43,7 @@ COMMANDS: dict[str, str] = {
     "profiles": "Show the known hardware, with sources.",
     "baseline": "Record a baseline of current findings.",
     "collector": "Print the script that reports the state of a host or a switch.",
+    "exporter": "Serve the counters of a SONiC switch to Prometheus.",
     "completion": "Print the shell completion of commands, options and rules.",
     "schema": "Print the JSON Schema of intents or lossless.toml, for editors.",
     "lsp": "Check files in an editor while they are edited.",

@@ -80,6 +80,7 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
     "profiles": [[], ["--profiles", "profiles"], [HOSTILE]],
     "baseline": [[INTENT, SWITCH], [INTENT, SWITCH, "--output", "known.json"]],
     "collector": [[], ["--switch"]],
+    "exporter": [["--once", "--redis", f"./{HOSTILE}"], ["--once", "--database-config", HOSTILE]],
     "completion": [["bash"]],
     "schema": [[], ["--config"]],
     "lsp": [[HOSTILE]],

@@ -35,6 +35,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "profiles": [],
     "baseline": ["bad.yaml"],
     "collector": [],
+    "exporter": ["--once", "--redis", "nowhere/redis.sock"],
     "completion": ["bash"],
     "schema": [],
     "lsp": [],

@@ -2,7 +2,8 @@
 
 Sources: which field of COUNTERS_DB is which column (sonic-utilities utilities_common/portstat.py @01876d4,
 scripts/queuestat @056d9d4 and scripts/wredstat @0245fd7, scripts/pfcstat @7eef69b, scripts/watermarkstat @2a5c132,
-scripts/dropstat @4fca816, pfcwd/main.py @015521a); fields of the watchdog are in microseconds, where
+scripts/dropstat @4fca816, pfcwd/main.py @015521a); what a chip counts or orchagent estimates of pauses (SONiC
+doc/PFC_historical_statistics/PFC_Counters_History_HLD.md @98de38f); fields of the watchdog are in microseconds, where
 CONFIG_DB has milliseconds (tests/mock_tables/counters_db.json and config_db.json @691b1bb: 600000 and 600).
 """
 
@@ -39,9 +40,18 @@ _WATCHDOG = "PFC_WD_QUEUE_STATS_"
 COUNTERS: tuple[CounterName, ...] = (
     CounterName("pfc_rx", "packets", (_PORT + "PFC_N_RX_PKTS",)),
     CounterName("pfc_tx", "packets", (_PORT + "PFC_N_TX_PKTS",)),
-    CounterName("pause_transitions", "", ("EST_PORT_STAT_PFC_N_ON2OFF_RX_PKTS",), ("RX Pause Transitions",)),
+    # Where a chip counts these itself, nothing is estimated.
     CounterName(
-        "pause_duration", "us", ("EST_PORT_STAT_PFC_N_RX_PAUSE_DURATION_US",), ("Total RX Pause Time US",)
+        "pause_transitions",
+        "",
+        (_PORT + "PFC_N_ON2OFF_RX_PKTS", "EST_PORT_STAT_PFC_N_ON2OFF_RX_PKTS"),
+        ("RX Pause Transitions",),
+    ),
+    CounterName(
+        "pause_duration",
+        "us",
+        (_PORT + "PFC_N_RX_PAUSE_DURATION_US", "EST_PORT_STAT_PFC_N_RX_PAUSE_DURATION_US"),
+        ("Total RX Pause Time US",),
     ),
     CounterName("pause_duration", "ms", headings=("Total RX Pause Time MS",)),
     CounterName(

@@ -1,0 +1,1 @@
+"""Metrics of a fabric in service, and what reads them."""

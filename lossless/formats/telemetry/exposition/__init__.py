@@ -1,0 +1,1 @@
+"""What the databases of a switch say, as a text that Prometheus reads."""

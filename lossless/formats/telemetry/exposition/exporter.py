@@ -1,0 +1,94 @@
+"""A scrape: all namespaces of a switch read, and one text of them. Nothing that a database says ends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.exposition.namespace import NamespaceReader
+from lossless.formats.telemetry.exposition.text import family, sample
+from lossless.formats.telemetry.exposition.values import lines_of
+from lossless.formats.telemetry.metrics import METRICS, NAMESPACE, SWITCH, named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lossless.formats.telemetry.exposition.layout import Namespace, RedisServer
+    from lossless.formats.telemetry.exposition.namespace import SwitchSettings
+    from lossless.formats.telemetry.exposition.reading_plan import ReadingPlan
+    from lossless.formats.telemetry.exposition.values import Answers
+
+    Labels = tuple[tuple[str, str], ...]
+    Lines = dict[str, list[bytes]]
+    """The samples of each metric."""
+
+
+class Exporter:
+    """What reads the databases of a switch, once for each scrape; one scrape at a time.
+
+    ``clock`` returns seconds; ``host`` is the name of the switch where no CONFIG_DB has said it yet, ``switch`` its
+    name whatever they say.
+    """
+
+    def __init__(
+        self,
+        namespaces: Sequence[Namespace],
+        clock: Callable[[], float],
+        *,
+        host: str = "",
+        switch: str | None = None,
+        release: str = "",
+    ) -> None:
+        self._readers = [NamespaceReader(namespace) for namespace in namespaces]
+        self._clock = clock
+        self._host = host
+        self._switch = switch
+        self._release = release
+
+    def exposition(self) -> bytes:
+        """Return what the databases say now, in the text format of Prometheus."""
+        started = self._clock()
+        away: set[RedisServer] = set()
+        configured = [reader.configured(away) for reader in self._readers]
+        metadata = next((each.metadata for each in configured if each.metadata), {})
+        self._host = metadata.get("hostname", self._host)
+        switch = (SWITCH, self._switch or self._host)
+        lines: Lines = {metric.name: [] for metric in METRICS}
+        info = [(label, metadata.get(label, "")) for label in ("hwsku", "platform")]
+        _add(lines, "info", (switch, *info, ("release", self._release)), 1)
+        for reader, said in zip(self._readers, configured, strict=True):
+            labels = (switch, (NAMESPACE, reader.name)) if reader.name else (switch,)
+            _add_objects(lines, *reader.read(said.off, labels, away))
+            _add_state(lines, reader, said, labels)
+        _add(lines, "scrape_duration_seconds", (switch,), self._clock() - started)
+        return b"".join(family(metric, lines[metric.name]) for metric in METRICS)
+
+    def close(self) -> None:
+        """Close the connections."""
+        for reader in self._readers:
+            reader.close()
+
+
+def _add_objects(lines: Lines, plan: ReadingPlan, answers: Answers) -> None:
+    """Add the samples of objects; of several sources that give one the same labels, the first counts."""
+    begun: dict[str, set[bytes]] = {}
+    for batch in plan.batches:
+        name = batch.metric.name
+        values = dict(lines_of(batch, answers))
+        lines[name] += (start + value for start, value in values.items() if start not in begun.get(name, ()))
+        begun.setdefault(name, set()).update(values)
+
+
+def _add_state(lines: Lines, reader: NamespaceReader, configured: SwitchSettings, labels: Labels) -> None:
+    for name, is_up in reader.up.items():
+        _add(lines, "database_up", (*labels, ("database", name)), is_up)
+    for group, polling in configured.polling.items():
+        of = (*labels, ("group", group))
+        if polling.enabled is not None:
+            _add(lines, "polling_enabled", of, polling.enabled)
+        if polling.interval_s is not None:
+            _add(lines, "polling_interval_seconds", of, polling.interval_s)
+
+
+def _add(lines: Lines, name: str, labels: Iterable[tuple[str, str]], value: float) -> None:
+    metric = named(name)
+    lines[metric.name].append(sample(metric, tuple(labels), value))

@@ -1,0 +1,105 @@
+"""Reading redis: many commands in a few packets, and no answer longer waited for than a scrape may last.
+
+Commands are DBSIZE, HGETALL and HMGET; the connection says SELECT and who it is, and nothing else is sent.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from lossless.formats.telemetry.exposition.layout import Database
+
+TIMEOUT_S = 1.0
+"""How long one answer is waited for: Prometheus gives a scrape 10 s (scrape_timeout), and a redis in the same machine
+answers in milliseconds."""
+_AT_ONCE = 256
+"""Commands that are sent before their answers are read: others are served between, and redis holds few answers."""
+
+Answer = Any
+"""Of a command: a number, a list of values, or None where redis refuses it: a row of another type."""
+
+
+class Packets(NamedTuple):
+    """Commands as they are sent, with the number of commands in each packet."""
+
+    packets: tuple[tuple[bytes, int], ...]
+
+
+def packed(commands: Iterable[Sequence[str]]) -> Packets:
+    """Return commands as redis reads them (https://redis.io/docs/latest/develop/reference/protocol-spec)."""
+    each = iter(map(_packed, commands))
+    packets = []
+    while some := tuple(islice(each, _AT_ONCE)):
+        packets.append((b"".join(some), len(some)))
+    return Packets(tuple(packets))
+
+
+def _packed(command: Sequence[str]) -> bytes:
+    words = [word.encode() for word in command]
+    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in words)
+
+
+class RedisReader:
+    """A connection to one database, made when it is first asked and again after it broke."""
+
+    def __init__(self, database: Database) -> None:
+        self._connection = _connection(database)
+        self._is_used = False
+
+    def ask(self, commands: Packets) -> list[Answer] | None:
+        """Return the answers to some commands, None where the database gives none."""
+        from redis.exceptions import RedisError
+
+        # A redis that was started again has closed the connection: that is found out by using it.
+        for _ in range(1 + self._is_used):
+            try:
+                answers = list(self._answers(commands))
+            except (RedisError, OSError):
+                self.close()
+            else:
+                self._is_used = True
+                return answers
+        return None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._is_used = False
+        self._connection.disconnect()
+
+    def _answers(self, commands: Packets) -> Iterator[Answer]:
+        from redis.exceptions import ResponseError
+
+        connection = self._connection
+        connection.connect()
+        for packet, count in commands.packets:
+            connection.send_packed_command([packet], check_health=False)
+            for _ in range(count):
+                try:
+                    yield connection.read_response()
+                except ResponseError:
+                    yield None
+
+
+def _connection(database: Database) -> Any:
+    """Return a connection of redis-py, not yet made."""
+    from redis import backoff, connection, retry
+
+    server = database.server
+    options = {
+        "db": database.number,
+        "protocol": 2,
+        "socket_timeout": TIMEOUT_S,
+        "socket_connect_timeout": TIMEOUT_S,
+        "retry": retry.Retry(backoff.NoBackoff(), 0),
+    }
+    # Of these classes redis-py says no types.
+    kinds: Any = connection
+    if server.socket is not None:
+        return kinds.UnixDomainSocketConnection(path=server.socket, **options)
+    return kinds.Connection(host=server.host, port=server.port, **options)

@@ -1,0 +1,66 @@
+"""Values of databases as samples. What is no number of 64 bits is absent: databases hold ``N/A``, blanks and more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.exposition.text import number_text
+from lossless.ground.documents.printed_values import stored_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.formats.telemetry.exposition.reading_plan import Place, Sample, SourceSamples
+    from lossless.formats.telemetry.metrics import Source
+
+    Answers = Sequence[Sequence[bytes | None]]
+    """The values of each row that was read; None for a field that it has not."""
+
+_MOST = 2**64 - 1
+"""Counters of SAI have 64 bits (opencomputeproject/SAI inc/saitypes.h @b1e1bd2, sai_stat_value_t)."""
+_DIGITS = len(str(_MOST)) - 1
+"""A number of so many digits fits into 64 bits."""
+
+
+def lines_of(batch: SourceSamples, answers: Answers) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the samples of a batch that have a value: name and labels, and the value as it is written."""
+    source = batch.source
+    as_stored = source.times == source.per and not source.words
+    for sample in batch.samples:
+        if as_stored and len(sample.places) == 1:
+            (row, field), *_ = sample.places[0]
+            value = answers[row][field]
+            # Most values by far, and so without a detour.
+            if value is not None and value.isdigit() and len(value) <= _DIGITS:
+                yield sample.start, value
+                continue
+        number = _number(sample, source, answers)
+        if number is not None:
+            yield sample.start, number_text(number).encode()
+
+
+def _number(sample: Sample, source: Source, answers: Answers) -> float | None:
+    """Return the value of a sample: each of its counters has one, or it has none."""
+    total: float = 0
+    for places in sample.places:
+        value = number_of(_first(places, answers), source.words)
+        if value is None:
+            return None
+        total += value
+    return total * source.times / source.per
+
+
+def _first(places: Sequence[Place], answers: Answers) -> bytes | None:
+    values = (answers[row][field] for row, field in places)
+    return next((value for value in values if value is not None), None)
+
+
+def number_of(stored: bytes | None, words: Sequence[tuple[str, int]] = ()) -> float | None:
+    """Return the number that a field holds, or that one of some words stands for; None for anything else."""
+    if stored is None:
+        return None
+    text = stored.decode(errors="replace")
+    if words:
+        return dict(words).get(text)
+    value = stored_value(text)
+    return value if isinstance(value, int | float) and 0 <= value <= _MOST else None

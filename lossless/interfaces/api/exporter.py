@@ -1,0 +1,64 @@
+"""Exporter: the databases of a SONiC switch as metrics for Prometheus."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.exposition.exporter import Exporter as Exporter
+from lossless.formats.telemetry.exposition.layout import given, read_layout
+from lossless.ground.basics.errors import LosslessError
+from lossless.ground.documents.text import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+FOLDER = "/var/run/redis/sonic-db"
+"""Where SONiC says where its databases are (sonic-swss-common common/dbconnector.h @01a617f)."""
+LAYOUTS = ("database_global.json", "database_config.json")
+VERSION_FILE = "/etc/sonic/sonic_version.yml"
+_MISSING = "the exporter needs redis and hiredis: pip install 'lossless[telemetry]'"
+_VERSION = re.compile(r"^build_version: *['\"]?([^'\"\s]+)", re.MULTILINE)
+
+
+def exporter(
+    clock: Callable[[], float],
+    *,
+    servers: Sequence[str] = (),
+    database_config: str | None = None,
+    host: str = "",
+    switch: str | None = None,
+    version_file: str = VERSION_FILE,
+) -> Exporter:
+    """Return what reads the databases of a switch for each scrape; nothing is read yet.
+
+    ``servers`` are redis servers, as paths of sockets or HOST:PORT, each with ``NAMESPACE=`` before it where there are
+    several; ``database_config`` is a ``database_config.json`` or ``database_global.json``; without both, SONiC's own is
+    read. ``clock`` returns seconds; ``host`` is the name of the switch until CONFIG_DB has said it, ``switch`` its name
+    whatever that says.
+
+    Raises:
+        InputError: a server or a file does not say where the databases are.
+        LosslessError: redis or hiredis is not installed.
+    """
+    from importlib.util import find_spec
+
+    if find_spec("redis") is None or find_spec("hiredis") is None:
+        raise LosslessError(_MISSING)
+    namespaces = given(servers) if servers else read_layout(database_config or _own_layout())
+    return Exporter(namespaces, clock, host=host, switch=switch, release=_release(version_file))
+
+
+def _own_layout() -> str:
+    paths = [os.path.join(FOLDER, name) for name in LAYOUTS]
+    layout = next(filter(os.path.exists, paths), None)
+    if layout is None:
+        raise LosslessError(f"no {paths[-1]} here; say where redis is by --redis or --database-config")
+    return layout
+
+
+def _release(file: str) -> str:
+    """Return the release that a switch runs; empty where no file says it."""
+    match = _VERSION.search(read_text(file)) if os.path.isfile(file) else None
+    return match[1] if match else ""
