@@ -91,6 +91,8 @@ def read_layout(file: str) -> tuple[Namespace, ...]:
         name = str(entry.get("namespace", ""))
         other = str(Path(file).parent / entry["include"])
         namespaces[name] = _namespace(name, load_json(read_text(other), other))
+    if not namespaces:
+        _refuse_at(document, ("INCLUDES",), "names no databases")
     return _used(namespaces.values())
 
 

@@ -42,9 +42,6 @@ _BEGINNINGS = {
 _PRIORITIES = tuple(map(str, range(8)))
 _FIELDS = grouped((counter.name, field) for counter in COUNTERS for field in counter.fields)
 
-Place = tuple[int, int]
-"""Where a value stands in the answers of a scrape: the row, and the field in it, by their positions."""
-
 
 class Row(NamedTuple):
     """A row to read: its database, its key, and the fields that are asked for."""
@@ -57,11 +54,13 @@ class Row(NamedTuple):
 class Sample(NamedTuple):
     """A sample to be: its name and labels as they are written, and where its values stand.
 
-    ``places`` has for each counter that is added the places that may hold it: the first that does counts.
+    ``row`` is the position of its row in the plan. ``fields`` has for each counter that is added the positions of the
+    fields that may hold it: the first that does counts.
     """
 
     start: bytes
-    places: tuple[tuple[Place, ...], ...]
+    row: int
+    fields: tuple[tuple[int, ...], ...]
 
 
 class SourceSamples(NamedTuple):
@@ -84,45 +83,52 @@ class _Template(NamedTuple):
 
     metric: int
     source: int
-    labels: Labels
+    labels: str
     fields: tuple[tuple[str, ...], ...]
 
 
 def plan_of(objects: Objects, off: Collection[str], labels: Labels) -> ReadingPlan:
     """Return what to read of some objects: nothing of groups whose polling is off. ``labels`` are the switch's."""
+    labelled = {of: list(_labelled(of, names, label_text(labels))) for of, names in objects.items()}
     rows: list[Row] = []
     samples: dict[tuple[int, int], list[Sample]] = {}
     for (database, table, of), templates in grouped(_templates(off)).items():
         wanted = (field for each in templates for any_of in each.fields for field in any_of)
         fields = tuple(dict.fromkeys(wanted))
-        at = {field: position for position, field in enumerate(fields)}
-        for key, own in _objects(database, table, of, objects):
-            for template in templates:
-                made = _sample(template, (*labels, *own), len(rows), at)
-                samples.setdefault((template.metric, template.source), []).append(made)
-            rows.append(Row(database, key, fields))
+        for template in templates:
+            at = tuple(tuple(map(fields.index, any_of)) for any_of in template.fields)
+            begins, ends = f"{METRICS[template.metric].name}{{", f"{template.labels}}} "
+            samples.setdefault((template.metric, template.source), []).extend(
+                Sample(f"{begins}{text}{ends}".encode(), row, at)
+                for row, (_, _, text) in enumerate(labelled.get(of, ()), len(rows))
+            )
+        rows += (Row(database, _key(database, table, *named), fields) for *named, _ in labelled.get(of, ()))
     batches = (
-        SourceSamples(METRICS[metric], METRICS[metric].sources[source], tuple(made))
+        SourceSamples(METRICS[metric], METRICS[metric].sources[source], tuple(sorted(made, key=_row)))
         for (metric, source), made in sorted(samples.items(), key=lambda item: item[0])
     )
     return ReadingPlan(tuple(rows), tuple(batches))
 
 
-def _sample(template: _Template, labels: Labels, row: int, at: Mapping[str, int]) -> Sample:
-    start = f"{METRICS[template.metric].name}{{{label_text((*labels, *template.labels))}}} "
-    places = tuple(tuple((row, at[field]) for field in any_of) for any_of in template.fields)
-    return Sample(start.encode(), places)
+def _row(sample: Sample) -> int:
+    return sample.row
 
 
-def _objects(database: str, table: str, of: ObjectKind, objects: Objects) -> Iterator[tuple[str, Labels]]:
-    """Yield the row of each object of a kind in a table, with the labels of the object."""
+def _labelled(of: ObjectKind, names: Mapping[str, str], switch: str) -> Iterator[tuple[str, str, str]]:
+    """Yield the objects that a map names: the name, the object, and its labels after those of the switch."""
     kind = MAPS[of].removeprefix("COUNTERS_").removesuffix("_NAME_MAP")
-    for name, oid in objects.get(of, {}).items():
+    for name, oid in names.items():
         parts = dict(named_identity(kind, name))
         if of in parts:
-            separator = "|" if database == "STATE_DB" else ":"
-            key = f"{table}{separator}{oid if database == 'COUNTERS_DB' else name}"
-            yield key, [(_LABELS[part], parts[part]) for part in _LABELS if part in parts]
+            own = label_text((_LABELS[part], parts[part]) for part in _LABELS if part in parts)
+            yield name, oid, f"{switch},{own}"
+
+
+def _key(database: str, table: str, name: str, oid: str) -> str:
+    """Return the row of an object: COUNTERS_DB has it by its oid, the others by its name."""
+    if database == "COUNTERS_DB":
+        return f"{table}:{oid}"
+    return f"{table}|{name}" if database == "STATE_DB" else f"{table}:{name}"
 
 
 def _templates(off: Collection[str]) -> Iterator[tuple[tuple[str, str, ObjectKind], _Template]]:
@@ -134,7 +140,8 @@ def _templates(off: Collection[str]) -> Iterator[tuple[tuple[str, str, ObjectKin
             if any(GROUP_OF.get((counter, of)) in off for counter in source.counters):
                 continue
             for priority in _PRIORITIES if by_priority else (None,):
-                labels = source.labels if priority is None else (("priority", priority), *source.labels)
+                own = () if priority is None else (("priority", priority),)
+                labels = "".join(f",{label_text((pair,))}" for pair in (*own, *source.labels))
                 fields = tuple(fields_of(source, counter, priority) for counter in source.counters)
                 yield (source.database, source.table, source.of), _Template(number, place, labels, fields)
 

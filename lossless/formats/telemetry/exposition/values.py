@@ -8,9 +8,9 @@ from lossless.formats.telemetry.exposition.text import number_text
 from lossless.ground.documents.printed_values import stored_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from lossless.formats.telemetry.exposition.reading_plan import Place, Sample, SourceSamples
+    from lossless.formats.telemetry.exposition.reading_plan import SourceSamples
     from lossless.formats.telemetry.metrics import Source
 
     Answers = Sequence[Sequence[bytes | None]]
@@ -27,32 +27,29 @@ def lines_of(batch: SourceSamples, answers: Answers) -> Iterator[tuple[bytes, by
     source = batch.source
     as_stored = source.times == source.per and not source.words
     for sample in batch.samples:
-        if as_stored and len(sample.places) == 1:
-            (row, field), *_ = sample.places[0]
-            value = answers[row][field]
+        start, row, fields = sample
+        values = answers[row]
+        if as_stored and len(fields) == 1:
+            value = values[fields[0][0]]
             # Most values by far, and so without a detour.
             if value is not None and value.isdigit() and len(value) <= _DIGITS:
-                yield sample.start, value
+                yield start, value
                 continue
-        number = _number(sample, source, answers)
+        number = _number(fields, source, values)
         if number is not None:
-            yield sample.start, number_text(number).encode()
+            yield start, number_text(number).encode()
 
 
-def _number(sample: Sample, source: Source, answers: Answers) -> float | None:
+def _number(fields: Iterable[Sequence[int]], source: Source, values: Sequence[bytes | None]) -> float | None:
     """Return the value of a sample: each of its counters has one, or it has none."""
     total: float = 0
-    for places in sample.places:
-        value = number_of(_first(places, answers), source.words)
+    for any_of in fields:
+        present = (values[field] for field in any_of if values[field] is not None)
+        value = number_of(next(present, None), source.words)
         if value is None:
             return None
         total += value
     return total * source.times / source.per
-
-
-def _first(places: Sequence[Place], answers: Answers) -> bytes | None:
-    values = (answers[row][field] for row, field in places)
-    return next((value for value in values if value is not None), None)
 
 
 def number_of(stored: bytes | None, words: Sequence[tuple[str, int]] = ()) -> float | None:

@@ -1,0 +1,58 @@
+"""The catalogue keeps to the names and units of Prometheus, and to what databases have."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lossless.formats.sonic.state.names import BY_FIELD
+from lossless.formats.sonic.state.polling import GROUP_OF
+from lossless.formats.telemetry.exposition.reading_plan import fields_of
+from lossless.formats.telemetry.metrics import BY_NAME, METRICS, PREFIX, Metric, named
+
+_UNITS = {"us": (1, 1_000_000), "bytes": (1, 1), "packets": (1, 1), "storms": (1, 1), "": (1, 1)}
+
+
+def _counters(metric: Metric) -> list[tuple[str, str, tuple[int, int]]]:
+    """Return the counters of a metric in COUNTERS_DB, with what they are of and how they are scaled."""
+    return [
+        (counter, "priority" if "priority" in metric.labels else source.of, (source.times, source.per))
+        for source in metric.sources
+        if source.database == "COUNTERS_DB"
+        for counter in source.counters
+    ]
+
+
+def test_each_metric_has_one_name() -> None:
+    assert len(BY_NAME) == len(METRICS)
+    assert named("info") is METRICS[0]
+    with pytest.raises(KeyError):
+        named("pfc_frames")
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name.removeprefix(PREFIX))
+def test_a_metric_is_named_by_its_kind_and_unit(metric: Metric) -> None:
+    assert re.fullmatch(r"lossless_sonic_[a-z_]+[a-z]", metric.name)
+    assert metric.name.endswith("_total") == (metric.kind == "counter")
+    stem = metric.name.removesuffix("_total")
+    unit = metric.unit.replace(" ", "_")
+    assert stem.endswith(unit) or metric.name.endswith("_errors_total") or unit == "storms"
+    assert metric.labels[0] == "switch"
+    assert bool(metric.sources) != bool(metric.origin)
+    assert metric.help.endswith(".")
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name.removeprefix(PREFIX))
+def test_a_value_is_scaled_from_the_unit_of_its_field(metric: Metric) -> None:
+    for source in metric.sources:
+        if source.database == "COUNTERS_DB":
+            for counter in source.counters:
+                fields = fields_of(source, counter, "N" if "priority" in metric.labels else None)
+                assert fields
+                assert {_UNITS[BY_FIELD[field].unit] for field in fields} == {(source.times, source.per)}
+
+
+def test_of_each_counter_it_is_known_what_polls_it() -> None:
+    counters = {(counter, of) for metric in METRICS for counter, of, _ in _counters(metric)}
+    assert counters - GROUP_OF.keys() == set()
