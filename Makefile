@@ -46,6 +46,7 @@ generated: $(VENV)/dev.stamp
 	$(BIN)/python tools/incident_page.py --check
 	$(BIN)/python tools/intent_reference.py --check
 	$(BIN)/python tools/preset_page.py --check
+	$(BIN)/python tools/metrics_page.py --check
 	$(BIN)/python tools/compile_profiles.py --check
 	$(BIN)/python tools/architecture.py --check
 
@@ -63,6 +64,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/readers.py
 	$(BIN)/python benchmarks/formats.py
+	$(BIN)/python benchmarks/exporter.py
 	$(BIN)/python benchmarks/render.py
 	$(BIN)/python benchmarks/render_many.py
 	$(BIN)/python benchmarks/scale.py
@@ -108,6 +110,7 @@ docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/headroom_guide.py
 	$(BIN)/python tools/intent_reference.py
 	$(BIN)/python tools/preset_page.py
+	$(BIN)/python tools/metrics_page.py
 	$(BIN)/python tools/architecture.py
 	$(BIN)/python tools/compile_profiles.py
 

@@ -18,7 +18,7 @@ from lossless.ground.basics import limits
 from lossless.ground.documents import load_text
 from tests.checks.rules.snippets import merge
 from tests.fuzz.test_fuzz import EXAMPLES, ROUNDS
-from tools import answers, headroom_guide, intent_reference, preset_page
+from tools import answers, headroom_guide, intent_reference, metrics_page, preset_page
 from tools.rule_pages import pages
 
 if TYPE_CHECKING:
@@ -30,10 +30,12 @@ DOCUMENTS = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
-ANSWERED = {"docs/guides/hosts.md": 4, "docs/guides/infiniband.md": 1}
-"""By page: blocks that ``tools/answers.py`` does not run, as they need a host with NICs, or print how long opensm took.
+ANSWERED = {"docs/guides/hosts.md": 4, "docs/guides/infiniband.md": 1, "docs/guides/telemetry-exporter.md": 1}
+"""By page: blocks that ``tools/answers.py`` does not run, as they need a host with NICs or a redis-server, or print how
+long opensm took.
 
-tests/formats/hosts/from_model/test_hosts_guide.py and tests/interfaces/cli/test_opensm.py run them.
+Tests run them: tests/formats/hosts/from_model/test_hosts_guide.py, tests/interfaces/cli/test_opensm.py and
+test_cli_exporter.py.
 """
 
 
@@ -103,6 +105,10 @@ def test_the_page_of_all_keys_is_that_of_the_models() -> None:
 
 def test_the_page_of_presets_is_that_of_their_files() -> None:
     assert preset_page.PAGE.read_text() == preset_page.page()
+
+
+def test_the_page_of_metrics_is_that_of_the_catalogue() -> None:
+    assert metrics_page.PAGE.read_text() == metrics_page.page()
 
 
 def test_the_page_of_presets_has_every_value_of_their_files() -> None:

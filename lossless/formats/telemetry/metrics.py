@@ -85,7 +85,7 @@ def _queue(name: str, unit: str, text: str) -> Metric:
 
 _UP = (("up", 1), ("down", 0))
 _STORMS = (("stormed", 1), ("operational", 0))
-"""What a watchdog says of its queue (sonic-swss orchagent/pfcactionhandler.cpp @0545c4c)."""
+"""What a watchdog says of its queue (sonic-swss orchagent/pfcactionhandler.cpp @00c0428)."""
 _POLLED = "FLEX_COUNTER_TABLE of CONFIG_DB"
 
 METRICS: tuple[Metric, ...] = (

@@ -65,7 +65,7 @@ def command(
 ) -> None:
     """Serve the counters of a SONiC switch to Prometheus.
 
-    Runs on the switch, or where its redis can be reached, and reads its databases anew for each scrape: PFC frames and
+    Runs on the switch, or where its redis can be reached, and reads its databases for each scrape: PFC frames and
     ECN marks by priority and queue, the PFC watchdog, drops, and watermarks of queues, priority groups and pools. It
     never writes. What a database does not say is absent, and so are counters whose polling is off.
 

@@ -16,7 +16,7 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 
 def exporter_of(redis: Redis, switch: str | None = None) -> Exporter:
-    """Return an exporter of a server; its clock stands still."""
+    """Return an exporter of a server; its clock says 0."""
     return Exporter(given([redis.socket]), lambda: 0.0, host="host", switch=switch)
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -327,11 +328,14 @@ def test_a_server_that_hangs_is_waited_for_once_in_a_scrape(
     silent = socket.socket(socket.AF_INET)
     silent.bind(("127.0.0.1", 0))
     silent.listen(100)
-    asked = []
+    asked: list[redis_reader.RedisReader] = []
     ask = redis_reader.RedisReader.ask
-    monkeypatch.setattr(
-        redis_reader.RedisReader, "ask", lambda self, commands: asked.append(self) or ask(self, commands)
-    )
+
+    def noted(reader: redis_reader.RedisReader, commands: redis_reader.Packets) -> list[Any] | None:
+        asked.append(reader)
+        return ask(reader, commands)
+
+    monkeypatch.setattr(redis_reader.RedisReader, "ask", noted)
     servers = [f"asic0=127.0.0.1:{silent.getsockname()[1]}", f"asic1={redis.socket}"]
     with silent:
         samples = samples_in(Exporter(given(servers), lambda: 0.0).exposition())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 import sys
@@ -18,8 +19,26 @@ import pytest
 from lossless.ground.basics.errors import LosslessError
 from lossless.interfaces.cli.metrics_server import MetricsServer
 from tests.interfaces.cli.conftest import Cli, cli as cli
+from tests.paths import ROOT
 from tests.redis_server import busy_switch, running
+from tools.answers import cut
 
+GUIDE = {
+    "CONFIG_DB": {
+        "DEVICE_METADATA|localhost": {
+            "hostname": "leaf1",
+            "hwsku": "Arista-7060X6-64PE",
+            "platform": "x86_64-arista_7060x6",
+        }
+    },
+    "COUNTERS_DB": {
+        "COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1"},
+        "COUNTERS_QUEUE_NAME_MAP": {"Ethernet0:3": "oid:0x15"},
+        "COUNTERS:oid:0x1": {"SAI_PORT_STAT_PFC_3_RX_PKTS": "88412", "SAI_PORT_STAT_PFC_4_RX_PKTS": "0"},
+        "COUNTERS:oid:0x15": {"PFC_WD_STATUS": "stormed", "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED": "1"},
+    },
+}
+"""The switch of docs/guides/telemetry-exporter.md."""
 PROGRAM = "import sys; from lossless.interfaces.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -81,13 +100,12 @@ def test_more_clients_than_a_few_are_turned_away_and_others_served_after(
 def test_a_scrape_that_fails_is_told_in_one_line_and_the_next_is_served(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    answers = iter([ValueError("no\nvalue"), b"a 1\n"])
+    failures = iter([ValueError("no\nvalue")])
 
     def exposition() -> bytes:
-        answer = next(answers)
-        if isinstance(answer, bytes):
-            return answer
-        raise answer
+        for failure in failures:
+            raise failure
+        return b"a 1\n"
 
     with MetricsServer("127.0.0.1", 0, exposition) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -139,6 +157,16 @@ def test_once_prints_what_is_served(cli: Cli) -> None:
             process.communicate(timeout=10)
         assert status == 200
         assert line.replace("tor1", "leaf1").encode() in body
+
+
+def test_the_guide_shows_what_is_printed(cli: Cli) -> None:
+    guide = (ROOT / "docs" / "guides" / "telemetry-exporter.md").read_text()
+    shown = re.search(r"^\$ lossless exporter (.*)\n((?:.*\n)*?)```$", guide, re.MULTILINE)
+    assert shown
+    with TemporaryDirectory(prefix="redis") as folder, running(Path(folder)) as redis:
+        redis.fill(GUIDE)
+        printed = cli("exporter", *shown[1].replace("/var/run/redis/redis.sock", redis.socket).split()).out
+    assert cut(printed, shown[2]) == shown[2]
 
 
 def test_where_no_redis_answers_that_is_what_is_printed(cli: Cli) -> None:

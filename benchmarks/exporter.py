@@ -1,0 +1,113 @@
+"""How long a scrape of 64 ports with 8 priorities takes, beside other reads of the same rows in the same run.
+
+The redis is a real one in this machine, and everything of each object is counted. The other reads only get the values:
+one by ``redis-cli`` that is given the commands of the scrape, one by redis-py's pipeline with every field of each row.
+Times are the least of some rounds; processor time is that of the exporter and of redis together.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from redis import Redis as Client
+
+from benchmarks.measure import report
+from lossless.formats.telemetry.exposition.exporter import Exporter
+from lossless.formats.telemetry.exposition.layout import given
+from lossless.formats.telemetry.exposition.reading_plan import MAPS, plan_of
+from tests.redis_server import NUMBER_OF, Redis, busy_switch, running
+
+PORTS = 64
+ROUNDS = 15
+GOAL_MS = 100.0
+MOST_OF_REDIS_CLI = 1.0
+MOST_OF_PIPELINE = 1.0
+
+
+def main() -> None:
+    """Measure and print."""
+    with TemporaryDirectory(prefix="redis") as folder, running(Path(folder)) as redis:
+        redis.fill(busy_switch(PORTS))
+        exporter = Exporter(given([redis.socket]), time.perf_counter)
+        first = _seconds(exporter.exposition)
+        commands = _commands()
+        ways: dict[str, Callable[[], object]] = {
+            "scrape": exporter.exposition,
+            "redis-cli": lambda: _by_redis_cli(redis, commands),
+            "pipeline": lambda: _by_pipeline(redis, commands),
+        }
+        taken: dict[str, list[float]] = {name: [] for name in ways}
+        for _ in range(ROUNDS):
+            for name, way in ways.items():
+                taken[name].append(_seconds(way))
+        text, busy = exporter.exposition(), _processor_s(redis, exporter)
+    scrape, cli, pipeline = (min(taken[name]) for name in ways)
+    rows = sum(map(len, commands.values()))
+    print(f"{rows:,} rows, {text.count(b'lossless_'):,} lines, {len(text) / 1e6:.1f} MB")
+    report(
+        [
+            ("scrape", scrape * 1000, GOAL_MS, "ms"),
+            ("scrape, processor time", busy * 1000, GOAL_MS, "ms"),
+            ("first scrape", first * 1000, 10 * GOAL_MS, "ms"),
+            ("scrape, to redis-cli", scrape / cli, MOST_OF_REDIS_CLI, "x"),
+            ("scrape, to HGETALL by redis-py's pipeline", scrape / pipeline, MOST_OF_PIPELINE, "x"),
+        ]
+    )
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _processor_s(redis: Redis, exporter: Exporter) -> float:
+    """Return the processor time that a scrape takes of both processes."""
+
+    def used() -> float:
+        cpu = re.findall(r"used_cpu_(?:sys|user):([0-9.]+)", redis.ask("INFO", "cpu"))
+        return time.process_time() + sum(map(float, cpu))
+
+    before = used()
+    for _ in range(ROUNDS):
+        exporter.exposition()
+    return (used() - before) / ROUNDS
+
+
+def _commands() -> dict[str, list[tuple[str, ...]]]:
+    """Return the rows that a scrape reads, each with its fields, by database."""
+    maps = busy_switch(PORTS)["COUNTERS_DB"]
+    plan = plan_of({of: maps[name] for of, name in MAPS.items()}, (), ())
+    commands: dict[str, list[tuple[str, ...]]] = {}
+    for row in plan.rows:
+        commands.setdefault(row.database, []).append((row.key, *row.fields))
+    return commands
+
+
+def _by_redis_cli(redis: Redis, commands: dict[str, list[tuple[str, ...]]]) -> None:
+    for database, rows in commands.items():
+        command = ["redis-cli", "-s", redis.socket, "-n", str(NUMBER_OF[database])]
+        said = "".join(f"HMGET {' '.join(row)}\n" for row in rows)
+        subprocess.run(command, input=said.encode(), stdout=subprocess.DEVNULL, check=True)
+
+
+def _by_pipeline(redis: Redis, commands: dict[str, list[tuple[str, ...]]]) -> None:
+    for database, rows in commands.items():
+        client = Client(unix_socket_path=redis.socket, db=NUMBER_OF[database])
+        pipeline = client.pipeline(transaction=False)
+        for key, *_ in rows:
+            pipeline.hgetall(key)
+        pipeline.execute()
+        client.close()
+
+
+if __name__ == "__main__":
+    main()
