@@ -1,4 +1,4 @@
-"""The page of all metrics that ``lossless exporter`` serves, generated from the catalogue.
+"""The page of all metrics that ``lossless exporter`` serves, generated from the catalog.
 
 ``python tools/metrics_page.py`` writes it; with ``--check`` it says whether it is stale.
 """

@@ -1,4 +1,4 @@
-"""The catalogue: every metric that ``lossless exporter`` serves, and the fields of databases that it is made of.
+"""The catalog: every metric that ``lossless exporter`` serves, and the fields of databases that it is made of.
 
 The exporter writes by it, alerts and dashboards take names from it. Names and units are those of Prometheus
 (prometheus/docs docs/practices/naming.md): base units, counters end in ``_total``. What a database does not say is

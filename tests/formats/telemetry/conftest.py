@@ -13,7 +13,7 @@ from tests.redis_server import Redis, running
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Redis]:
-    """A running server. Its folder has a short name: the path of a socket has at most 107 bytes (unix(7))."""
+    """A running server. Its folder has a short name: the path of a socket has at most 107 bytes (sun_path)."""
     with TemporaryDirectory(prefix="redis") as folder, running(Path(folder)) as server:
         yield server
 

@@ -1,4 +1,4 @@
-"""The catalogue keeps to the names and units of Prometheus, and to what databases have."""
+"""The catalog keeps to the names and units of Prometheus, and to what databases have."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class SourceSamples(NamedTuple):
 
 
 class ReadingPlan(NamedTuple):
-    """The rows of a scrape, and the samples made of them in the order of the catalogue."""
+    """The rows of a scrape, and the samples made of them in the order of the catalog."""
 
     rows: tuple[Row, ...]
     batches: tuple[SourceSamples, ...]
