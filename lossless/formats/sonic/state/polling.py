@@ -11,7 +11,6 @@ _WATCHDOG = ("detected", "restored", "status", "detection_time", "restoration_ti
 GROUP_OF: dict[tuple[str, str], str] = {
     ("pfc_rx", "priority"): "PORT",
     ("pfc_tx", "priority"): "PORT",
-    ("pause_duration", "priority"): "PFCWD",
     **{(name, "port"): "PORT" for name in (*_PORT, *_PACKETS)},
     ("SAI_PORT_STAT_IN_DROPPED_PKTS", "port"): "PORT_BUFFER_DROP",
     **{(name, "queue"): "QUEUE" for name in _QUEUE},
@@ -23,6 +22,7 @@ GROUP_OF: dict[tuple[str, str], str] = {
     ("xoff_room_watermark_bytes", "pool"): "BUFFER_POOL_WATERMARK",
     **{(name, "queue"): "WRED_ECN_QUEUE" for name in _WRED},
     **{(f"pfcwd_{name}", "queue"): "PFCWD" for name in _WATCHDOG},
+    ("pause_duration", "priority"): "PFCWD",
 }
 """The group that polls a counter, by its name and what it is of (sonic-swss orchagent/flexcounterorch.cpp,
 portsorch.cpp, bufferorch.cpp and pfcwdsworch.cpp @e6b0c5b)."""
