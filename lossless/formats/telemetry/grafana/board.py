@@ -1,0 +1,63 @@
+"""A dashboard as plain data: variables, rows and panels. :mod:`.build` places them and writes Grafana's JSON."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from lossless.ground.basics.records import NamedTuple
+
+Kind = Literal["lines", "number", "states", "table", "text"]
+BoardName = Literal["fabric", "switch", "host", "storm"]
+Unit = Literal["none", "short", "bool_yes_no", "percentunit", "pps", "bps", "cps", "bytes", "s", "string"]
+"""Ids of units in Grafana (grafana/grafana packages/grafana-data/src/valueFormats/categories.ts)."""
+
+
+class Query(NamedTuple):
+    """A PromQL expression, and how its series are called: labels in double braces."""
+
+    expression: str
+    legend: str
+
+
+class Panel(NamedTuple):
+    """One panel. ``limits`` are values in its unit that are drawn as dashed lines; ``opens`` names other dashboards.
+
+    A panel of kind ``text`` has no queries: its description is what it shows, in Markdown. A number or a state is red
+    from ``bad_from`` on, or below ``good_from``; where both are None it has no color.
+    """
+
+    title: str
+    description: str
+    unit: Unit
+    queries: tuple[Query, ...]
+    kind: Kind = "lines"
+    opens: tuple[BoardName, ...] = ()
+    limits: tuple[float, ...] = ()
+    bad_from: float | None = None
+    good_from: float | None = None
+
+
+class Row(NamedTuple):
+    """Panels below one heading."""
+
+    title: str
+    panels: tuple[Panel, ...]
+
+
+class Variable(NamedTuple):
+    """What a reader chooses, from the values that ``query`` finds; ``chosen`` at first, all where that is empty."""
+
+    name: str
+    label: str
+    query: str
+    chosen: tuple[str, ...] = ()
+
+
+class Board(NamedTuple):
+    """One dashboard of a fabric."""
+
+    name: BoardName
+    title: str
+    description: str
+    variables: tuple[Variable, ...]
+    rows: tuple[Row, ...]

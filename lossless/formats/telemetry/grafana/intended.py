@@ -1,0 +1,55 @@
+"""What an intent says of the quantities that panels show: headroom, marking thresholds, the watchdog's times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.units import size_text
+from lossless.ground.basics.wording import listed
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.model import TrafficClass
+    from lossless.model.fabric.view import PortSet, View
+
+
+def headroom_bytes(view: View, cls: TrafficClass) -> tuple[int, ...]:
+    """Return the headroom that groups of a class have, each value once; none where switches compute it themselves."""
+    found = (_headroom(ports, cls) for ports in view.lossless_sets)
+    return tuple(sorted({value for value in found if value}))
+
+
+def headroom_note(view: View, cls: TrafficClass) -> str:
+    """Return which ports have how much headroom, as a sentence."""
+    pairs = dict.fromkeys((ports.rate, _headroom(ports, cls)) for ports in view.lossless_sets)
+    known = [f"{size_text(value)} on ports of {rate}" for rate, value in pairs if value]
+    return f" The intent gives {listed(known, 4)}." if known else ""
+
+
+def marking_note(view: View, cls: TrafficClass) -> str:
+    """Return where marking begins and where it reaches its maximum, as a sentence; empty where nothing is marked."""
+    profiles = (
+        queue.wred
+        for ports in view.port_sets
+        if cls.priority is not None and (queue := ports.qos.queues[cls.priority]) is not None
+    )
+    curves = dict.fromkeys(
+        profile.green.thresholds for profile in profiles if profile is not None and profile.marks
+    )
+    known = [
+        f"from {size_text(low)} to {size_text(high)}, there {percent}%"
+        for low, high, percent in curves
+        if low is not None and high is not None and percent is not None
+    ]
+    return f" ECN marks {listed(known, 4)}." if known else ""
+
+
+def watchdog_note(view: View) -> str:
+    """Return when the watchdog triggers and restores, as a sentence; empty where no port has one."""
+    dogs = dict.fromkeys(ports.qos.watchdog.settings for ports in view.lossless_sets if ports.qos.watchdog)
+    known = [f"after {found} ms ({action})" for found, _, action in dogs if found]
+    return f" The watchdog triggers {listed(known, 4)}." if known else ""
+
+
+def _headroom(ports: PortSet, cls: TrafficClass) -> int:
+    group = ports.qos.groups[cls.priority] if cls.priority is not None else None
+    return group.buffer.xoff_bytes if group is not None and group.buffer is not None else 0

@@ -1,0 +1,45 @@
+"""Small pieces of PromQL that the queries of panels are made of."""
+
+from __future__ import annotations
+
+SWITCH, INTERFACE, HOST = 'switch=~"$switch"', 'interface=~"$interface"', 'instance=~"$host"'
+PRIORITY, QUEUE, GROUP = 'priority=~"$priority"', 'queue=~"$priority"', 'pg=~"$priority"'
+"""Matchers of variables. In an intent a priority is PFC priority, queue and priority group at once."""
+PERIODIC = 'window="periodic"'
+"""Watermarks that the switch itself clears every telemetry interval: they need nobody who clears them."""
+
+
+def sonic(metric: str, *matchers: str) -> str:
+    """Return the series of a metric of ``lossless exporter``, named without its prefix."""
+    return series(f"lossless_sonic_{metric}", *matchers)
+
+
+def node(metric: str, *matchers: str) -> str:
+    """Return the series of a metric of node_exporter, named without its prefix."""
+    return series(f"node_{metric}", *matchers)
+
+
+def series(metric: str, *matchers: str) -> str:
+    """Return the series of a metric that fit matchers."""
+    return f"{metric}{{{','.join(matchers)}}}" if matchers else metric
+
+
+def rate(of: str) -> str:
+    """Return how fast a counter grows, over the interval that Grafana chooses by scrape interval and zoom."""
+    return f"rate({of}[$__rate_interval])"
+
+
+def per(labels: str, expression: str, function: str = "sum") -> str:
+    """Return an expression aggregated to some labels; empty: to one value."""
+    by = f" by ({labels})" if labels else ""
+    return f"{function}{by} ({expression})"
+
+
+def top(count: int, expression: str) -> str:
+    """Return the largest series of an expression that are not 0."""
+    return f"topk({count}, {expression}) > 0"
+
+
+def any_of(names: tuple[str, ...]) -> str:
+    """Return a regular expression that is one of some names."""
+    return "|".join(name.replace("\\", "\\\\").replace('"', '\\"') for name in names)

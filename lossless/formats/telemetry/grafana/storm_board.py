@@ -1,0 +1,229 @@
+"""The dashboard of a pause storm: where it comes from, what it stalls, what it costs, and what to run next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.foreign_metrics import ethtool_metric, pause_counters
+from lossless.formats.telemetry.grafana.board import Board, Panel, Query, Row
+from lossless.formats.telemetry.grafana.fabric_board import HOSTS, priority_variable
+from lossless.formats.telemetry.grafana.intended import watchdog_note
+from lossless.formats.telemetry.grafana.promql import (
+    GROUP,
+    PERIODIC,
+    PRIORITY,
+    QUEUE,
+    any_of,
+    node,
+    per,
+    rate,
+    sonic,
+    top,
+)
+from lossless.formats.telemetry.places import host_facing
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Fabric
+
+_SHOWN = 10
+"""Ports in a panel: what a reader can tell apart."""
+_PORT = "{{switch}} {{interface}}"
+_STEPS = (
+    "**Who pauses.** A host that sends pauses and receives none is the source. Look at its NIC, its PCIe and its job; "
+    "take it out of service if it does not stop.",
+    "**Incast or storm.** Behind an incast a port runs at line rate: marking and DCQCN should slow its senders down. "
+    "Ports that are idle and paused are a storm.",
+    "**What runs.** Gather the switch and its hosts (`lossless collector --switch`, `lossless collector`), and compare "
+    "them with the intent: `lossless verify fabric.yaml CAPTURES`.",
+    "**Which way.** Follow the class: `lossless trace fabric.yaml --from HOST --to HOST --dscp {dscp}`.",
+    "**What it stalls.** `lossless storm fabric.yaml --from HOST` says which hosts stall before the watchdog triggers.",
+)
+"""What to run next, in order."""
+
+
+def storm_board(fabric: Fabric) -> Board:
+    """Return the dashboard."""
+    return Board(
+        "storm",
+        f"{fabric.name}: pause storm",
+        f"Where pauses in {fabric.name} come from, what they stall, and what to run next.",
+        (priority_variable(fabric),),
+        (_now(fabric), _source(fabric), *_stalled(fabric), _cost(), _next(fabric)),
+    )
+
+
+def _now(fabric: Fabric) -> Row:
+    return Row(
+        "Storms",
+        (
+            Panel(
+                "Queues in a storm",
+                f"Queues whose watchdog has triggered and has not restored them.{watchdog_note(View(fabric))}",
+                "bool_yes_no",
+                (Query(f"{sonic('pfc_watchdog_storm')} == 1", f"{_PORT} queue {{{{queue}}}}"),),
+                "states",
+                opens=("switch",),
+                bad_from=1,
+            ),
+            Panel(
+                "Storms detected",
+                "How often watchdogs trigger, by switch and port.",
+                "cps",
+                (
+                    Query(
+                        top(
+                            _SHOWN,
+                            per("switch, interface", rate(sonic("pfc_watchdog_storms_detected_total"))),
+                        ),
+                        _PORT,
+                    ),
+                ),
+                opens=("switch",),
+            ),
+        ),
+    )
+
+
+def _pauses(way: str, *matchers: str) -> str:
+    return per("switch, interface", rate(sonic(f"pfc_{way}_frames_total", PRIORITY, *matchers)))
+
+
+def _source(fabric: Fabric) -> Row:
+    only = _by_switch("received"), _by_switch("sent")
+    return Row(
+        "Where it comes from",
+        (
+            *_from_hosts(fabric),
+            Panel(
+                "Ports that receive most pauses",
+                f"The {_SHOWN} ports whose neighbor pauses them most. Follow them: the neighbor that sends pauses and "
+                "receives none is the source.",
+                "pps",
+                (Query(top(_SHOWN, _pauses("received")), _PORT),),
+                opens=("switch",),
+            ),
+            Panel(
+                "Ports that send most pauses",
+                f"The {_SHOWN} ports that pause their neighbor most.",
+                "pps",
+                (Query(top(_SHOWN, _pauses("sent")), _PORT),),
+                opens=("switch",),
+            ),
+            Panel(
+                "Switches that pause others and are not paused",
+                "Pauses sent by switches that receive none. Such a switch is where the congestion is: with "
+                "ports at line rate an incast, else a fault of its own.",
+                "pps",
+                (Query(f"({only[1]} > 0) unless ({only[0]} > 0)", "{{switch}}"),),
+                opens=("switch",),
+            ),
+        ),
+    )
+
+
+def _by_switch(way: str) -> str:
+    return per("switch", rate(sonic(f"pfc_{way}_frames_total", PRIORITY)))
+
+
+def _from_hosts(fabric: Fabric) -> Iterator[Panel]:
+    queries = tuple(
+        Query(top(_SHOWN, _pauses("received", f'tier="{tier}"', f'interface=~"{any_of(names)}"')), _PORT)
+        for tier, names in host_facing(fabric)
+    )
+    if queries:
+        yield Panel(
+            "Hosts that pause their switch",
+            f"The {_SHOWN} ports to hosts, as the intent has them, that receive most pauses: the host at "
+            "the other end cannot take what comes.",
+            "pps",
+            queries,
+            opens=("switch",),
+        )
+
+
+def _stalled(fabric: Fabric) -> Iterator[Row]:
+    paused = rate(sonic("pfc_received_pause_seconds_total", PRIORITY))
+    panels = [
+        Panel(
+            "Ports paused longest",
+            f"The {_SHOWN} ports that are paused for the largest part of the time. Only where switches poll "
+            "the history of PFC.",
+            "percentunit",
+            (Query(top(_SHOWN, per("switch, interface", paused, "max")), _PORT),),
+            opens=("switch",),
+        )
+    ]
+    counters = _host_counters(fabric)
+    if counters:
+        queries = tuple(Query(top(_SHOWN, per("instance", rate(of))), "{{instance}}") for of in counters)
+        panels.append(
+            Panel(
+                "Hosts that are paused",
+                f"The {_SHOWN} hosts that get most pauses from their leaf: the storm has reached them, and "
+                "their jobs wait.",
+                "pps",
+                queries,
+                opens=("host",),
+            )
+        )
+    yield Row("What it stalls", tuple(panels))
+
+
+def _host_counters(fabric: Fabric) -> tuple[str, ...]:
+    drivers = dict.fromkeys(str(qos.driver) for qos, _ in View(fabric).host_kinds)
+    found = (
+        pause_counters(driver, cls.priority)
+        for driver in drivers
+        for cls in fabric.classes.lossless
+        if cls.priority is not None
+    )
+    return tuple(node(ethtool_metric(names.received), HOSTS) for names in found if names is not None)
+
+
+def _cost() -> Row:
+    headroom = sonic("priority_group_headroom_watermark_bytes", GROUP, PERIODIC)
+    return Row(
+        "What it costs",
+        (
+            Panel(
+                "Dropped by the watchdog",
+                "Packets of stormed queues that watchdogs drop, by switch.",
+                "pps",
+                (
+                    Query(
+                        per("switch, direction", rate(sonic("pfc_watchdog_dropped_packets_total", QUEUE))),
+                        "{{switch}} {{direction}}",
+                    ),
+                ),
+                opens=("switch",),
+            ),
+            Panel(
+                "Dropped by priority groups",
+                "Packets that came after the headroom was full, by switch: PFC failed.",
+                "pps",
+                (
+                    Query(
+                        per("switch", rate(sonic("priority_group_dropped_packets_total", GROUP))),
+                        "{{switch}}",
+                    ),
+                ),
+                opens=("switch",),
+            ),
+            Panel(
+                "Ports with most headroom in use",
+                f"The {_SHOWN} ports whose headroom watermark is highest.",
+                "bytes",
+                (Query(top(_SHOWN, per("switch, interface", headroom, "max")), _PORT),),
+                opens=("switch",),
+            ),
+        ),
+    )
+
+
+def _next(fabric: Fabric) -> Row:
+    dscp = next((dscp for cls in fabric.classes.lossless for dscp in cls.dscps), "DSCP")
+    steps = (f"{number}. {step.format(dscp=dscp)}" for number, step in enumerate(_STEPS, 1))
+    return Row("What to run next", (Panel("Steps", "\n".join(steps), "string", (), "text"),))

@@ -1,0 +1,78 @@
+"""Where the devices of a fabric stand: what a scrape labels them with, and what dashboards group them by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.tier import known_tier
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Fabric, Switch
+
+NO_TIER = "switch"
+"""The tier of a switch that stands in none, as in a torus: its role in an intent."""
+
+
+class SwitchPlace(NamedTuple):
+    """A device with its tier as an intent writes it, and its rail (from ``0``), empty where it serves several."""
+
+    name: str
+    tier: str
+    rail: str = ""
+
+
+def switch_places(fabric: Fabric) -> tuple[SwitchPlace, ...]:
+    """Return each device once, whatever number of ASICs it has, in the order of the fabric."""
+    rails = _rails(fabric)
+    devices = grouped((switch.device, switch) for switch in fabric.switches)
+    return tuple(
+        SwitchPlace(device, _tier(units[0]), rails.get(device, "")) for device, units in devices.items()
+    )
+
+
+def tiers(fabric: Fabric) -> tuple[str, ...]:
+    """Return the tiers that have switches, the lowest first."""
+    found = {place.tier for place in switch_places(fabric)}
+    return tuple(tier for tier in (NO_TIER, "leaf", "spine", "super-spine") if tier in found)
+
+
+def _tier(switch: Switch) -> str:
+    tier = known_tier(switch.tier)
+    return NO_TIER if tier is None else tier.word
+
+
+def _rails(fabric: Fabric) -> dict[str, str]:
+    """Return the rail of each device with one port of every host below it, counted within its plane.
+
+    With several planes the ports of an adapter follow each other, one in each plane: rail n is the n-th of those ports
+    that are in the plane.
+    """
+    view = View(fabric)
+    device_of = {switch.name: switch.device for switch in fabric.switches}
+    ports = grouped((device_of.get(link.a, link.a), link.b_port) for link in fabric.links if link.to_host)
+    of_rail = {device: names[0] for device, names in ports.items() if len(set(names)) == 1}
+    planes = grouped((view.plane_of.get(device, 0), port) for device, port in of_rail.items())
+    order = {plane: sorted(set(names), key=_numbered) for plane, names in planes.items()}
+    if len(of_rail) < len(ports) or not any(len(names) > 1 for names in order.values()):
+        return {}
+    return {device: str(order[view.plane_of.get(device, 0)].index(port)) for device, port in of_rail.items()}
+
+
+def _numbered(port: str) -> tuple[int, str]:
+    return len(port), port
+
+
+def host_facing(fabric: Fabric) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each tier with the names of ports that lead to hosts on all of its switches that use them."""
+    for tier in tiers(fabric):
+        switches = [switch for switch in fabric.switches if _tier(switch) == tier]
+        used = {id(switch.ports): switch.ports for switch in switches}
+        leads = grouped((port.name, port.leads_to) for ports in used.values() for port in ports)
+        names = tuple(name for name, kinds in leads.items() if name and set(kinds) == {"host"})
+        if names:
+            yield tier, names
