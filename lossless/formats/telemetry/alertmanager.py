@@ -1,0 +1,76 @@
+"""The configuration of Alertmanager: routes by severity, and what explains what, so that one cause is one notification.
+
+Its receivers have names and nothing else: they tell nobody until the operator fills them in, and hold no secrets.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.prometheus.promql import any_of
+from lossless.formats.telemetry.prometheus.rule_data import SEVERITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lossless.formats.telemetry.prometheus.rule_data import Alert, Severity
+    from lossless.formats.telemetry.yaml_text import Yaml
+
+STORM_AT_HOST = "LosslessPauseStorm"
+_REPEAT: dict[Severity, str] = {"critical": "1h", "warning": "12h", "info": "3d"}
+"""Ours: how soon an alert that still fires is told again."""
+_WAIT = "30s"
+"""Ours, and Alertmanager's default: what follows from an alert comes in at the evaluation of the same rules, a scrape or
+two later, and must find it there."""
+
+
+def receiver(severity: Severity) -> str:
+    """Return the name of the receiver of a severity."""
+    return f"lossless-{severity}"
+
+
+def alertmanager_config(alerts: Iterable[Alert]) -> dict[str, Yaml]:
+    """Return a whole configuration for some alerts."""
+    return {
+        "route": {
+            "receiver": receiver("warning"),
+            "group_by": ["fabric", "alertname"],
+            "group_wait": _WAIT,
+            "group_interval": "5m",
+            "repeat_interval": _REPEAT["warning"],
+            "routes": [_route(severity) for severity in SEVERITIES],
+        },
+        "inhibit_rules": [*_storms(), *_inhibitions(alerts)],
+        "receivers": [{"name": receiver(severity)} for severity in SEVERITIES],
+    }
+
+
+def _route(severity: Severity) -> Yaml:
+    return {
+        "matchers": [f'severity="{severity}"'],
+        "receiver": receiver(severity),
+        "repeat_interval": _REPEAT[severity],
+    }
+
+
+def _storms() -> Iterator[Yaml]:
+    """Yield that a storm at a host explains storms of the same queue between switches, which it has spread to."""
+    yield {
+        "source_matchers": [f'alertname="{STORM_AT_HOST}"', 'leads_to="host"'],
+        "target_matchers": [f'alertname="{STORM_AT_HOST}"', 'leads_to!="host"'],
+        "equal": ["fabric", "queue"],
+    }
+
+
+def _inhibitions(alerts: Iterable[Alert]) -> Iterator[Yaml]:
+    """Yield, for each alert that explains others, which those are."""
+    explained: dict[tuple[str, tuple[str, ...]], dict[str, None]] = {}
+    for alert in alerts:
+        for cause in alert.follows:
+            explained.setdefault(cause, {})[alert.name] = None
+    for (name, shared), names in explained.items():
+        yield {
+            "source_matchers": [f'alertname="{name}"'],
+            "target_matchers": [f'alertname=~"{any_of(names)}"'],
+            "equal": list(shared),
+        }

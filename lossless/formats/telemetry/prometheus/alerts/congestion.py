@@ -1,0 +1,204 @@
+"""Alerts on pauses and marks: pauses where nothing is lossless, receivers that are slow, congestion that spreads.
+
+Pauses alone are no fault: a lossless fabric under load pauses, and so no alert here fires on pauses of a lossless
+priority as such.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.prometheus.alerts.storms import STORM
+from lossless.formats.telemetry.prometheus.bench import line, port_bench, rising, steady
+from lossless.formats.telemetry.prometheus.promql import INTENT, PORT, duration
+from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+from lossless.model.fabric.qos import PRIORITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Literal
+
+    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
+    from lossless.formats.telemetry.prometheus.bench import Line, PortBench
+
+SLOW_RECEIVER = "LosslessSlowReceiver"
+SPREADS = "LosslessCongestionSpreads"
+SLOW_RATIO = 0.1
+"""Ours: a host that stops its port a tenth of the time takes in at most nine tenths of what it is sent."""
+SPREADS_RATIO = 0.25
+"""Ours: a link between switches that waits a quarter of the time lacks a quarter of its capacity. DCQCN with marks in
+time keeps pauses between switches rare (Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015,
+section 6)."""
+_AT = "{{ $labels.switch }} {{ $labels.interface }}"
+_QUIET_FRAMES = 50
+"""Pauses from one scrape to the next of a port that is healthy under load."""
+
+
+def congestion_alerts(context: AlertContext) -> Iterator[Alert]:
+    """Yield the alerts on pauses and marks; none where nothing is lossless."""
+    bench = port_bench(context.intended)
+    if bench is None:
+        return
+    lossy = next((priority for priority in PRIORITIES if priority not in context.intended.priorities), None)
+    if lossy is not None:
+        yield _on_lossy(context, bench, lossy, "received")
+        yield _on_lossy(context, bench, lossy, "sent")
+    to_host = port_bench(context.intended, "host")
+    if to_host is not None:
+        yield _slow_receiver(context, to_host)
+    to_switch = port_bench(context.intended, "up", "down", "switch")
+    if to_switch is not None and not context.pfc_only:
+        yield _spreads(context, to_switch)
+    if bench.lossless.kmax_bytes is not None:
+        yield _no_marks(context, bench, bench.lossless.kmax_bytes)
+
+
+def _on_lossy(
+    context: AlertContext, bench: PortBench, lossy: int, direction: Literal["received", "sent"]
+) -> Alert:
+    """Fires on pauses of a priority that no port of the kind has PFC for, once they go on for two windows.
+
+    A NIC that starts may send some before PFC is set on it. A port with asymmetric PFC obeys all priorities, so what it
+    receives is left out.
+    """
+    obeys = ', pfc!="asymmetric"' if direction == "received" else ""
+    of = context.of
+    rate = of(f"lossless:pfc_{direction}_frames:rate")
+    ports = of.intended("port:info", f'pfc=~".+"{obeys}')
+    seconds = context.every.rate + context.every.sustained
+    labels = {"priority": str(lossy), "direction": direction}
+    metric = f"pfc_{direction}_frames_total"
+    return Alert(
+        name="LosslessPauseOnLossyPriority",
+        severity="warning",
+        expr=f"({rate} > 0 and on ({PORT}) {ports})\n"
+        f"unless on (fabric, kind, priority) {of.intended('priority:info')}",
+        for_s=context.every.sustained,
+        summary=f"{_AT} {direction} pauses of priority {{{{ $labels.priority }}}}, which is not lossless",
+        description=f"The intent makes priority {{{{ $labels.priority }}}} lossy on {_AT} (to {{{{ $labels.neighbor }}}}): "
+        "one end of the link waits where the other drops.",
+        runbook="show pfc counters; show pfc priority. lossless verify INTENT CAPTURES (CTR002); on a host: mlnx_qos -i "
+        "IF, or dcb pfc show dev IF. Make PFC of both ends the same.",
+        fires=bench.scenario(seconds, bench.sonic(metric, rising(20), priority=str(lossy)), fires=labels),
+        quiet=bench.scenario(
+            seconds, bench.sonic(metric, rising(_QUIET_FRAMES), priority=str(bench.lossless.priority))
+        ),
+        labels={"direction": direction},
+    )
+
+
+def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
+    """Fires where a host pauses its switch a tenth of the time, while the switch pauses others of the same priority.
+
+    Neither alone is a fault: a switch pauses in every incast, and a host whose pauses reach nobody harms itself only.
+    Where the switch counts no time in pause, the share is what the frames can have made at most, each the longest there
+    is: on 400G that takes 1,190 frames/s. A host whose PCIe slot is slower than its ports is one by design, and fires
+    it under load.
+    """
+    of = context.of
+    host = 'leads_to="host"'
+    measured = of("lossless:pfc_received_pause:ratio", host)
+    at_most = of("lossless:pfc_received_pause:ratio_at_most", host)
+    sends = f"sum by (fabric, switch, priority) ({of('lossless:pfc_sent_frames:rate')}) > 0"
+    priority = {"priority": str(bench.lossless.priority)}
+    seconds = context.every.settles + context.every.rate + context.every.sample
+    sent = bench.sonic("pfc_sent_frames_total", rising(_QUIET_FRAMES), **priority)
+
+    def paused(ratio: float) -> Line:
+        step = ratio * context.every.sample
+        return bench.sonic("pfc_received_pause_seconds_total", rising(step), **priority)
+
+    return Alert(
+        name=SLOW_RECEIVER,
+        severity="warning",
+        expr=f"(\n{measured}\nor\n({at_most} unless on ({PORT}, priority) {measured})\n) >= {SLOW_RATIO:g}\n"
+        f"and on (fabric, switch, priority) ({sends})",
+        for_s=context.every.settles,
+        summary="{{ $labels.neighbor }} receives too slowly: it pauses "
+        f"{_AT} up to {{{{ $value | humanizePercentage }}}} of the time",
+        description="What {{ $labels.neighbor }} does not take waits in {{ $labels.switch }}, which pauses its other "
+        "neighbors in turn: senders that never talk to that host slow down too.",
+        runbook="On the host: ethtool -S (tx_prioN_pause), lspci -vv (width and speed of the slot), NUMA placement. "
+        "lossless storm INTENT --from {{ $labels.neighbor }} shows whom it slows down.",
+        fires=bench.scenario(seconds, sent, paused(0.4), fires=priority),
+        quiet=bench.scenario(seconds, sent, paused(0.02)),
+        follows=((STORM, ("fabric",)),),
+    )
+
+
+def _spreads(context: AlertContext, bench: PortBench) -> Alert:
+    """Fires where a link between switches waits a quarter of the time, for ten minutes.
+
+    It needs a switch that counts the time (PFC history): frames alone say how often a port was paused, not how long, and
+    under load on a healthy fabric they are many. It is not rendered where PFC is all the congestion control there is:
+    pauses between switches are its way to work.
+    """
+    priority = {"priority": str(bench.lossless.priority)}
+    seconds = 2 * context.every.settles + context.every.rate + context.every.sample
+
+    def paused(ratio: float) -> Line:
+        return bench.sonic(
+            "pfc_received_pause_seconds_total", rising(ratio * context.every.sample), **priority
+        )
+
+    ratio = context.of("lossless:pfc_received_pause:ratio", 'leads_to!="host"')
+    return Alert(
+        name=SPREADS,
+        severity="warning",
+        expr=f"{ratio} >= {SPREADS_RATIO:g}",
+        for_s=2 * context.every.settles,
+        summary=f"{_AT} waits {{{{ $value | humanizePercentage }}}} of the time for {{{{ $labels.neighbor }}}}",
+        description=f"Congestion has spread to the link from {_AT} to {{{{ $labels.neighbor }}}}: marks come too late, or "
+        "senders do not react to them, and flows that have no part in it wait as well.",
+        runbook="Follow the pauses: lossless verify INTENT CAPTURES --since BEFORE. Compare marks with peaks of queues: "
+        "lossless simulate INTENT; show queue wredcounters; on hosts rp_cnp_ignored.",
+        fires=bench.scenario(seconds, paused(0.5), fires=priority),
+        quiet=bench.scenario(seconds, paused(0.05)),
+        follows=((STORM, ("fabric",)), (SLOW_RECEIVER, ("fabric",))),
+    )
+
+
+def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert:
+    """Fires where a queue stands above Kmax in five periods of watermarks, and neither marks nor drops a packet.
+
+    One peak is no proof: chips that average the depth of a queue mark later. A switch that counts no marks at all looks
+    the same, so another switch of the same HWSKU must have counted some.
+    """
+    of, window = context.of, duration(context.every.peaks)
+    queue = {"queue": str(bench.lossless.queue)}
+    marks = of.sonic("queue_ecn_marked_packets_total")
+    dropped = f"increase({of.sonic('queue_wred_dropped_packets_total')}[{window}]) > 0"
+    info = of.intended("switch:info")
+    counts = f"(max by (fabric, switch) ({marks}) > 0) * on (fabric, switch) group_left (hwsku) {info}"
+    return Alert(
+        name="LosslessNoMarksAboveKmax",
+        severity="warning",
+        expr=f"(\n{of('lossless:queue_peak_to_kmax:ratio')} > 1\n"
+        f"and on ({PORT}, queue) (increase({marks}[{window}]) == 0)\n)\n"
+        f"unless on ({PORT}, queue) ({dropped})\n"
+        f"and on (fabric, switch) ({info} and on (fabric, hwsku) ({counts}))",
+        for_s=context.every.peaks,
+        summary=f"Queue {{{{ $labels.queue }}}} of {_AT} stands above Kmax and marks nothing",
+        description="Above Kmax all packets are marked that can be. Senders to {{ $labels.neighbor }} get no sign to slow "
+        "down, and PFC is all that holds them back.",
+        runbook="ecnconfig -l; show queue wredcounters {{ $labels.interface }}; compare the WRED profile that runs with "
+        "the rendered one (lossless verify INTENT CAPTURES, CTR003). Check that hosts send ECT(0).",
+        fires=_peaks(context, bench, kmax_bytes, marked=0),
+        quiet=_peaks(context, bench, kmax_bytes, marked=100),
+    )
+
+
+def _peaks(context: AlertContext, bench: PortBench, kmax_bytes: int, *, marked: int) -> Scenario:
+    """Return a queue above Kmax that marks some packets or none, on a switch that has marked on another queue."""
+    queue = str(bench.lossless.queue)
+    labels = {"queue": queue, "window": "periodic"}
+    switch = next(item for item in context.intended.switches if item.place.name == bench.port.switch)
+    known = {"fabric": context.intended.fabric, "switch": switch.place.name, "hwsku": switch.hwsku}
+    return bench.scenario(
+        2 * context.every.peaks + context.every.sample,
+        line(f"{INTENT}switch:info", known, steady(1)),
+        bench.sonic("queue_watermark_bytes", steady(2 * kmax_bytes), **labels),
+        bench.sonic("queue_ecn_marked_packets_total", rising(marked), queue=queue),
+        bench.sonic("queue_ecn_marked_packets_total", rising(7), queue="9"),
+        fires=None if marked else labels,
+    )

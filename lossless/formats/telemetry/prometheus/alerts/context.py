@@ -1,0 +1,28 @@
+"""What alerts of a fabric are made from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.prometheus.promql import Series
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.formats.telemetry.prometheus.host_facts import HostFacts
+    from lossless.formats.telemetry.prometheus.inventory import Inventory
+    from lossless.formats.telemetry.prometheus.times import Times
+
+
+class AlertContext(NamedTuple):
+    """``marks_only_pfc``: senders react to nothing but pauses. ``polled`` are the counter groups meant to be polled."""
+
+    intended: Inventory
+    every: Times
+    hosts: HostFacts
+    pfc_only: bool
+    polled: tuple[str, ...]
+
+    @property
+    def of(self) -> Series:
+        """The series of the fabric."""
+        return Series(self.intended.fabric)

@@ -1,0 +1,170 @@
+"""Alerts on what a lossless fabric must not do: drop in a lossless class, and run out of headroom."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.prometheus.alerts.storms import STORM, TRIGGERED
+from lossless.formats.telemetry.prometheus.bench import REPEATS, port_bench, rising, steady
+from lossless.formats.telemetry.prometheus.promql import PORT, duration
+from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
+    from lossless.formats.telemetry.prometheus.bench import Line, PortBench
+    from lossless.formats.telemetry.prometheus.inventory import HeadroomPool
+
+QUEUE_DROPS = "LosslessQueueDrops"
+GROUP_DROPS = "LosslessPriorityGroupDrops"
+NEARLY_FULL = 0.9
+"""Ours: a tenth of headroom is left. Rows of vendors are computed for the worst case, the smallest packets in cells
+that they do not fill; what is made of whole frames uses less. Only traffic that is that worst case gets here on a
+healthy fabric, and it gets no further."""
+_AT = "{{ $labels.switch }} {{ $labels.interface }}"
+_VERIFY = "lossless verify INTENT CAPTURES --since BEFORE"
+
+
+def loss_alerts(context: AlertContext) -> Iterator[Alert]:
+    """Yield the alerts on losses and headroom; none where nothing is lossless."""
+    bench = port_bench(context.intended)
+    if bench is None:
+        return
+    yield _queue_drops(context, bench)
+    yield _group_drops(context, bench)
+    if bench.lossless.headroom_bytes is not None:
+        yield _headroom(context, bench, bench.lossless.headroom_bytes)
+    if context.intended.pools:
+        yield _pool(context, context.intended.pools[0])
+
+
+def _queue_drops(context: AlertContext, bench: PortBench) -> Alert:
+    """Fires on the first drop of a lossless queue.
+
+    Left out are ports that went down meanwhile, which empties their queues on a healthy fabric too (a host restarts),
+    and queues that the watchdog stormed: those drops are its own, and it has alerts of its own.
+    """
+    queue = {"queue": str(bench.lossless.queue)}
+    return Alert(
+        name=QUEUE_DROPS,
+        severity="critical",
+        expr=_dropped(context, "queue_dropped_packets_total", "queue", "queue:info"),
+        for_s=0,
+        summary=f"Lossless queue {{{{ $labels.queue }}}} of {_AT} drops",
+        description=f"{_AT} (to {{{{ $labels.neighbor }}}}) dropped packets of a lossless class at its output. RoCE "
+        "sends all that was in flight again; PFC did not stop the senders in time, or WRED drops instead of marking.",
+        runbook=f"show queue counters {{{{ $labels.interface }}}}; ecnconfig -l. {_VERIFY} says whether the switch sent "
+        "pauses meanwhile (CTR001); lossless trace INTENT --from HOST --to HOST --dscp N shows limits and thresholds.",
+        fires=_drops(context, bench, bench.sonic("queue_dropped_packets_total", rising(3), **queue), queue),
+        quiet=_flap(context, bench, bench.sonic("queue_dropped_packets_total", rising(3), **queue)),
+        follows=((STORM, ("fabric", "switch")),),
+    )
+
+
+def _group_drops(context: AlertContext, bench: PortBench) -> Alert:
+    """Fires on the first drop of a lossless priority group, with the same exceptions as for queues."""
+    group = {"pg": str(bench.lossless.group)}
+    return Alert(
+        name=GROUP_DROPS,
+        severity="critical",
+        expr=_dropped(context, "priority_group_dropped_packets_total", "pg", "priority_group:info"),
+        for_s=0,
+        summary=f"Lossless priority group {{{{ $labels.pg }}}} of {_AT} drops",
+        description=f"{_AT} (from {{{{ $labels.neighbor }}}}) had no room left for packets of a lossless class: its "
+        "headroom is too small for the cable and the peer, or the peer does not obey pauses.",
+        runbook=f"show priority-group drop counters; show priority-group watermark headroom. {_VERIFY}; lossless "
+        "headroom INTENT shows the calculation. Check that {{ $labels.neighbor }} obeys PFC of the priority.",
+        fires=_drops(
+            context, bench, bench.sonic("priority_group_dropped_packets_total", rising(3), **group), group
+        ),
+        quiet=_flap(context, bench, bench.sonic("priority_group_dropped_packets_total", rising(3), **group)),
+        follows=((STORM, ("fabric", "switch")),),
+    )
+
+
+def _dropped(context: AlertContext, metric: str, number: str, info: str) -> str:
+    of, window = context.of, duration(context.every.event)
+    counted = of.with_port(f"(increase({of.sonic(metric)}[{window}]) > 0)")
+    stormed = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{window}]) == 1"
+    triggered = f"increase({of.sonic('pfc_watchdog_storms_detected_total')}[{window}]) > 0"
+    up = f"min_over_time({of.sonic('interface_up')}[{window}]) == 1"
+    return (
+        f"(\n{counted}\nand on (fabric, kind, {number}) {of.intended(info)}\nand on ({PORT}) ({up})\n)\n"
+        f"unless on ({PORT}) ({stormed} or {triggered})"
+    )
+
+
+def _drops(context: AlertContext, bench: PortBench, drops: Line, fires: dict[str, str]) -> Scenario:
+    return bench.scenario(context.every.event, drops, bench.sonic("interface_up", steady(1)), fires=fires)
+
+
+def _flap(context: AlertContext, bench: PortBench, drops: Line) -> Scenario:
+    """Return the same drops on a port that went down meanwhile."""
+    up = bench.sonic("interface_up", f"1+0x{context.every.event // context.every.sample - 2} 0 1+0{REPEATS}")
+    return bench.scenario(context.every.event, drops, up)
+
+
+def _headroom(context: AlertContext, bench: PortBench, headroom_bytes: int) -> Alert:
+    """Fires while the watermark of a period stands above nine tenths of the headroom that the intent gives."""
+    labels = {"pg": str(bench.lossless.group), "window": "periodic"}
+
+    def level(ratio: float) -> Line:
+        value = int(headroom_bytes * ratio)
+        return bench.sonic("priority_group_headroom_watermark_bytes", steady(value), **labels)
+
+    return Alert(
+        name="LosslessHeadroomNearlyFull",
+        severity="warning",
+        expr=f"{context.of('lossless:priority_group_headroom:ratio')} > {NEARLY_FULL:g}",
+        for_s=0,
+        summary=f"Headroom of priority group {{{{ $labels.pg }}}} of {_AT} was {{{{ $value | humanizePercentage }}}} full",
+        description=f"{_AT} (from {{{{ $labels.neighbor }}}}) needed nearly all headroom that the intent gives ports of "
+        "kind {{ $labels.kind }}. What comes beyond it is dropped: the cable may be longer than stated, or the peer "
+        "slower to obey.",
+        runbook="lossless headroom INTENT shows what the link needs; compare the cable with the intent, and the profile "
+        "that runs with the rendered one: show priority-group watermark headroom; show buffer_pool watermark.",
+        fires=bench.scenario(context.every.rate, level(0.95), fires=labels),
+        quiet=bench.scenario(context.every.rate, level(0.85)),
+        follows=((GROUP_DROPS, ("fabric", "switch")),),
+    )
+
+
+def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
+    """Fires while the watermark of a period stands above nine tenths of a pool that lends headroom."""
+    asic = {"namespace": pool.namespace} if pool.namespace else {}
+    identity = {"fabric": context.intended.fabric, "switch": pool.switch, **asic, "pool": pool.pool}
+
+    def scenario(ratio: float, fires: dict[str, str] | None) -> Scenario:
+        from lossless.formats.telemetry.metrics import named
+        from lossless.formats.telemetry.prometheus.bench import line
+
+        labels = identity | {"window": "periodic"}
+        lines = (
+            line(
+                named("buffer_pool_headroom_watermark_bytes").name,
+                labels,
+                steady(int(pool.headroom_bytes * ratio)),
+            ),
+            line("lossless:intended_headroom_pool:bytes", identity, steady(pool.headroom_bytes)),
+        )
+        return Scenario(lines, context.every.rate, fires)
+
+    return Alert(
+        name="LosslessHeadroomPoolNearlyFull",
+        severity="warning",
+        expr=f"{context.of('lossless:headroom_pool:ratio')} > {NEARLY_FULL:g}",
+        for_s=0,
+        summary="The headroom that {{ $labels.switch }} lends from {{ $labels.pool }} was "
+        "{{ $value | humanizePercentage }} used",
+        description="Lossless groups of {{ $labels.switch }} borrow headroom from one pool, and nearly all of it was "
+        "borrowed at once. A group that gets none drops.",
+        runbook="show headroom-pool watermark. lossless headroom INTENT says by how much the pool is oversubscribed.",
+        fires=scenario(0.95, identity | {"window": "periodic"}),
+        quiet=scenario(0.85, None),
+        follows=((GROUP_DROPS, ("fabric", "switch")),),
+    )
+
+
+LOSSES = (QUEUE_DROPS, GROUP_DROPS, TRIGGERED)
+"""What explains that hosts retransmit."""

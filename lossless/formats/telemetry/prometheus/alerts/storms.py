@@ -1,0 +1,126 @@
+"""Alerts on pause storms: one that goes on, the watchdog that triggered, the watchdog that does not run.
+
+A watchdog triggers on no healthy fabric: a queue that sends nothing for its whole detection time while it is paused is
+what it is there for. One whose detection time is shorter than legitimate pauses would (rule WD015 and the storm model
+say when); then it drops packets each time, and the alert is right to say so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.prometheus.bench import port_bench, rising, steady
+from lossless.formats.telemetry.prometheus.promql import PORT, duration
+from lossless.formats.telemetry.prometheus.rule_data import Alert
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
+    from lossless.formats.telemetry.prometheus.bench import PortBench
+
+STORM = "LosslessPauseStorm"
+TRIGGERED = "LosslessWatchdogTriggered"
+NOT_RUNNING = "LosslessWatchdogNotRunning"
+_AT = "{{ $labels.switch }} {{ $labels.interface }}"
+_TO = "{{ $labels.leads_to }} {{ $labels.neighbor }} {{ $labels.neighbor_port }}"
+
+
+def storm_alerts(context: AlertContext) -> Iterator[Alert]:
+    """Yield the alerts on storms; none where no watchdog is meant to run."""
+    bench = port_bench(context.intended)
+    if bench is None or not context.intended.watched:
+        return
+    yield _storm(context, bench)
+    yield _triggered(context, bench)
+    for queue in context.intended.watched:
+        watched = port_bench(context.intended, priority=queue)
+        if watched is not None:
+            yield _not_running(context, watched, queue)
+
+
+def _storm(context: AlertContext, bench: PortBench) -> Alert:
+    """Fires at once: the queue was paused for the whole detection time before the watchdog said so.
+
+    It looks back over one cycle of the watchdog (detection, restoration, a poll for each, and a scrape), so that a storm
+    that is restored and comes back is one alert and not many. Ports that the intent does not know are not left out.
+    """
+    of = context.of
+    stormed = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{duration(context.every.storm)}]) == 1"
+    queue = {"queue": str(bench.lossless.priority)}
+    info = of.intended("port:info")
+    return Alert(
+        name=STORM,
+        severity="critical",
+        expr=f"{of.with_port(f'({stormed})')}\nor\n({stormed}) unless on ({PORT}) {info}",
+        for_s=0,
+        summary=f"Pause storm on queue {{{{ $labels.queue }}}} of {_AT}",
+        description=f"{_AT} (to {_TO}) is paused without an end, and the watchdog has taken the queue out of service: "
+        "what is sent to it is lost, or no longer lossless. Where it leads to a host, that host is the source.",
+        runbook="On the switch: show pfcwd stats; show pfc counters. Gather captures of all switches and run lossless "
+        "verify INTENT CAPTURES: it follows the pauses to the device that began them (STM003). Then restart the NIC of "
+        "that host, or shut its port: config interface shutdown {{ $labels.interface }}.",
+        fires=bench.scenario(
+            2 * context.every.sample, bench.sonic("pfc_watchdog_storm", steady(1), **queue), fires=queue
+        ),
+        quiet=bench.scenario(2 * context.every.sample, bench.sonic("pfc_watchdog_storm", steady(0), **queue)),
+    )
+
+
+def _triggered(context: AlertContext, bench: PortBench) -> Alert:
+    """Fires on a storm that is over, for as long as an event is shown: between two scrapes it leaves only a count."""
+    of = context.of
+    counted = (
+        f"increase({of.sonic('pfc_watchdog_storms_detected_total')}[{duration(context.every.event)}]) > 0"
+    )
+    over = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{duration(context.every.storm)}]) == 1"
+    queue = {"queue": str(bench.lossless.priority)}
+    ended = bench.sonic("pfc_watchdog_storm", steady(0), **queue)
+    return Alert(
+        name=TRIGGERED,
+        severity="warning",
+        expr=f"{of.with_port(f'({counted})')}\nunless on ({PORT}, queue) {over}",
+        for_s=0,
+        summary=f"The watchdog triggered on queue {{{{ $labels.queue }}}} of {_AT}, and restored it",
+        description=f"A storm came and went on {_AT} (to {_TO}). Connections through it may have lost packets.",
+        runbook="show pfcwd stats on the switch; on {{ $labels.neighbor }} look for NIC resets and for pauses it sent "
+        "(ethtool -S). lossless storm INTENT --from {{ $labels.neighbor }} shows what such a storm reaches.",
+        fires=bench.scenario(
+            context.every.event,
+            ended,
+            bench.sonic("pfc_watchdog_storms_detected_total", rising(1), **queue),
+            fires=queue,
+        ),
+        quiet=bench.scenario(
+            context.every.event, ended, bench.sonic("pfc_watchdog_storms_detected_total", steady(7), **queue)
+        ),
+        follows=((STORM, ("fabric",)),),
+    )
+
+
+def _not_running(context: AlertContext, bench: PortBench, queue: int) -> Alert:
+    """Fires where a port is up and the watchdog has no times for its queue, once whoever reloads it has finished."""
+    of = context.of
+    up = of.with_port(f"({of.sonic('interface_up')} == 1)")
+    meant = of.intended("watchdog:seconds", f'queue="{queue}"')
+    runs = of.sonic("pfc_watchdog_detection_seconds", f'queue="{queue}"')
+    labels = {"queue": str(queue)}
+    is_up = bench.sonic("interface_up", steady(1))
+    seconds = context.every.settles + 2 * context.every.sample
+    return Alert(
+        name=NOT_RUNNING,
+        severity="warning",
+        expr=f"(\n{up}\nand on (fabric, kind) {meant}\n)\nunless on ({PORT}) {runs}",
+        for_s=context.every.settles,
+        summary=f"The PFC watchdog does not run on queue {queue} of {_AT}",
+        description=f"The intent has a watchdog there, and the switch reports none: nothing ends a storm at {_AT}.",
+        runbook="show pfcwd config; counterpoll show (group PFCWD). lossless verify INTENT CAPTURES says why (APP004); "
+        "then apply the rendered configuration of {{ $labels.switch }} again.",
+        fires=bench.scenario(seconds, is_up, fires=labels),
+        quiet=bench.scenario(
+            seconds,
+            is_up,
+            bench.sonic("pfc_watchdog_detection_seconds", steady(bench.lossless.detection_s or 0), **labels),
+        ),
+        labels=labels,
+    )

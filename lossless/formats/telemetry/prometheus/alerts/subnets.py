@@ -1,0 +1,128 @@
+"""Alerts on an InfiniBand subnet: by UFM Telemetry where UFM manages it, by node_exporter at its hosts.
+
+Waiting for credits is how InfiniBand holds senders back: it is recorded, and no alert.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.foreign_metrics import FOREIGN
+from lossless.formats.telemetry.prometheus.bench import line, rising, steady
+from lossless.formats.telemetry.prometheus.promql import Series, duration
+from lossless.formats.telemetry.prometheus.rule_data import Alert, Group, Recording, Scenario
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.telemetry.prometheus.bench import Labels
+    from lossless.formats.telemetry.prometheus.times import Times
+
+_SYMBOL_ERRORS_PER_HOUR = 10
+"""Ours, for a port of a host: a link within its specification (10^-15, InfiniBand vol. 2, 9.6) that runs at 400 Gb/s has
+an error in 40 minutes before correction, and what is counted is what correction left."""
+_HOUR_S = 3600
+
+
+class PortCounters(NamedTuple):
+    """What one program calls the counters of a port, and what of a port it names."""
+
+    program: str
+    downed: str
+    symbol_errors: str
+    recoveries: str
+    waits: str
+    who: str
+    labels: Labels
+
+
+def port_counters(manager: str, host: str, fabric: str) -> tuple[PortCounters, ...]:
+    """Return what is known of the ports of a subnet: those of hosts, and all of them where UFM manages it."""
+    node = PortCounters(
+        "node_exporter",
+        FOREIGN["node_infiniband_link_downed_total"].name,
+        FOREIGN["node_infiniband_symbol_error_total"].name,
+        FOREIGN["node_infiniband_link_error_recovery_total"].name,
+        FOREIGN["node_infiniband_port_transmit_wait_total"].name,
+        "{{ $labels.instance }} {{ $labels.device }}",
+        {"fabric": fabric, "instance": host, "device": "mlx5_0", "port": "1"},
+    )
+    ufm = PortCounters(
+        "UFM Telemetry",
+        FOREIGN["LinkDownedCounterExtended"].name,
+        FOREIGN["SymbolErrorCounterExtended"].name,
+        FOREIGN["LinkErrorRecoveryCounterExtended"].name,
+        FOREIGN["PortXmitWaitExtended"].name,
+        "port {{ $labels.port_num }} of {{ $labels.node_guid }}",
+        {"fabric": fabric, "node_guid": "0x506b4b03005c2740", "port_num": "3"},
+    )
+    return (node, ufm) if manager == "ufm" else (node,)
+
+
+def subnet_recordings(fabric: str, every: Times, counters: tuple[PortCounters, ...]) -> Group:
+    """Return how fast ports wait for credits, in ticks per second: information, since a loaded port waits."""
+    of, window = Series(fabric), duration(every.rate)
+    rules = (
+        Recording("lossless:infiniband_port_wait_ticks:rate", f"rate({of(item.waits)}[{window}])")
+        for item in counters
+    )
+    return Group(f"lossless-rates-{fabric}", every.scrape, tuple(rules))
+
+
+def subnet_alerts(fabric: str, every: Times, counters: tuple[PortCounters, ...]) -> Iterator[Alert]:
+    """Yield the alerts on ports of a subnet."""
+    for item in counters:
+        yield _flaps(fabric, every, item)
+        yield _symbol_errors(fabric, every, item)
+
+
+def _flaps(fabric: str, every: Times, item: PortCounters) -> Alert:
+    """Fires where a link went down three times in an hour.
+
+    Once is a host that restarts, and twice one that restarts again: the counter counts those too.
+    """
+    window = duration(_HOUR_S)
+    step = 4 * every.sample / _HOUR_S
+    return Alert(
+        name="LosslessIbLinkFlaps",
+        severity="warning",
+        expr=f"increase({Series(fabric)(item.downed)}[{window}]) >= 3",
+        for_s=0,
+        summary=f'The link of {item.who} went down {{{{ $value | printf "%.0f" }}}} times in an hour',
+        description="Each time the subnet manager routes around it, and traffic that crosses it waits or is lost.",
+        runbook="iblinkinfo; ibqueryerrors; the log of the subnet manager. lossless verify INTENT CAPTURES (IBC003).",
+        fires=Scenario((line(item.downed, item.labels, rising(step)),), _HOUR_S, item.labels),
+        quiet=Scenario((line(item.downed, item.labels, steady(9)),), _HOUR_S),
+        labels={"program": item.program},
+    )
+
+
+def _symbol_errors(fabric: str, every: Times, item: PortCounters) -> Alert:
+    """Fires where a port counts symbol errors and its link recovers from errors in the same hour.
+
+    Either alone is not reported: errors are counted while a cable is plugged, and a link recovers when its peer restarts.
+    """
+    of, window = Series(fabric), duration(_HOUR_S)
+    errors = f"increase({of(item.symbol_errors)}[{window}]) > {_SYMBOL_ERRORS_PER_HOUR}"
+    recovers = f"increase({of(item.recoveries)}[{window}]) > 0"
+    names = ", ".join(item.labels)
+    step = 40 * every.sample / _HOUR_S
+    lines = (
+        line(item.symbol_errors, item.labels, rising(step)),
+        line(item.recoveries, item.labels, rising(step)),
+    )
+    still = line(item.recoveries, item.labels, steady(3))
+    return Alert(
+        name="LosslessIbCableBad",
+        severity="warning",
+        expr=f"{errors}\nand on ({names}) ({recovers})",
+        for_s=0,
+        summary=f"The cable of {item.who} is bad: symbol errors, and the link recovers from errors",
+        description="A packet with an error is dropped, and its sender finds out by a timeout; while a link recovers it "
+        "sends nothing.",
+        runbook="ibqueryerrors; clean or replace the cable at both ends. lossless verify INTENT CAPTURES (IBC003).",
+        fires=Scenario(lines, _HOUR_S, item.labels),
+        quiet=Scenario((lines[0], still), _HOUR_S),
+        labels={"program": item.program},
+    )

@@ -1,0 +1,256 @@
+"""Alerts on the watching itself: what is not scraped, not counted, or not there. Silence must not pass for health."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.metrics import named
+from lossless.formats.telemetry.prometheus.bench import line, steady
+from lossless.formats.telemetry.prometheus.promql import INTENT, KNOWN, PORT, any_of, matching
+from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
+    from lossless.formats.telemetry.prometheus.bench import Labels, Line
+    from lossless.formats.telemetry.prometheus.inventory import IntendedPort
+    from lossless.formats.telemetry.prometheus.rule_data import Severity
+
+SWITCHES_JOB, HOSTS_JOB, UFM_JOB = "lossless-switches", "lossless-hosts", "lossless-ufm"
+_SWITCHES, _HOSTS = matching("job", SWITCHES_JOB), matching("job", HOSTS_JOB)
+SCRAPE_FAILED = "LosslessSwitchScrapeFailed"
+TARGET_MISSING = "LosslessSwitchNotATarget"
+DATABASE_DOWN = "LosslessSwitchDatabaseDown"
+_CHECK_PROMETHEUS = (
+    "Prometheus, Status, Targets: the job and its labels fabric, switch and instance must be those of the "
+)
+_SCRAPE_JOBS = "rendered prometheus.yml."
+
+
+def watching_alerts(context: AlertContext) -> Iterator[Alert]:
+    """Yield the alerts on what is not watched."""
+    yield _intent_missing(context)
+    if context.intended.switches:
+        yield from _switch_alerts(context)
+    if context.intended.hosts:
+        yield _host_not_a_target(context)
+        yield _host_scrape_failed(context)
+    yield from _port_alerts(context)
+
+
+def _seconds(context: AlertContext) -> int:
+    return context.every.settles + 2 * context.every.sample
+
+
+def _intent_missing(context: AlertContext) -> Alert:
+    """Fires where the file of intended values is not loaded: then no other alert can fire. On no healthy fabric."""
+    info = "switch:info" if context.intended.switches else "host:info"
+    fabric = {"fabric": context.intended.fabric}
+    return Alert(
+        name="LosslessIntentNotLoaded",
+        severity="warning",
+        expr=f"absent({context.of.intended(info)})",
+        for_s=context.every.settles,
+        summary="The intent of {{ $labels.fabric }} is not loaded: no alert on it can fire",
+        description="Prometheus has no recorded values of the intent. Every other alert compares with them.",
+        runbook="promtool check config prometheus.yml; rule_files must name intent.rules.yml of the last render.",
+        fires=Scenario((("up", steady(1)),), _seconds(context), fabric),
+        quiet=Scenario((line(f"{INTENT}{info}", fabric, steady(1)),), _seconds(context)),
+    )
+
+
+def _switch_alerts(context: AlertContext) -> Iterator[Alert]:
+    switch = {"fabric": context.intended.fabric, "switch": context.intended.switches[0].place.name}
+    place = context.intended.switches[0].place
+    known = {"tier": place.tier} | ({"rail": place.rail} if place.rail else {})
+    info = line(f"{INTENT}switch:info", switch | known, steady(1))
+    yield _not_a_target(context, switch, known, info)
+    yield _scrape_failed(context, switch)
+    yield _database_down(context, switch)
+    if context.polled:
+        yield _polling_off(context, switch)
+
+
+def _up(job: str, labels: Labels, value: int) -> Line:
+    return line("up", {"job": job, **labels}, steady(value))
+
+
+def _not_a_target(context: AlertContext, switch: Labels, known: Labels, info: Line) -> Alert:
+    """Fires where Prometheus does not even try to scrape a switch of the intent. On no healthy fabric."""
+    up = context.of("up", _SWITCHES)
+    return Alert(
+        name=TARGET_MISSING,
+        severity="warning",
+        expr=f"{context.of.intended('switch:info')}\nunless on (fabric, switch) {up}",
+        for_s=context.every.settles,
+        summary="{{ $labels.switch }} is not scraped: Prometheus has no such target",
+        description="The intent has the switch {{ $labels.switch }}, and no target of the job "
+        + SWITCHES_JOB
+        + " is it.",
+        runbook=_CHECK_PROMETHEUS + _SCRAPE_JOBS,
+        fires=Scenario((info,), _seconds(context), switch | known),
+        quiet=Scenario((info, _up(SWITCHES_JOB, switch, 0)), _seconds(context)),
+    )
+
+
+def _scrape_failed(context: AlertContext, switch: Labels) -> Alert:
+    """Fires where scrapes fail for longer than a switch takes to boot. A planned upgrade can take longer: silence it."""
+    job = {"job": SWITCHES_JOB}
+    return Alert(
+        name=SCRAPE_FAILED,
+        severity="warning",
+        expr=f"{context.of('up', _SWITCHES)} == 0",
+        for_s=context.every.settles,
+        summary="{{ $labels.switch }} cannot be scraped",
+        description="Nothing is known of {{ $labels.switch }}: neither pauses nor drops there raise an alert.",
+        runbook="curl -s http://{{ $labels.switch }}:PORT/metrics; on the switch: systemctl status lossless-exporter.",
+        fires=Scenario((_up(SWITCHES_JOB, switch, 0),), _seconds(context), job | switch),
+        quiet=Scenario((_up(SWITCHES_JOB, switch, 1),), _seconds(context)),
+        follows=((TARGET_MISSING, ("fabric", "switch")),),
+    )
+
+
+def _database_down(context: AlertContext, switch: Labels) -> Alert:
+    """Fires where a database of a switch does not answer, or stays empty. On no healthy fabric once it has booted."""
+    name, database = named("database_up").name, {"database": "COUNTERS_DB"}
+    return Alert(
+        name=DATABASE_DOWN,
+        severity="warning",
+        expr=f"{context.of.sonic('database_up')} == 0",
+        for_s=context.every.settles,
+        summary="{{ $labels.database }} of {{ $labels.switch }} does not answer, or is empty",
+        description="Whatever alerts need from {{ $labels.database }} is absent.",
+        runbook="On the switch: docker ps; sonic-db-cli {{ $labels.database }} DBSIZE; show services.",
+        fires=Scenario((line(name, switch | database, steady(0)),), _seconds(context), switch | database),
+        quiet=Scenario((line(name, switch | database, steady(1)),), _seconds(context)),
+        follows=((SCRAPE_FAILED, ("fabric", "switch")),),
+    )
+
+
+def _polling_off(context: AlertContext, switch: Labels) -> Alert:
+    """Fires where counters that the intent wants polled are not, once SONiC has switched them on after a boot.
+
+    SONiC waits three minutes with that (sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b), so this
+    one waits twice as long as others.
+    """
+    name, group = named("counter_polling_enabled").name, {"group": context.polled[0]}
+    groups = f'group=~"{any_of(context.polled)}"'
+    seconds = 2 * context.every.settles + 2 * context.every.sample
+    return Alert(
+        name="LosslessCounterPollingOff",
+        severity="warning",
+        expr=f"{context.of.sonic('counter_polling_enabled', groups)} == 0",
+        for_s=2 * context.every.settles,
+        summary="{{ $labels.switch }} does not poll counter group {{ $labels.group }}",
+        description="Counters of this group stand still: alerts that need them cannot fire for {{ $labels.switch }}.",
+        runbook="On the switch: counterpoll show; the rendered FLEX_COUNTER_TABLE has it enabled.",
+        fires=Scenario((line(name, switch | group, steady(0)),), seconds, switch | group),
+        quiet=Scenario((line(name, switch | group, steady(1)),), seconds),
+        follows=((DATABASE_DOWN, ("fabric", "switch")),),
+    )
+
+
+def _host_not_a_target(context: AlertContext) -> Alert:
+    """Fires where a host of the intent is no target. On a healthy fabric while hosts are being added: so only info."""
+    host = {"fabric": context.intended.fabric, "instance": context.intended.hosts[0]}
+    info = line(f"{INTENT}host:info", host, steady(1))
+    up = context.of("up", _HOSTS)
+    return Alert(
+        name="LosslessHostNotATarget",
+        severity="info",
+        expr=f"{context.of.intended('host:info')}\nunless on (fabric, instance) {up}",
+        for_s=context.every.settles,
+        summary="{{ $labels.instance }} is not scraped: Prometheus has no such target",
+        description="The intent has the host {{ $labels.instance }}, and no target of the job "
+        + HOSTS_JOB
+        + " is it.",
+        runbook=_CHECK_PROMETHEUS + _SCRAPE_JOBS,
+        fires=Scenario((info,), _seconds(context), host),
+        quiet=Scenario((info, _up(HOSTS_JOB, host, 0)), _seconds(context)),
+    )
+
+
+def _host_scrape_failed(context: AlertContext) -> Alert:
+    """Fires where node_exporter of a host does not answer. Hosts are taken out of service as a rule: so only info."""
+    host = {"fabric": context.intended.fabric, "instance": context.intended.hosts[0]}
+    return Alert(
+        name="LosslessHostScrapeFailed",
+        severity="info",
+        expr=f"{context.of('up', _HOSTS)} == 0",
+        for_s=context.every.settles,
+        summary="{{ $labels.instance }} cannot be scraped",
+        description="Nothing is known of the NICs of {{ $labels.instance }}.",
+        runbook="systemctl status node_exporter on {{ $labels.instance }}.",
+        fires=Scenario((_up(HOSTS_JOB, host, 0),), _seconds(context), {"job": HOSTS_JOB, **host}),
+        quiet=Scenario((_up(HOSTS_JOB, host, 1),), _seconds(context)),
+    )
+
+
+def _port_alerts(context: AlertContext) -> Iterator[Alert]:
+    """Yield the alerts on ports that are down, or that a switch does not have: those to hosts are only info."""
+    ports = context.intended.ports
+    to_host = next((port for port in ports if port.leads_to == "host" and port.up), None)
+    to_switch = next((port for port in ports if port.leads_to != "host" and port.up), None)
+    for port, severity, leads_to in (
+        (to_switch, "warning", 'leads_to!="host"'),
+        (to_host, "info", 'leads_to="host"'),
+    ):
+        if port is not None:
+            yield _port_down(context, port, severity, leads_to)
+    if to_switch or to_host:
+        yield _port_missing(context, to_switch or to_host)
+
+
+def _labels(context: AlertContext, port: IntendedPort) -> tuple[Labels, Labels]:
+    identity = {"fabric": context.intended.fabric, **port.identity}
+    return identity, identity | port.known
+
+
+def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, leads_to: str) -> Alert:
+    """Fires where a port of the intent is down for minutes. A host that is switched off is no fault, a link between
+    switches out of service is stated in the intent (``failures``) and left out."""
+    of = context.of
+    identity, labels = _labels(context, port)
+    down = of.sonic("interface_up")
+    meant = of.intended("port:info", leads_to, 'out_of_service!="true"')
+    info = line(f"{INTENT}port:info", labels, steady(1))
+    name = named("interface_up").name
+    return Alert(
+        name="LosslessPortDown",
+        severity=severity,
+        expr=f"({down} == 0)\n* on ({PORT}) group_left ({KNOWN}) {meant}",
+        for_s=context.every.settles,
+        summary="{{ $labels.switch }} {{ $labels.interface }} to {{ $labels.neighbor }} {{ $labels.neighbor_port }} is down",
+        description="The intent uses this link; what it carried goes over the others, or nowhere.",
+        runbook="show interfaces status {{ $labels.interface }}; show interfaces transceiver eeprom "
+        "{{ $labels.interface }}; the other end is {{ $labels.neighbor }} {{ $labels.neighbor_port }}.",
+        fires=Scenario((info, line(name, identity, steady(0))), _seconds(context), labels),
+        quiet=Scenario((info, line(name, identity, steady(1))), _seconds(context)),
+        follows=((SCRAPE_FAILED, ("fabric", "switch")),),
+    )
+
+
+def _port_missing(context: AlertContext, port: IntendedPort | None) -> Alert:
+    """Fires where a switch that is scraped has no port of that name: another breakout, another HWSKU, another name."""
+    assert port is not None
+    of = context.of
+    identity, labels = _labels(context, port)
+    switch = {"fabric": context.intended.fabric, "switch": port.switch}
+    info = line(f"{INTENT}port:info", labels, steady(1))
+    here = line(named("info").name, switch, steady(1))
+    return Alert(
+        name="LosslessPortMissing",
+        severity="warning",
+        expr=f"(\n{of.intended('port:info')}\nunless on ({PORT}) {of.sonic('interface_up')}\n)\n"
+        f"and on (fabric, switch) {of.sonic('info')}",
+        for_s=context.every.settles,
+        summary="{{ $labels.switch }} has no port {{ $labels.interface }}",
+        description="The intent uses {{ $labels.interface }} towards {{ $labels.neighbor }}; the switch does not report it.",
+        runbook="show interfaces status; show interfaces breakout current-mode; compare with the rendered PORT table.",
+        fires=Scenario((info, here), _seconds(context), labels),
+        quiet=Scenario(
+            (info, here, line(named("interface_up").name, identity, steady(1))), _seconds(context)
+        ),
+        follows=((DATABASE_DOWN, ("fabric", "switch")),),
+    )

@@ -1,0 +1,124 @@
+"""All files for Prometheus and Alertmanager, by their paths below the folder of telemetry."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from lossless.formats.telemetry.alertmanager import alertmanager_config
+from lossless.formats.telemetry.prometheus.alerts.congestion import congestion_alerts
+from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
+from lossless.formats.telemetry.prometheus.alerts.hosts import host_alerts
+from lossless.formats.telemetry.prometheus.alerts.losses import loss_alerts
+from lossless.formats.telemetry.prometheus.alerts.storms import storm_alerts
+from lossless.formats.telemetry.prometheus.alerts.subnets import (
+    port_counters,
+    subnet_alerts,
+    subnet_recordings,
+)
+from lossless.formats.telemetry.prometheus.alerts.watching import watching_alerts
+from lossless.formats.telemetry.prometheus.host_facts import host_facts
+from lossless.formats.telemetry.prometheus.inventory import inventory
+from lossless.formats.telemetry.prometheus.recordings import intent_groups, rate_group
+from lossless.formats.telemetry.prometheus.rule_data import Group
+from lossless.formats.telemetry.prometheus.scrape_config import (
+    hosts_job,
+    scrape_config,
+    switches_job,
+    ufm_job,
+)
+from lossless.formats.telemetry.prometheus.tests_file import tests_data
+from lossless.formats.telemetry.prometheus.times import subnet_times, times
+from lossless.formats.telemetry.yaml_text import yaml_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lossless.formats.telemetry.prometheus.rule_data import Alert
+    from lossless.formats.telemetry.prometheus.times import Times
+    from lossless.formats.telemetry.yaml_text import Yaml
+    from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.model import Fabric
+
+INTENT, RATES, ALERTS = "intent.rules.yml", "recording.rules.yml", "alerts.rules.yml"
+PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager/alertmanager.yml"
+_RECEIVERS = """\
+Fill in the receivers: until then nobody is told. Then: amtool check-config alertmanager.yml
+"""
+_TARGETS = """\
+Addresses are the names of devices. To take it into a configuration of your own, keep the names of jobs and the labels of
+targets: rules look for them.
+"""
+_TESTS = """\
+Run: promtool test rules alerts.tests.yml
+"""
+
+
+def fabric_files(fabric: Fabric) -> dict[str, str]:
+    """Return the files of a fabric of RoCE: rules, their tests, scrape jobs, routes of alerts."""
+    intended, every = inventory(fabric), times(fabric)
+    context = AlertContext(
+        intended,
+        every,
+        host_facts(fabric),
+        pfc_only=fabric.congestion is None or fabric.congestion.kind == "pfc-only",
+        polled=_polled(fabric),
+    )
+    made = (watching_alerts, storm_alerts, loss_alerts, congestion_alerts, host_alerts)
+    alerts = tuple(chain.from_iterable(alerts_of(context) for alerts_of in made))
+    rates = (rate_group(intended, every),) if intended.priorities else ()
+    jobs = (
+        [switches_job(fabric.name, [switch.place for switch in intended.switches])]
+        if intended.switches
+        else []
+    )
+    jobs += [hosts_job(fabric.name, intended.hosts)] if intended.hosts else []
+    return _files(fabric.name, every, (*intent_groups(intended),), rates, alerts, jobs)
+
+
+def subnet_files(subnet: Subnet) -> dict[str, str]:
+    """Return the files of an InfiniBand subnet."""
+    every = subnet_times()
+    hosts = tuple(host.name for host in subnet.hosts) if isinstance(subnet.hosts, tuple) else ()
+    managers = [str(manager.node) for manager in subnet.managers]
+    counters = port_counters(subnet.manager, hosts[0] if hosts else "host1", subnet.name)
+    alerts = tuple(subnet_alerts(subnet.name, every, counters))
+    rates = (subnet_recordings(subnet.name, every, counters),)
+    jobs = [hosts_job(subnet.name, hosts)] if hosts else []
+    jobs += [ufm_job(subnet.name, managers)] if subnet.manager == "ufm" and managers else []
+    return _files(subnet.name, every, (), rates, alerts, jobs)
+
+
+def _polled(fabric: Fabric) -> tuple[str, ...]:
+    """Return the counter groups that all switches are meant to poll."""
+    groups = [{name for name, on in switch.qos.counters if on} for switch in fabric.switches]
+    return tuple(sorted(set.intersection(*groups))) if groups else ()
+
+
+def _files(
+    fabric: str,
+    every: Times,
+    intent: Sequence[Group],
+    rates: Sequence[Group],
+    alerts: Sequence[Alert],
+    jobs: Sequence[Yaml],
+) -> dict[str, str]:
+    """Return the files by path; a file of no rules is not written."""
+    groups = {
+        INTENT: intent,
+        RATES: rates,
+        ALERTS: (Group(f"lossless-alerts-{fabric}", every.scrape, tuple(alerts)),),
+    }
+    rules = {name: of_file for name, of_file in groups.items() if of_file}
+    order = [group.name for name in (RATES, ALERTS) for group in rules.get(name, ())]
+    tested = [name for name in (RATES, ALERTS) if name in rules]
+    files = {
+        "prometheus.yml": yaml_text(scrape_config(jobs, every.scrape, list(rules)), _TARGETS),
+        **{
+            name: yaml_text({"groups": [group.data() for group in of_file]})
+            for name, of_file in rules.items()
+        },
+        "alerts.tests.yml": yaml_text(tests_data(alerts, tested, order, every.sample), _TESTS),
+    }
+    routes = yaml_text(alertmanager_config(alerts), _RECEIVERS)
+    return {**{f"{PROMETHEUS}/{name}": text for name, text in files.items()}, ALERTMANAGER: routes}

@@ -1,0 +1,40 @@
+"""What alerts on hosts need of the hosts of an intent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Fabric
+
+
+class HostFacts(NamedTuple):
+    """Drivers of the NICs, their RDMA devices and interfaces where the intent names those of all hosts.
+
+    ``dcqcn``: hosts are meant to react to CNPs.
+    """
+
+    drivers: tuple[str, ...]
+    rdma_devices: tuple[str, ...]
+    interfaces: tuple[str, ...]
+    dcqcn: bool
+
+
+def host_facts(fabric: Fabric) -> HostFacts:
+    """Return what alerts need of the hosts of a fabric."""
+    kinds = tuple({id(host.qos): host.qos for host in fabric.hosts}.values())
+    return HostFacts(
+        drivers=tuple(sorted({qos.driver for qos in kinds if isinstance(qos.driver, str)})),
+        rdma_devices=_all_of(kinds, "rdma_devices"),
+        interfaces=_all_of(kinds, "interfaces"),
+        dcqcn=any(qos.dcqcn.enabled is True for qos in kinds),
+    )
+
+
+def _all_of(kinds: tuple[HostQos, ...], field: str) -> tuple[str, ...]:
+    """Return the names of all kinds of hosts; none where a kind does not say them, since then any name may be its."""
+    names = [getattr(qos, field) for qos in kinds]
+    return tuple(sorted({name for of_kind in names for name in of_kind})) if all(names) else ()

@@ -1,0 +1,116 @@
+"""How often things are scraped, and how long alerts look back and wait: derived from the intent where it says.
+
+Three clocks run behind a counter. A switch polls its groups of counters (sonic-utilities counterpoll/main.py @063b996:
+PORT each second; QUEUE and PG_DROP every 10 s; watermarks every 60 s, and PERIODIC ones are cleared every 120 s,
+sonic-swss orchagent/watermarkorch.cpp @0545c4c). Prometheus scrapes. And the watchdog, or the transport, ends what
+went wrong. An alert has to look back over the slowest clock, and to wait until what heals by itself has healed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.model.fabric.model import Fabric
+
+DEFAULT_SCRAPE_S = 10
+"""Where an intent states no interval: the slowest that rule TEL001 accepts."""
+SLOW_POLL_S = 10
+"""How often SONiC polls queues and drops of groups."""
+WATERMARK_S = 120
+"""How often SONiC clears its PERIODIC watermarks."""
+_SCRAPES_PER_WINDOW = 4
+"""A rate needs two samples; twice that survives one failed scrape, and some more (prometheus.io, rate() on counters)."""
+_SETTLES_S = 300
+"""Ours: a switch that boots, or reloads its configuration, is back within minutes; an alert before that says nothing
+that whoever did it does not know."""
+
+
+class Times(NamedTuple):
+    """Times in seconds.
+
+    ``scrape``: between scrapes. ``rate``: what rates look back over. ``event``: how long a counter that moved once is
+    shown. ``storm``: how long a storm that is restored and comes back counts as one. ``settles``: how long something is
+    absent before it is missed. ``patience``: how long a queue pair retries before it gives up.
+    """
+
+    scrape: int
+    rate: int
+    event: int
+    storm: int
+    settles: int
+    patience: int
+
+    @property
+    def sustained(self) -> int:
+        """How long a rate stays above 0 before it is no burst: two windows that share no sample."""
+        return 2 * self.rate
+
+    @property
+    def retries(self) -> int:
+        """How long retransmissions go on before the death of a peer does not explain them.
+
+        Twice the patience and a window; an hour at most (ours), where queue pairs hardly ever give up.
+        """
+        return min(max(self.settles, 2 * self.patience + self.rate), 3600)
+
+    @property
+    def sample(self) -> int:
+        """How far samples are apart in tests: as scrapes are, but not so near that there are many."""
+        return max(self.scrape, DEFAULT_SCRAPE_S)
+
+    @property
+    def peaks(self) -> int:
+        """How long peaks repeat: five periods of watermarks (ours)."""
+        return 5 * WATERMARK_S
+
+
+def times(fabric: Fabric) -> Times:
+    """Return the times of a fabric."""
+    telemetry = fabric.telemetry
+    interval_ms = telemetry.interval_ms if telemetry is not None else None
+    scrape = math.ceil(interval_ms / 1000) if interval_ms else DEFAULT_SCRAPE_S
+    rate = _SCRAPES_PER_WINDOW * max(scrape, SLOW_POLL_S)
+    return Times(
+        scrape=scrape,
+        rate=rate,
+        event=max(_SETTLES_S, rate),
+        storm=max(2 * scrape, math.ceil(_storm_cycle_ms(fabric) / 1000) + scrape),
+        settles=_SETTLES_S,
+        patience=math.ceil(max(_patience_s(fabric), default=0)),
+    )
+
+
+def subnet_times() -> Times:
+    """Return the times of an InfiniBand subnet: nothing in its intent says how often it is looked at."""
+    rate = _SCRAPES_PER_WINDOW * SUBNET_SCRAPE_S
+    return Times(SUBNET_SCRAPE_S, rate, max(_SETTLES_S, rate), 0, _SETTLES_S, 0)
+
+
+SUBNET_SCRAPE_S = 30
+"""Ours: counters of errors move in minutes, and UFM Telemetry serves its last sample alone."""
+
+
+def _storm_cycle_ms(fabric: Fabric) -> int:
+    """Return the longest time from one storm on a queue to the next: detected, restored, each at the next poll."""
+    return max(_cycles_ms(fabric), default=0)
+
+
+def _cycles_ms(fabric: Fabric) -> Iterator[int]:
+    for switch in {id(switch.ports): switch for switch in fabric.switches}.values():
+        poll = switch.qos.poll.poll_ms or 0
+        watchdogs = {port.qos.watchdog for port in switch.ports if port.qos is not None and port.qos.watchdog}
+        for watchdog in watchdogs:
+            yield (watchdog.detection_ms or 0) + (watchdog.restoration_ms or 0) + 2 * poll
+
+
+def _patience_s(fabric: Fabric) -> Iterator[float]:
+    for qos in {id(host.qos): host.qos for host in fabric.hosts}.values():
+        patience_ns = getattr(qos.transport, "patience_ns", None)
+        if patience_ns is not None:
+            yield patience_ns / 1e9
