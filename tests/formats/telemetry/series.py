@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.foreign_metrics import ForeignMetric
     from lossless.formats.telemetry.metrics import Metric
 
-NUMBERS = tuple(map(str, range(8)))
+NUMBERS = ("0", "3")
 SWITCH_LABELS: Mapping[str, tuple[str, ...]] = {
     "priority": NUMBERS,
     "queue": NUMBERS,

@@ -111,5 +111,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_sdk_is_imported_at_first_use() -> None:
-    look = "import sys, lossless.formats.telemetry.grafana.files; print('grafana_foundation_sdk' in sys.modules)"
+    look = (
+        "import sys, lossless.formats.telemetry.grafana.files; print('grafana_foundation_sdk' in sys.modules)"
+    )
     assert subprocess.check_output([sys.executable, "-c", look], text=True) == "False\n"
