@@ -1,8 +1,8 @@
 """A dashboard as Grafana's JSON, by Grafana's own typed builders: places panels, links dashboards, draws limits.
 
-Panels share a line evenly: numbers stand together, all others by three. What a dashboard needs beside its panels is
-the same for each: the data source as a variable, and links to the others of the fabric. It
-is read-only in Grafana, as the next render would undo what is edited there.
+Panels share a line evenly: numbers stand together, all others two or three in a line. What a dashboard needs beside its
+panels is the same for each: the data source as a variable, and links to the others of the fabric. It is read-only in
+Grafana, as the next render would undo what is edited there.
 """
 
 from __future__ import annotations
@@ -118,11 +118,15 @@ def _placed(panels: Sequence[Panel]) -> Iterator[tuple[Panel, int]]:
     numbers = [panel for panel in panels if panel.kind == "number"]
     others = [panel for panel in panels if panel.kind != "number"]
     for group, most in ((numbers, _NUMBERS_IN_LINE), (others, _IN_LINE)):
-        for start in range(0, len(group), most):
-            line = group[start : start + most]
-            spare = _COLUMNS - _COLUMNS // len(line) * len(line)
-            for place, panel in enumerate(line):
-                yield panel, _COLUMNS // len(line) + (spare if place == len(line) - 1 else 0)
+        rest = iter(group)
+        for count in _shares(len(group), -(-len(group) // most)):
+            for width in _shares(_COLUMNS, count):
+                yield next(rest), width
+
+
+def _shares(whole: int, parts: int) -> list[int]:
+    """Return whole numbers that add up to another and differ by 1 at most, the larger first."""
+    return [whole // parts + (part < whole % parts) for part in range(parts)]
 
 
 @cache

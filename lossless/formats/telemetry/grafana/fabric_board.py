@@ -113,7 +113,7 @@ def _now(fabric: Fabric) -> Row:
                 bad_from=0.001,
             ),
             Panel(
-                "Pauses sent by switches",
+                "Pauses sent",
                 "PFC frames of the chosen priorities that all switches send. Some are normal under incast.",
                 "pps",
                 (Query(per("", rate(sonic("pfc_sent_frames_total", PRIORITY))), ""),),

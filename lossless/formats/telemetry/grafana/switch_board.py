@@ -16,6 +16,7 @@ from lossless.formats.telemetry.grafana.intended import (
 from lossless.formats.telemetry.grafana.promql import (
     INTERFACE,
     PERIODIC,
+    QUEUE,
     SWITCH,
     any_of,
     per,
@@ -204,7 +205,7 @@ def _watchdog(view: View) -> Row:
                 "Queues in a storm",
                 f"Queues whose watchdog has triggered and has not restored them.{watchdog_note(view)}",
                 "bool_yes_no",
-                (Query(_of_port("pfc_watchdog_storm"), queue),),
+                (Query(_of_port("pfc_watchdog_storm", QUEUE), queue),),
                 "states",
                 opens=("storm",),
                 bad_from=1,
@@ -215,15 +216,20 @@ def _watchdog(view: View) -> Row:
                 "are one cause that stays.",
                 "cps",
                 (
-                    Query(rate(_of_port("pfc_watchdog_storms_detected_total")), f"{queue} detected"),
-                    Query(rate(_of_port("pfc_watchdog_storms_restored_total")), f"{queue} restored"),
+                    Query(rate(_of_port("pfc_watchdog_storms_detected_total", QUEUE)), f"{queue} detected"),
+                    Query(rate(_of_port("pfc_watchdog_storms_restored_total", QUEUE)), f"{queue} restored"),
                 ),
             ),
             Panel(
                 "Dropped in a storm",
                 "Packets of stormed queues that the watchdog drops: a job loses them.",
                 "pps",
-                (Query(rate(_of_port("pfc_watchdog_dropped_packets_total")), f"{queue} {{{{direction}}}}"),),
+                (
+                    Query(
+                        rate(_of_port("pfc_watchdog_dropped_packets_total", QUEUE)),
+                        f"{queue} {{{{direction}}}}",
+                    ),
+                ),
             ),
             Panel(
                 "Times of the watchdog",
@@ -231,11 +237,11 @@ def _watchdog(view: View) -> Row:
                 "s",
                 (
                     Query(
-                        per("switch, queue", _of_port("pfc_watchdog_detection_seconds"), "max"),
+                        per("switch, queue", _of_port("pfc_watchdog_detection_seconds", QUEUE), "max"),
                         "{{switch}} queue {{queue}} detection",
                     ),
                     Query(
-                        per("switch, queue", _of_port("pfc_watchdog_restoration_seconds"), "max"),
+                        per("switch, queue", _of_port("pfc_watchdog_restoration_seconds", QUEUE), "max"),
                         "{{switch}} queue {{queue}} restoration",
                     ),
                 ),

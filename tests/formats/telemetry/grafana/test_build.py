@@ -85,6 +85,8 @@ def test_variables_in_expressions_are_those_of_their_dashboard() -> None:
         used = {name for expr in targets for name in re.findall(r"\$(\w+)", expr)}
         queries = (item["query"] for item in board["templating"]["list"])
         assert used | {name for query in queries for name in re.findall(r"\$(\w+)", query)} <= names
+        # A choice that changes nothing would mislead.
+        assert names - {"datasource"} <= used
 
 
 def test_units_are_those_of_grafana() -> None:
