@@ -120,6 +120,15 @@ def pause_counters(driver: object, priority: int) -> PauseCounters | None:
     return PauseCounters(received, sent, received_us, sent_us, drops[0] if drops else None)
 
 
+RDMA_SENT = "tx_vport_rdma_unicast_packets"
+"""What mlx5 calls the packets of RDMA that it sent (counters.rst)."""
+
+
+def packets_sent(priority: int) -> str:
+    """Return what mlx5 calls the packets that it sent of a priority."""
+    return f"tx_prio{priority}_packets"
+
+
 def ethtool_metric(counter: str) -> str:
     """Return the metric that node_exporter makes of a counter of ``ethtool -S``, without ``node_``.
 
@@ -152,6 +161,10 @@ def _all() -> tuple[ForeignMetric, ...]:
         for stem in stems
         for priority in range(8)
     )
+    packets = (
+        ForeignMetric(f"node_{ethtool_metric(name)}", "untyped", ("device",), name, node, ETHTOOL_SINCE)
+        for name in (RDMA_SENT, *map(packets_sent, range(8)))
+    )
     ufm = (
         ForeignMetric(name, "counter", _UFM_LABELS, counts, "UFM Telemetry", "1.8")
         for name, counts in _UFM.items()
@@ -169,7 +182,7 @@ def _all() -> tuple[ForeignMetric, ...]:
             "0.1.0",
         ),
     )
-    return (*hardware, *ports, *gauges, *pauses, *ufm, *own)
+    return (*hardware, *ports, *gauges, *pauses, *packets, *ufm, *own)
 
 
 FOREIGN: dict[str, ForeignMetric] = {metric.name: metric for metric in _all()}

@@ -20,7 +20,11 @@ def test_pictures_of_the_guide_are_current() -> None:
 
 
 def test_each_panel_is_drawn_with_its_whole_title() -> None:
-    boards = [json.loads(text) for name, text in dashboard_files(example("roce-256")).items() if name.endswith(".json")]
+    boards = [
+        json.loads(text)
+        for name, text in dashboard_files(example("roce-256")).items()
+        if name.endswith(".json")
+    ]
     for board, text in zip(boards, pictures().values(), strict=True):
         shown = [element.text for element in ElementTree.fromstring(text).iter(f"{SVG}text")]
         assert {panel["title"] for panel in board["panels"]} <= set(shown)
