@@ -31,6 +31,7 @@ test: $(VENV)/dev.stamp profiles/compiled.json
 	@sh tools/install-opensm.sh
 	@sh tools/install-telemetry.sh
 	@sh tools/install-harper.sh
+	@sh tools/install-grafana-types.sh
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: format lint generated phrases prose types
@@ -108,6 +109,7 @@ docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/rule_pages.py docs/rules
 	$(BIN)/python tools/incident_page.py
 	$(BIN)/python tools/headroom_guide.py
+	$(BIN)/python tools/dashboard_pictures.py
 	$(BIN)/python tools/intent_reference.py
 	$(BIN)/python tools/preset_page.py
 	$(BIN)/python tools/metrics_page.py
