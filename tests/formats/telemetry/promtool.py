@@ -7,25 +7,18 @@ its values; where one does not have it, it is missing at that time.
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
-
 from lossless.ground.basics.records import NamedTuple
+from tests.redis_server import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 INTERVAL_S = 15
-installed = pytest.mark.skipif(
-    shutil.which("promtool") is None and not os.environ.get("LOSSLESS_REQUIRE_TOOLS"),
-    reason="promtool is not installed: sh tools/install-telemetry.sh",
-)
 _SERIES = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _GRAFANA = (
@@ -91,7 +84,7 @@ def without_data(
     # JSON is YAML.
     suite = {"evaluation_interval": f"{INTERVAL_S}s", "tests": [group]}
     (folder / "queries.json").write_text(json.dumps(suite), encoding="utf-8")
-    command = ["promtool", "test", "rules", "queries.json"]
+    command = [program("promtool"), "test", "rules", "queries.json"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
     said = done.stdout + done.stderr
     failed = [expression for expr, expression in asked.items() if f"expr: {json.dumps(expr)}" in said]

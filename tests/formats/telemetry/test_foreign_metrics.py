@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -21,7 +19,8 @@ from lossless.formats.telemetry.foreign_metrics import (
     pause_counters,
 )
 from tests.formats.telemetry.grafana.test_boards import expressions, metrics
-from tests.formats.telemetry.promtool import Scrape, as_grafana_asks, input_series, installed, without_data
+from tests.formats.telemetry.promtool import Scrape, as_grafana_asks, input_series, without_data
+from tests.redis_server import program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +90,7 @@ def exposed(sysfs: Path) -> str:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     flags = ("--collector.disable-defaults", "--collector.infiniband", f"--path.sysfs={sysfs}")
     with subprocess.Popen(
-        [PROGRAM, *flags, f"--web.listen-address={address}"], stderr=subprocess.PIPE
+        [program(PROGRAM), *flags, f"--web.listen-address={address}"], stderr=subprocess.PIPE
     ) as started:
         try:
             return _answer(f"http://{address}/metrics", started)
@@ -110,15 +109,8 @@ def _answer(url: str, started: subprocess.Popen[bytes]) -> str:
     raise AssertionError(f"{PROGRAM} does not answer")
 
 
-node_exporter = pytest.mark.skipif(
-    shutil.which(PROGRAM) is None and not os.environ.get("LOSSLESS_REQUIRE_TOOLS"),
-    reason="node_exporter is not installed: sh tools/install-telemetry.sh",
-)
-
-
-@node_exporter
 def test_a_real_node_exporter_has_what_its_release_should_have(port_counters: Path) -> None:
-    version = subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True)
+    version = subprocess.run([program(PROGRAM), "--version"], capture_output=True, text=True, check=True)
     runs = release(re.findall(r"version (\d+\.\d+\.\d+)", version.stdout + version.stderr)[0])
     found = set(re.findall(r"^node_infiniband_\w+", exposed(port_counters), re.MULTILINE))
     infiniband = {name: metric for name, metric in FOREIGN.items() if name.startswith("node_infiniband_")}
@@ -129,8 +121,6 @@ def test_a_real_node_exporter_has_what_its_release_should_have(port_counters: Pa
     assert not found & (infiniband.keys() - due)
 
 
-@node_exporter
-@installed
 def test_queries_give_data_on_what_a_real_node_exporter_exposes(port_counters: Path, tmp_path: Path) -> None:
     """Of its release: queries of hw_counters and of ethtool are left out."""
     text = exposed(port_counters)
@@ -144,7 +134,6 @@ def test_queries_give_data_on_what_a_real_node_exporter_exposes(port_counters: P
     assert without_data(tmp_path, input_series([[Scrape(text, HOST)]] * 3), asked, 30) == []
 
 
-@installed
 def test_queries_of_hw_counters_give_data_on_captured_ones(reference: Path, tmp_path: Path) -> None:
     """What a newer node_exporter makes of the files of a capture, by the names of its source."""
     from lossless.formats.hosts.state.prometheus import _INFINIBAND as SYSFS

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.formats.telemetry.promtool import Scrape, as_grafana_asks, input_series, installed, without_data
+from tests.formats.telemetry.promtool import Scrape, as_grafana_asks, input_series, without_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,14 +33,12 @@ def test_variables_of_grafana_stand_for_all_that_a_reader_can_choose() -> None:
     assert as_grafana_asks(panel) == 'rate(a_total{switch=~".+",x=".+"}[60s])'
 
 
-@installed
 def test_only_expressions_that_give_nothing_are_named(tmp_path: Path) -> None:
     series = input_series([[Scrape(f"a_total {value}", LEAF)] for value in (1, 2, 4)])
     asked = ["rate(a_total[1m])", "rate(b_total[1m])", "a_total > 5", "a_total > 3"]
     assert without_data(tmp_path, series, asked, at_s=30) == ["rate(b_total[1m])", "a_total > 5"]
 
 
-@installed
 def test_an_expression_that_nobody_can_parse_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match="parse error"):
         without_data(tmp_path, [], ["rate(a["], at_s=0)

@@ -20,7 +20,8 @@ from lossless.formats.telemetry.collection.node_exporter import (
 from lossless.formats.telemetry.foreign_metrics import ethtool_metric
 from tests.formats.telemetry.grafana.test_boards import expressions, metrics
 from tests.formats.telemetry.subjects import example, subnet
-from tests.formats.telemetry.test_foreign_metrics import PROGRAM, node_exporter
+from tests.formats.telemetry.test_foreign_metrics import PROGRAM
+from tests.redis_server import program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,11 +67,10 @@ def test_infiniband_needs_no_counters_of_ethernet() -> None:
     assert arguments(subnet_node_exporter_files(subnet())[PATH])[1:] == ["--collector.infiniband"]
 
 
-@node_exporter
 def test_the_program_takes_them() -> None:
-    words = [PROGRAM, *flags(example("roce-256")), "--version"]
+    words = [program(PROGRAM), *flags(example("roce-256")), "--version"]
     assert subprocess.run(words, capture_output=True, check=False, timeout=60).returncode == 0
-    wrong = [PROGRAM, "--collector.ethtool.metric-include=x", "--version"]
+    wrong = [words[0], "--collector.ethtool.metric-include=x", "--version"]
     assert subprocess.run(wrong, capture_output=True, check=False, timeout=60).returncode != 0
 
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.foreign_metrics import FOREIGN
-from lossless.formats.telemetry.metrics import METRICS
-from tests.formats.telemetry.grafana.test_boards import expressions
+from lossless.formats.telemetry.metrics import METRICS, PREFIX
+from tests.formats.telemetry.grafana.subject_boards import boards
+from tests.formats.telemetry.grafana.test_boards import expressions, metrics, panels
 from tests.formats.telemetry.promtool import (
     INTERVAL_S,
     Scrape,
     as_grafana_asks,
     input_series,
-    installed,
     without_data,
 )
+from tests.formats.telemetry.scraping import exporter_of
 from tests.formats.telemetry.series import SWITCH_LABELS, exposition
+from tests.redis_server import databases_in
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.redis_server import Redis
 
 LEAF = {"job": "lossless-switches", "switch": "leaf1", "tier": "leaf", "rail": "0"}
 SPINE = {"job": "lossless-switches", "switch": "spine1", "tier": "spine"}
@@ -54,13 +58,45 @@ def storm(time: int) -> list[Scrape]:
     ]
 
 
-@installed
 def test_every_query_gives_data_in_a_storm(tmp_path: Path) -> None:
     asked = map(as_grafana_asks, expressions())
     assert without_data(tmp_path, input_series([storm(time) for time in TIMES]), asked, NOW_S) == []
 
 
-@installed
 def test_a_fabric_without_counters_would_have_been_noticed(tmp_path: Path) -> None:
     asked = list(map(as_grafana_asks, expressions()))
     assert without_data(tmp_path, input_series([[Scrape("other 1", {})]]), asked, 0) == asked
+
+
+def test_queries_of_switches_give_data_on_captured_databases(
+    redis: Redis, reference: Path, tmp_path: Path
+) -> None:
+    """As the exporter serves them; what is left has no data there, for want of what the capture does not have."""
+    redis.fill(databases_in(reference / "captures/state/sonic-db/su-single"))
+    scrapes = [
+        Scrape(exporter_of(redis, target["switch"]).exposition().decode(), target) for target in (LEAF, SPINE)
+    ]
+    asked = {
+        as_grafana_asks(query.expression)
+        for board in boards("roce-256")
+        for panel in panels(board)
+        for query in panel.queries
+        if query.expression.startswith(("rate", "sum", "max", "8 *", "lossless"))
+        and "> 0" not in query.expression
+        if all(name.startswith(PREFIX) for name in metrics(query.expression))
+    }
+    left = without_data(tmp_path, input_series([scrapes] * 3), asked, 2 * INTERVAL_S)
+    assert len(asked) > 40
+    assert {name.removeprefix(PREFIX) for expression in left for name in metrics(expression)} == ABSENT
+
+
+ABSENT = {
+    # The capture has the windows of users, and the persistent ones.
+    "buffer_pool_headroom_watermark_bytes",
+    "buffer_pool_watermark_bytes",
+    "priority_group_headroom_watermark_bytes",
+    "priority_group_shared_watermark_bytes",
+    "queue_watermark_bytes",
+    "interface_sent_dropped_packets_total",
+    "interface_sent_errors_total",
+}
