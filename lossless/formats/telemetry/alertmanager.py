@@ -20,8 +20,7 @@ STORM_AT_HOST = "LosslessPauseStorm"
 _REPEAT: dict[Severity, str] = {"critical": "1h", "warning": "12h", "info": "3d"}
 """Ours: how soon an alert that still fires is told again."""
 _WAIT = "30s"
-"""Ours, and Alertmanager's default: what follows from an alert comes in at the evaluation of the same rules, a scrape or
-two later, and must find it there."""
+"""Alertmanager's default: what follows from an alert comes a scrape or two later, and must find it there."""
 
 
 def receiver(severity: Severity) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
 Yaml: TypeAlias = Union["Mapping[str, Yaml]", "Sequence[Yaml]", str, int, float, bool]
 _PLAIN = re.compile(r"[A-Za-z_/][A-Za-z0-9_./-]*")
@@ -46,10 +47,10 @@ def _member(head: str, value: Yaml, margin: str) -> Iterator[str]:
     elif isinstance(value, str | int | float):
         yield f"{head} {_scalar(value)}"
     elif not value:
-        yield f"{head} {'{}' if hasattr(value, 'items') else '[]'}"
+        yield f"{head} {'{}' if isinstance(value, Mapping) else '[]'}"
     else:
         yield head
-        yield from _members(value, margin) if hasattr(value, "items") else _items(value, margin)
+        yield from _members(value, margin) if isinstance(value, Mapping) else _items(value, margin)
 
 
 def _scalar(value: str | float) -> str:

@@ -49,15 +49,15 @@ def render(
     options: Options = DEFAULT_OPTIONS,
     check: bool = False,
     diff: bool = False,
-    extras: Collection[Literal["qos", "patch", "rollback"]] = (),
+    extras: Collection[Literal["qos", "patch", "rollback", "telemetry"]] = (),
     overwrite_base: bool = False,
 ) -> RenderResult:
     """Write the configuration of every switch and host of an intent below ``out_dir``.
 
     ``base_dir`` holds each switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
     Without it only the owned tables are written, as ``qos.json``. ``extras`` are made beside a complete file: the
-    owned tables for ``config load``, a patch for ``config apply-patch``, a rollback. With ``check`` or ``diff``
-    nothing is written. A fabric with errors is refused: its findings are in the report and no file is written. A base
+    owned tables for ``config load``, a patch for ``config apply-patch``, a rollback; ``telemetry`` is made of the
+    intent alone: what the fabric is watched with. With ``check`` or ``diff`` nothing is written. A fabric with errors is refused: its findings are in the report and no file is written. A base
     in whose place the result would come is overwritten with ``overwrite_base`` alone.
 
     Raises:
@@ -72,16 +72,18 @@ def render(
     from lossless.output.render.fabric import OutputTree, RenderJob, render_fabric, render_files
     from lossless.output.render.hosts import host_notes
     from lossless.output.render.jobs import job_notes
-    from lossless.output.render.planned_files import EXTRAS
+    from lossless.output.render.planned_files import EXTRAS, TELEMETRY
+    from lossless.output.render.telemetry import telemetry_notes
 
-    if extras and base_dir is None:
-        raise RenderError(f"{', '.join(extras)}: made from the file that a switch runs; name it as base")
+    in_order = tuple(extra for extra in EXTRAS if extra in extras)
+    if in_order and base_dir is None:
+        raise RenderError(f"{', '.join(in_order)}: made from the file that a switch runs; name it as base")
     document = intent_at(intent)
     report, declared = sound(document, options)
     if declared.subnet is not None:
         if base_dir is not None:
             raise RenderError("a base is the file of a SONiC switch; an InfiniBand subnet has none")
-        made = _subnet_files(declared.subnet, document)
+        made = _subnet_files(declared.subnet, document, telemetry=TELEMETRY in extras)
         tree = OutputTree(Path(out_dir), write=not (check or diff), diff=diff)
         return _result(render_files(made.files, tree), tree, made.notes, report)
     fabric = declared.fabric
@@ -90,10 +92,11 @@ def render(
     bases = _bases(fabric, Path(base_dir)) if base_dir is not None else None
     if bases and not (overwrite_base or check or diff):
         _require_apart(bases.values(), Path(base_dir or ""), Path(out_dir))
-    in_order = tuple(extra for extra in EXTRAS if extra in extras)
-    job = RenderJob(fabric, Path(out_dir), bases, in_order, write=not (check or diff), diff=diff)
+    write, telemetry = not (check or diff), TELEMETRY in extras
+    job = RenderJob(fabric, Path(out_dir), bases, in_order, write=write, diff=diff, telemetry=telemetry)
     made_of_fabric = render_fabric(job, processors() if usable() else 1)
-    return _result(made_of_fabric, job.tree, (*host_notes(fabric), *job_notes(fabric)), report)
+    notes = (*host_notes(fabric), *job_notes(fabric), *(telemetry_notes(fabric) if telemetry else ()))
+    return _result(made_of_fabric, job.tree, notes, report)
 
 
 def _result(made: RenderOutcome, tree: OutputTree, notes: tuple[str, ...], report: Report) -> RenderResult:
@@ -101,8 +104,10 @@ def _result(made: RenderOutcome, tree: OutputTree, notes: tuple[str, ...], repor
     return RenderResult(written, made.changed, (*made.notes, *notes), report, made.plans, made.differences)
 
 
-def _subnet_files(subnet: Subnet, document: Document) -> SubnetFiles:
-    """Return the files of a subnet; keys that protect it are those of the environment.
+def _subnet_files(subnet: Subnet, document: Document, *, telemetry: bool) -> SubnetFiles:
+    """Return the files of a subnet, and what it is watched with where that is asked for.
+
+    Keys that protect it are those of the environment.
 
     Raises:
         InputError: what cannot be written as it is stated, or a key that is missing, each located.
@@ -111,11 +116,15 @@ def _subnet_files(subnet: Subnet, document: Document) -> SubnetFiles:
 
     from lossless.formats.inputs.collect import located
     from lossless.output.render.infiniband.files import subnet_files
+    from lossless.output.render.telemetry import NO_RECEIVERS, subnet_telemetry_files
 
     made = subnet_files(subnet, os.environ)
     if made.troubles:
         raise InputError(located(document, trouble.origin.path, trouble.message) for trouble in made.troubles)
-    return made
+    if not telemetry:
+        return made
+    watched = tuple(subnet_telemetry_files(subnet))
+    return made._replace(files=(*made.files, *watched), notes=(*made.notes, NO_RECEIVERS))
 
 
 def sound(document: Document, options: Options) -> tuple[Report, Declaration]:

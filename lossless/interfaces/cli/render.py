@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lossless.api import RenderResult
 
-    Extra = Literal["qos", "patch", "rollback"]
+    Extra = Literal["qos", "patch", "rollback", "telemetry"]
 
 
 @click.command("render", short_help=COMMANDS["render"])
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     "--also",
     "extras",
     multiple=True,
-    type=OneOf(["qos", "patch", "rollback"]),
+    type=OneOf(["qos", "patch", "rollback", "telemetry"]),
     help="With --base, beside config_db.json: patch.json for config apply-patch (where the switch's updater "
     "accepts it), rollback.json to bring the switch back, or qos.json for config load, with the deletes that "
-    "it does not do; may be repeated.",
+    "it does not do. telemetry needs no --base: rules, alerts and dashboards of this fabric. May be repeated.",
 )
 @click.option("--overwrite-base", is_flag=True, help="Write even where --base and -o are the same folder.")
 @click.option("--check", is_flag=True, help="Write nothing; name the files that would change, exit 1 if any.")
@@ -67,9 +67,10 @@ def command(
     """
     from lossless import api
 
-    if extras and base_dir is None:
+    of_a_base = [extra for extra in extras if extra != "telemetry"]
+    if of_a_base and base_dir is None:
         raise click.UsageError(
-            f"--also {extras[0]} is made from the file that a switch runs; name it with --base"
+            f"--also {of_a_base[0]} is made from the file that a switch runs; name it with --base"
         )
     result = api.render(
         intent,

@@ -16,6 +16,7 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.output.render.hosts import host_files
 from lossless.output.render.jobs import job_files
 from lossless.output.render.switches import switch_files
+from lossless.output.render.telemetry import telemetry_files
 from lossless.output.render.tree import ChangingTree, Tree
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _FEWEST = 16
 class RenderJob(NamedTuple):
     """What to render, and where to: ``bases`` holds the path of each switch's own file, None for none at all.
 
-    ``diff``: say in full what would change.
+    ``diff``: say in full what would change; ``telemetry``: write also what a fabric in service is watched with.
     """
 
     fabric: Fabric
@@ -42,6 +43,7 @@ class RenderJob(NamedTuple):
     extras: tuple[Extra, ...]
     write: bool
     diff: bool
+    telemetry: bool = False
 
     @property
     def tree(self) -> OutputTree:
@@ -95,6 +97,8 @@ def render_fabric(job: RenderJob, processes: int) -> RenderOutcome:
             raise RenderError(*refused)
         outcomes += (_placed(tree, (file,), diff=job.diff) for file in host_files(job.fabric))
         outcomes += (_placed(tree, (file,), diff=job.diff) for file in job_files(job.fabric))
+        if job.telemetry:
+            outcomes += (_placed(tree, (file,), diff=job.diff) for file in telemetry_files(job.fabric))
         return _finished(tree, outcomes, diff=job.diff)
 
 

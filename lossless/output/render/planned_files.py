@@ -9,6 +9,8 @@ from lossless.ground.basics.records import NamedTuple
 Extra = Literal["qos", "patch", "rollback"]
 EXTRAS: tuple[Extra, ...] = ("qos", "patch", "rollback")
 """What can be made beside a switch's complete file; each needs the file that the switch runs."""
+TELEMETRY = "telemetry"
+"""What can be made of an intent alone, and the folder that it goes to."""
 
 
 class Deployment(NamedTuple):

@@ -17,6 +17,7 @@ from lossless.formats.telemetry.prometheus.alerts.subnets import (
     subnet_recordings,
 )
 from lossless.formats.telemetry.prometheus.alerts.watching import watching_alerts
+from lossless.formats.telemetry.prometheus.healthy import healthy
 from lossless.formats.telemetry.prometheus.host_facts import host_facts
 from lossless.formats.telemetry.prometheus.inventory import inventory
 from lossless.formats.telemetry.prometheus.recordings import intent_groups, rate_group
@@ -34,7 +35,7 @@ from lossless.formats.telemetry.yaml_text import yaml_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.formats.telemetry.prometheus.rule_data import Alert
+    from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
     from lossless.formats.telemetry.prometheus.times import Times
     from lossless.formats.telemetry.yaml_text import Yaml
     from lossless.model.fabric.infiniband.subnet import Subnet
@@ -46,8 +47,8 @@ _RECEIVERS = """\
 Fill in the receivers: until then nobody is told. Then: amtool check-config alertmanager.yml
 """
 _TARGETS = """\
-Addresses are the names of devices. To take it into a configuration of your own, keep the names of jobs and the labels of
-targets: rules look for them.
+Addresses are the names of devices. To take it into a configuration of your own, keep the names of jobs and the labels
+of targets: rules look for them.
 """
 _TESTS = """\
 Run: promtool test rules alerts.tests.yml
@@ -73,7 +74,7 @@ def fabric_files(fabric: Fabric) -> dict[str, str]:
         else []
     )
     jobs += [hosts_job(fabric.name, intended.hosts)] if intended.hosts else []
-    return _files(fabric.name, every, (*intent_groups(intended),), rates, alerts, jobs)
+    return _files(fabric.name, every, intent_groups(intended), rates, alerts, (healthy(context),), jobs)
 
 
 def subnet_files(subnet: Subnet) -> dict[str, str]:
@@ -86,7 +87,7 @@ def subnet_files(subnet: Subnet) -> dict[str, str]:
     rates = (subnet_recordings(subnet.name, every, counters),)
     jobs = [hosts_job(subnet.name, hosts)] if hosts else []
     jobs += [ufm_job(subnet.name, managers)] if subnet.manager == "ufm" and managers else []
-    return _files(subnet.name, every, (), rates, alerts, jobs)
+    return _files(subnet.name, every, (), rates, alerts, (), jobs)
 
 
 def _polled(fabric: Fabric) -> tuple[str, ...]:
@@ -101,6 +102,7 @@ def _files(
     intent: Sequence[Group],
     rates: Sequence[Group],
     alerts: Sequence[Alert],
+    on_healthy: Sequence[Scenario],
     jobs: Sequence[Yaml],
 ) -> dict[str, str]:
     """Return the files by path; a file of no rules is not written."""
@@ -118,7 +120,7 @@ def _files(
             name: yaml_text({"groups": [group.data() for group in of_file]})
             for name, of_file in rules.items()
         },
-        "alerts.tests.yml": yaml_text(tests_data(alerts, tested, order, every.sample), _TESTS),
+        "alerts.tests.yml": yaml_text(tests_data(alerts, on_healthy, tested, order, every.sample), _TESTS),
     }
     routes = yaml_text(alertmanager_config(alerts), _RECEIVERS)
     return {**{f"{PROMETHEUS}/{name}": text for name, text in files.items()}, ALERTMANAGER: routes}

@@ -1,4 +1,4 @@
-"""What is intended, as values: devices, ports and their neighbors, kinds of ports, pools, and the times that alerts take.
+"""What is intended, as values: devices, ports and their neighbors, kinds of ports, pools.
 
 Prometheus gets it as recorded series with constant values (:func:`recordings`), so that every other rule is written
 once, for all fabrics, and takes what is particular from there.
@@ -175,10 +175,10 @@ def _port(
 def _neighbors(view: View) -> dict[tuple[str, str], Neighbor]:
     """Return what is connected to each port of a switch."""
     fabric, found = view.fabric, {}
-    works = fabric.failures.works if fabric.failures is not None else lambda near, far: True
+    failures = fabric.failures
     tiers = {switch.name: known_tier(switch.tier) for switch in fabric.switches}
     for link in fabric.links:
-        up = works(link.a, link.b)
+        up = failures is None or failures.works(link.a, link.b)
         found[link.a, link.a_port] = Neighbor(link.b, link.b_port, link.to_host, tiers.get(link.b), up)
         if not link.to_host:
             found[link.b, link.b_port] = Neighbor(link.a, link.a_port, False, tiers.get(link.a), up)

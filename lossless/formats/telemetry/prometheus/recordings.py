@@ -1,4 +1,4 @@
-"""Recorded series: the intent as values, rates of pauses, drops and marks by port, shares of time, sums of the fabric."""
+"""Recorded series: the intent as values, rates by port, shares of time, sums of the fabric."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _of_losses(of: Series, intended: Inventory, window: str) -> Iterator[Recordi
 
 
 def _at_most(of: Series, window: str) -> str:
-    """Return the share of time that a port can have been paused by the frames it received, each the longest there is."""
+    """Return the share of time that a port was paused at most, were each frame it received the longest pause."""
     frames = f"rate({of.sonic('pfc_received_frames_total')}[{window}])"
     longest = (
         f"on ({PORT}) group_left () ({_PAUSE_BYTES} / ({of.sonic('interface_speed_bytes_per_second')} > 0))"

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.places import SwitchPlace
     from lossless.formats.telemetry.yaml_text import Yaml
 
-EXPORTER_PORT = 9117
+EXPORTER_PORT = 10163
+"""That of ``lossless exporter``."""
 NODE_EXPORTER_PORT = 9100
 """That of node_exporter (its README, --web.listen-address)."""
 UFM_PORT = 9001

@@ -11,43 +11,56 @@ from lossless.formats.telemetry.prometheus.bench import REPEATS
 from lossless.formats.telemetry.prometheus.promql import named_series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
     from lossless.formats.telemetry.yaml_text import Yaml
 
 
+FIRING = {"alertstate": "firing"}
 _SAMPLES_PER_EVALUATION = 3
 """Rules are evaluated more seldom than in service, which changes nothing but the time that tests take."""
 
 
 def tests_data(
-    alerts: Sequence[Alert], rule_files: Sequence[str], groups: Sequence[str], sample_s: int
+    alerts: Sequence[Alert],
+    healthy: Sequence[Scenario],
+    rule_files: Sequence[str],
+    groups: Sequence[str],
+    sample_s: int,
 ) -> dict[str, Yaml]:
-    """Return the tests of alerts, as ``promtool test rules`` reads them; groups are evaluated in the order given."""
+    """Return the tests of alerts, as ``promtool test rules`` reads them; groups are evaluated in the order given.
+
+    On what is ``healthy`` no alert may fire.
+    """
+    on_healthy = (
+        _test("nothing fires on a healthy fabric under load", scenario, FIRING, (), sample_s)
+        for scenario in healthy
+    )
     return {
         "rule_files": list(rule_files),
         "evaluation_interval": f"{_SAMPLES_PER_EVALUATION * sample_s}s",
         "group_eval_order": list(groups),
-        "tests": [test for alert in alerts for test in _tests(alert, sample_s)],
+        "tests": [*on_healthy, *(test for alert in alerts for test in _of_alert(alert, sample_s))],
     }
 
 
-def _tests(alert: Alert, sample_s: int) -> Iterator[Yaml]:
-    yield _test(alert, alert.fires, "fires", sample_s)
-    yield _test(alert, alert.quiet, "does not fire", sample_s)
+def _of_alert(alert: Alert, sample_s: int) -> Iterator[Yaml]:
+    name, asked = {"alertname": alert.name}, {**FIRING, "alertname": alert.name, **alert.labels}
+    shown = name | FIRING | {"severity": alert.severity, **alert.labels, **(alert.fires.labels or {})}
+    fires: Yaml = {"labels": named_series("ALERTS", shown), "value": 1}
+    yield _test(f"{alert.name} fires", alert.fires, asked, (fires,), sample_s)
+    yield _test(f"{alert.name} does not fire", alert.quiet, asked, (), sample_s)
 
 
-def _test(alert: Alert, scenario: Scenario, what: str, sample_s: int) -> Yaml:
+def _test(
+    name: str, scenario: Scenario, asked: Mapping[str, str], samples: Sequence[Yaml], sample_s: int
+) -> Yaml:
     # Up to one evaluation late to begin with, and one to end.
     evaluations = -(-scenario.seconds // (_SAMPLES_PER_EVALUATION * sample_s)) + 1
     steps = evaluations * _SAMPLES_PER_EVALUATION
-    own = {"alertname": alert.name, "alertstate": "firing", "severity": alert.severity, **alert.labels}
-    samples: list[Yaml] = []
-    if scenario.labels is not None:
-        samples = [{"labels": named_series("ALERTS", own | dict(scenario.labels)), "value": 1}]
     return {
-        "name": f"{alert.name} {what}",
+        "name": name,
         "interval": f"{sample_s}s",
         "input_series": [
             {"series": series, "values": values.replace(REPEATS, f"x{steps}")}
@@ -55,11 +68,9 @@ def _test(alert: Alert, scenario: Scenario, what: str, sample_s: int) -> Yaml:
         ],
         "promql_expr_test": [
             {
-                "expr": named_series(
-                    "ALERTS", {"alertname": alert.name, "alertstate": "firing", **alert.labels}
-                ),
+                "expr": named_series("ALERTS", asked),
                 "eval_time": f"{steps * sample_s}s",
-                "exp_samples": samples,
+                "exp_samples": list(samples),
             }
         ],
     }

@@ -25,7 +25,7 @@ SLOW_POLL_S = 10
 WATERMARK_S = 120
 """How often SONiC clears its PERIODIC watermarks."""
 _SCRAPES_PER_WINDOW = 4
-"""A rate needs two samples; twice that survives one failed scrape, and some more (prometheus.io, rate() on counters)."""
+"""Ours: a rate needs two samples, and twice as many survive a failed scrape."""
 _SETTLES_S = 300
 """Ours: a switch that boots, or reloads its configuration, is back within minutes; an alert before that says nothing
 that whoever did it does not know."""

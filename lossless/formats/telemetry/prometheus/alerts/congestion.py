@@ -75,10 +75,10 @@ def _on_lossy(
         f"unless on (fabric, kind, priority) {of.intended('priority:info')}",
         for_s=context.every.sustained,
         summary=f"{_AT} {direction} pauses of priority {{{{ $labels.priority }}}}, which is not lossless",
-        description=f"The intent makes priority {{{{ $labels.priority }}}} lossy on {_AT} (to {{{{ $labels.neighbor }}}}): "
-        "one end of the link waits where the other drops.",
-        runbook="show pfc counters; show pfc priority. lossless verify INTENT CAPTURES (CTR002); on a host: mlnx_qos -i "
-        "IF, or dcb pfc show dev IF. Make PFC of both ends the same.",
+        description="The intent makes priority {{ $labels.priority }} lossy on "
+        f"{_AT} (to {{{{ $labels.neighbor }}}}): one end of the link waits where the other drops.",
+        runbook="show pfc counters; show pfc priority. lossless verify INTENT CAPTURES (CTR002); on a host: mlnx_qos "
+        "-i IF, or dcb pfc show dev IF. Make PFC of both ends the same.",
         fires=bench.scenario(seconds, bench.sonic(metric, rising(20), priority=str(lossy)), fires=labels),
         quiet=bench.scenario(
             seconds, bench.sonic(metric, rising(_QUIET_FRAMES), priority=str(bench.lossless.priority))
@@ -129,9 +129,9 @@ def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
 def _spreads(context: AlertContext, bench: PortBench) -> Alert:
     """Fires where a link between switches waits a quarter of the time, for ten minutes.
 
-    It needs a switch that counts the time (PFC history): frames alone say how often a port was paused, not how long, and
-    under load on a healthy fabric they are many. It is not rendered where PFC is all the congestion control there is:
-    pauses between switches are its way to work.
+    It needs a switch that counts the time (PFC history): frames alone say how often a port was paused, not how long,
+    and under load on a healthy fabric they are many. It is not rendered where PFC is all the congestion control there
+    is: pauses between switches are its way to work.
     """
     priority = {"priority": str(bench.lossless.priority)}
     seconds = 2 * context.every.settles + context.every.rate + context.every.sample
@@ -148,10 +148,10 @@ def _spreads(context: AlertContext, bench: PortBench) -> Alert:
         expr=f"{ratio} >= {SPREADS_RATIO:g}",
         for_s=2 * context.every.settles,
         summary=f"{_AT} waits {{{{ $value | humanizePercentage }}}} of the time for {{{{ $labels.neighbor }}}}",
-        description=f"Congestion has spread to the link from {_AT} to {{{{ $labels.neighbor }}}}: marks come too late, or "
-        "senders do not react to them, and flows that have no part in it wait as well.",
-        runbook="Follow the pauses: lossless verify INTENT CAPTURES --since BEFORE. Compare marks with peaks of queues: "
-        "lossless simulate INTENT; show queue wredcounters; on hosts rp_cnp_ignored.",
+        description=f"Congestion has spread to the link from {_AT} to {{{{ $labels.neighbor }}}}: marks come too "
+        "late, or senders do not react to them, and flows that have no part in it wait as well.",
+        runbook="Follow the pauses: lossless verify INTENT CAPTURES --since BEFORE. Compare marks with peaks of "
+        "queues: lossless simulate INTENT; show queue wredcounters; on hosts rp_cnp_ignored.",
         fires=bench.scenario(seconds, paused(0.5), fires=priority),
         quiet=bench.scenario(seconds, paused(0.05)),
         follows=((STORM, ("fabric",)), (SLOW_RECEIVER, ("fabric",))),
@@ -165,7 +165,6 @@ def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert
     the same, so another switch of the same HWSKU must have counted some.
     """
     of, window = context.of, duration(context.every.peaks)
-    queue = {"queue": str(bench.lossless.queue)}
     marks = of.sonic("queue_ecn_marked_packets_total")
     dropped = f"increase({of.sonic('queue_wred_dropped_packets_total')}[{window}]) > 0"
     info = of.intended("switch:info")
@@ -179,10 +178,10 @@ def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert
         f"and on (fabric, switch) ({info} and on (fabric, hwsku) ({counts}))",
         for_s=context.every.peaks,
         summary=f"Queue {{{{ $labels.queue }}}} of {_AT} stands above Kmax and marks nothing",
-        description="Above Kmax all packets are marked that can be. Senders to {{ $labels.neighbor }} get no sign to slow "
-        "down, and PFC is all that holds them back.",
-        runbook="ecnconfig -l; show queue wredcounters {{ $labels.interface }}; compare the WRED profile that runs with "
-        "the rendered one (lossless verify INTENT CAPTURES, CTR003). Check that hosts send ECT(0).",
+        description="Above Kmax all packets are marked that can be. Senders to {{ $labels.neighbor }} get no sign to "
+        "slow down, and PFC is all that holds them back.",
+        runbook="ecnconfig -l; show queue wredcounters {{ $labels.interface }}; compare the WRED profile that runs "
+        "with the rendered one (lossless verify INTENT CAPTURES, CTR003). Check that hosts send ECT(0).",
         fires=_peaks(context, bench, kmax_bytes, marked=0),
         quiet=_peaks(context, bench, kmax_bytes, marked=100),
     )

@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 from lossless.formats.telemetry.foreign_metrics import (
     FOREIGN,
     HW_COUNTERS_SINCE,
+    RDMA_SENT,
     ethtool_metric,
+    packets_sent,
     pause_counters,
 )
 from lossless.formats.telemetry.prometheus.alerts.losses import LOSSES
@@ -37,6 +39,8 @@ _EXPLAINED = tuple((name, ("fabric",)) for name in (STORM, *LOSSES))
 _WHO = "{{ $labels.instance }} {{ $labels.device }}"
 _VERIFY = "lossless verify INTENT CAPTURES --since BEFORE, with captures of both hosts and the switches between them"
 _RETRANSMITS = "roce_adp_retransmits_total"
+_RDMA_RATE = 1000
+"""Packets per second (ours): connections are set up by a few packets, which count as RDMA too."""
 
 
 def host_alerts(context: AlertContext) -> Iterator[Alert]:
@@ -106,11 +110,11 @@ def _grows(
 def _counters_missing(context: AlertContext) -> Alert:
     """Fires where a host is scraped and shows no counters of its RDMA devices. Not a fault of the fabric: so info."""
     metric = FOREIGN["node_infiniband_out_of_sequence_packets_received_total"].name
-    up = {"job": HOSTS_JOB, **_host(context)}
+    up, scraped = {"job": HOSTS_JOB, **_host(context)}, context.of("up", matching("job", HOSTS_JOB))
     return Alert(
         name="LosslessHostCountersMissing",
         severity="info",
-        expr=f"({context.of('up', matching('job', HOSTS_JOB))} == 1)\nunless on (fabric, instance) {context.of(metric)}",
+        expr=f"({scraped} == 1)\nunless on (fabric, instance) {context.of(metric)}",
         for_s=context.every.settles,
         summary="{{ $labels.instance }} shows no hw_counters of RDMA devices",
         description="Alerts on retransmission, timeouts and CNPs cannot fire for {{ $labels.instance }}: node_exporter "
@@ -139,7 +143,7 @@ def _out_of_sequence(context: AlertContext) -> Alert:
             "LosslessHostOutOfSequence",
             f"{_WHO} receives packets out of sequence, and asks for them again",
             "Packets to this host are lost on the way, and no alert on the fabric explains it.",
-            f"{_VERIFY}. Look for drops outside the lossless class: RDMA on another priority is dropped where all may be.",
+            f"{_VERIFY}. Look for drops outside the lossless class: RDMA may be on another priority.",
         ),
     )
     nak = line(FOREIGN["node_infiniband_packet_sequence_errors_total"].name, _port(context), rising(5))
@@ -206,20 +210,17 @@ def _cnp_ignored(context: AlertContext) -> Alert:
 def _on_other_priority(context: AlertContext) -> Alert:
     """Fires where a NIC of mlx5 sends RDMA, and nothing at all on a lossless priority.
 
-    Packets on other priorities alone are no sign: a host without RDMA has no others. Connections are set up by a few
-    packets that count as RDMA too, hence the 1,000 a second (ours). A host that is meant to send RDMA in a lossy class
-    alone fires it.
+    Packets on other priorities alone are no sign: a host without RDMA has no others. A host that is meant to send RDMA
+    in a lossy class alone fires it.
     """
     window = duration(context.every.event)
-    sent = context.of(f"node_{ethtool_metric(_RDMA_SENT)}", *_devices(context.hosts.interfaces))
-    lossless = [
-        f"node_{ethtool_metric(f'tx_prio{number}_packets')}" for number in context.intended.priorities
-    ]
+    sent = context.of(f"node_{ethtool_metric(RDMA_SENT)}", *_devices(context.hosts.interfaces))
+    lossless = [f"node_{ethtool_metric(packets_sent(number))}" for number in context.intended.priorities]
     summed = " + on (fabric, instance, device) ".join(
         f"rate({context.of(name)}[{window}])" for name in lossless
     )
     labels = _interface(context)
-    rdma = line(f"node_{ethtool_metric(_RDMA_SENT)}", labels, rising(5000 * context.every.sample))
+    rdma = line(f"node_{ethtool_metric(RDMA_SENT)}", labels, rising(5000 * context.every.sample))
     seconds = 2 * context.every.event + context.every.sample
 
     def scenario(step: int, fires: Labels | None) -> Scenario:
@@ -237,10 +238,6 @@ def _on_other_priority(context: AlertContext) -> Alert:
         fires=scenario(0, labels),
         quiet=scenario(5000 * context.every.sample, None),
     )
-
-
-_RDMA_SENT = "tx_vport_rdma_unicast_packets"
-_RDMA_RATE = 1000
 
 
 def _pauses(context: AlertContext, driver: str) -> Iterator[Alert]:
@@ -289,9 +286,9 @@ def _discards(context: AlertContext, driver: str) -> Iterator[Alert]:
             expr=f"increase({context.of(metric, *_devices(context.hosts.interfaces))}[{window}]) > 0",
             for_s=0,
             summary=f"{_WHO} discards packets of lossless priority {priority} for want of buffer",
-            description="These packets crossed the fabric and were lost in the NIC; no switch counts them. Either PFC is "
-            "off there, or its receive buffer is too small for the cable, or it ended a storm of its own.",
-            runbook="mlnx_qos -i {{ $labels.device }} on {{ $labels.instance }} (PFC, buffers); ethtool -S (tx_pause_storm); "
+            description="These packets crossed the fabric and were lost in the NIC; no switch counts them. Either PFC "
+            "is off there, or its receive buffer is too small for the cable, or it ended a storm of its own.",
+            runbook="mlnx_qos -i {{ $labels.device }} on {{ $labels.instance }} (PFC, buffers); ethtool -S; "
             "lossless verify INTENT CAPTURES (HCT005).",
             fires=Scenario(
                 (line(metric, _interface(context), rising(5)),), seconds, _interface(context) | labels

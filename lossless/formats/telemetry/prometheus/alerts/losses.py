@@ -54,8 +54,8 @@ def _queue_drops(context: AlertContext, bench: PortBench) -> Alert:
         summary=f"Lossless queue {{{{ $labels.queue }}}} of {_AT} drops",
         description=f"{_AT} (to {{{{ $labels.neighbor }}}}) dropped packets of a lossless class at its output. RoCE "
         "sends all that was in flight again; PFC did not stop the senders in time, or WRED drops instead of marking.",
-        runbook=f"show queue counters {{{{ $labels.interface }}}}; ecnconfig -l. {_VERIFY} says whether the switch sent "
-        "pauses meanwhile (CTR001); lossless trace INTENT --from HOST --to HOST --dscp N shows limits and thresholds.",
+        runbook=f"show queue counters {{{{ $labels.interface }}}}; ecnconfig -l. {_VERIFY} says whether the switch "
+        "sent pauses meanwhile (CTR001); lossless trace INTENT --from HOST --to HOST --dscp N shows thresholds.",
         fires=_drops(context, bench, bench.sonic("queue_dropped_packets_total", rising(3), **queue), queue),
         quiet=_flap(context, bench, bench.sonic("queue_dropped_packets_total", rising(3), **queue)),
         follows=((STORM, ("fabric", "switch")),),
@@ -118,12 +118,12 @@ def _headroom(context: AlertContext, bench: PortBench, headroom_bytes: int) -> A
         severity="warning",
         expr=f"{context.of('lossless:priority_group_headroom:ratio')} > {NEARLY_FULL:g}",
         for_s=0,
-        summary=f"Headroom of priority group {{{{ $labels.pg }}}} of {_AT} was {{{{ $value | humanizePercentage }}}} full",
-        description=f"{_AT} (from {{{{ $labels.neighbor }}}}) needed nearly all headroom that the intent gives ports of "
-        "kind {{ $labels.kind }}. What comes beyond it is dropped: the cable may be longer than stated, or the peer "
+        summary=f"Headroom of PG {{{{ $labels.pg }}}} of {_AT} was {{{{ $value | humanizePercentage }}}} full",
+        description=f"{_AT} (from {{{{ $labels.neighbor }}}}) needed nearly all headroom that the intent gives ports "
+        "of kind {{ $labels.kind }}. What comes beyond it is dropped: the cable may be longer than stated, or the peer "
         "slower to obey.",
-        runbook="lossless headroom INTENT shows what the link needs; compare the cable with the intent, and the profile "
-        "that runs with the rendered one: show priority-group watermark headroom; show buffer_pool watermark.",
+        runbook="lossless headroom INTENT shows what the link needs; compare the cable with the intent, and the "
+        "profile that runs with the rendered one: show priority-group watermark headroom; show buffer_pool watermark.",
         fires=bench.scenario(context.every.rate, level(0.95), fires=labels),
         quiet=bench.scenario(context.every.rate, level(0.85)),
         follows=((GROUP_DROPS, ("fabric", "switch")),),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.telemetry.prometheus.alerts.watching import POLLING_OFF
 from lossless.formats.telemetry.prometheus.bench import port_bench, rising, steady
 from lossless.formats.telemetry.prometheus.promql import PORT, duration
 from lossless.formats.telemetry.prometheus.rule_data import Alert
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
-    from lossless.formats.telemetry.prometheus.bench import PortBench
+    from lossless.formats.telemetry.prometheus.alerts.watching import POLLING_OFF
+from lossless.formats.telemetry.prometheus.bench import PortBench
 
 STORM = "LosslessPauseStorm"
 TRIGGERED = "LosslessWatchdogTriggered"
@@ -42,8 +44,8 @@ def storm_alerts(context: AlertContext) -> Iterator[Alert]:
 def _storm(context: AlertContext, bench: PortBench) -> Alert:
     """Fires at once: the queue was paused for the whole detection time before the watchdog said so.
 
-    It looks back over one cycle of the watchdog (detection, restoration, a poll for each, and a scrape), so that a storm
-    that is restored and comes back is one alert and not many. Ports that the intent does not know are not left out.
+    It looks back over one cycle of the watchdog (detection, restoration, a poll for each, and a scrape), so that a
+    storm that is restored and comes back is one alert and not many. Ports that the intent does not know count too.
     """
     of = context.of
     stormed = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{duration(context.every.storm)}]) == 1"
@@ -99,19 +101,22 @@ def _triggered(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _not_running(context: AlertContext, bench: PortBench, queue: int) -> Alert:
-    """Fires where a port is up and the watchdog has no times for its queue, once whoever reloads it has finished."""
+    """Fires where a port is up and the watchdog has no times for its queue.
+
+    It waits as long as the alert on polling does: SONiC polls the watchdog some minutes after a boot.
+    """
     of = context.of
     up = of.with_port(f"({of.sonic('interface_up')} == 1)")
     meant = of.intended("watchdog:seconds", f'queue="{queue}"')
     runs = of.sonic("pfc_watchdog_detection_seconds", f'queue="{queue}"')
     labels = {"queue": str(queue)}
     is_up = bench.sonic("interface_up", steady(1))
-    seconds = context.every.settles + 2 * context.every.sample
+    seconds = 2 * context.every.settles + 2 * context.every.sample
     return Alert(
         name=NOT_RUNNING,
         severity="warning",
         expr=f"(\n{up}\nand on (fabric, kind) {meant}\n)\nunless on ({PORT}) {runs}",
-        for_s=context.every.settles,
+        for_s=2 * context.every.settles,
         summary=f"The PFC watchdog does not run on queue {queue} of {_AT}",
         description=f"The intent has a watchdog there, and the switch reports none: nothing ends a storm at {_AT}.",
         runbook="show pfcwd config; counterpoll show (group PFCWD). lossless verify INTENT CAPTURES says why (APP004); "
@@ -123,4 +128,5 @@ def _not_running(context: AlertContext, bench: PortBench, queue: int) -> Alert:
             bench.sonic("pfc_watchdog_detection_seconds", steady(bench.lossless.detection_s or 0), **labels),
         ),
         labels=labels,
+        follows=((POLLING_OFF, ("fabric", "switch")),),
     )

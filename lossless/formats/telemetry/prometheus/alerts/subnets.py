@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.prometheus.times import Times
 
 _SYMBOL_ERRORS_PER_HOUR = 10
-"""Ours, for a port of a host: a link within its specification (10^-15, InfiniBand vol. 2, 9.6) that runs at 400 Gb/s has
-an error in 40 minutes before correction, and what is counted is what correction left."""
+"""Ours, for a port of a host: a link within its specification (10^-15, InfiniBand vol. 2, 9.6) that runs at 400 Gb/s
+has an error in 40 minutes before correction, and what is counted is what correction left."""
 _HOUR_S = 3600
 
 
@@ -101,7 +101,7 @@ def _flaps(fabric: str, every: Times, item: PortCounters) -> Alert:
 def _symbol_errors(fabric: str, every: Times, item: PortCounters) -> Alert:
     """Fires where a port counts symbol errors and its link recovers from errors in the same hour.
 
-    Either alone is not reported: errors are counted while a cable is plugged, and a link recovers when its peer restarts.
+    Either alone is not reported: errors are counted while a cable is plugged, and a link when its peer restarts.
     """
     of, window = Series(fabric), duration(_HOUR_S)
     errors = f"increase({of(item.symbol_errors)}[{window}]) > {_SYMBOL_ERRORS_PER_HOUR}"
@@ -119,8 +119,8 @@ def _symbol_errors(fabric: str, every: Times, item: PortCounters) -> Alert:
         expr=f"{errors}\nand on ({names}) ({recovers})",
         for_s=0,
         summary=f"The cable of {item.who} is bad: symbol errors, and the link recovers from errors",
-        description="A packet with an error is dropped, and its sender finds out by a timeout; while a link recovers it "
-        "sends nothing.",
+        description="A packet with an error is dropped, and its sender finds out by a timeout; while a link recovers "
+        "it sends nothing.",
         runbook="ibqueryerrors; clean or replace the cable at both ends. lossless verify INTENT CAPTURES (IBC003).",
         fires=Scenario(lines, _HOUR_S, item.labels),
         quiet=Scenario((lines[0], still), _HOUR_S),

@@ -21,6 +21,7 @@ SWITCHES_JOB, HOSTS_JOB, UFM_JOB = "lossless-switches", "lossless-hosts", "lossl
 _SWITCHES, _HOSTS = matching("job", SWITCHES_JOB), matching("job", HOSTS_JOB)
 SCRAPE_FAILED = "LosslessSwitchScrapeFailed"
 TARGET_MISSING = "LosslessSwitchNotATarget"
+POLLING_OFF = "LosslessCounterPollingOff"
 DATABASE_DOWN = "LosslessSwitchDatabaseDown"
 _CHECK_PROMETHEUS = (
     "Prometheus, Status, Targets: the job and its labels fabric, switch and instance must be those of the "
@@ -95,7 +96,7 @@ def _not_a_target(context: AlertContext, switch: Labels, known: Labels, info: Li
 
 
 def _scrape_failed(context: AlertContext, switch: Labels) -> Alert:
-    """Fires where scrapes fail for longer than a switch takes to boot. A planned upgrade can take longer: silence it."""
+    """Fires where scrapes fail for longer than a switch takes to boot. Silence it for an upgrade that takes longer."""
     job = {"job": SWITCHES_JOB}
     return Alert(
         name=SCRAPE_FAILED,
@@ -134,16 +135,16 @@ def _polling_off(context: AlertContext, switch: Labels) -> Alert:
     SONiC waits three minutes with that (sonic-buildimage dockers/docker-orchagent/enable_counters.py @086b03b), so this
     one waits twice as long as others.
     """
-    name, group = named("counter_polling_enabled").name, {"group": context.polled[0]}
+    name, group = named("polling_enabled").name, {"group": context.polled[0]}
     groups = f'group=~"{any_of(context.polled)}"'
     seconds = 2 * context.every.settles + 2 * context.every.sample
     return Alert(
-        name="LosslessCounterPollingOff",
+        name=POLLING_OFF,
         severity="warning",
-        expr=f"{context.of.sonic('counter_polling_enabled', groups)} == 0",
+        expr=f"{context.of.sonic('polling_enabled', groups)} == 0",
         for_s=2 * context.every.settles,
         summary="{{ $labels.switch }} does not poll counter group {{ $labels.group }}",
-        description="Counters of this group stand still: alerts that need them cannot fire for {{ $labels.switch }}.",
+        description="The exporter serves no counters of this group: alerts on them cannot fire.",
         runbook="On the switch: counterpoll show; the rendered FLEX_COUNTER_TABLE has it enabled.",
         fires=Scenario((line(name, switch | group, steady(0)),), seconds, switch | group),
         quiet=Scenario((line(name, switch | group, steady(1)),), seconds),
@@ -192,14 +193,13 @@ def _port_alerts(context: AlertContext) -> Iterator[Alert]:
     ports = context.intended.ports
     to_host = next((port for port in ports if port.leads_to == "host" and port.up), None)
     to_switch = next((port for port in ports if port.leads_to != "host" and port.up), None)
-    for port, severity, leads_to in (
-        (to_switch, "warning", 'leads_to!="host"'),
-        (to_host, "info", 'leads_to="host"'),
-    ):
-        if port is not None:
-            yield _port_down(context, port, severity, leads_to)
-    if to_switch or to_host:
-        yield _port_missing(context, to_switch or to_host)
+    if to_switch is not None:
+        yield _port_down(context, to_switch, "warning", 'leads_to!="host"')
+    if to_host is not None:
+        yield _port_down(context, to_host, "info", 'leads_to="host"')
+    port = to_switch or to_host
+    if port is not None:
+        yield _port_missing(context, port)
 
 
 def _labels(context: AlertContext, port: IntendedPort) -> tuple[Labels, Labels]:
@@ -221,7 +221,7 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
         severity=severity,
         expr=f"({down} == 0)\n* on ({PORT}) group_left ({KNOWN}) {meant}",
         for_s=context.every.settles,
-        summary="{{ $labels.switch }} {{ $labels.interface }} to {{ $labels.neighbor }} {{ $labels.neighbor_port }} is down",
+        summary="{{ $labels.switch }} {{ $labels.interface }} to {{ $labels.neighbor }} is down",
         description="The intent uses this link; what it carried goes over the others, or nowhere.",
         runbook="show interfaces status {{ $labels.interface }}; show interfaces transceiver eeprom "
         "{{ $labels.interface }}; the other end is {{ $labels.neighbor }} {{ $labels.neighbor_port }}.",
@@ -231,9 +231,8 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
     )
 
 
-def _port_missing(context: AlertContext, port: IntendedPort | None) -> Alert:
+def _port_missing(context: AlertContext, port: IntendedPort) -> Alert:
     """Fires where a switch that is scraped has no port of that name: another breakout, another HWSKU, another name."""
-    assert port is not None
     of = context.of
     identity, labels = _labels(context, port)
     switch = {"fabric": context.intended.fabric, "switch": port.switch}
@@ -246,7 +245,7 @@ def _port_missing(context: AlertContext, port: IntendedPort | None) -> Alert:
         f"and on (fabric, switch) {of.sonic('info')}",
         for_s=context.every.settles,
         summary="{{ $labels.switch }} has no port {{ $labels.interface }}",
-        description="The intent uses {{ $labels.interface }} towards {{ $labels.neighbor }}; the switch does not report it.",
+        description="The intent uses {{ $labels.interface }} towards {{ $labels.neighbor }}; the switch has none.",
         runbook="show interfaces status; show interfaces breakout current-mode; compare with the rendered PORT table.",
         fires=Scenario((info, here), _seconds(context), labels),
         quiet=Scenario(

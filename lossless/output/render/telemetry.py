@@ -1,0 +1,78 @@
+"""What a fabric in service is watched with, beside the configuration of its devices.
+
+Each part is a function from the fabric, or the subnet, to texts by their paths below the folder of telemetry.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.output.render.hosts import below
+from lossless.output.render.planned_files import TELEMETRY, Deployment, PlannedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from lossless.model.fabric.infiniband.subnet import Subnet
+    from lossless.model.fabric.model import Fabric
+
+_OFF_THE_FABRIC = "no device of the fabric reads it"
+_RULES = Deployment(
+    "/etc/prometheus/{name}",
+    ("promtool check config /etc/prometheus/prometheus.yml", "systemctl reload prometheus"),
+    hitless=True,
+    why=f"Prometheus reads it when it is reloaded; {_OFF_THE_FABRIC}",
+)
+_DEPLOYMENTS = {
+    "prometheus": _RULES,
+    "alertmanager": Deployment(
+        "/etc/prometheus/{name}",
+        ("amtool check-config /etc/prometheus/{name}", "systemctl reload prometheus-alertmanager"),
+        hitless=True,
+        why=f"fill in the receivers first: they tell nobody; {_OFF_THE_FABRIC}",
+    ),
+}
+"""By the first folder of a path. The folders are those of Debian's packages."""
+_TESTS = Deployment(
+    "", (), hitless=True, why="to be run where the rules lie: promtool test rules alerts.tests.yml"
+)
+NO_RECEIVERS = "telemetry/alertmanager/alertmanager.yml: its receivers tell nobody until you fill them in"
+
+
+def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
+    """Yield the files of a fabric; none of one that a cloud runs."""
+    from lossless.formats.telemetry.prometheus.files import fabric_files
+
+    if fabric.switches:
+        yield from _planned(fabric_files(fabric))
+
+
+def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
+    """Yield the files of an InfiniBand subnet."""
+    from lossless.formats.telemetry.prometheus.files import subnet_files
+
+    yield from _planned(subnet_files(subnet))
+
+
+def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
+    """Return what is to be said of the files of a fabric."""
+    if fabric.switches:
+        return (NO_RECEIVERS,)
+    return ("no telemetry: the intent has no switches and hosts of its own to watch",)
+
+
+def _planned(texts: Mapping[str, str]) -> Iterator[PlannedFile]:
+    return below(
+        TELEMETRY, (PlannedFile(path, text, deployment=_deployment(path)) for path, text in texts.items())
+    )
+
+
+def _deployment(path: str) -> Deployment | None:
+    folder, name = path.partition("/")[0], path.rpartition("/")[2]
+    if name.endswith(".tests.yml"):
+        return _TESTS
+    known = _DEPLOYMENTS.get(folder)
+    if known is None:
+        return None
+    apply = tuple(command.format(name=name) for command in known.apply)
+    return known._replace(target=known.target.format(name=name), apply=apply)
