@@ -57,8 +57,9 @@ def render(
     ``base_dir`` holds each switch's own file, ``DIR/<device>/config_db.json``; the result is then complete.
     Without it only the owned tables are written, as ``qos.json``. ``extras`` are made beside a complete file: the
     owned tables for ``config load``, a patch for ``config apply-patch``, a rollback; ``telemetry`` is made of the
-    intent alone: what the fabric is watched with. With ``check`` or ``diff`` nothing is written. A fabric with errors is refused: its findings are in the report and no file is written. A base
-    in whose place the result would come is overwritten with ``overwrite_base`` alone.
+    intent alone: what the fabric is watched with. With ``check`` or ``diff`` nothing is written. A fabric with errors
+    is refused: its findings are in the report and no file is written. A base in whose place the result would come is
+    overwritten with ``overwrite_base`` alone.
 
     Raises:
         InputError: the intent or a base cannot be read.

@@ -68,7 +68,7 @@ def _planned(texts: Mapping[str, str]) -> Iterator[PlannedFile]:
 
 
 def _deployment(path: str) -> Deployment | None:
-    folder, name = path.partition("/")[0], path.rpartition("/")[2]
+    folder, _, name = path.partition("/")
     if name.endswith(".tests.yml"):
         return _TESTS
     known = _DEPLOYMENTS.get(folder)

@@ -22,12 +22,7 @@ from lossless.formats.telemetry.prometheus.host_facts import host_facts
 from lossless.formats.telemetry.prometheus.inventory import inventory
 from lossless.formats.telemetry.prometheus.recordings import intent_groups, rate_group
 from lossless.formats.telemetry.prometheus.rule_data import Group
-from lossless.formats.telemetry.prometheus.scrape_config import (
-    hosts_job,
-    scrape_config,
-    switches_job,
-    ufm_job,
-)
+from lossless.formats.telemetry.prometheus.scrape_config import jobs_of, scrape_config
 from lossless.formats.telemetry.prometheus.tests_file import tests_data
 from lossless.formats.telemetry.prometheus.times import subnet_times, times
 from lossless.formats.telemetry.yaml_text import yaml_text
@@ -36,12 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+    from lossless.formats.telemetry.prometheus.scrape_config import Job
     from lossless.formats.telemetry.prometheus.times import Times
-    from lossless.formats.telemetry.yaml_text import Yaml
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
 
-INTENT, RATES, ALERTS = "intent.rules.yml", "recording.rules.yml", "alerts.rules.yml"
+INTENT, RATES, ALERTS = "intent.rules", "recording.rules", "alerts.rules"
+"""Not called YAML, though they are: a linter of folders need not read them."""
 PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager/alertmanager.yml"
 _RECEIVERS = """\
 Fill in the receivers: until then nobody is told. Then: amtool check-config alertmanager.yml
@@ -68,12 +64,8 @@ def fabric_files(fabric: Fabric) -> dict[str, str]:
     made = (watching_alerts, storm_alerts, loss_alerts, congestion_alerts, host_alerts)
     alerts = tuple(chain.from_iterable(alerts_of(context) for alerts_of in made))
     rates = (rate_group(intended, every),) if intended.priorities else ()
-    jobs = (
-        [switches_job(fabric.name, [switch.place for switch in intended.switches])]
-        if intended.switches
-        else []
-    )
-    jobs += [hosts_job(fabric.name, intended.hosts)] if intended.hosts else []
+    switches = [switch.place.name for switch in intended.switches]
+    jobs = jobs_of(fabric.name, switches=switches, hosts=intended.hosts)
     return _files(fabric.name, every, intent_groups(intended), rates, alerts, (healthy(context),), jobs)
 
 
@@ -85,8 +77,7 @@ def subnet_files(subnet: Subnet) -> dict[str, str]:
     counters = port_counters(subnet.manager, hosts[0] if hosts else "host1", subnet.name)
     alerts = tuple(subnet_alerts(subnet.name, every, counters))
     rates = (subnet_recordings(subnet.name, every, counters),)
-    jobs = [hosts_job(subnet.name, hosts)] if hosts else []
-    jobs += [ufm_job(subnet.name, managers)] if subnet.manager == "ufm" and managers else []
+    jobs = jobs_of(subnet.name, hosts=hosts, ufm=managers if subnet.manager == "ufm" else ())
     return _files(subnet.name, every, (), rates, alerts, (), jobs)
 
 
@@ -103,7 +94,7 @@ def _files(
     rates: Sequence[Group],
     alerts: Sequence[Alert],
     on_healthy: Sequence[Scenario],
-    jobs: Sequence[Yaml],
+    jobs: Sequence[Job],
 ) -> dict[str, str]:
     """Return the files by path; a file of no rules is not written."""
     groups = {
@@ -120,6 +111,7 @@ def _files(
             name: yaml_text({"groups": [group.data() for group in of_file]})
             for name, of_file in rules.items()
         },
+        **{job.file: job.text for job in jobs},
         "alerts.tests.yml": yaml_text(tests_data(alerts, on_healthy, tested, order, every.sample), _TESTS),
     }
     routes = yaml_text(alertmanager_config(alerts), _RECEIVERS)

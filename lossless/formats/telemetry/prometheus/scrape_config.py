@@ -6,14 +6,15 @@ intent names hosts. Their addresses are the names of devices, which a resolver h
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB, SWITCHES_JOB, UFM_JOB
+from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from lossless.formats.telemetry.places import SwitchPlace
     from lossless.formats.telemetry.yaml_text import Yaml
 
 EXPORTER_PORT = 10163
@@ -24,38 +25,57 @@ UFM_PORT = 9001
 """That of UFM Telemetry's Prometheus endpoint (docs.nvidia.com, UFM Telemetry, Prometheus Endpoint Support)."""
 
 
-def scrape_config(jobs: Sequence[Yaml], scrape_s: int, rule_files: Sequence[str]) -> dict[str, Yaml]:
+class Job(NamedTuple):
+    """A job and its targets: the address and the labels of each. ``file`` is where they lie."""
+
+    name: str
+    file: str
+    targets: tuple[tuple[str, Mapping[str, str]], ...]
+    honor_labels: bool = False
+
+    @property
+    def text(self) -> str:
+        """The file of its targets, as ``file_sd_configs`` reads it: one target a line."""
+        rows = ({"targets": [address], "labels": labels} for address, labels in self.targets)
+        lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
+        return f"[\n{lines}\n]\n"
+
+    def data(self) -> dict[str, Yaml]:
+        """Return the job as a configuration has it."""
+        honored: dict[str, Yaml] = {"honor_labels": True} if self.honor_labels else {}
+        return {"job_name": self.name, **honored, "file_sd_configs": [{"files": [self.file]}]}
+
+
+def scrape_config(jobs: Sequence[Job], scrape_s: int, rule_files: Sequence[str]) -> dict[str, Yaml]:
     """Return a whole configuration."""
     interval = f"{scrape_s}s"
     return {
         "global": {"scrape_interval": interval, "evaluation_interval": interval},
         "rule_files": list(rule_files),
         "alerting": {"alertmanagers": [{"static_configs": [{"targets": ["localhost:9093"]}]}]},
-        "scrape_configs": list(jobs),
+        "scrape_configs": [job.data() for job in jobs],
     }
 
 
-def switches_job(fabric: str, places: Sequence[SwitchPlace]) -> Yaml:
-    """Return the job of the exporters; the name that a switch gives itself counts (``honor_labels``)."""
-    return _job(
-        SWITCHES_JOB,
-        [(f"{place.name}:{EXPORTER_PORT}", {"fabric": fabric, "switch": place.name}) for place in places],
-        honor_labels=True,
+def jobs_of(
+    fabric: str, *, switches: Sequence[str] = (), hosts: Sequence[str] = (), ufm: Sequence[str] = ()
+) -> tuple[Job, ...]:
+    """Return the jobs that have targets: the exporters, node_exporter on hosts, and the hosts that UFM runs on.
+
+    Of a switch the name counts that it gives itself (``honor_labels``).
+    """
+    made = (
+        Job(
+            SWITCHES_JOB,
+            "targets/switches.json",
+            tuple((f"{name}:{EXPORTER_PORT}", {"fabric": fabric, "switch": name}) for name in switches),
+            honor_labels=True,
+        ),
+        Job(
+            HOSTS_JOB,
+            "targets/hosts.json",
+            tuple((f"{name}:{NODE_EXPORTER_PORT}", {"fabric": fabric, "instance": name}) for name in hosts),
+        ),
+        Job(UFM_JOB, "targets/ufm.json", tuple((f"{name}:{UFM_PORT}", {"fabric": fabric}) for name in ufm)),
     )
-
-
-def hosts_job(fabric: str, hosts: Sequence[str]) -> Yaml:
-    """Return the job of node_exporter on hosts."""
-    labels = ((f"{host}:{NODE_EXPORTER_PORT}", {"fabric": fabric, "instance": host}) for host in hosts)
-    return _job(HOSTS_JOB, list(labels))
-
-
-def ufm_job(fabric: str, hosts: Sequence[str]) -> Yaml:
-    """Return the job of UFM Telemetry, on the hosts that UFM runs on."""
-    return _job(UFM_JOB, [(f"{host}:{UFM_PORT}", {"fabric": fabric}) for host in hosts])
-
-
-def _job(name: str, targets: Sequence[tuple[str, dict[str, str]]], *, honor_labels: bool = False) -> Yaml:
-    honored: dict[str, Yaml] = {"honor_labels": True} if honor_labels else {}
-    configs: list[Yaml] = [{"targets": [target], "labels": labels} for target, labels in targets]
-    return {"job_name": name, **honored, "static_configs": configs}
+    return tuple(job for job in made if job.targets)

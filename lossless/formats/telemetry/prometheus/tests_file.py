@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 FIRING = {"alertstate": "firing"}
-_SAMPLES_PER_EVALUATION = 3
+_SAMPLES_PER_EVALUATION = 6
 """Rules are evaluated more seldom than in service, which changes nothing but the time that tests take."""
 
 

@@ -55,7 +55,7 @@ def _intent_missing(context: AlertContext) -> Alert:
         for_s=context.every.settles,
         summary="The intent of {{ $labels.fabric }} is not loaded: no alert on it can fire",
         description="Prometheus has no recorded values of the intent. Every other alert compares with them.",
-        runbook="promtool check config prometheus.yml; rule_files must name intent.rules.yml of the last render.",
+        runbook="promtool check config prometheus.yml; rule_files must name intent.rules of the last render.",
         fires=Scenario((("up", steady(1)),), _seconds(context), fabric),
         quiet=Scenario((line(f"{INTENT}{info}", fabric, steady(1)),), _seconds(context)),
     )
