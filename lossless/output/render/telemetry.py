@@ -31,6 +31,13 @@ _DEPLOYMENTS = {
         hitless=True,
         why=f"fill in the receivers first: they tell nobody; {_OFF_THE_FABRIC}",
     ),
+    "grafana": Deployment(
+        "/etc/grafana/{name}",
+        ("systemctl restart grafana-server",),
+        hitless=True,
+        why=f"Grafana reads it when it starts; {_OFF_THE_FABRIC}",
+    ),
+    "collection": Deployment("", (), hitless=True, why="its first lines say where it goes"),
 }
 """By the first folder of a path. The folders are those of Debian's packages."""
 _TESTS = Deployment(
@@ -40,18 +47,36 @@ NO_RECEIVERS = "telemetry/alertmanager/alertmanager.yml: its receivers tell nobo
 
 
 def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
-    """Yield the files of a fabric; none of one that a cloud runs."""
+    """Yield the files of a fabric; none of one that a cloud runs.
+
+    Raises:
+        RenderError: grafana-foundation-sdk is not installed.
+    """
+    from lossless.formats.telemetry.collection.gnmic import gnmic_files
+    from lossless.formats.telemetry.collection.node_exporter import node_exporter_files
+    from lossless.formats.telemetry.grafana.files import dashboard_files
     from lossless.formats.telemetry.prometheus.files import fabric_files
+    from lossless.formats.telemetry.prometheus.times import times
 
     if fabric.switches:
         yield from _planned(fabric_files(fabric))
+        yield from _planned(dashboard_files(fabric))
+        yield from _planned(gnmic_files(fabric, times(fabric).scrape))
+        yield from _planned(node_exporter_files(fabric))
 
 
 def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
-    """Yield the files of an InfiniBand subnet."""
+    """Yield the files of an InfiniBand subnet.
+
+    Raises:
+        RenderError: grafana-foundation-sdk is not installed.
+    """
+    from lossless.formats.telemetry.collection.node_exporter import subnet_node_exporter_files
+    from lossless.formats.telemetry.grafana.files import subnet_dashboard_files
     from lossless.formats.telemetry.prometheus.files import subnet_files
 
-    yield from _planned(subnet_files(subnet))
+    for texts in (subnet_files(subnet), subnet_dashboard_files(subnet), subnet_node_exporter_files(subnet)):
+        yield from _planned(texts)
 
 
 def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
@@ -74,5 +99,7 @@ def _deployment(path: str) -> Deployment | None:
     known = _DEPLOYMENTS.get(folder)
     if known is None:
         return None
+    # Grafana has one folder of dashboards for each provider.
+    name = name.replace("dashboards/", "dashboards/lossless/") if name.startswith("dashboards/") else name
     apply = tuple(command.format(name=name) for command in known.apply)
     return known._replace(target=known.target.format(name=name), apply=apply)

@@ -16,6 +16,7 @@ from lossless.formats.telemetry.foreign_metrics import (
     packets_sent,
     pause_counters,
 )
+from lossless.model.fabric.qos import PRIORITIES
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -65,6 +66,9 @@ def _counters(fabric: Fabric) -> Iterator[str]:
     for driver in dict.fromkeys(str(qos.driver) for qos, _ in View(fabric).host_kinds):
         named = (pause_counters(driver, priority) for priority in lossless)
         yield from (counter for counters in named if counters is not None for counter in counters if counter)
+        # Pauses of the others too: where something is lossy, none may be received.
+        every = (pause_counters(driver, priority) for priority in PRIORITIES)
+        yield from (counters.received for counters in every if counters is not None)
         if driver == "mlx5":
             yield RDMA_SENT
             yield from map(packets_sent, priorities)
