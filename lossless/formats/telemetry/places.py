@@ -37,8 +37,8 @@ def switch_places(fabric: Fabric) -> tuple[SwitchPlace, ...]:
 
 def tiers(fabric: Fabric) -> tuple[str, ...]:
     """Return the tiers that have switches, the lowest first."""
-    found = {place.tier for place in switch_places(fabric)}
-    return tuple(tier for tier in (NO_TIER, "leaf", "spine", "super-spine") if tier in found)
+    present = {place.tier for place in switch_places(fabric)}
+    return tuple(tier for tier in (NO_TIER, "leaf", "spine", "super-spine") if tier in present)
 
 
 def _tier(switch: Switch) -> str:

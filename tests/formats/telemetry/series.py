@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.metrics import Metric
 
 NUMBERS = ("0", "3")
-SWITCH_LABELS: Mapping[str, tuple[str, ...]] = {
+SWITCH_LABELS: dict[str, tuple[str, ...]] = {
     "priority": NUMBERS,
     "queue": NUMBERS,
     "pg": NUMBERS,

@@ -37,14 +37,14 @@ class Panel(NamedTuple):
     good_from: float | None = None
 
 
-class Row(NamedTuple):
+class BoardRow(NamedTuple):
     """Panels below one heading."""
 
     title: str
     panels: tuple[Panel, ...]
 
 
-class Variable(NamedTuple):
+class BoardVariable(NamedTuple):
     """What a reader chooses, from the values that ``query`` finds; ``chosen`` at first, all where that is empty."""
 
     name: str
@@ -59,5 +59,5 @@ class Board(NamedTuple):
     name: BoardName
     title: str
     description: str
-    variables: tuple[Variable, ...]
-    rows: tuple[Row, ...]
+    variables: tuple[BoardVariable, ...]
+    rows: tuple[BoardRow, ...]

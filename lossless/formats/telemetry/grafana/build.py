@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grafana_foundation_sdk.builders.dashboard import Dashboard, DashboardLink
     from grafana_foundation_sdk.models.dashboard import DataSourceRef
 
-    from lossless.formats.telemetry.grafana.board import Board, BoardName, Panel, Variable
+    from lossless.formats.telemetry.grafana.board import Board, BoardName, BoardVariable, Panel
 
 _MISSING = "dashboards are built with grafana-foundation-sdk: pip install 'lossless[telemetry]'"
 _COLUMNS, _IN_LINE, _NUMBERS_IN_LINE = 24, 3, 6
@@ -42,7 +42,7 @@ REFRESH, SINCE = "30s", "now-1h"
 """How often a dashboard in view is asked again, and what it shows at first: ours, a reader changes both in Grafana."""
 
 
-class _Links(NamedTuple):
+class _BoardLinks(NamedTuple):
     """The UID of each dashboard of a fabric."""
 
     uids: dict[BoardName, str]
@@ -77,7 +77,7 @@ def dashboards(fabric: str, boards: Sequence[Board]) -> dict[str, str]:
     from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
     encoder = JSONEncoder(indent=2, sort_keys=True, ensure_ascii=False)
-    links = _Links({board.name: uid_of(fabric, board.name) for board in boards}, fabric)
+    links = _BoardLinks({board.name: uid_of(fabric, board.name) for board in boards}, fabric)
     texts = {board.name: encoder.encode(_trimmed(_built(board, links).build())) for board in boards}
     return {f"lossless-{name}.json": f"{text}\n" for name, text in texts.items()}
 
@@ -92,7 +92,7 @@ def _trimmed(made: Any) -> Any:
     return made
 
 
-def _built(board: Board, links: _Links) -> Dashboard:
+def _built(board: Board, links: _BoardLinks) -> Dashboard:
     from grafana_foundation_sdk.builders import dashboard
     from grafana_foundation_sdk.models.dashboard import DashboardCursorSync
 
@@ -136,7 +136,7 @@ def _source() -> DataSourceRef:
     return DataSourceRef(type_val="prometheus", uid="${datasource}")
 
 
-def _variable(variable: Variable) -> Any:
+def _variable(variable: BoardVariable) -> Any:
     from grafana_foundation_sdk.builders.dashboard import QueryVariable
     from grafana_foundation_sdk.models.dashboard import VariableOption, VariableRefresh, VariableSort
 
@@ -147,7 +147,7 @@ def _variable(variable: Variable) -> Any:
     return made.multi(True).include_all(True).all_value(".+").current(first)
 
 
-def _to_all(links: _Links) -> DashboardLink:
+def _to_all(links: _BoardLinks) -> DashboardLink:
     from grafana_foundation_sdk.builders.dashboard import DashboardLink
     from grafana_foundation_sdk.models.dashboard import DashboardLinkType
 
@@ -155,7 +155,7 @@ def _to_all(links: _Links) -> DashboardLink:
     return made.keep_time(True).include_vars(True)
 
 
-def _panel(panel: Panel, links: _Links) -> Any:
+def _panel(panel: Panel, links: _BoardLinks) -> Any:
     made = _KINDS[panel.kind](panel)
     made.title(panel.title)
     if panel.kind == "text":
@@ -180,7 +180,7 @@ def _target(panel: Panel, expression: str, legend: str) -> Any:
     return made.instant() if panel.kind == "number" else made.range()
 
 
-def _opens(name: BoardName, links: _Links) -> DashboardLink:
+def _opens(name: BoardName, links: _BoardLinks) -> DashboardLink:
     from grafana_foundation_sdk.builders.dashboard import DashboardLink
 
     parameters = "&".join(filter(None, (_PARAMETER[name], "${__url_time_range}", "${datasource:queryparam}")))

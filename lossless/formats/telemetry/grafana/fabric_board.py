@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.grafana.board import Board, Panel, Query, Row, Variable
+from lossless.formats.telemetry.grafana.board import Board, BoardRow, BoardVariable, Panel, Query
 from lossless.formats.telemetry.grafana.promql import (
     GROUP,
     PERIODIC,
@@ -40,11 +40,11 @@ FIRING = Panel(
 )
 
 
-def priority_variable(fabric: Fabric) -> Variable:
+def priority_variable(fabric: Fabric) -> BoardVariable:
     """Return the choice of priorities, at first the lossless ones of the intent."""
     chosen = tuple(str(cls.priority) for cls in fabric.classes.lossless)
     query = f"label_values({sonic('pfc_received_frames_total')}, priority)"
-    return Variable("priority", "Priority", query, chosen)
+    return BoardVariable("priority", "Priority", query, chosen)
 
 
 def fabric_board(fabric: Fabric) -> Board:
@@ -66,9 +66,9 @@ def fabric_board(fabric: Fabric) -> Board:
     )
 
 
-def _now(fabric: Fabric) -> Row:
+def _now(fabric: Fabric) -> BoardRow:
     switches, hosts = len(switch_places(fabric)), len(fabric.hosts)
-    return Row(
+    return BoardRow(
         "Now",
         (
             Panel(
@@ -125,12 +125,12 @@ def _now(fabric: Fabric) -> Row:
     )
 
 
-def _tier(tier: str) -> Row:
+def _tier(tier: str) -> BoardRow:
     at = f'tier="{tier}"'
     title = _TIER_TITLES[tier]
     bits = f"8 * {rate(sonic('interface_sent_bytes_total', at))}"
     share = f"{bits} / on (switch, interface) (8 * {sonic('interface_speed_bytes_per_second', at)})"
-    return Row(
+    return BoardRow(
         title,
         (
             Panel(
@@ -205,14 +205,14 @@ def _tier(tier: str) -> Row:
     )
 
 
-def _rails(fabric: Fabric) -> Iterator[Row]:
+def _rails(fabric: Fabric) -> Iterator[BoardRow]:
     if not any(place.rail for place in switch_places(fabric)):
         return
     on_rail = 'rail!=""'
     pauses = per("rail", rate(sonic("pfc_received_frames_total", on_rail, PRIORITY)))
     sent = per("rail", f"8 * {rate(sonic('interface_sent_bytes_total', on_rail))}")
     marks = per("rail", rate(sonic("queue_ecn_marked_packets_total", on_rail, QUEUE)))
-    yield Row(
+    yield BoardRow(
         "Rails",
         (
             Panel(
@@ -241,7 +241,7 @@ def _rails(fabric: Fabric) -> Iterator[Row]:
     )
 
 
-def _hosts(fabric: Fabric) -> Iterator[Row]:
+def _hosts(fabric: Fabric) -> Iterator[BoardRow]:
     if not fabric.hosts:
         return
     retries = per("instance", rate(node("infiniband_packet_sequence_errors_total", HOSTS)))
@@ -249,7 +249,7 @@ def _hosts(fabric: Fabric) -> Iterator[Row]:
     sent = per("", rate(node("infiniband_np_cnp_packets_sent_total", HOSTS)))
     ignored = per("", rate(node("infiniband_rp_cnp_ignored_packets_received_total", HOSTS)))
     timeouts = per("instance", rate(node("infiniband_local_ack_timeout_errors_total", HOSTS)))
-    yield Row(
+    yield BoardRow(
         "Hosts",
         (
             Panel(
@@ -280,8 +280,8 @@ def _hosts(fabric: Fabric) -> Iterator[Row]:
     )
 
 
-def _scraping() -> Row:
-    return Row(
+def _scraping() -> BoardRow:
+    return BoardRow(
         "Scraping",
         (
             Panel(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.foreign_metrics import HW_COUNTERS_SINCE, ethtool_metric, pause_counters
-from lossless.formats.telemetry.grafana.board import Board, Panel, Query, Row, Unit, Variable
+from lossless.formats.telemetry.grafana.board import Board, BoardRow, BoardVariable, Panel, Query, Unit
 from lossless.formats.telemetry.grafana.promql import HOST, node, rate
 from lossless.model.fabric.view import View
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import Fabric, TrafficClass
 
-HOST_VARIABLE = Variable("host", "Host", 'label_values(up{job="lossless-hosts"}, instance)')
+HOST_VARIABLE = BoardVariable("host", "Host", 'label_values(up{job="lossless-hosts"}, instance)')
 DEVICE = 'device=~"$device"'
-DEVICE_VARIABLE = Variable(
+DEVICE_VARIABLE = BoardVariable(
     "device", "RDMA device", f"label_values({node('infiniband_state_id', HOST)}, device)"
 )
 _PORT = "{{instance}} {{device}}"
@@ -35,10 +35,10 @@ def host_board(fabric: Fabric) -> Board:
     )
 
 
-def traffic(title: str) -> Row:
+def traffic(title: str) -> BoardRow:
     """Return what RDMA ports carry; their counters count RDMA alone, as the kernel's driver of mlx5 fills them."""
     sent = f"8 * {_rdma('port_data_transmitted_bytes_total')}"
-    return Row(
+    return BoardRow(
         title,
         (
             Panel(
@@ -69,8 +69,8 @@ def _rdma(counter: str) -> str:
     return rate(node(f"infiniband_{counter}", HOST, DEVICE))
 
 
-def _congestion_control() -> Row:
-    return Row(
+def _congestion_control() -> BoardRow:
+    return BoardRow(
         "Congestion control",
         (
             _rates(
@@ -91,9 +91,9 @@ def _congestion_control() -> Row:
     )
 
 
-def transport() -> Row:
+def transport() -> BoardRow:
     """Return what reliable connections do again, and why."""
-    return Row(
+    return BoardRow(
         "Retransmission",
         (
             _rates(
@@ -133,7 +133,7 @@ def _rates(title: str, description: str, **counters: str) -> Panel:
     return Panel(title, description, "pps", queries)
 
 
-def _pauses(fabric: Fabric, cls: TrafficClass) -> Iterator[Row]:
+def _pauses(fabric: Fabric, cls: TrafficClass) -> Iterator[BoardRow]:
     """Yield the pauses of a class, by what the drivers of the fabric's NICs call them."""
     if cls.priority is None:
         return
@@ -172,4 +172,4 @@ def _pauses(fabric: Fabric, cls: TrafficClass) -> Iterator[Row]:
     if drops:
         why = f"Packets of priority {cls.priority} that the NIC dropped for want of buffer, in spite of PFC."
         panels.append(panel("drops", why, "pps", drops))
-    yield Row(f"Pauses of lossless class {cls.name}, priority {cls.priority}", tuple(panels))
+    yield BoardRow(f"Pauses of lossless class {cls.name}, priority {cls.priority}", tuple(panels))

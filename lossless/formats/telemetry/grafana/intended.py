@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def headroom_bytes(view: View, cls: TrafficClass) -> tuple[int, ...]:
     """Return the headroom that groups of a class have, each value once; none where switches compute it themselves."""
-    found = (_headroom(ports, cls) for ports in view.lossless_sets)
-    return tuple(sorted({value for value in found if value}))
+    values = {_headroom(ports, cls) for ports in view.lossless_sets}
+    return tuple(sorted(values - {0}))
 
 
 def headroom_note(view: View, cls: TrafficClass) -> str:
@@ -46,7 +46,7 @@ def marking_note(view: View, cls: TrafficClass) -> str:
 def watchdog_note(view: View) -> str:
     """Return when the watchdog triggers and restores, as a sentence; empty where no port has one."""
     dogs = dict.fromkeys(ports.qos.watchdog.settings for ports in view.lossless_sets if ports.qos.watchdog)
-    known = [f"after {found} ms ({action})" for found, _, action in dogs if found]
+    known = [f"after {detection} ms ({action})" for detection, _, action in dogs if detection]
     return f" The watchdog triggers {listed(known, 4)}." if known else ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.foreign_metrics import ethtool_metric, pause_counters
-from lossless.formats.telemetry.grafana.board import Board, Panel, Query, Row
+from lossless.formats.telemetry.grafana.board import Board, BoardRow, Panel, Query
 from lossless.formats.telemetry.grafana.fabric_board import HOSTS, priority_variable
 from lossless.formats.telemetry.grafana.intended import watchdog_note
 from lossless.formats.telemetry.grafana.promql import (
@@ -55,8 +55,8 @@ def storm_board(fabric: Fabric) -> Board:
     )
 
 
-def _now(fabric: Fabric) -> Row:
-    return Row(
+def _now(fabric: Fabric) -> BoardRow:
+    return BoardRow(
         "Storms",
         (
             Panel(
@@ -91,9 +91,9 @@ def _pauses(way: str, *matchers: str) -> str:
     return per("switch, interface", rate(sonic(f"pfc_{way}_frames_total", PRIORITY, *matchers)))
 
 
-def _source(fabric: Fabric) -> Row:
+def _source(fabric: Fabric) -> BoardRow:
     only = _by_switch("received"), _by_switch("sent")
-    return Row(
+    return BoardRow(
         "Where it comes from",
         (
             *_from_hosts(fabric),
@@ -144,7 +144,7 @@ def _from_hosts(fabric: Fabric) -> Iterator[Panel]:
         )
 
 
-def _stalled(fabric: Fabric) -> Iterator[Row]:
+def _stalled(fabric: Fabric) -> Iterator[BoardRow]:
     paused = rate(sonic("pfc_received_pause_seconds_total", PRIORITY))
     panels = [
         Panel(
@@ -169,23 +169,23 @@ def _stalled(fabric: Fabric) -> Iterator[Row]:
                 opens=("host",),
             )
         )
-    yield Row("What it stalls", tuple(panels))
+    yield BoardRow("What it stalls", tuple(panels))
 
 
 def _host_counters(fabric: Fabric) -> tuple[str, ...]:
     drivers = dict.fromkeys(str(qos.driver) for qos, _ in View(fabric).host_kinds)
-    found = (
+    counters = (
         pause_counters(driver, cls.priority)
         for driver in drivers
         for cls in fabric.classes.lossless
         if cls.priority is not None
     )
-    return tuple(node(ethtool_metric(names.received), HOSTS) for names in found if names is not None)
+    return tuple(node(ethtool_metric(names.received), HOSTS) for names in counters if names is not None)
 
 
-def _cost() -> Row:
+def _cost() -> BoardRow:
     headroom = sonic("priority_group_headroom_watermark_bytes", GROUP, PERIODIC)
-    return Row(
+    return BoardRow(
         "What it costs",
         (
             Panel(
@@ -223,7 +223,7 @@ def _cost() -> Row:
     )
 
 
-def _next(fabric: Fabric) -> Row:
+def _next(fabric: Fabric) -> BoardRow:
     dscp = next((dscp for cls in fabric.classes.lossless for dscp in cls.dscps), "DSCP")
     steps = (f"{number}. {step.format(dscp=dscp)}" for number, step in enumerate(_STEPS, 1))
-    return Row("What to run next", (Panel("Steps", "\n".join(steps), "string", (), "text"),))
+    return BoardRow("What to run next", (Panel("Steps", "\n".join(steps), "string", (), "text"),))

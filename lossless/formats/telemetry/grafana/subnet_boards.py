@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.grafana.board import Board, Panel, Query, Row
+from lossless.formats.telemetry.grafana.board import Board, BoardRow, Panel, Query
 from lossless.formats.telemetry.grafana.fabric_board import FIRING, HOSTS
 from lossless.formats.telemetry.grafana.host_board import (
     DEVICE,
@@ -52,7 +52,7 @@ def subnet_host_board(subnet: Subnet) -> Board:
     )
 
 
-def _now(subnet: Subnet, *, ufm: bool) -> Row:
+def _now(subnet: Subnet, *, ufm: bool) -> BoardRow:
     hosts = 0 if isinstance(subnet.hosts, Unknown) else len(subnet.hosts)
     hcas = 0 if isinstance(subnet.hcas, Unknown) else len(subnet.hcas)
     active = f"sum({node('infiniband_state_id', HOSTS)} == bool 4)"
@@ -73,18 +73,18 @@ def _now(subnet: Subnet, *, ufm: bool) -> Row:
     if ufm:
         seen = "Whether the last scrape of UFM Telemetry succeeded."
         panels.append(_number("UFM Telemetry answers", seen, per("", series("up", UFM)), 1))
-    return Row("Now", (*panels, FIRING))
+    return BoardRow("Now", (*panels, FIRING))
 
 
 def _number(title: str, description: str, expression: str, intended: int) -> Panel:
     return Panel(title, description, "short", (Query(expression, ""),), "number", good_from=intended)
 
 
-def _switches() -> Iterator[Row]:
+def _switches() -> Iterator[BoardRow]:
     def panel(title: str, description: str, unit: Unit, counter: str) -> Panel:
         return Panel(title, description, unit, (Query(top(_SHOWN, rate(series(counter, UFM))), _PORT),))
 
-    yield Row(
+    yield BoardRow(
         "Switches and their links",
         (
             panel(
@@ -114,7 +114,7 @@ def _switches() -> Iterator[Row]:
     )
 
 
-def _rails(subnet: Subnet) -> Iterator[Row]:
+def _rails(subnet: Subnet) -> Iterator[BoardRow]:
     """Yield the rails, where hosts have several adapters: adapter n of every host is rail n."""
     if isinstance(subnet.hcas, Unknown) or len({hca.rail for hca in subnet.hcas}) < 2:
         return
@@ -127,7 +127,7 @@ def _rails(subnet: Subnet) -> Iterator[Row]:
 
     sent = f"8 * {rate(node('infiniband_port_data_transmitted_bytes_total', HOSTS))}"
     waits = rate(node("infiniband_port_transmit_wait_total", HOSTS))
-    yield Row(
+    yield BoardRow(
         "Rails",
         (
             panel("traffic", "Bits that all hosts send on a rail.", "bps", sent),
@@ -136,13 +136,13 @@ def _rails(subnet: Subnet) -> Iterator[Row]:
     )
 
 
-def _hosts() -> Row:
+def _hosts() -> BoardRow:
     def panel(title: str, description: str, unit: Unit, counter: str) -> Panel:
         of = rate(node(f"infiniband_{counter}", HOSTS))
         query = Query(top(_SHOWN, per("instance, device", of)), _DEVICE)
         return Panel(title, description, unit, (query,), opens=("host",))
 
-    return Row(
+    return BoardRow(
         "Hosts",
         (
             panel(
@@ -161,7 +161,7 @@ def _hosts() -> Row:
     )
 
 
-def _links() -> Row:
+def _links() -> BoardRow:
     def lines(title: str, description: str, unit: Unit, **counters: str) -> Panel:
         queries = tuple(
             Query(rate(node(f"infiniband_{counter}", HOST, DEVICE)), f"{_DEVICE} {called}".rstrip())
@@ -171,7 +171,7 @@ def _links() -> Row:
 
     data = rate(node("infiniband_port_data_transmitted_bytes_total", HOST, DEVICE))
     share = f"{data} / {node('infiniband_rate_bytes_per_second', HOST, DEVICE)}"
-    return Row(
+    return BoardRow(
         "Links",
         (
             Panel(

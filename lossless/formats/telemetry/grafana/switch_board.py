@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.grafana.board import Board, Panel, Query, Row, Variable
+from lossless.formats.telemetry.grafana.board import Board, BoardRow, BoardVariable, Panel, Query
 from lossless.formats.telemetry.grafana.fabric_board import priority_variable
 from lossless.formats.telemetry.grafana.intended import (
     headroom_bytes,
@@ -43,8 +43,10 @@ def switch_board(fabric: Fabric) -> Board:
         f"{fabric.name}: switch",
         f"Ports, queues, priority groups and buffer pools of switches of {fabric.name}.",
         (
-            Variable("switch", "Switch", f"label_values({sonic('info')}, switch)"),
-            Variable("interface", "Interface", f"label_values({sonic('interface_up', SWITCH)}, interface)"),
+            BoardVariable("switch", "Switch", f"label_values({sonic('info')}, switch)"),
+            BoardVariable(
+                "interface", "Interface", f"label_values({sonic('interface_up', SWITCH)}, interface)"
+            ),
             priority_variable(fabric),
         ),
         (_ports(), *classes, _others(fabric), *watchdog, _pools(), _polling()),
@@ -55,14 +57,14 @@ def _of_port(metric: str, *matchers: str) -> str:
     return sonic(metric, SWITCH, INTERFACE, *matchers)
 
 
-def _ports() -> Row:
+def _ports() -> BoardRow:
     received, sent = (f"8 * {rate(_of_port(f'interface_{way}_bytes_total'))}" for way in ("received", "sent"))
     failed = tuple(
         Query(rate(_of_port(f"interface_{way}_{what}_total")), f"{_PORT} {way} {said}")
         for way in ("received", "sent")
         for what, said in (("dropped_packets", "dropped"), ("errors", "errors"))
     )
-    return Row(
+    return BoardRow(
         "Ports",
         (
             Panel("Received", "Bits received by each port.", "bps", (Query(received, _PORT),)),
@@ -86,9 +88,9 @@ def _ports() -> Row:
     )
 
 
-def _class(view: View, cls: TrafficClass) -> Row:
+def _class(view: View, cls: TrafficClass) -> BoardRow:
     name = f"{cls.name}, priority {cls.priority}"
-    return Row(f"Lossless class {name}", (*_pauses(cls), *_queues(view, cls), *_occupancy(view, cls)))
+    return BoardRow(f"Lossless class {name}", (*_pauses(cls), *_queues(view, cls), *_occupancy(view, cls)))
 
 
 def _pauses(cls: TrafficClass) -> Iterator[Panel]:
@@ -165,7 +167,7 @@ def _occupancy(view: View, cls: TrafficClass) -> Iterator[Panel]:
     )
 
 
-def _others(fabric: Fabric) -> Row:
+def _others(fabric: Fabric) -> BoardRow:
     names = any_of(tuple(str(cls.priority) for cls in fabric.classes.lossless))
     lossy = (f'priority!~"{names}"',) if names else ()
     pauses = tuple(
@@ -176,7 +178,7 @@ def _others(fabric: Fabric) -> Row:
         for way in ("received", "sent")
     )
     chosen = per("switch, interface, queue", f"8 * {rate(_of_port('queue_sent_bytes_total'))}")
-    return Row(
+    return BoardRow(
         "Other priorities",
         (
             Panel(
@@ -196,9 +198,9 @@ def _others(fabric: Fabric) -> Row:
     )
 
 
-def _watchdog(view: View) -> Row:
+def _watchdog(view: View) -> BoardRow:
     queue = f"{_PORT} queue {{{{queue}}}}"
-    return Row(
+    return BoardRow(
         "PFC watchdog",
         (
             Panel(
@@ -250,8 +252,8 @@ def _watchdog(view: View) -> Row:
     )
 
 
-def _pools() -> Row:
-    return Row(
+def _pools() -> BoardRow:
+    return BoardRow(
         "Buffer pools",
         (
             Panel(
@@ -274,8 +276,8 @@ def _pools() -> Row:
     )
 
 
-def _polling() -> Row:
-    return Row(
+def _polling() -> BoardRow:
+    return BoardRow(
         "Scraping",
         (
             Panel(

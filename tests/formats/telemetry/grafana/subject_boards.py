@@ -19,5 +19,6 @@ def boards(subject: str) -> tuple[Board, ...]:
     """Return the dashboards of a subject."""
     if subject in ("infiniband", "ufm"):
         return boards_of_subnet(subnet()._replace(manager="ufm" if subject == "ufm" else "opensm"))
-    fabrics = {"rails": lambda: rails(2), "torus": torus}
-    return boards_of(fabrics.get(subject, lambda: example(subject))())
+    if subject in ("rails", "torus"):
+        return boards_of(rails(2) if subject == "rails" else torus())
+    return boards_of(example(subject))
