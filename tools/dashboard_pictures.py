@@ -90,7 +90,8 @@ def picture(board: Json) -> str:
 def _head(board: Json) -> Iterator[str]:
     yield _text(MARGIN_PX, 26, board["title"], size=style.TITLE_PX, bold=True)
     left = float(MARGIN_PX)
-    for variable in board["templating"]["list"]:
+    shown = (variable for variable in board["templating"]["list"] if not variable.get("hide"))
+    for variable in shown:
         chosen = variable.get("current", {}).get("value", [])
         value = "all" if chosen == ["$__all"] else ", ".join(chosen)
         words = f"{variable['label']}: {value}" if value else variable["label"]

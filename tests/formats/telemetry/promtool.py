@@ -22,6 +22,7 @@ INTERVAL_S = 15
 _SERIES = re.compile(r"([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)(?:\s+-?\d+)?")
 _LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 _GRAFANA = (
+    (re.compile(r'="\$fabric"'), '=~".+"'),
     (re.compile(r"\$__rate_interval"), f"{4 * INTERVAL_S}s"),
     (re.compile(r"\$\w+|\$\{\w+\}"), ".+"),
 )

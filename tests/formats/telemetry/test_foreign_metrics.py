@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PROGRAM = "prometheus-node-exporter"
-HOST = {"job": "lossless-hosts", "instance": "host1"}
+HOST = {"fabric": "roce-256", "job": "lossless-hosts", "instance": "host1"}
 CAPTURE = "captures/state/hosts"
 
 

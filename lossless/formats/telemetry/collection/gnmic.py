@@ -52,7 +52,9 @@ def gnmic_files(fabric: Fabric, interval_s: int) -> dict[str, str]:
     if not fabric.switches:
         return {}
     devices = {switch.device: subscribed(switch) for switch in fabric.switches}
-    targets = {place.name: _target(place, devices[place.name]) for place in switch_places(fabric)}
+    targets = {
+        place.name: _target(fabric.name, place, devices[place.name]) for place in switch_places(fabric)
+    }
     return {
         f"{FOLDER}/gnmic.yml": yaml_text(_configuration(devices, targets, interval_s), _comment(devices)),
         f"{FOLDER}/sonic_names.star": names_script(),
@@ -92,8 +94,12 @@ def _devices(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _target(place: SwitchPlace, item: Subscribed) -> Yaml:
-    labels = {name: value for name, value in (("tier", place.tier), ("rail", place.rail)) if value}
+def _target(fabric: str, place: SwitchPlace, item: Subscribed) -> Yaml:
+    labels = {
+        name: value
+        for name, value in (("fabric", fabric), ("tier", place.tier), ("rail", place.rail))
+        if value
+    }
     names = [name for name, _ in item.paths]
     return {"address": f"{place.name}:{_PORT}", "subscriptions": names, "event-tags": labels}
 

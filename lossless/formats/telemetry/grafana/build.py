@@ -83,9 +83,13 @@ def dashboards(fabric: str, boards: Sequence[Board]) -> dict[str, str]:
 
 
 def _trimmed(made: Any) -> Any:
-    """Take away what the SDK writes and Grafana of today no longer knows: a test compares with its types."""
+    """Take away what the SDK writes and Grafana of today no longer knows (a test compares), and hide constants."""
+    from grafana_foundation_sdk.models.dashboard import VariableHide
+
     for variable in made.templating.list_val:
         variable.auto = variable.auto_min = variable.auto_count = None
+        if variable.type_val == "constant":
+            variable.hide = VariableHide.HIDE_VARIABLE
     for panel in made.panels:
         if panel.type_val == "table":
             panel.options.footer = None
@@ -101,6 +105,7 @@ def _built(board: Board, links: _BoardLinks) -> Dashboard:
     made.time(SINCE, "now").refresh(REFRESH).timezone("browser")
     made.link(_to_all(links))
     made.with_variable(dashboard.DatasourceVariable("datasource").label("Data source").type("prometheus"))
+    made.with_variable(dashboard.ConstantVariable("fabric").label("Fabric").value(links.tag))
     for variable in board.variables:
         made.with_variable(_variable(variable))
     number = 0

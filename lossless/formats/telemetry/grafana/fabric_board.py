@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from lossless.formats.telemetry.grafana.board import Board, BoardRow, BoardVariable, Panel, Query
 from lossless.formats.telemetry.grafana.promql import (
     GROUP,
+    HOSTS,
     PERIODIC,
     PRIORITY,
     QUEUE,
+    SWITCHES,
     node,
     per,
     rate,
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import Fabric
 
-SWITCHES, HOSTS = 'job="lossless-switches"', 'job="lossless-hosts"'
 _BUSIEST = 10
 """Ports that a panel shows of a tier: what a reader can tell apart in one panel."""
 _TIER_TITLES = {"leaf": "Leaves", "spine": "Spines", "super-spine": "Super-spines", "switch": "Switches"}
@@ -35,7 +36,7 @@ FIRING = Panel(
     "Alerts that fire",
     "Alerts of this tool that fire now; the description and the runbook of each are in Alertmanager.",
     "none",
-    (Query('ALERTS{alertname=~"Lossless.+",alertstate="firing"}', ""),),
+    (Query(series("ALERTS", 'alertname=~"Lossless.+"', 'alertstate="firing"'), ""),),
     "table",
 )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.foreign_metrics import HW_COUNTERS_SINCE, ethtool_metric, pause_counters
 from lossless.formats.telemetry.grafana.board import Board, BoardRow, BoardVariable, Panel, Query, Unit
-from lossless.formats.telemetry.grafana.promql import HOST, node, rate
+from lossless.formats.telemetry.grafana.promql import HOST, HOSTS, node, rate, series
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.model import Fabric, TrafficClass
 
-HOST_VARIABLE = BoardVariable("host", "Host", 'label_values(up{job="lossless-hosts"}, instance)')
+HOST_VARIABLE = BoardVariable("host", "Host", f"label_values({series('up', HOSTS)}, instance)")
 DEVICE = 'device=~"$device"'
 DEVICE_VARIABLE = BoardVariable(
     "device", "RDMA device", f"label_values({node('infiniband_state_id', HOST)}, device)"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+SWITCHES, HOSTS, UFM = 'job="lossless-switches"', 'job="lossless-hosts"', 'job="lossless-ufm"'
+"""The jobs of a scrape configuration."""
 SWITCH, INTERFACE, HOST = 'switch=~"$switch"', 'interface=~"$interface"', 'instance=~"$host"'
 PRIORITY, QUEUE, GROUP = 'priority=~"$priority"', 'queue=~"$priority"', 'pg=~"$priority"'
 """Matchers of variables. In an intent a priority is PFC priority, queue and priority group at once."""
+FABRIC = 'fabric="$fabric"'
+"""The label that all targets of a fabric have."""
 PERIODIC = 'window="periodic"'
 """Watermarks that the switch itself clears every telemetry interval: they need nobody who clears them."""
 
@@ -20,8 +24,8 @@ def node(metric: str, *matchers: str) -> str:
 
 
 def series(metric: str, *matchers: str) -> str:
-    """Return the series of a metric that fit matchers."""
-    return f"{metric}{{{','.join(matchers)}}}" if matchers else metric
+    """Return the series of a metric of this fabric that fit matchers: one Prometheus may watch several fabrics."""
+    return f"{metric}{{{','.join((FABRIC, *matchers))}}}"
 
 
 def rate(of: str) -> str:

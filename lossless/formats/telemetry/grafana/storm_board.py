@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.foreign_metrics import ethtool_metric, pause_counters
 from lossless.formats.telemetry.grafana.board import Board, BoardRow, Panel, Query
-from lossless.formats.telemetry.grafana.fabric_board import HOSTS, priority_variable
+from lossless.formats.telemetry.grafana.fabric_board import priority_variable
 from lossless.formats.telemetry.grafana.intended import watchdog_note
 from lossless.formats.telemetry.grafana.promql import (
     GROUP,
+    HOSTS,
     PERIODIC,
     PRIORITY,
     QUEUE,

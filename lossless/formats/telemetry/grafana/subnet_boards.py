@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.grafana.board import Board, BoardRow, Panel, Query
-from lossless.formats.telemetry.grafana.fabric_board import FIRING, HOSTS
+from lossless.formats.telemetry.grafana.fabric_board import FIRING
 from lossless.formats.telemetry.grafana.host_board import (
     DEVICE,
     DEVICE_VARIABLE,
@@ -13,7 +13,7 @@ from lossless.formats.telemetry.grafana.host_board import (
     traffic,
     transport,
 )
-from lossless.formats.telemetry.grafana.promql import HOST, node, per, rate, series, top
+from lossless.formats.telemetry.grafana.promql import HOST, HOSTS, UFM, node, per, rate, series, top
 from lossless.ground.basics.known import Unknown
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.grafana.board import Unit
     from lossless.model.fabric.infiniband.subnet import Subnet
 
-UFM = 'job="lossless-ufm"'
 _SHOWN = 10
 _PORT = "{{node_guid}} port {{port_num}}"
 _DEVICE = "{{instance}} {{device}}"

@@ -64,7 +64,7 @@ def fabric_files(fabric: Fabric) -> dict[str, str]:
     made = (watching_alerts, storm_alerts, loss_alerts, congestion_alerts, host_alerts)
     alerts = tuple(chain.from_iterable(alerts_of(context) for alerts_of in made))
     rates = (rate_group(intended, every),) if intended.priorities else ()
-    switches = [switch.place.name for switch in intended.switches]
+    switches = [switch.place for switch in intended.switches]
     jobs = jobs_of(fabric.name, switches=switches, hosts=intended.hosts)
     return _files(fabric.name, every, intent_groups(intended), rates, alerts, (healthy(context),), jobs)
 

@@ -1,7 +1,8 @@
 """The configuration of Prometheus: a job for each kind of target, the rule files, and where Alertmanager is.
 
-Targets carry the labels that rules look for: ``fabric`` on all, ``switch`` as the exporter has it, ``instance`` as the
-intent names hosts. Their addresses are the names of devices, which a resolver has to know.
+Targets carry the labels that rules and dashboards look for: ``fabric`` on all; ``switch`` as the exporter has it, with
+its ``tier`` and ``rail``; ``instance`` as the intent names hosts. Their addresses are the names of devices, which a
+resolver has to know.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from lossless.formats.telemetry.places import SwitchPlace
     from lossless.formats.telemetry.yaml_text import Yaml
 
 EXPORTER_PORT = 10163
@@ -58,7 +60,7 @@ def scrape_config(jobs: Sequence[Job], scrape_s: int, rule_files: Sequence[str])
 
 
 def jobs_of(
-    fabric: str, *, switches: Sequence[str] = (), hosts: Sequence[str] = (), ufm: Sequence[str] = ()
+    fabric: str, *, switches: Sequence[SwitchPlace] = (), hosts: Sequence[str] = (), ufm: Sequence[str] = ()
 ) -> tuple[Job, ...]:
     """Return the jobs that have targets: the exporters, node_exporter on hosts, and the hosts that UFM runs on.
 
@@ -68,7 +70,7 @@ def jobs_of(
         Job(
             SWITCHES_JOB,
             "targets/switches.json",
-            tuple((f"{name}:{EXPORTER_PORT}", {"fabric": fabric, "switch": name}) for name in switches),
+            tuple((f"{place.name}:{EXPORTER_PORT}", _labels(fabric, place)) for place in switches),
             honor_labels=True,
         ),
         Job(
@@ -79,3 +81,8 @@ def jobs_of(
         Job(UFM_JOB, "targets/ufm.json", tuple((f"{name}:{UFM_PORT}", {"fabric": fabric}) for name in ufm)),
     )
     return tuple(job for job in made if job.targets)
+
+
+def _labels(fabric: str, place: SwitchPlace) -> dict[str, str]:
+    labels = {"fabric": fabric, "switch": place.name, "tier": place.tier, "rail": place.rail}
+    return {name: value for name, value in labels.items() if value}

@@ -155,7 +155,7 @@ def test_the_configuration_has_every_device_with_its_labels() -> None:
     text = gnmic_files(fabric, 10)["collection/gnmic/gnmic.yml"]
     read = YAML(typ="safe").load(text)
     assert set(read["targets"]) == View(fabric).units.keys()
-    assert read["targets"]["leaf2"]["event-tags"] == {"tier": "leaf", "rail": "1"}
+    assert read["targets"]["leaf2"]["event-tags"] == {"fabric": "rails", "tier": "leaf", "rail": "1"}
     assert read["subscriptions"]["ports"]["sample-interval"] == "10s"
     used = {name for target in read["targets"].values() for name in target["subscriptions"]}
     assert used == read["subscriptions"].keys()

@@ -46,7 +46,8 @@ def test_panels_fill_whole_lines_and_none_covers_another(subject: str) -> None:
 def test_the_data_source_is_a_choice_and_every_panel_asks_it(subject: str) -> None:
     source = {"type": "prometheus", "uid": "${datasource}"}
     for board in rendered(subject).values():
-        first, *others = board["templating"]["list"]
+        first, constant, *others = board["templating"]["list"]
+        assert (constant["type"], constant["hide"]) == ("constant", 2)
         assert (first["name"], first["type"], first["query"]) == ("datasource", "datasource", "prometheus")
         asking = [panel for panel in board["panels"] if panel.get("targets")]
         assert asking

@@ -24,17 +24,18 @@ if TYPE_CHECKING:
 
     from tests.redis_server import Redis
 
-LEAF = {"job": "lossless-switches", "switch": "leaf1", "tier": "leaf", "rail": "0"}
-SPINE = {"job": "lossless-switches", "switch": "spine1", "tier": "spine"}
-SUPER_SPINE = {"job": "lossless-switches", "switch": "super1", "tier": "super-spine"}
-NO_TIER = {"job": "lossless-switches", "switch": "switch1", "tier": "switch"}
-HOST = {"job": "lossless-hosts", "instance": "host1"}
-UFM = {"job": "lossless-ufm"}
+FABRIC = {"fabric": "roce-256"}
+LEAF = FABRIC | {"job": "lossless-switches", "switch": "leaf1", "tier": "leaf", "rail": "0"}
+SPINE = FABRIC | {"job": "lossless-switches", "switch": "spine1", "tier": "spine"}
+SUPER_SPINE = FABRIC | {"job": "lossless-switches", "switch": "super1", "tier": "super-spine"}
+NO_TIER = FABRIC | {"job": "lossless-switches", "switch": "switch1", "tier": "switch"}
+HOST = FABRIC | {"job": "lossless-hosts", "instance": "host1"}
+UFM = FABRIC | {"job": "lossless-ufm"}
 TIMES = range(5)
 NOW_S = TIMES[-1] * INTERVAL_S
 HOST_LABELS = {"device": ("mlx5_0", "eth0"), "port": ("1",)}
 UFM_LABELS = dict.fromkeys(("source", "node_guid", "port_guid", "port_num"), ("1",))
-FIRING = 'ALERTS{alertname="LosslessPauseStorm",alertstate="firing",severity="critical"} 1'
+FIRING = 'ALERTS{alertname="LosslessPauseStorm",alertstate="firing",fabric="roce-256",severity="critical"} 1'
 _PROGRAMS = ("node_exporter", "UFM Telemetry")
 
 
