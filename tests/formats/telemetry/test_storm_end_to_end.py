@@ -123,7 +123,7 @@ def alert(labels: Mapping[str, str], annotations: Mapping[str, str]) -> dict[str
 def test_a_storm_is_one_notification_with_what_to_run_next(tmp_path: Path, captured: Redis) -> None:
     folder = written(tmp_path / "telemetry", example(FABRIC))
     leaf = list(scrapes(captured, "leaf1"))
-    # The pauses reach the spine, whose own watchdog triggers on its port to leaf1, a little later.
+    # Pauses propagate to the spine: its own watchdog triggers on its port to leaf1, a little later.
     spine = [
         Scrape(scrape.text.replace('switch="leaf1"', 'switch="spine1"'), target("spine1")) for scrape in leaf
     ]
@@ -147,7 +147,7 @@ def test_a_storm_is_one_notification_with_what_to_run_next(tmp_path: Path, captu
     with running(tmp_path, tmp_path / "telemetry" / "alertmanager" / "alertmanager.yml") as manager:
         manager.post([alert(labels, named[labels["alertname"]]["annotations"]) for labels in (*fires, *also)])
         notification = manager.next()
-        # Groups wait alike: once one that came later is told of, all that came with the storm have had their time.
+        # All groups wait equally long: once one that came later is told of, all that came with the storm have had their time.
         manager.post([alert({"alertname": "Later", "severity": "info", "fabric": "another"}, {})])
         later = manager.next()
         states = manager.states()

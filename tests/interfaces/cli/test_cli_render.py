@@ -163,6 +163,20 @@ def test_also_makes_what_a_change_window_needs(wide: Cli) -> None:
     assert "WRED_PROFILE|AZURE_LOSSLESS|red_min_threshold" in outcome.err.splitlines()[-2]
 
 
+def test_telemetry_needs_no_base_and_says_that_receivers_are_empty(wide: Cli) -> None:
+    outcome = wide("render", str(EXAMPLE), "-o", "out", "--also", "telemetry")
+    assert outcome.code == 0
+    assert (
+        "telemetry/alertmanager/alertmanager.yml: its receivers tell nobody until you fill them in"
+        in outcome.err
+    )
+    refused = wide("render", str(EXAMPLE), "-o", "out", "--also", "telemetry", "--also", "patch")
+    assert (refused.code, refused.err.splitlines()[-1]) == (
+        2,
+        "Error: --also patch is made from the file that a switch runs; name it with --base",
+    )
+
+
 def test_also_without_a_base_is_refused_in_one_line(fabric: Cli) -> None:
     outcome = fabric("render", "fabric.yaml", "-o", "out", "--also", "patch")
     assert outcome.code == 2
