@@ -1,7 +1,7 @@
 """Plain data as YAML, for the files that Prometheus and Alertmanager read: few shapes, and many of the same.
 
 A general writer takes minutes for the rules of a large fabric. Texts are quoted as JSON quotes them, which YAML reads
-alike (YAML 1.2.2, 1.2), unless they are words that no reader takes for anything else.
+the same way (YAML 1.2.2, 1.2), unless they are words that no reader takes for anything else.
 """
 
 from __future__ import annotations

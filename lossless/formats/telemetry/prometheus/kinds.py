@@ -1,4 +1,4 @@
-"""Kinds of ports: what an intent wants of all ports that do the same job, so that it is written down once.
+"""Kinds of ports: what an intent wants of all ports that do the same job, stated once.
 
 A kind has a name, ``leaf-host-400G``: the tier of its switches, where its ports lead to, their rate. Ports of one name
 that are configured differently are told apart by a number behind it.

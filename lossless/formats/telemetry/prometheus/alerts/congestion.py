@@ -90,7 +90,7 @@ def _on_lossy(
 def _slow_receiver(context: AlertContext, bench: PortBench) -> Alert:
     """Fires where a host pauses its switch a tenth of the time, while the switch pauses others of the same priority.
 
-    Neither alone is a fault: a switch pauses in every incast, and a host whose pauses reach nobody harms itself only.
+    Neither alone is a fault: a switch pauses in every incast, and a host whose pauses go no further harms itself only.
     Where the switch counts no time in pause, the share is what the frames can have made at most, each the longest there
     is: on 400G that takes 1,190 frames/s. A host whose PCIe slot is slower than its ports is one by design, and fires
     it under load.

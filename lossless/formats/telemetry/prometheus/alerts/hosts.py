@@ -171,7 +171,7 @@ def _ack_timeouts(context: AlertContext) -> Alert:
             f"Queue pairs of {_WHO} time out again and again",
             "ACKs do not come in time, for longer than a peer that died would explain "
             f"({context.every.patience} s until a queue pair gives up). Each timeout stalls its connection.",
-            f"{_VERIFY}; look for a queue that stands still: show pfcwd stats, show queue watermark on the leaf.",
+            f"{_VERIFY}; look for a stalled queue: show pfcwd stats, show queue watermark on the leaf.",
         ),
     )
 
