@@ -147,7 +147,7 @@ def test_a_storm_is_one_notification_with_what_to_run_next(tmp_path: Path, captu
     with running(tmp_path, tmp_path / "telemetry" / "alertmanager" / "alertmanager.yml") as manager:
         manager.post([alert(labels, named[labels["alertname"]]["annotations"]) for labels in (*fires, *also)])
         notification = manager.next()
-        # All groups wait equally long: once one that came later is told of, all that came with the storm have had their time.
+        # All groups wait equally long: once a later one is told of, all that came with the storm have had their time.
         manager.post([alert({"alertname": "Later", "severity": "info", "fabric": "another"}, {})])
         later = manager.next()
         states = manager.states()
