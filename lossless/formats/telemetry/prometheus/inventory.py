@@ -1,6 +1,6 @@
 """What is intended, as values: devices, ports and their neighbors, kinds of ports, pools.
 
-Prometheus gets it as recorded series with constant values (:func:`recordings`), so that every other rule is written
+Prometheus gets it as recorded series with constant values (:mod:`.recordings`), so that every other rule is written
 once, for all fabrics, and takes what is particular from there.
 """
 
@@ -141,8 +141,12 @@ def inventory(fabric: Fabric) -> Inventory:
 
 
 def _switches(fabric: Fabric, places: Mapping[str, SwitchPlace]) -> Iterator[IntendedSwitch]:
+    """Yield the devices that are in service."""
+    gone = [cable.names for cable in fabric.failures.out_of_service] if fabric.failures else []
     units = grouped((switch.device, switch) for switch in fabric.switches)
     for device, switches in units.items():
+        if (device,) in gone:
+            continue
         hwsku = switches[0].hwsku_name
         yield IntendedSwitch(places[device], hwsku if isinstance(hwsku, str) else "")
 

@@ -12,6 +12,7 @@ from lossless.formats.telemetry.foreign_metrics import FOREIGN
 from lossless.formats.telemetry.metrics import BY_NAME
 from lossless.formats.telemetry.prometheus.files import fabric_files
 from lossless.formats.telemetry.prometheus.inventory import inventory
+from lossless.formats.telemetry.prometheus.scrape_config import EXPORTER_PORT
 from lossless.formats.telemetry.prometheus.times import times
 from tests.formats.telemetry.prometheus.rendered import metrics_in, read, rules, run, written
 from tests.formats.telemetry.subjects import example, rails, subnet, torus
@@ -126,6 +127,23 @@ def test_ports_have_their_neighbors_and_where_they_lead_to() -> None:
     back = ports[up.known["neighbor"], up.known["neighbor_port"]]
     assert back.known["leads_to"] == "down"
     assert (back.known["neighbor"], back.known["neighbor_port"]) == ("leaf1", "Ethernet128")
+
+
+def test_what_the_intent_has_out_of_service_is_not_missed(tmp_path: Path) -> None:
+    fabric = fabric_of(_LOSSY | {"failures": {"out_of_service": ["spine1"]}})
+    intended = inventory(fabric)
+    assert "spine1" not in {switch.place.name for switch in intended.switches}
+    down = {port.interface for port in intended.ports if port.switch == "leaf1" and not port.up}
+    assert down == {port.interface for port in intended.ports if port.known["neighbor"] == "spine1"} != set()
+    alerts = {rule["alert"]: rule["expr"] for rule in rules(written(tmp_path, fabric))}
+    assert 'out_of_service!="true"' in alerts["LosslessPortDown"]
+
+
+def test_targets_have_the_port_that_the_exporter_listens_on() -> None:
+    from lossless.interfaces.cli.exporter import command
+
+    (listen,) = (option.default for option in command.params if option.name == "listen")
+    assert listen == f":{EXPORTER_PORT}"
 
 
 def test_ports_of_a_fabric_without_tiers_lead_to_switches() -> None:

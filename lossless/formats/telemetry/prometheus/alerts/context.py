@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class AlertContext(NamedTuple):
-    """``marks_only_pfc``: senders react to nothing but pauses. ``polled`` are the counter groups meant to be polled."""
+    """``pfc_only``: senders react to nothing but pauses. ``polled`` are the counter groups meant to be polled."""
 
     intended: Inventory
     every: Times

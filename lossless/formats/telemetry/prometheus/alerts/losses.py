@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.formats.telemetry.metrics import named
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM, TRIGGERED
-from lossless.formats.telemetry.prometheus.bench import REPEATS, port_bench, rising, steady
+from lossless.formats.telemetry.prometheus.bench import REPEATS, line, port_bench, rising, steady
 from lossless.formats.telemetry.prometheus.promql import PORT, duration
 from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
 
@@ -136,9 +137,6 @@ def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
     identity = {"fabric": context.intended.fabric, "switch": pool.switch, **asic, "pool": pool.pool}
 
     def scenario(ratio: float, fires: dict[str, str] | None) -> Scenario:
-        from lossless.formats.telemetry.metrics import named
-        from lossless.formats.telemetry.prometheus.bench import line
-
         labels = identity | {"window": "periodic"}
         lines = (
             line(
