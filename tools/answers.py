@@ -51,6 +51,7 @@ PAGES = (
     "docs/guides/storm.md",
     "docs/guides/suppress.md",
     "docs/guides/sweep.md",
+    "docs/guides/telemetry.md",
     "docs/guides/topology.md",
     "docs/guides/trace.md",
     "docs/guides/verify.md",

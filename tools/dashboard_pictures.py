@@ -1,6 +1,6 @@
 """Pictures of the dashboards in the guide of telemetry: ``python tools/dashboard_pictures.py [--check]``.
 
-Each is drawn from the JSON that Grafana reads: what stands where, the title of each panel, its kind and its unit. Lines
+Each is drawn from the JSON that Grafana reads: the place, title, kind and unit of each panel. Lines
 and numbers in it are sketches, as a dashboard has no data until Grafana asks for them.
 """
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric, Switch
 
 NO_TIER = "switch"
-"""The tier of a switch that stands in none, as in a torus: its role in an intent."""
+"""What a switch without a tier has instead, as in a torus: its role in an intent."""
 
 
 class SwitchPlace(NamedTuple):

@@ -215,7 +215,7 @@ def _number(panel: Panel) -> Any:
 
     values = common.ReduceDataOptions().calcs(["lastNotNull"]).fields("").values(False)
     made = stat.Panel().graph_mode(BigValueGraphMode.NONE).color_mode(BigValueColorMode.VALUE)
-    return made.reduce_options(values).thresholds(_judged(panel))
+    return made.reduce_options(values).thresholds(_colored(panel))
 
 
 def _states(panel: Panel) -> Any:
@@ -223,7 +223,7 @@ def _states(panel: Panel) -> Any:
     from grafana_foundation_sdk.models.common import VisibilityMode
 
     made = statetimeline.Panel().show_value(VisibilityMode.NEVER).merge_values(True)
-    return made.thresholds(_judged(panel)).color_scheme(_by_thresholds())
+    return made.thresholds(_colored(panel)).color_scheme(_by_thresholds())
 
 
 def _table(panel: Panel) -> Any:  # noqa: ARG001
@@ -242,7 +242,7 @@ def _text(panel: Panel) -> Any:
 _KINDS = {"lines": _lines, "number": _number, "states": _states, "table": _table, "text": _text}
 
 
-def _judged(panel: Panel) -> Any:
+def _colored(panel: Panel) -> Any:
     if panel.good_from is not None:
         return _steps((panel.good_from, "green"), below="red")
     if panel.bad_from is not None:

@@ -218,7 +218,7 @@ def _rails(fabric: Fabric) -> Iterator[BoardRow]:
         (
             Panel(
                 "Rails: traffic",
-                "Bits that the leaves of each rail send. Collectives load all rails alike; one that falls "
+                "Bits that the leaves of each rail send. Collectives load all rails equally; one that falls "
                 "behind slows all.",
                 "bps",
                 (Query(sent, "rail {{rail}}"),),
@@ -256,7 +256,7 @@ def _hosts(fabric: Fabric) -> Iterator[BoardRow]:
             Panel(
                 "Hosts: CNPs",
                 "CNPs that all hosts send, that slow a flow down, and that change nothing. Sent and "
-                "handled should be alike: fewer handled than sent means that CNPs are lost. From "
+                "handled should be equal: fewer handled than sent means that CNPs are lost. From "
                 "node_exporter 1.11 on.",
                 "pps",
                 (Query(sent, "sent"), Query(handled, "handled"), Query(ignored, "ignored")),
@@ -294,7 +294,7 @@ def _scraping() -> BoardRow:
             ),
             Panel(
                 "Counter groups that are not polled",
-                "Groups of FLEX_COUNTER_TABLE that are disabled: their counters stand still or are "
+                "Groups of FLEX_COUNTER_TABLE that are disabled: their counters do not move or are "
                 "missing, which looks like no traffic.",
                 "short",
                 (

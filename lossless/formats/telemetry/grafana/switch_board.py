@@ -282,7 +282,7 @@ def _polling() -> BoardRow:
         (
             Panel(
                 "Counter polling",
-                "Whether each group of FLEX_COUNTER_TABLE is polled. What is not polled stands still or is missing.",
+                "Whether each group of FLEX_COUNTER_TABLE is polled. What is not polled does not move or is missing.",
                 "bool_yes_no",
                 (Query(sonic("polling_enabled", SWITCH), "{{switch}} {{group}}"),),
                 "states",
