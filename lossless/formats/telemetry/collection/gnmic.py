@@ -83,7 +83,7 @@ def _comment(devices: dict[str, Subscribed]) -> str:
     return "\n".join(
         [
             "Run: GNMIC_USERNAME=... GNMIC_PASSWORD=... gnmic --config gnmic.yml subscribe",
-            "Say how switches prove who they are: tls-ca, skip-verify or insecure.",
+            "Say how switches prove who they are: `tls-ca`, `skip-verify` or `insecure`.",
             "An alternative to lossless exporter: have Prometheus scrape one of both, in the job lossless-switches.",
             *(f"Left out on {_devices(names)}: {reason}" for reason, names in missing.items()),
         ]

@@ -1,7 +1,7 @@
 """Which field of a gNMI answer is which metric of ``lossless exporter``, as data for gnmic's processor.
 
 gnmic makes names of paths, in which the port is a part of the name. A processor in Starlark (templates/telemetry/
-sonic_names.star) gives them the names and labels of the catalogue, from a table that is written into it.
+sonic_names.star) gives them the names and labels of the catalog, from a table that is written into it.
 """
 
 from __future__ import annotations

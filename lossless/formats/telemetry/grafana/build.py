@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.telemetry.grafana.board import Board, BoardName, BoardVariable, Panel
 
-_MISSING = "dashboards are built with grafana-foundation-sdk: pip install 'lossless[telemetry]'"
+_MISSING = "dashboards are built with `grafana-foundation-sdk`: pip install 'lossless[telemetry]'"
 _COLUMNS, _IN_LINE, _NUMBERS_IN_LINE = 24, 3, 6
 """Columns of Grafana's grid, and how many panels share a line."""
 _LINES = {"number": 4, "lines": 8, "states": 8, "table": 8, "text": 8}
@@ -53,7 +53,7 @@ def require_sdk() -> None:
     """Refuse where the extra is missing.
 
     Raises:
-        RenderError: grafana-foundation-sdk is not installed.
+        RenderError: ``grafana-foundation-sdk`` is not installed.
     """
     if find_spec("grafana_foundation_sdk") is None:
         raise RenderError(_MISSING)
@@ -71,7 +71,7 @@ def dashboards(fabric: str, boards: Sequence[Board]) -> dict[str, str]:
     """Return the JSON of the dashboards of one fabric, by file name.
 
     Raises:
-        RenderError: grafana-foundation-sdk is not installed.
+        RenderError: ``grafana-foundation-sdk`` is not installed.
     """
     require_sdk()
     from grafana_foundation_sdk.cog.encoder import JSONEncoder

@@ -50,7 +50,7 @@ def dashboard_files(fabric: Fabric) -> dict[str, str]:
     """Return the files of a fabric, by their path below the folder of telemetry.
 
     Raises:
-        RenderError: grafana-foundation-sdk is not installed.
+        RenderError: ``grafana-foundation-sdk`` is not installed.
     """
     return _files(fabric.name, boards_of(fabric))
 
@@ -59,7 +59,7 @@ def subnet_dashboard_files(subnet: Subnet) -> dict[str, str]:
     """Return the files of an InfiniBand subnet, by their path below the folder of telemetry.
 
     Raises:
-        RenderError: grafana-foundation-sdk is not installed.
+        RenderError: ``grafana-foundation-sdk`` is not installed.
     """
     return _files(subnet.name, boards_of_subnet(subnet))
 
