@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from lossless.formats.telemetry.places import host_facing, switch_places, tiers
+from lossless.formats.telemetry.prometheus.files import fabric_files
 from tests.formats.telemetry.subjects import example, rails, torus
 
 
@@ -38,3 +41,10 @@ def test_ports_to_hosts_are_those_of_leaves() -> None:
     ((tier, names),) = host_facing(example("roce-256"))
     links = {link.a_port for link in example("roce-256").links if link.to_host}
     assert (tier, set(names)) == ("leaf", links)
+
+
+def test_targets_have_the_labels_by_which_dashboards_choose() -> None:
+    targets = json.loads(fabric_files(rails(1))["prometheus/targets/switches.json"])
+    labels = {target["labels"]["switch"]: target["labels"] for target in targets}
+    assert labels["leaf2"] == {"fabric": "rails", "switch": "leaf2", "tier": "leaf", "rail": "1"}
+    assert labels["spine1"] == {"fabric": "rails", "switch": "spine1", "tier": "spine"}
