@@ -33,7 +33,7 @@ def written(folder: Path, subject: Fabric | Subnet) -> Path:
 
 def read(text: str) -> Any:
     """Return what a YAML document says, read by somebody else's reader."""
-    return YAML(typ="safe", pure=True).load(text)
+    return YAML(typ="safe").load(text)
 
 
 def rules(folder: Path, name: str = "alerts.rules") -> list[dict[str, Any]]:
