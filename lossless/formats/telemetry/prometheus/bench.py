@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.metrics import named
 from lossless.formats.telemetry.prometheus.promql import INTENT, named_series
-from lossless.formats.telemetry.prometheus.rule_data import Scenario
+from lossless.formats.telemetry.prometheus.rule_data import AlertCase
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ class PortBench(NamedTuple):
         """Return a series of the port that the exporter serves."""
         return line(named(name).name, self.identity | labels, values)
 
-    def scenario(self, seconds: int, *lines: Line, fires: Mapping[str, str] | None = None) -> Scenario:
+    def scenario(self, seconds: int, *lines: Line, fires: Mapping[str, str] | None = None) -> AlertCase:
         """Return series beside those of the intent, and the labels of the alert besides those of the port."""
-        return Scenario((*self.intent, *lines), seconds, None if fires is None else {**self.labels, **fires})
+        return AlertCase((*self.intent, *lines), seconds, None if fires is None else {**self.labels, **fires})
 
 
 def port_bench(intended: Inventory, *leads_to: LeadsTo, priority: int | None = None) -> PortBench | None:

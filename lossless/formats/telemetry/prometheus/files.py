@@ -30,9 +30,9 @@ from lossless.formats.telemetry.yaml_text import yaml_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
-    from lossless.formats.telemetry.prometheus.scrape_config import Job
-    from lossless.formats.telemetry.prometheus.times import Times
+    from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
+    from lossless.formats.telemetry.prometheus.scrape_config import ScrapeJob
+    from lossless.formats.telemetry.prometheus.times import AlertTimes
     from lossless.model.fabric.infiniband.subnet import Subnet
     from lossless.model.fabric.model import Fabric
 
@@ -89,12 +89,12 @@ def _polled(fabric: Fabric) -> tuple[str, ...]:
 
 def _files(
     fabric: str,
-    every: Times,
+    every: AlertTimes,
     intent: Sequence[Group],
     rates: Sequence[Group],
     alerts: Sequence[Alert],
-    on_healthy: Sequence[Scenario],
-    jobs: Sequence[Job],
+    on_healthy: Sequence[AlertCase],
+    jobs: Sequence[ScrapeJob],
 ) -> dict[str, str]:
     """Return the files by path; a file of no rules is not written."""
     groups = {

@@ -19,7 +19,7 @@ from lossless.formats.telemetry.metrics import named
 from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB, SWITCHES_JOB
 from lossless.formats.telemetry.prometheus.bench import PortBench, line, rising, steady
 from lossless.formats.telemetry.prometheus.promql import INTENT
-from lossless.formats.telemetry.prometheus.rule_data import Scenario
+from lossless.formats.telemetry.prometheus.rule_data import AlertCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 _LONG_AGO = steady(17)
 
 
-def healthy(context: AlertContext) -> Scenario:
+def healthy(context: AlertContext) -> AlertCase:
     """Return the series of a port of each kind, of its switch, and of a host."""
     lines = dict.fromkeys((*_ports(context), *_switches(context), *_host(context)))
-    return Scenario(tuple(lines), 2 * context.every.peaks)
+    return AlertCase(tuple(lines), 2 * context.every.peaks)
 
 
 def _ports(context: AlertContext) -> Iterator[Line]:

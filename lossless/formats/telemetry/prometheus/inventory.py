@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.tier import Tier
 
 
-class Neighbor(NamedTuple):
+class IntendedNeighbor(NamedTuple):
     """What is at the other end of a port; ``port`` is empty where nobody says which of its ports."""
 
     name: str
@@ -54,7 +54,7 @@ class IntendedPort(NamedTuple):
     place: SwitchPlace
     leads_to: LeadsTo
     pfc: Pfc
-    neighbor: Neighbor | None
+    neighbor: IntendedNeighbor | None
     up: bool
 
     @property
@@ -168,7 +168,7 @@ def _ports(view: View, places: Mapping[str, SwitchPlace]) -> Iterator[tuple[Inte
 
 
 def _port(
-    switch: Switch, port: Port, kind: Kind, place: SwitchPlace, neighbor: Neighbor | None
+    switch: Switch, port: Port, kind: Kind, place: SwitchPlace, neighbor: IntendedNeighbor | None
 ) -> IntendedPort:
     up = neighbor is None or neighbor.in_service
     return IntendedPort(
@@ -176,22 +176,26 @@ def _port(
     )
 
 
-def _neighbors(view: View) -> dict[tuple[str, str], Neighbor]:
+def _neighbors(view: View) -> dict[tuple[str, str], IntendedNeighbor]:
     """Return what is connected to each port of a switch."""
-    fabric, found = view.fabric, {}
+    fabric, neighbors = view.fabric, {}
     failures = fabric.failures
     tiers = {switch.name: known_tier(switch.tier) for switch in fabric.switches}
     for link in fabric.links:
         up = failures is None or failures.works(link.a, link.b)
-        found[link.a, link.a_port] = Neighbor(link.b, link.b_port, link.to_host, tiers.get(link.b), up)
+        neighbors[link.a, link.a_port] = IntendedNeighbor(
+            link.b, link.b_port, link.to_host, tiers.get(link.b), up
+        )
         if not link.to_host:
-            found[link.b, link.b_port] = Neighbor(link.a, link.a_port, False, tiers.get(link.a), up)
+            neighbors[link.b, link.b_port] = IntendedNeighbor(
+                link.a, link.a_port, False, tiers.get(link.a), up
+            )
     for beyond in fabric.beyond:
-        found[beyond.switch, beyond.port] = Neighbor(beyond.far, "", beyond.to_host, beyond.tier)
-    return found
+        neighbors[beyond.switch, beyond.port] = IntendedNeighbor(beyond.far, "", beyond.to_host, beyond.tier)
+    return neighbors
 
 
-def _leads_to(switch: Switch, port: Port, neighbor: Neighbor | None) -> LeadsTo:
+def _leads_to(switch: Switch, port: Port, neighbor: IntendedNeighbor | None) -> LeadsTo:
     if neighbor is None:
         return "host" if port.leads_to == "host" else "switch"
     own = known_tier(switch.tier)

@@ -18,7 +18,7 @@ KNOWN = "kind, tier, rail, leads_to, neighbor, neighbor_port"
 """What the intent knows of a port beside its identity."""
 
 
-class Series(NamedTuple):
+class FabricSeries(NamedTuple):
     """Series of one fabric by their names; every one is chosen by the label ``fabric`` of its target."""
 
     fabric: str

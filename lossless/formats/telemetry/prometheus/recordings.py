@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.prometheus.promql import INTENT, PORT, Series, any_of, duration
-from lossless.formats.telemetry.prometheus.rule_data import Group, Recording
+from lossless.formats.telemetry.prometheus.promql import INTENT, PORT, FabricSeries, any_of, duration
+from lossless.formats.telemetry.prometheus.rule_data import Group, RecordingRule
 from lossless.ground.basics.grouping import grouped
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.telemetry.prometheus.inventory import Inventory
     from lossless.formats.telemetry.prometheus.kinds import LosslessPriority
-    from lossless.formats.telemetry.prometheus.times import Times
+    from lossless.formats.telemetry.prometheus.times import AlertTimes
 
 _INTENT_INTERVAL_S = 60
 """Prometheus looks back five minutes for a value; these never change."""
@@ -46,7 +46,7 @@ def _state(up: bool) -> dict[str, str]:
     return {} if up else {"out_of_service": "true"}
 
 
-def _of_fabric(intended: Inventory) -> Iterator[Recording]:
+def _of_fabric(intended: Inventory) -> Iterator[RecordingRule]:
     fabric = {"fabric": intended.fabric}
     for place, hwsku in intended.switches:
         known = {"switch": place.name, "tier": place.tier, "rail": place.rail, "hwsku": hwsku}
@@ -62,7 +62,7 @@ def _of_fabric(intended: Inventory) -> Iterator[Recording]:
             yield from _of_kind(fabric | {"kind": name}, lossless)
 
 
-def _of_kind(kind: dict[str, str], lossless: LosslessPriority) -> Iterator[Recording]:
+def _of_kind(kind: dict[str, str], lossless: LosslessPriority) -> Iterator[RecordingRule]:
     """Yield what a kind of ports has for one lossless priority."""
     queue, group = {"queue": str(lossless.queue)}, {"pg": str(lossless.group)}
     yield _value("priority:info", 1, kind | {"priority": str(lossless.priority)})
@@ -76,13 +76,13 @@ def _of_kind(kind: dict[str, str], lossless: LosslessPriority) -> Iterator[Recor
         yield _value("watchdog:seconds", lossless.detection_s, kind | {"queue": str(lossless.priority)})
 
 
-def _value(name: str, value: float, labels: dict[str, str]) -> Recording:
-    return Recording(f"{INTENT}{name}", f"vector({value:.12g})", labels)
+def _value(name: str, value: float, labels: dict[str, str]) -> RecordingRule:
+    return RecordingRule(f"{INTENT}{name}", f"vector({value:.12g})", labels)
 
 
-def rate_group(intended: Inventory, every: Times) -> Group:
+def rate_group(intended: Inventory, every: AlertTimes) -> Group:
     """Return the rates and shares of a fabric, each port with what the intent knows of it, then sums over ports."""
-    of = Series(intended.fabric)
+    of = FabricSeries(intended.fabric)
     return Group(
         f"lossless-rates-{intended.fabric}",
         every.scrape,
@@ -90,27 +90,27 @@ def rate_group(intended: Inventory, every: Times) -> Group:
     )
 
 
-def _of_pauses(of: Series, window: str) -> Iterator[Recording]:
+def _of_pauses(of: FabricSeries, window: str) -> Iterator[RecordingRule]:
     for direction in ("received", "sent"):
         frames = f"rate({of.sonic(f'pfc_{direction}_frames_total')}[{window}])"
-        yield Recording(f"lossless:pfc_{direction}_frames:rate", of.with_port(frames))
+        yield RecordingRule(f"lossless:pfc_{direction}_frames:rate", of.with_port(frames))
     pauses = f"rate({of.sonic('pfc_received_pause_seconds_total')}[{window}])"
-    yield Recording("lossless:pfc_received_pause:ratio", of.with_port(pauses))
-    yield Recording("lossless:pfc_received_pause:ratio_at_most", of.with_port(_at_most(of, window)))
+    yield RecordingRule("lossless:pfc_received_pause:ratio", of.with_port(pauses))
+    yield RecordingRule("lossless:pfc_received_pause:ratio_at_most", of.with_port(_at_most(of, window)))
 
 
-def _of_losses(of: Series, intended: Inventory, window: str) -> Iterator[Recording]:
+def _of_losses(of: FabricSeries, intended: Inventory, window: str) -> Iterator[RecordingRule]:
     """Yield what lossless queues and groups sent, marked and dropped, and their levels."""
     queues, groups = f'queue=~"{any_of(intended.queues)}"', f'pg=~"{any_of(intended.groups)}"'
     for name in ("sent_packets", "ecn_marked_packets", "dropped_packets"):
         counted = f"rate({of.sonic(f'queue_{name}_total', queues)}[{window}])"
-        yield Recording(f"lossless:queue_{name}:rate", of.with_port(counted))
+        yield RecordingRule(f"lossless:queue_{name}:rate", of.with_port(counted))
     dropped = f"rate({of.sonic('priority_group_dropped_packets_total', groups)}[{window}])"
-    yield Recording("lossless:priority_group_dropped_packets:rate", of.with_port(dropped))
+    yield RecordingRule("lossless:priority_group_dropped_packets:rate", of.with_port(dropped))
     yield from _levels(of)
 
 
-def _at_most(of: Series, window: str) -> str:
+def _at_most(of: FabricSeries, window: str) -> str:
     """Return the share of time that a port was paused at most, were each frame it received the longest pause."""
     frames = f"rate({of.sonic('pfc_received_frames_total')}[{window}])"
     longest = (
@@ -119,21 +119,21 @@ def _at_most(of: Series, window: str) -> str:
     return f"clamp_max({frames} * {longest}, 1)"
 
 
-def _levels(of: Series) -> Iterator[Recording]:
+def _levels(of: FabricSeries) -> Iterator[RecordingRule]:
     """Yield watermarks of the last period as parts of what the intent gives."""
     periodic = 'window="periodic"'
     headroom = of.with_port(of.sonic("priority_group_headroom_watermark_bytes", periodic))
-    yield Recording(
+    yield RecordingRule(
         "lossless:priority_group_headroom:ratio",
         f"({headroom})\n/ on (fabric, kind, pg) group_left () {of.intended('headroom:bytes')}",
     )
     peak = of.with_port(of.sonic("queue_watermark_bytes", periodic))
-    yield Recording(
+    yield RecordingRule(
         "lossless:queue_peak_to_kmax:ratio",
         f"({peak})\n/ on (fabric, kind, queue) group_left () {of.intended('kmax:bytes')}",
     )
     pool = of.sonic("buffer_pool_headroom_watermark_bytes", periodic)
-    yield Recording(
+    yield RecordingRule(
         "lossless:headroom_pool:ratio",
         f"{pool}\n/ on (fabric, switch, namespace, pool) group_left () {of.intended('headroom_pool:bytes')}",
     )
@@ -148,10 +148,10 @@ _SUMMED = {
 }
 
 
-def _sums(of: Series) -> Iterable[Recording]:
+def _sums(of: FabricSeries) -> Iterable[RecordingRule]:
     """Yield sums over the fabric by tier, rail and where ports lead to."""
     return (
-        Recording(
+        RecordingRule(
             f"lossless_fabric:{name}",
             f"sum by (fabric, tier, rail, leads_to, {label}) ({of(f'lossless:{name}')})",
         )

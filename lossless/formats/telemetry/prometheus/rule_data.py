@@ -19,7 +19,7 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 """``critical``: jobs stop or lose data now; ``warning``: they may; ``info``: worth knowing when something is wrong."""
 
 
-class Recording(NamedTuple):
+class RecordingRule(NamedTuple):
     """A recorded series. ``labels`` are set on what ``expr`` returns."""
 
     record: str
@@ -32,7 +32,7 @@ class Recording(NamedTuple):
         return {"record": self.record, "expr": self.expr, **labels}
 
 
-class Scenario(NamedTuple):
+class AlertCase(NamedTuple):
     """Series as they are scraped, as promtool writes their values, and how long they are looked at.
 
     ``labels`` are those of the alert that fires, besides its name and severity; None: it does not fire.
@@ -56,8 +56,8 @@ class Alert(NamedTuple):
     summary: str
     description: str
     runbook: str
-    fires: Scenario
-    quiet: Scenario
+    fires: AlertCase
+    quiet: AlertCase
     labels: Mapping[str, str] = {}
     follows: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
@@ -82,7 +82,7 @@ class Group(NamedTuple):
 
     name: str
     interval_s: int
-    rules: tuple[Recording | Alert, ...]
+    rules: tuple[RecordingRule | Alert, ...]
 
     def data(self) -> dict[str, Yaml]:
         """Return it as a rule file has it."""

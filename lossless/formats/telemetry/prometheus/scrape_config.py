@@ -27,7 +27,7 @@ UFM_PORT = 9001
 """That of UFM Telemetry's Prometheus endpoint (docs.nvidia.com, UFM Telemetry, Prometheus Endpoint Support)."""
 
 
-class Job(NamedTuple):
+class ScrapeJob(NamedTuple):
     """A job and its targets: the address and the labels of each. ``file`` is where they lie."""
 
     name: str
@@ -48,7 +48,7 @@ class Job(NamedTuple):
         return {"job_name": self.name, **honored, "file_sd_configs": [{"files": [self.file]}]}
 
 
-def scrape_config(jobs: Sequence[Job], scrape_s: int, rule_files: Sequence[str]) -> dict[str, Yaml]:
+def scrape_config(jobs: Sequence[ScrapeJob], scrape_s: int, rule_files: Sequence[str]) -> dict[str, Yaml]:
     """Return a whole configuration."""
     interval = f"{scrape_s}s"
     return {
@@ -61,24 +61,26 @@ def scrape_config(jobs: Sequence[Job], scrape_s: int, rule_files: Sequence[str])
 
 def jobs_of(
     fabric: str, *, switches: Sequence[SwitchPlace] = (), hosts: Sequence[str] = (), ufm: Sequence[str] = ()
-) -> tuple[Job, ...]:
+) -> tuple[ScrapeJob, ...]:
     """Return the jobs that have targets: the exporters, node_exporter on hosts, and the hosts that UFM runs on.
 
     Of a switch the name counts that it gives itself (``honor_labels``).
     """
     made = (
-        Job(
+        ScrapeJob(
             SWITCHES_JOB,
             "targets/switches.json",
             tuple((f"{place.name}:{EXPORTER_PORT}", _labels(fabric, place)) for place in switches),
             honor_labels=True,
         ),
-        Job(
+        ScrapeJob(
             HOSTS_JOB,
             "targets/hosts.json",
             tuple((f"{name}:{NODE_EXPORTER_PORT}", {"fabric": fabric, "instance": name}) for name in hosts),
         ),
-        Job(UFM_JOB, "targets/ufm.json", tuple((f"{name}:{UFM_PORT}", {"fabric": fabric}) for name in ufm)),
+        ScrapeJob(
+            UFM_JOB, "targets/ufm.json", tuple((f"{name}:{UFM_PORT}", {"fabric": fabric}) for name in ufm)
+        ),
     )
     return tuple(job for job in made if job.targets)
 

@@ -13,7 +13,7 @@ from lossless.formats.telemetry.prometheus.promql import named_series
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+    from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
     from lossless.formats.telemetry.yaml_text import Yaml
 
 
@@ -24,7 +24,7 @@ _SAMPLES_PER_EVALUATION = 6
 
 def tests_data(
     alerts: Sequence[Alert],
-    healthy: Sequence[Scenario],
+    healthy: Sequence[AlertCase],
     rule_files: Sequence[str],
     groups: Sequence[str],
     sample_s: int,
@@ -54,7 +54,7 @@ def _of_alert(alert: Alert, sample_s: int) -> Iterator[Yaml]:
 
 
 def _test(
-    name: str, scenario: Scenario, asked: Mapping[str, str], samples: Sequence[Yaml], sample_s: int
+    name: str, scenario: AlertCase, asked: Mapping[str, str], samples: Sequence[Yaml], sample_s: int
 ) -> Yaml:
     # Up to one evaluation late to begin with, and one to end.
     evaluations = -(-scenario.seconds // (_SAMPLES_PER_EVALUATION * sample_s)) + 1

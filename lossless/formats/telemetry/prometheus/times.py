@@ -31,7 +31,7 @@ _SETTLES_S = 300
 that whoever did it does not know."""
 
 
-class Times(NamedTuple):
+class AlertTimes(NamedTuple):
     """Times in seconds.
 
     ``scrape``: between scrapes. ``rate``: what rates look back over. ``event``: how long a counter that moved once is
@@ -70,13 +70,13 @@ class Times(NamedTuple):
         return 5 * WATERMARK_S
 
 
-def times(fabric: Fabric) -> Times:
+def times(fabric: Fabric) -> AlertTimes:
     """Return the times of a fabric."""
     telemetry = fabric.telemetry
     interval_ms = telemetry.interval_ms if telemetry is not None else None
     scrape = math.ceil(interval_ms / 1000) if interval_ms else DEFAULT_SCRAPE_S
     rate = _SCRAPES_PER_WINDOW * max(scrape, SLOW_POLL_S)
-    return Times(
+    return AlertTimes(
         scrape=scrape,
         rate=rate,
         event=max(_SETTLES_S, rate),
@@ -86,10 +86,10 @@ def times(fabric: Fabric) -> Times:
     )
 
 
-def subnet_times() -> Times:
+def subnet_times() -> AlertTimes:
     """Return the times of an InfiniBand subnet: nothing in its intent says how often it is looked at."""
     rate = _SCRAPES_PER_WINDOW * SUBNET_SCRAPE_S
-    return Times(SUBNET_SCRAPE_S, rate, max(_SETTLES_S, rate), 0, _SETTLES_S, 0)
+    return AlertTimes(SUBNET_SCRAPE_S, rate, max(_SETTLES_S, rate), 0, _SETTLES_S, 0)
 
 
 SUBNET_SCRAPE_S = 30

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM
 from lossless.formats.telemetry.prometheus.bench import line, port_bench, rising, steady
 from lossless.formats.telemetry.prometheus.promql import INTENT, PORT, duration
-from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _no_marks(context: AlertContext, bench: PortBench, kmax_bytes: int) -> Alert
     )
 
 
-def _peaks(context: AlertContext, bench: PortBench, kmax_bytes: int, *, marked: int) -> Scenario:
+def _peaks(context: AlertContext, bench: PortBench, kmax_bytes: int, *, marked: int) -> AlertCase:
     """Return a queue above Kmax that marks some packets or none, on a switch that has marked on another queue."""
     queue = str(bench.lossless.queue)
     labels = {"queue": queue, "window": "periodic"}

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.telemetry.prometheus.promql import Series
+from lossless.formats.telemetry.prometheus.promql import FabricSeries
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.formats.telemetry.prometheus.host_facts import HostFacts
     from lossless.formats.telemetry.prometheus.inventory import Inventory
-    from lossless.formats.telemetry.prometheus.times import Times
+    from lossless.formats.telemetry.prometheus.times import AlertTimes
 
 
 class AlertContext(NamedTuple):
     """``pfc_only``: senders react to nothing but pauses. ``polled`` are the counter groups meant to be polled."""
 
     intended: Inventory
-    every: Times
+    every: AlertTimes
     hosts: HostFacts
     pfc_only: bool
     polled: tuple[str, ...]
 
     @property
-    def of(self) -> Series:
+    def of(self) -> FabricSeries:
         """The series of the fabric."""
-        return Series(self.intended.fabric)
+        return FabricSeries(self.intended.fabric)

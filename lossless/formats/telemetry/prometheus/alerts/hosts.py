@@ -25,7 +25,7 @@ from lossless.formats.telemetry.prometheus.alerts.storms import STORM
 from lossless.formats.telemetry.prometheus.alerts.watching import HOSTS_JOB
 from lossless.formats.telemetry.prometheus.bench import REPEATS, line, rising, steady
 from lossless.formats.telemetry.prometheus.promql import any_of, duration, matching
-from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
 from lossless.model.fabric.qos import PRIORITIES
 
 if TYPE_CHECKING:
@@ -101,8 +101,8 @@ def _grows(
         summary=summary,
         description=description,
         runbook=runbook,
-        fires=Scenario((line(metric, labels, rising(5)),), seconds, labels),
-        quiet=Scenario((line(metric, labels, stopped),), seconds),
+        fires=AlertCase((line(metric, labels, rising(5)),), seconds, labels),
+        quiet=AlertCase((line(metric, labels, stopped),), seconds),
         follows=_EXPLAINED,
     )
 
@@ -120,8 +120,8 @@ def _counters_missing(context: AlertContext) -> Alert:
         description="Alerts on retransmission, timeouts and CNPs cannot fire for {{ $labels.instance }}: node_exporter "
         f"has these counters since {HW_COUNTERS_SINCE}, and needs its collector infiniband.",
         runbook="node_exporter --version; ls /sys/class/infiniband/*/ports/1/hw_counters on the host.",
-        fires=Scenario((line("up", up, steady(1)),), context.every.settles + 2 * context.every.sample, up),
-        quiet=Scenario(
+        fires=AlertCase((line("up", up, steady(1)),), context.every.settles + 2 * context.every.sample, up),
+        quiet=AlertCase(
             (line("up", up, steady(1)), line(metric, _port(context), steady(0))),
             context.every.settles + 2 * context.every.sample,
         ),
@@ -223,8 +223,8 @@ def _on_other_priority(context: AlertContext) -> Alert:
     rdma = line(f"node_{ethtool_metric(RDMA_SENT)}", labels, rising(5000 * context.every.sample))
     seconds = 2 * context.every.event + context.every.sample
 
-    def scenario(step: int, fires: Labels | None) -> Scenario:
-        return Scenario((rdma, *(line(name, labels, rising(step)) for name in lossless)), seconds, fires)
+    def scenario(step: int, fires: Labels | None) -> AlertCase:
+        return AlertCase((rdma, *(line(name, labels, rising(step)) for name in lossless)), seconds, fires)
 
     return Alert(
         name="LosslessHostRdmaOffLosslessPriority",
@@ -265,8 +265,8 @@ def _pauses(context: AlertContext, driver: str) -> Iterator[Alert]:
             summary=f"{_WHO} is paused on priority {priority}, which is not lossless",
             description="Its switch sends pauses of a priority that the intent makes lossy.",
             runbook="show pfc counters on its leaf; lossless verify INTENT CAPTURES (CTR002).",
-            fires=Scenario((series,), seconds, _interface(context) | labels),
-            quiet=Scenario((line(metric, _interface(context), steady(40)),), seconds),
+            fires=AlertCase((series,), seconds, _interface(context) | labels),
+            quiet=AlertCase((line(metric, _interface(context), steady(40)),), seconds),
             labels=labels,
         )
 
@@ -290,9 +290,9 @@ def _discards(context: AlertContext, driver: str) -> Iterator[Alert]:
             "is off there, or its receive buffer is too small for the cable, or it ended a storm of its own.",
             runbook="mlnx_qos -i {{ $labels.device }} on {{ $labels.instance }} (PFC, buffers); ethtool -S; "
             "lossless verify INTENT CAPTURES (HCT005).",
-            fires=Scenario(
+            fires=AlertCase(
                 (line(metric, _interface(context), rising(5)),), seconds, _interface(context) | labels
             ),
-            quiet=Scenario((line(metric, _interface(context), steady(40)),), seconds),
+            quiet=AlertCase((line(metric, _interface(context), steady(40)),), seconds),
             labels=labels,
         )

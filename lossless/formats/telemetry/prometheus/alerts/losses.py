@@ -8,7 +8,7 @@ from lossless.formats.telemetry.metrics import named
 from lossless.formats.telemetry.prometheus.alerts.storms import STORM, TRIGGERED
 from lossless.formats.telemetry.prometheus.bench import REPEATS, line, port_bench, rising, steady
 from lossless.formats.telemetry.prometheus.promql import PORT, duration
-from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,11 +96,11 @@ def _dropped(context: AlertContext, metric: str, number: str, info: str) -> str:
     )
 
 
-def _drops(context: AlertContext, bench: PortBench, drops: Line, fires: dict[str, str]) -> Scenario:
+def _drops(context: AlertContext, bench: PortBench, drops: Line, fires: dict[str, str]) -> AlertCase:
     return bench.scenario(context.every.event, drops, bench.sonic("interface_up", steady(1)), fires=fires)
 
 
-def _flap(context: AlertContext, bench: PortBench, drops: Line) -> Scenario:
+def _flap(context: AlertContext, bench: PortBench, drops: Line) -> AlertCase:
     """Return the same drops on a port that went down meanwhile."""
     up = bench.sonic("interface_up", f"1+0x{context.every.event // context.every.sample - 2} 0 1+0{REPEATS}")
     return bench.scenario(context.every.event, drops, up)
@@ -136,7 +136,7 @@ def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
     asic = {"namespace": pool.namespace} if pool.namespace else {}
     identity = {"fabric": context.intended.fabric, "switch": pool.switch, **asic, "pool": pool.pool}
 
-    def scenario(ratio: float, fires: dict[str, str] | None) -> Scenario:
+    def scenario(ratio: float, fires: dict[str, str] | None) -> AlertCase:
         labels = identity | {"window": "periodic"}
         lines = (
             line(
@@ -146,7 +146,7 @@ def _pool(context: AlertContext, pool: HeadroomPool) -> Alert:
             ),
             line("lossless:intended_headroom_pool:bytes", identity, steady(pool.headroom_bytes)),
         )
-        return Scenario(lines, context.every.rate, fires)
+        return AlertCase(lines, context.every.rate, fires)
 
     return Alert(
         name="LosslessHeadroomPoolNearlyFull",

@@ -57,8 +57,8 @@ def _storm(context: AlertContext, bench: PortBench) -> Alert:
         expr=f"{of.with_port(f'({stormed})')}\nor\n({stormed}) unless on ({PORT}) {info}",
         for_s=0,
         summary=f"Pause storm on queue {{{{ $labels.queue }}}} of {_AT}",
-        description=f"{_AT} (to {_TO}) is paused without an end, and the watchdog acts on it: with drop, what is sent "
-        "there is lost; with forward, it is no longer lossless. Where the port leads to a host, that is the source.",
+        description=f"{_AT} (to {_TO}) is paused without an end, and the watchdog has triggered: with drop, what is "
+        "sent there is lost; with forward, it is no longer lossless. Where it leads to a host, that is the source.",
         runbook="On the switch: show pfcwd stats; show pfc counters. Gather captures of all switches and run lossless "
         "verify INTENT CAPTURES: it follows the pauses to the device that began them (STM003). Then restart the NIC of "
         "that host, or shut its port: config interface shutdown {{ $labels.interface }}.",

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.foreign_metrics import FOREIGN
 from lossless.formats.telemetry.prometheus.bench import line, rising, steady
-from lossless.formats.telemetry.prometheus.promql import Series, duration
-from lossless.formats.telemetry.prometheus.rule_data import Alert, Group, Recording, Scenario
+from lossless.formats.telemetry.prometheus.promql import FabricSeries, duration
+from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase, Group, RecordingRule
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.telemetry.prometheus.bench import Labels
-    from lossless.formats.telemetry.prometheus.times import Times
+    from lossless.formats.telemetry.prometheus.times import AlertTimes
 
 _SYMBOL_ERRORS_PER_HOUR = 10
 """Ours, for a port of a host: a link within its specification (10^-15, InfiniBand vol. 2, 9.6) that runs at 400 Gb/s
@@ -60,24 +60,24 @@ def port_counters(manager: str, host: str, fabric: str) -> tuple[PortCounters, .
     return (node, ufm) if manager == "ufm" else (node,)
 
 
-def subnet_recordings(fabric: str, every: Times, counters: tuple[PortCounters, ...]) -> Group:
+def subnet_recordings(fabric: str, every: AlertTimes, counters: tuple[PortCounters, ...]) -> Group:
     """Return how fast ports wait for credits, in ticks per second: information, since a loaded port waits."""
-    of, window = Series(fabric), duration(every.rate)
+    of, window = FabricSeries(fabric), duration(every.rate)
     rules = (
-        Recording("lossless:infiniband_port_wait_ticks:rate", f"rate({of(item.waits)}[{window}])")
+        RecordingRule("lossless:infiniband_port_wait_ticks:rate", f"rate({of(item.waits)}[{window}])")
         for item in counters
     )
     return Group(f"lossless-rates-{fabric}", every.scrape, tuple(rules))
 
 
-def subnet_alerts(fabric: str, every: Times, counters: tuple[PortCounters, ...]) -> Iterator[Alert]:
+def subnet_alerts(fabric: str, every: AlertTimes, counters: tuple[PortCounters, ...]) -> Iterator[Alert]:
     """Yield the alerts on ports of a subnet."""
     for item in counters:
         yield _flaps(fabric, every, item)
         yield _symbol_errors(fabric, every, item)
 
 
-def _flaps(fabric: str, every: Times, item: PortCounters) -> Alert:
+def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
     """Fires where a link went down three times in an hour.
 
     Once is a host that restarts, and twice one that restarts again: the counter counts those too.
@@ -87,23 +87,23 @@ def _flaps(fabric: str, every: Times, item: PortCounters) -> Alert:
     return Alert(
         name="LosslessIbLinkFlaps",
         severity="warning",
-        expr=f"increase({Series(fabric)(item.downed)}[{window}]) >= 3",
+        expr=f"increase({FabricSeries(fabric)(item.downed)}[{window}]) >= 3",
         for_s=0,
         summary=f'The link of {item.who} went down {{{{ $value | printf "%.0f" }}}} times in an hour',
         description="Each time the subnet manager routes around it, and traffic that crosses it waits or is lost.",
         runbook="iblinkinfo; ibqueryerrors; the log of the subnet manager. lossless verify INTENT CAPTURES (IBC003).",
-        fires=Scenario((line(item.downed, item.labels, rising(step)),), _HOUR_S, item.labels),
-        quiet=Scenario((line(item.downed, item.labels, steady(9)),), _HOUR_S),
+        fires=AlertCase((line(item.downed, item.labels, rising(step)),), _HOUR_S, item.labels),
+        quiet=AlertCase((line(item.downed, item.labels, steady(9)),), _HOUR_S),
         labels={"program": item.program},
     )
 
 
-def _symbol_errors(fabric: str, every: Times, item: PortCounters) -> Alert:
+def _symbol_errors(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
     """Fires where a port counts symbol errors and its link recovers from errors in the same hour.
 
     Either alone is not reported: errors are counted while a cable is plugged, and a link when its peer restarts.
     """
-    of, window = Series(fabric), duration(_HOUR_S)
+    of, window = FabricSeries(fabric), duration(_HOUR_S)
     errors = f"increase({of(item.symbol_errors)}[{window}]) > {_SYMBOL_ERRORS_PER_HOUR}"
     recovers = f"increase({of(item.recoveries)}[{window}]) > 0"
     names = ", ".join(item.labels)
@@ -122,7 +122,7 @@ def _symbol_errors(fabric: str, every: Times, item: PortCounters) -> Alert:
         description="A packet with an error is dropped, and its sender finds out by a timeout; while a link recovers "
         "it sends nothing.",
         runbook="ibqueryerrors; clean or replace the cable at both ends. lossless verify INTENT CAPTURES (IBC003).",
-        fires=Scenario(lines, _HOUR_S, item.labels),
-        quiet=Scenario((lines[0], still), _HOUR_S),
+        fires=AlertCase(lines, _HOUR_S, item.labels),
+        quiet=AlertCase((lines[0], still), _HOUR_S),
         labels={"program": item.program},
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.telemetry.metrics import named
 from lossless.formats.telemetry.prometheus.bench import line, steady
 from lossless.formats.telemetry.prometheus.promql import INTENT, KNOWN, PORT, any_of, matching
-from lossless.formats.telemetry.prometheus.rule_data import Alert, Scenario
+from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,8 +56,8 @@ def _intent_missing(context: AlertContext) -> Alert:
         summary="The intent of {{ $labels.fabric }} is not loaded: no alert on it can fire",
         description="Prometheus has no recorded values of the intent. Every other alert compares with them.",
         runbook="promtool check config prometheus.yml; rule_files must name intent.rules of the last render.",
-        fires=Scenario((("up", steady(1)),), _seconds(context), fabric),
-        quiet=Scenario((line(f"{INTENT}{info}", fabric, steady(1)),), _seconds(context)),
+        fires=AlertCase((("up", steady(1)),), _seconds(context), fabric),
+        quiet=AlertCase((line(f"{INTENT}{info}", fabric, steady(1)),), _seconds(context)),
     )
 
 
@@ -90,8 +90,8 @@ def _not_a_target(context: AlertContext, switch: Labels, known: Labels, info: Li
         + SWITCHES_JOB
         + " is it.",
         runbook=_CHECK_PROMETHEUS + _SCRAPE_JOBS,
-        fires=Scenario((info,), _seconds(context), switch | known),
-        quiet=Scenario((info, _up(SWITCHES_JOB, switch, 0)), _seconds(context)),
+        fires=AlertCase((info,), _seconds(context), switch | known),
+        quiet=AlertCase((info, _up(SWITCHES_JOB, switch, 0)), _seconds(context)),
     )
 
 
@@ -106,8 +106,8 @@ def _scrape_failed(context: AlertContext, switch: Labels) -> Alert:
         summary="{{ $labels.switch }} cannot be scraped",
         description="Nothing is known of {{ $labels.switch }}: neither pauses nor drops there raise an alert.",
         runbook="curl -s http://{{ $labels.switch }}:PORT/metrics; on the switch: systemctl status lossless-exporter.",
-        fires=Scenario((_up(SWITCHES_JOB, switch, 0),), _seconds(context), job | switch),
-        quiet=Scenario((_up(SWITCHES_JOB, switch, 1),), _seconds(context)),
+        fires=AlertCase((_up(SWITCHES_JOB, switch, 0),), _seconds(context), job | switch),
+        quiet=AlertCase((_up(SWITCHES_JOB, switch, 1),), _seconds(context)),
         follows=((TARGET_MISSING, ("fabric", "switch")),),
     )
 
@@ -123,8 +123,8 @@ def _database_down(context: AlertContext, switch: Labels) -> Alert:
         summary="{{ $labels.database }} of {{ $labels.switch }} does not answer, or is empty",
         description="Whatever alerts need from {{ $labels.database }} is absent.",
         runbook="On the switch: docker ps; sonic-db-cli {{ $labels.database }} DBSIZE; show services.",
-        fires=Scenario((line(name, switch | database, steady(0)),), _seconds(context), switch | database),
-        quiet=Scenario((line(name, switch | database, steady(1)),), _seconds(context)),
+        fires=AlertCase((line(name, switch | database, steady(0)),), _seconds(context), switch | database),
+        quiet=AlertCase((line(name, switch | database, steady(1)),), _seconds(context)),
         follows=((SCRAPE_FAILED, ("fabric", "switch")),),
     )
 
@@ -146,8 +146,8 @@ def _polling_off(context: AlertContext, switch: Labels) -> Alert:
         summary="{{ $labels.switch }} does not poll counter group {{ $labels.group }}",
         description="The exporter serves no counters of this group: alerts on them cannot fire.",
         runbook="On the switch: counterpoll show; the rendered FLEX_COUNTER_TABLE has it enabled.",
-        fires=Scenario((line(name, switch | group, steady(0)),), seconds, switch | group),
-        quiet=Scenario((line(name, switch | group, steady(1)),), seconds),
+        fires=AlertCase((line(name, switch | group, steady(0)),), seconds, switch | group),
+        quiet=AlertCase((line(name, switch | group, steady(1)),), seconds),
         follows=((DATABASE_DOWN, ("fabric", "switch")),),
     )
 
@@ -167,8 +167,8 @@ def _host_not_a_target(context: AlertContext) -> Alert:
         + HOSTS_JOB
         + " is it.",
         runbook=_CHECK_PROMETHEUS + _SCRAPE_JOBS,
-        fires=Scenario((info,), _seconds(context), host),
-        quiet=Scenario((info, _up(HOSTS_JOB, host, 0)), _seconds(context)),
+        fires=AlertCase((info,), _seconds(context), host),
+        quiet=AlertCase((info, _up(HOSTS_JOB, host, 0)), _seconds(context)),
     )
 
 
@@ -183,8 +183,8 @@ def _host_scrape_failed(context: AlertContext) -> Alert:
         summary="{{ $labels.instance }} cannot be scraped",
         description="Nothing is known of the NICs of {{ $labels.instance }}.",
         runbook="systemctl status node_exporter on {{ $labels.instance }}.",
-        fires=Scenario((_up(HOSTS_JOB, host, 0),), _seconds(context), {"job": HOSTS_JOB, **host}),
-        quiet=Scenario((_up(HOSTS_JOB, host, 1),), _seconds(context)),
+        fires=AlertCase((_up(HOSTS_JOB, host, 0),), _seconds(context), {"job": HOSTS_JOB, **host}),
+        quiet=AlertCase((_up(HOSTS_JOB, host, 1),), _seconds(context)),
     )
 
 
@@ -225,8 +225,8 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
         description="The intent uses this link; what it carried goes over the others, or nowhere.",
         runbook="show interfaces status {{ $labels.interface }}; show interfaces transceiver eeprom "
         "{{ $labels.interface }}; the other end is {{ $labels.neighbor }} {{ $labels.neighbor_port }}.",
-        fires=Scenario((info, line(name, identity, steady(0))), _seconds(context), labels),
-        quiet=Scenario((info, line(name, identity, steady(1))), _seconds(context)),
+        fires=AlertCase((info, line(name, identity, steady(0))), _seconds(context), labels),
+        quiet=AlertCase((info, line(name, identity, steady(1))), _seconds(context)),
         follows=((SCRAPE_FAILED, ("fabric", "switch")),),
     )
 
@@ -247,8 +247,8 @@ def _port_missing(context: AlertContext, port: IntendedPort) -> Alert:
         summary="{{ $labels.switch }} has no port {{ $labels.interface }}",
         description="The intent uses {{ $labels.interface }} towards {{ $labels.neighbor }}; the switch has none.",
         runbook="show interfaces status; show interfaces breakout current-mode; compare with the rendered PORT table.",
-        fires=Scenario((info, here), _seconds(context), labels),
-        quiet=Scenario(
+        fires=AlertCase((info, here), _seconds(context), labels),
+        quiet=AlertCase(
             (info, here, line(named("interface_up").name, identity, steady(1))), _seconds(context)
         ),
         follows=((DATABASE_DOWN, ("fabric", "switch")),),
