@@ -39,17 +39,17 @@ def main() -> None:
         exporter = Exporter(given([redis.socket]), time.perf_counter)
         first = _seconds(exporter.exposition)
         commands = _commands()
-        ways: dict[str, Callable[[], object]] = {
+        methods: dict[str, Callable[[], object]] = {
             "scrape": exporter.exposition,
             "redis-cli": lambda: _by_redis_cli(redis, commands),
             "pipeline": lambda: _by_pipeline(redis, commands),
         }
-        taken: dict[str, list[float]] = {name: [] for name in ways}
+        taken: dict[str, list[float]] = {name: [] for name in methods}
         for _ in range(ROUNDS):
-            for name, way in ways.items():
+            for name, way in methods.items():
                 taken[name].append(_seconds(way))
         text, busy = exporter.exposition(), _processor_s(redis, exporter)
-    scrape, cli, pipeline = (min(taken[name]) for name in ways)
+    scrape, cli, pipeline = (min(taken[name]) for name in methods)
     rows = sum(map(len, commands.values()))
     print(f"{rows:,} rows, {text.count(b'lossless_'):,} lines, {len(text) / 1e6:.1f} MB")
     report(
