@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.port import lossless_profile
+from lossless.analysis.buffers.shared_memory import buffer_parts, reserved_of, shared_bytes
 from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes, static_group_threshold_bytes
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.qos import UNREADABLE, includes_headroom
+from lossless.model.fabric.qos import UNREADABLE
 from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
@@ -31,7 +32,8 @@ LARGEST_THRESHOLD = 2**31 - 1
 class Trigger(NamedTuple):
     """What makes a group pause: its pool without headroom, and alpha or a static threshold.
 
-    What the group has reserved is left out; it is kilobytes against megabytes and errs to the careful side.
+    What the group has reserved is left out; it is kilobytes against megabytes and errs to the careful side. The pool
+    is that of the whole buffer: where a chip divides it (``Asic.buffer_parts``), PFC may start at that part of it.
     """
 
     pool_bytes: int
@@ -88,17 +90,17 @@ def chip_bytes(switch: Switch) -> int | None:
 
 
 def shared_pool_bytes(switch: Switch, pool: Pool) -> int | MissingInput:
-    """Return B, what the groups of a pool share once headroom is taken out."""
+    """Return B, what the groups of a pool share once headroom and what is reserved are taken out."""
     if pool.size_bytes is None:
         return MissingInput(f"the size of {pool.name} is unknown")
     headroom = pool.shared_headroom_bytes or 0
     chip = chip_bytes(switch)
-    if not headroom:
-        return pool.size_bytes
-    if chip is None:
+    if chip is None and headroom:
         return MissingInput(f"whether the size of {pool.name} counts its shared headroom in is unknown")
-    included = includes_headroom(pool.size_bytes, headroom, chip)
-    return max(0, pool.size_bytes - headroom) if included else pool.size_bytes
+    if chip is None:
+        return pool.size_bytes
+    reserved_bytes = reserved_of(switch, pool).total_bytes(buffer_parts(switch))
+    return shared_bytes(pool.size_bytes, headroom, chip, reserved_bytes)
 
 
 def trigger(switch: Switch, profile: BufferProfile) -> Trigger | MissingInput:

@@ -78,6 +78,7 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
             ("platform", switch.platform),
             ("ASIC", asic.name),
             ("packet buffer", _bytes(asic.buffer_bytes)),
+            ("buffer parts", _known(asic.buffer_parts)),
             ("cell", _bytes(asic.cell_bytes)),
             ("headroom", f"{asic.formula} formula" if asic.formula else "rows only, no formula"),
             ("cages", f"{len(switch.cages)} at {_rates(switch.speeds_bps)}"),
@@ -88,7 +89,12 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
     )
     for hwsku in switch.hwskus:
         yield from _hwsku(hwsku, is_default=hwsku.name == switch.default_hwsku)
-    asic_sources = {"ASIC": asic.source, "packet buffer": asic.buffer_source}
+    asic_sources = {
+        "ASIC": asic.source,
+        "packet buffer": asic.buffer_source,
+        "buffer parts": asic.buffer_parts_source,
+        "cell": asic.cell_source,
+    }
     yield from _sources(asic_sources | dict(switch.sources))
 
 

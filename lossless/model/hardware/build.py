@@ -95,6 +95,9 @@ def _asic(raw: Raw) -> Asic:
         buffer_bytes=raw.get("buffer_bytes"),
         buffer_source=raw.get("buffer_source", ""),
         source=raw["source"],
+        cell_source=raw.get("cell_source", ""),
+        buffer_parts=raw.get("buffer_parts"),
+        buffer_parts_source=raw.get("buffer_parts_source", ""),
     )
 
 

@@ -53,6 +53,9 @@ class AsicFile(_Strict):
     name: Text
     formula: Literal["mellanox", "barefoot"] | None = None
     cell_bytes: PositiveInt | None = None
+    cell_source: Text | None = None
+    buffer_parts: PositiveInt | None = None
+    buffer_parts_source: Text | None = None
     pipeline_latency_bytes: float | None = Field(default=None, ge=0)
     mac_phy_delay_bytes: float | None = Field(default=None, ge=0)
     peer_response_bytes: float | None = Field(default=None, ge=0)

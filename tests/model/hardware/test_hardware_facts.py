@@ -219,10 +219,32 @@ def test_chip_figures_are_those_of_sonics_asic_table(headroom: Json) -> None:
 def test_chips_without_a_formula_leave_its_terms_unknown() -> None:
     for profile in PROFILES:
         if profile.asic.formula is None:
-            terms = profile.asic[2:7]
-            assert terms == (None,) * 5, profile.name
+            terms = profile.asic[3:7]
+            assert terms == (None,) * 4, profile.name
             assert not profile.asic.tile
             assert not profile.asic.pfc_to_pg_map
+
+
+def test_what_a_broadcom_group_reserves_is_whole_cells() -> None:
+    """Headroom is not always: 833,536 B of Arista-7060X6-64PE-B-P32O64 are 3,281.6 cells."""
+    compared = 0
+    for profile in PROFILES:
+        cell = profile.asic.cell_bytes
+        if profile.asic.formula is None and cell is not None:
+            for row in (row for hwsku in profile.hwskus for row in hwsku.headroom):
+                assert row.xon_offset_bytes is not None
+                assert row.reserved_bytes % cell == row.xon_offset_bytes % cell == 0, profile.name
+                compared += 1
+    assert compared == 421
+
+
+def test_every_part_of_a_divided_buffer_holds_as_many_cells_of_headroom() -> None:
+    divided = [profile for profile in PROFILES if profile.asic.buffer_parts]
+    assert {profile.asic.name for profile in divided} == {"Tomahawk", "Tomahawk 2", "Tomahawk 5"}
+    for profile in divided:
+        unit = (profile.asic.cell_bytes or 0) * (profile.asic.buffer_parts or 0)
+        pools = [pool for h in profile.hwskus for b in h.buffers for pool in b.pools]
+        assert all(pool.shared_headroom_bytes % unit == 0 for pool in pools if pool.shared_headroom_bytes)
 
 
 def test_a_known_buffer_holds_every_pool() -> None:

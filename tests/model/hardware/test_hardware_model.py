@@ -212,6 +212,7 @@ def test_every_fact_names_its_source() -> None:
         assert {"queues", "max_mtu", "split_alias"} <= set(profile.sources)
         assert all("@" in text for text in (profile.asic.source, *profile.sources.values()))
         assert (profile.asic.buffer_bytes is None) == (profile.asic.buffer_source == "")
+        assert (profile.asic.buffer_parts is None) == (profile.asic.buffer_parts_source == "")
         assert all("@086b03b" in hwsku.source for hwsku in profile.hwskus)
     for name in nic_names():
         nic = load_nic(name)

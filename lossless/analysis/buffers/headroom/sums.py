@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes
 from lossless.analysis.buffers.headroom.port import (
@@ -13,6 +12,7 @@ from lossless.analysis.buffers.headroom.port import (
     shares_headroom,
 )
 from lossless.analysis.buffers.pools import PRIVATE_HEADROOM_BYTES
+from lossless.analysis.buffers.shared_memory import reserved_sizes
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import includes_headroom
@@ -181,7 +181,7 @@ class ReservedSum(NamedTuple):
 
 def reserved_sum(switch: Switch) -> ReservedSum | None:
     """Return what the groups and queues of ports in service reserve, None where they reserve nothing."""
-    groups, queues = _taken(switch, "groups"), _taken(switch, "queues")
+    groups, queues = reserved_sizes(switch, "groups"), reserved_sizes(switch, "queues")
     profiles = {id(profile): profile for profile, _ in (*groups, *queues)}
     taken: dict[int, int] = {}
     for profile, size_bytes in (*groups, *queues):
@@ -191,15 +191,3 @@ def reserved_sum(switch: Switch) -> ReservedSum | None:
     largest = max(taken, key=lambda key: (taken[key], profiles[key].name))
     queue_bytes = sum(size_bytes for _, size_bytes in queues)
     return ReservedSum(sum(taken.values()), profiles[largest], taken[largest], queue_bytes)
-
-
-def _taken(switch: Switch, what: Literal["groups", "queues"]) -> list[tuple[BufferProfile, int]]:
-    """Return what groups or queues of ports in service reserve, by kind of port, with their profiles."""
-    ports = Counter(id(port.qos) for port in switch.ports if port.qos and port.admin_up is not False)
-    shared = {id(port.qos): port.qos for port in switch.ports if port.qos}
-    return [
-        (slot.buffer, times * slot.buffer.reserved_bytes)
-        for key, times in ports.items()
-        for slot in getattr(shared[key], what)
-        if slot is not None and slot.buffer is not None and slot.buffer.reserved_bytes > 0
-    ]

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from lossless.analysis.buffers.shared_memory import buffer_parts
 from lossless.analysis.buffers.verdict import nothing_lossless
 from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
@@ -387,6 +388,8 @@ def _assumed(
         yield f"{len(nics)} of {len(built.nics)} NIC ports take part{where}"
     if any(switch.cell_bytes == 1 for switch in switches.values()):
         yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
+    if any(buffer_parts(switch) > 1 for switch in built.switch_of.values()):
+        yield "a buffer that a chip divides into parts is one: PFC starts earlier where senders share a part"
     watched = any(switch.watchdog is not None for switch in switches.values())
     if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
         yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"

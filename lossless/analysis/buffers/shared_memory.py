@@ -1,0 +1,75 @@
+"""What is left of a pool to share: its size, less the headroom and what groups and queues have reserved.
+
+SAI has a pool's shared size as its size less all that is reserved (opencomputeproject/SAI inc/saibuffer.h,
+SAI_BUFFER_POOL_ATTR_SHARED_SIZE). Broadcom's chips show it: where a pool's size leaves room in the chip for what is
+reserved, groups share all of it; where it spans the chip, they share the rest (docs/validation.md has the recorded
+packet counts). Pools of NVIDIA chips are sized without what is reserved, by the switch itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import includes_headroom
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import BufferProfile, Pool
+
+
+class Reserved(NamedTuple):
+    """What the ports of a switch hold of one pool before anything is shared, in bytes."""
+
+    groups_bytes: int = 0
+    queues_bytes: int = 0
+
+    def total_bytes(self, parts: int) -> int:
+        """Return what is held of the whole buffer: a queue's bytes are held in every part.
+
+        A group fills from the part of its own port, a queue from all. Of Tomahawk 5, each of two parts, in cells: the
+        pool's limit, half of the headroom pool, the minima of its groups and of all queues leave the same 1,036 cells
+        over in three configurations with 64, 96 and 128 ports (sonic-buildimage device/arista/
+        x86_64-arista_7060x6_64pe_b/Arista-7060X6-64PE-B-{P64,P32O64,O128}/th5-a7060x6-64pe.config.bcm @086b03b).
+        """
+        return self.groups_bytes + parts * self.queues_bytes
+
+
+def shared_bytes(size_bytes: int, headroom_bytes: int, chip_bytes: int, reserved_bytes: int = 0) -> int:
+    """Return what groups share of a pool: no more than it has, nor than the chip has left."""
+    counted_in = headroom_bytes and includes_headroom(size_bytes, headroom_bytes, chip_bytes)
+    given = size_bytes - headroom_bytes if counted_in else size_bytes
+    left = max(chip_bytes, size_bytes) - headroom_bytes - reserved_bytes if reserved_bytes else given
+    return max(0, min(given, left))
+
+
+def buffer_parts(switch: Switch) -> int:
+    """Return into how many parts the buffer of a switch is divided; 1 where it is not known."""
+    return (switch.profile.asic.buffer_parts if switch.profile else None) or 1
+
+
+def reserved_of(switch: Switch, pool: Pool) -> Reserved:
+    """Return what ports in service have reserved of an ingress pool, nothing where the pool is sized without it.
+
+    Queues count where their pool is as large: both are then the whole buffer.
+    """
+    if switch.profile is None or switch.profile.asic.formula is not None:
+        return Reserved()
+    groups, queues = reserved_sizes(switch, "groups"), reserved_sizes(switch, "queues")
+    return Reserved(
+        sum(size for profile, size in groups if profile.pool and profile.pool.name == pool.name),
+        sum(size for profile, size in queues if profile.pool and profile.pool.size_bytes == pool.size_bytes),
+    )
+
+
+def reserved_sizes(switch: Switch, what: Literal["groups", "queues"]) -> list[tuple[BufferProfile, int]]:
+    """Return what groups or queues of ports in service reserve, by kind of port, with their profiles."""
+    ports = Counter(id(port.qos) for port in switch.ports if port.qos and port.admin_up is not False)
+    shared = {id(port.qos): port.qos for port in switch.ports if port.qos}
+    return [
+        (slot.buffer, times * slot.buffer.reserved_bytes)
+        for key, times in ports.items()
+        for slot in getattr(shared[key], what)
+        if slot is not None and slot.buffer is not None and slot.buffer.reserved_bytes > 0
+    ]
