@@ -114,7 +114,7 @@ def _at_places(
     cell_bytes = profile.asic.cell_bytes or recorded.cell_bytes
     if row is None or cell_bytes is None:
         return
-    templates = [defaults for defaults in hwsku.buffers if at is None or defaults.template == at]
+    templates: list[BufferDefaults | None] = [d for d in hwsku.buffers if at is None or d.template == at]
     for defaults in templates or [None]:
         memory = None if defaults is None else _memory(profile, hwsku, defaults, recorded.cable_m)
         queue = defaults.profile(EGRESS_LOSSY_PROFILE) if defaults else None

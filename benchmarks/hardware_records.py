@@ -95,7 +95,9 @@ def _row(
         for what, packets in _counts(test, entry)
     ]
     for test, what, packets, entry in counts:
-        margin = entry.get("pkts_num_margin", entry.get("margin", _MARGINS.get(test, 0)))
+        margin: int = {"pkts_num_margin": entry.get("margin", _MARGINS.get(test, 0)), **entry}[
+            "pkts_num_margin"
+        ]
         cell_bytes = entry.get("cell_size", shared.get("cell_size"))
         yield Recorded(asic, topology, row, test, what, packets, margin, cell_bytes)
     if not counts:
@@ -107,11 +109,11 @@ def _counts(test: str, entry: dict[str, Any]) -> Iterator[tuple[What, int | None
 
     The packets that trigger PFC are held to a margin by the tests of XOFF alone, others only send them.
     """
-    pause, drop = entry.get("pkts_num_trig_pfc"), entry.get("pkts_num_trig_ingr_drp")
-    if test.startswith("xoff_") and pause is not None:
-        yield "xoff point", pause
-    if test.startswith(("xoff_", "pg_drop", "wm_pg_headroom")) and None not in (pause, drop):
-        yield "headroom", drop - pause
+    pauses, drops = "pkts_num_trig_pfc" in entry, "pkts_num_trig_ingr_drp" in entry
+    if test.startswith("xoff_") and pauses:
+        yield "xoff point", entry["pkts_num_trig_pfc"]
+    if test.startswith(("xoff_", "pg_drop", "wm_pg_headroom")) and pauses and drops:
+        yield "headroom", entry["pkts_num_trig_ingr_drp"] - entry["pkts_num_trig_pfc"]
     elif test == "hdrm_pool_size" and "pgs_num" in entry:
         full, partial = entry["pkts_num_hdrm_full"], entry["pkts_num_hdrm_partial"]
         yield "pool limit", (entry["pgs_num"] - 1) * full + partial

@@ -90,8 +90,8 @@ class Asic(NamedTuple):
     ``tile`` says whether the formula adds the tile term (Spectrum-4 and -5); ``pfc_to_pg_map`` whether SONiC
     renders PFC_PRIORITY_TO_PRIORITY_GROUP_MAP for it (``asic_type`` mellanox and barefoot only).
     ``buffer_bytes`` is the whole packet buffer. ``buffer_parts`` is into how many equal parts it is divided; a packet
-    is held in one of them, by the port it came in, and each counts by itself. Sources are empty where ``source`` has
-    the fact, or where there is none.
+    is held in one of them, by its ports, and each counts by itself. Sources are empty where ``source`` has the fact, or
+    where there is none.
     """
 
     name: str

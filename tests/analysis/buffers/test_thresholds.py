@@ -36,6 +36,18 @@ def test_an_18_mb_pool_with_alpha_an_eighth(groups: int, threshold_bytes: int) -
     assert group_threshold_bytes(alpha(-3), 18_000_000, groups) == pytest.approx(threshold_bytes)
 
 
+def test_the_bounds_of_the_dcqcn_paper_follow_from_the_closed_forms() -> None:
+    """12 MB, 32 ports of 8 priorities with 22.4 kB of headroom: at most 24.47 kB to PFC, below 21.75 kB to marking.
+
+    Zhu et al., SIGCOMM 2015, section 4: PFC starts at beta (B - s) / 8 with beta 8, so alpha is 1, and marking must
+    start where 8 priorities of 32 egresses are filled by one port. For a static threshold it prints 0.85 kB, 24.47 / 32
+    being 0.76.
+    """
+    shared, ports, priorities = 12_000_000 - 32 * 8 * 22_400, 32, 8
+    assert static_group_threshold_bytes(shared, shared, ports * priorities) == pytest.approx(24_470, rel=1e-3)
+    assert group_threshold_bytes(1, shared, priorities) / ports == pytest.approx(21_750, rel=1e-3)
+
+
 def test_reserved_bytes_raise_the_threshold_by_their_part() -> None:
     # Two groups with 100 B each: T = (1000 + 2 x 100) / 3 = 400, 300 of it shared, and 1000 - 2 x 300 = 400.
     assert group_threshold_bytes(1, 1000, 2, reserved_bytes=100) == pytest.approx(400)
