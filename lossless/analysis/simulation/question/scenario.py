@@ -6,9 +6,9 @@ from collections import Counter
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.shared_memory import buffer_parts
 from lossless.analysis.buffers.verdict import nothing_lossless
 from lossless.analysis.simulation.engine.network import Physics
+from lossless.analysis.simulation.question.assumptions import assumptions
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
 from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
@@ -129,7 +129,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
         return switches
     dcqcn_of, dcqcn_notes = _dcqcn(built, question, nics)
     mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
-    assumed = (*dcqcn_notes, *_assumed(built, question, nics, switches))
+    assumed = (*dcqcn_notes, *assumptions(built, question, nics, switches))
     return Scenario(
         built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,
     )  # fmt: skip
@@ -372,31 +372,3 @@ def _timeout_ms(built: SimTopology, target: int) -> float | None:
     host = built.host_of[target]
     transport = host.transport if host else None
     return None if not isinstance(transport, Transport) else 4.096e-3 * 2.0**transport.timeout
-
-
-def _assumed(
-    built: SimTopology, question: Question, nics: tuple[int, ...], switches: dict[int, SimSwitch]
-) -> Iterator[str]:
-    if built.left_out:
-        many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
-        yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
-    if (planes := len(built.by_plane(nics))) > 1:
-        yield f"{planes} planes that no link joins: each NIC port sends within its own"
-    yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
-    if len(nics) < len(built.nics):
-        where = "" if question.moves else ", spread over all switches"
-        yield f"{len(nics)} of {len(built.nics)} NIC ports take part{where}"
-    if any(switch.cell_bytes == 1 for switch in switches.values()):
-        yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
-    if any(buffer_parts(switch) > 1 for switch in built.switch_of.values()):
-        yield "a buffer that a chip divides into parts is one: PFC starts earlier where senders share a part"
-    watched = any(switch.watchdog is not None for switch in switches.values())
-    if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
-        yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"
-    if question.slow_nic_bps:
-        yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
-
-
-def _is_of_another_vendor(switch: FabricSwitch) -> bool:
-    """Return whether a chip is not known to be one of the two whose watchdogs the model has."""
-    return switch.profile is None or switch.profile.asic.formula == "barefoot"

@@ -1,0 +1,44 @@
+"""What a simulation takes for granted, in words: what the fabric does not say, and what the model leaves out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.shared_memory import buffer_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.simulation.engine.network import SimSwitch
+    from lossless.analysis.simulation.question.nodes import SimTopology
+    from lossless.analysis.simulation.question.request import Question
+    from lossless.model.fabric.model import Switch as FabricSwitch
+
+
+def assumptions(
+    built: SimTopology, question: Question, nics: tuple[int, ...], switches: dict[int, SimSwitch]
+) -> Iterator[str]:
+    """Yield what is taken for granted of a fabric, one sentence each."""
+    if built.left_out:
+        many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
+        yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
+    if (planes := len(built.by_plane(nics))) > 1:
+        yield f"{planes} planes that no link joins: each NIC port sends within its own"
+    yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
+    if len(nics) < len(built.nics):
+        where = "" if question.moves else ", spread over all switches"
+        yield f"{len(nics)} of {len(built.nics)} NIC ports take part{where}"
+    if any(switch.cell_bytes == 1 for switch in switches.values()):
+        yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
+    if any(buffer_parts(switch) > 1 for switch in built.switch_of.values()):
+        yield "a buffer that a chip divides into parts is one: PFC starts earlier where senders share a part"
+    watched = any(switch.watchdog is not None for switch in switches.values())
+    if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
+        yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"
+    if question.slow_nic_bps:
+        yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
+
+
+def _is_of_another_vendor(switch: FabricSwitch) -> bool:
+    """Return whether a chip is not known to be one of the two whose watchdogs the model has."""
+    return switch.profile is None or switch.profile.asic.formula == "barefoot"
