@@ -55,7 +55,6 @@ Take captures of all devices at once (`parallel-ssh`, `ansible -f`), twice, and 
 
 ## Sources
 - lossless collector: `# taken` is what `date -u +%s` prints before the counters are read
-- RFC 5905, section 1: clocks that do not follow common servers are off by an amount that nothing bounds
 """
 
 from __future__ import annotations

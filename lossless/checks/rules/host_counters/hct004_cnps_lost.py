@@ -52,8 +52,8 @@ CNPs, ACLs, the DSCP that hosts give them.
 
 ## Sources
 - Linux commit e1f24a79f424 (mlx5): CNPs sent by the notification point, handled and ignored by the reaction point
-- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, sections 3.1 and 5.2: CNPs go to the
-  sender with high priority, and are not sent again
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (CNPs go from the receiver of a flow to
+  its sender)
 """
 
 from __future__ import annotations

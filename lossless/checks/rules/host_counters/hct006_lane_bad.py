@@ -40,8 +40,8 @@ Clean the connectors of the cable, then replace cable or transceiver; compare tw
 ## Sources
 - Linux mlx5/counters.rst @16f448d: rx_err_lane_N_phy counts errors before FEC; rx_pcs_symbol_err_phy those after it,
   which say that traffic is lost
-- IEEE 802.3, 95.1.1 (100GBASE-SR4) and 121.1.1 (200GBASE-DR4): bit error ratios of 5e-5 and 2.4e-4 before RS-FEC are
-  within the specification
+- IEEE 802.3, 136.1, as the list of its task force 802.3cd quotes it (www.ieee802.org/3/cd/email/msg00208.html): a bit
+  error ratio of 2.4e-4 before FEC is within the specification
 - counters of a ConnectX in public notes: lane 3 with 17,722,623 errors, lane 0 with 28,116
 """
 

@@ -33,8 +33,8 @@ firmware), and read it back.
 ## Sources
 - Linux commit e1f24a79f424 (mlx5): packets with CE that the notification point received, and CNPs that it sent for them
 - ROCm/mori#658, and the DCQCN guide of NVIDIA that it names: any priority turns the notification point of a port on
-- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015, section 3.1: the first marked packet of
-  a flow is answered with a CNP
+- Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015 (the first marked packet of a flow is
+  answered with a CNP)
 """
 
 from __future__ import annotations

@@ -57,8 +57,9 @@ slow it down before PFC does.
 ## Sources
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, sections 4.3 (one NIC pauses a whole fabric) and 6.2
 - sonic-swss orchagent/pfcwdsworch.cpp @e6b0c5b: the watchdog's queue has the number of the priority in its mask
-- sonic-swss orchagent/port_rates.lua, sonic-buildimage dockers/docker-orchagent/enable_counters.py: rates are averages,
-  of which 12 s at line rate show 91 %: a port counts as full from 90 % on
+- sonic-swss orchagent/port_rates.lua @0e7cda2, sonic-buildimage dockers/docker-orchagent/enable_counters.py @287699f:
+  rates are averages that take 0.18 of each new second, so 12 s at line rate show 91 %, and a port counts as full from
+  90 % on
 """
 
 from __future__ import annotations
