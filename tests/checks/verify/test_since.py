@@ -105,6 +105,17 @@ class TestNics:
 
         assert findings(_report(tmp_path, counters(900), counters(5), intent=True)) == set()
 
+    def test_marks_that_came_back_are_no_more_missing_one_way(self, tmp_path: Path) -> None:
+        def counters(sent: int, received: int) -> str:
+            counts = {"rx_prio0_packets": 9 + sent, "tx_prio0_packets": 9}
+            return _nic(
+                rx_prio3_packets=received, tx_prio3_packets=sent, rx_vport_rdma_unicast_packets=sent, **counts
+            )
+
+        (finding,) = _report(tmp_path / "a", counters(900, 7), counters(5, 7), intent=True).findings
+        assert (finding.code, finding.note) == ("HCT010", "between the captures")
+        assert findings(_report(tmp_path / "b", counters(900, 700), counters(5, 0), intent=True)) == set()
+
     def test_global_pause_of_an_idle_rdma_nic_is_still_one(self, tmp_path: Path) -> None:
         def counters(pauses: int) -> str:
             return _nic(rx_vport_rdma_unicast_packets=77, rx_packets=9, tx_global_pause=pauses)

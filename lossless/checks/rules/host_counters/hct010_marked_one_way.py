@@ -103,7 +103,7 @@ def _violation(
     return Violation(
         origin=counts[priority].origin,
         message=f"{nic.label} has {other} {there:,} packets of lossless priorities and {_PAST[way]} none",
-        note="since its driver was loaded" + ("" if certain else "; whether RDMA is among them is not known"),
+        note=nic.window + ("" if certain else "; whether RDMA is among them is not known"),
         help=_HELP[way],
         elements=(nic.element,),
         data={other: there},
