@@ -36,8 +36,8 @@ def has_values(snippet: Snippet) -> bool:
 def moved_values(snippet: Snippet, *codes: str, on_record: str | None = None) -> Iterator[tuple[str, Report]]:
     """Yield each change to a value of a snippet from which on some rules (without codes any) say something else.
 
-    With what is on record, numbers are moved only to the values named there, and to the last ones before these, from
-    which on nothing may differ; without, all of them are searched for.
+    With what is on record, only changes named there are made, and numbers are also moved to the last values before
+    those, of which nothing may differ; without, all are searched for.
     """
     data = snippet.document().data
     kind = _kind(_checked(snippet, codes, data), codes)
@@ -46,12 +46,10 @@ def moved_values(snippet: Snippet, *codes: str, on_record: str | None = None) ->
         name = "|".join(map(str, path))
         if value is None:
             continue
-        yield from _differing(
-            f"{name} is taken away", _checked(snippet, codes, _with(data, path)), codes, kind
-        )
-        for other in _others(value):
-            report = _checked(snippet, codes, _with(data, path, other))
-            yield from _differing(f"{name} is {other}", report, codes, kind)
+        for what, other in (("taken away", None), *((str(other), other) for other in _others(value))):
+            if on_record is None or f"-- {name} is {what}:" in on_record:
+                report = _checked(snippet, codes, _with(data, path, other))
+                yield from _differing(f"{name} is {what}", report, codes, kind)
         if (number := _NUMBER.match(str(value))) and not isinstance(value, bool):
             rest = str(value)[number.end() :]
 
