@@ -11,7 +11,7 @@
 # make answers what commands print in the README, the tutorial, the FAQ and the guides, written again
 # make values  what rules say of their examples and of changes to them, searched for and recorded again (slow)
 # make mutants  deliberate faults in five packages, which their own tests must notice (slow)
-# make faults  a fault at every call of the files by which a plan is carried out (slow)
+# make cases  all tests with every case of those that take some of theirs (slow)
 # make mutations  every rendered field changed alone: what lint says, and what it misses (slow)
 # make laws    the laws between commands, for ten minutes on fabrics that are drawn again
 # make fuzz    commands on mutated files, for SECONDS seconds; what breaks one becomes an input of the tests
@@ -22,7 +22,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
 
-.PHONY: demo test check format lint generated phrases prose types bench corpus gcu values mutants faults mutations laws fuzz docs answers site audit lock clean
+.PHONY: demo test check format lint generated phrases prose types bench corpus gcu values mutants cases mutations laws fuzz docs answers site audit lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
@@ -91,8 +91,8 @@ values: $(VENV)/dev.stamp
 mutants: $(VENV)/dev.stamp
 	nice $(BIN)/python tools/mutants.py
 
-faults: $(VENV)/dev.stamp
-	LOSSLESS_ALL_FAULTS=1 nice $(BIN)/python -m pytest -n auto --dist loadgroup tests/output/render/plan
+cases: $(VENV)/dev.stamp
+	LOSSLESS_ALL_CASES=1 nice $(BIN)/python -m pytest -n auto --dist loadgroup
 
 mutations: $(VENV)/dev.stamp
 	nice $(BIN)/python tools/changed_fields.py --packets

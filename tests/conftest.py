@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.all_cases import ALL_CASES
+
 ROOT = Path(__file__).parent.parent
 REFERENCE = Path(os.environ.get("LOSSLESS_REFERENCE", ROOT.parent / "shared"))
 
 settings.register_profile(
     "repeatable",
-    max_examples=60,
+    max_examples=60 if ALL_CASES else 30,
     deadline=None,
     derandomize=True,
     database=None,

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from lossless.checks.plan.plan import HostGroup, Plan
+from tests.all_cases import ALL_CASES
 from tests.output.render.plan import processes
 from tests.output.render.plan.fake_fabric import FakeFabric, Played
 from tests.output.render.plan.made_plans import (
@@ -37,10 +38,10 @@ CALLS = {"patch": 8, "write": 6, "reload": 8}
 CROSS = (
     [(how, call, fault) for how in CALLS for call in range(1, CALLS[how] + 1)
      for fault in ("half", "half-hang", "disconnect")]
-    if os.environ.get("LOSSLESS_ALL_FAULTS")
+    if ALL_CASES
     else [("reload", 4, "disconnect")]
 )  # fmt: skip
-"""Every call where LOSSLESS_ALL_FAULTS is set (make faults); test_run_script.py has every call of the script anyway."""
+"""Every call by ``make cases``; test_run_script.py has every call of the script anyway."""
 LEAVES = group(batch("patch", PATCH), devices=("leaf1", "leaf2"))
 SPINES = group(batch("write", WRITE), name="spines", devices=("spine1",))
 HOSTS = HostGroup("servers", ("host1",), "take in DSCP 26", host_qos())

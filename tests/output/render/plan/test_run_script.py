@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lossless.checks.plan.plan import PlannedSwitches
+from tests.all_cases import ALL_CASES
 from tests.output.render.plan import processes
 from tests.output.render.plan.made_plans import (
     DRAIN_BY_HAND,
@@ -62,14 +62,13 @@ CALLS = {
     ],
 }
 FAULTS = ("fail", "half", "late", "lie", "hang", "half-hang", "TERM", "HUP", "KILL")
-EVERY = bool(os.environ.get("LOSSLESS_ALL_FAULTS"))
 CROSS = [
     (how, call, FAULTS[place % len(FAULTS)])
     for how, calls in CALLS.items()
     for call in range(1, len(calls) + 1)
-    for place in (range(len(FAULTS)) if EVERY else (2 * call, 2 * call + 5))
+    for place in (range(len(FAULTS)) if ALL_CASES else (2 * call, 2 * call + 5))
 ]
-"""Every fault at every call where LOSSLESS_ALL_FAULTS is set (make faults), else two at each."""
+"""Every fault at every call by ``make cases``, else two at each."""
 
 
 @pytest.fixture(scope="module")
