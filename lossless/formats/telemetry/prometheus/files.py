@@ -43,8 +43,8 @@ _RECEIVERS = """\
 Fill in the receivers: until then nobody is told. Then: amtool check-config alertmanager.yml
 """
 _TARGETS = """\
-Addresses are the names of devices. To take it into a configuration of your own, keep the names of jobs and the labels
-of targets: rules look for them.
+Addresses are the names of devices. To take it into a configuration of your own, keep the names of jobs, their interval
+and the labels of targets: rules look for them, and back by four scrapes.
 """
 _TESTS = """\
 Run: promtool test rules alerts.tests.yml

@@ -42,20 +42,22 @@ class ScrapeJob(NamedTuple):
         lines = ",\n".join(f"  {json.dumps(row)}" for row in rows)
         return f"[\n{lines}\n]\n"
 
-    def data(self) -> dict[str, Yaml]:
-        """Return the job as a configuration has it."""
+    def data(self, scrape_s: int) -> dict[str, Yaml]:
+        """Return the job as a configuration has it.
+
+        It states its interval itself: rules look back by it, also where the job is taken into another configuration.
+        """
+        every: dict[str, Yaml] = {"job_name": self.name, "scrape_interval": f"{scrape_s}s"}
         honored: dict[str, Yaml] = {"honor_labels": True} if self.honor_labels else {}
-        return {"job_name": self.name, **honored, "file_sd_configs": [{"files": [self.file]}]}
+        return {**every, **honored, "file_sd_configs": [{"files": [self.file]}]}
 
 
 def scrape_config(jobs: Sequence[ScrapeJob], scrape_s: int, rule_files: Sequence[str]) -> dict[str, Yaml]:
     """Return a whole configuration."""
-    interval = f"{scrape_s}s"
     return {
-        "global": {"scrape_interval": interval, "evaluation_interval": interval},
         "rule_files": list(rule_files),
         "alerting": {"alertmanagers": [{"static_configs": [{"targets": ["localhost:9093"]}]}]},
-        "scrape_configs": [job.data() for job in jobs],
+        "scrape_configs": [job.data(scrape_s) for job in jobs],
     }
 
 

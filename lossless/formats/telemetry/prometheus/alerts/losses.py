@@ -44,7 +44,9 @@ def _queue_drops(context: AlertContext, bench: PortBench) -> Alert:
     """Fires on the first drop of a lossless queue.
 
     Left out are ports that went down meanwhile, which empties their queues on a healthy fabric too (a host restarts),
-    and queues that the watchdog stormed: those drops are its own, and it has alerts of its own.
+    and queues that the watchdog stormed: those drops are its own, and it has alerts of its own. Drops are counted up to
+    a poll later than what explains them, so that is looked for a window further back. A port of which nobody says
+    whether it is up (gNMI does not) counts as up.
     """
     queue = {"queue": str(bench.lossless.queue)}
     return Alert(
@@ -85,14 +87,15 @@ def _group_drops(context: AlertContext, bench: PortBench) -> Alert:
 
 
 def _dropped(context: AlertContext, metric: str, number: str, info: str) -> str:
-    of, window = context.of, duration(context.every.event)
+    of, every = context.of, context.every
+    window, before = duration(every.event), duration(every.event + every.rate)
     counted = of.with_port(f"(increase({of.sonic(metric)}[{window}]) > 0)")
-    stormed = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{window}]) == 1"
-    triggered = f"increase({of.sonic('pfc_watchdog_storms_detected_total')}[{window}]) > 0"
-    up = f"min_over_time({of.sonic('interface_up')}[{window}]) == 1"
+    down = f"min_over_time({of.sonic('interface_up')}[{before}]) == 0"
+    stormed = f"max_over_time({of.sonic('pfc_watchdog_storm')}[{before}]) == 1"
+    triggered = f"increase({of.sonic('pfc_watchdog_storms_detected_total')}[{before}]) > 0"
     return (
-        f"(\n{counted}\nand on (fabric, kind, {number}) {of.intended(info)}\nand on ({PORT}) ({up})\n)\n"
-        f"unless on ({PORT}) ({stormed} or {triggered})"
+        f"(\n{counted}\nand on (fabric, kind, {number}) {of.intended(info)}\n)\n"
+        f"unless on ({PORT}) ({down} or {stormed} or {triggered})"
     )
 
 

@@ -78,12 +78,16 @@ def _up(job: str, labels: Labels, value: int) -> Line:
 
 
 def _not_a_target(context: AlertContext, switch: Labels, known: Labels, info: Line) -> Alert:
-    """Fires where Prometheus does not even try to scrape a switch of the intent. On no healthy fabric."""
-    up = context.of("up", _SWITCHES)
+    """Fires where Prometheus does not even try to scrape a switch of the intent. On no healthy fabric.
+
+    One gnmic serves many switches from one target: counters of their queues say that they are watched.
+    """
+    of = context.of
+    watched = f"({of('up', _SWITCHES)} or {of.sonic('queue_sent_packets_total')})"
     return Alert(
         name=TARGET_MISSING,
         severity="warning",
-        expr=f"{context.of.intended('switch:info')}\nunless on (fabric, switch) {up}",
+        expr=f"{context.of.intended('switch:info')}\nunless on (fabric, switch) {watched}",
         for_s=context.every.settles,
         summary="{{ $labels.switch }} is not scraped: Prometheus has no such target",
         description="The intent has the switch {{ $labels.switch }}, and no target of the job "
@@ -208,9 +212,13 @@ def _labels(context: AlertContext, port: IntendedPort) -> tuple[Labels, Labels]:
 
 
 def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, leads_to: str) -> Alert:
-    """Fires where a port of the intent is down for minutes. A host that is switched off is no fault, a link between
-    switches out of service is stated in the intent (``failures``) and left out."""
+    """Fires where a port of the intent is down for minutes.
+
+    A host that is switched off is no fault. Left out are links out of service in the intent (``failures``), and those
+    to a switch that cannot be scraped: one that is upgraded takes all of its links along, and has its own alert.
+    """
     of = context.of
+    away = f'label_replace({of("up", _SWITCHES)} == 0, "neighbor", "$1", "switch", "(.+)")'
     identity, labels = _labels(context, port)
     down = of.sonic("interface_up")
     meant = of.intended("port:info", leads_to, 'out_of_service!="true"')
@@ -219,7 +227,7 @@ def _port_down(context: AlertContext, port: IntendedPort, severity: Severity, le
     return Alert(
         name="LosslessPortDown",
         severity=severity,
-        expr=f"({down} == 0)\n* on ({PORT}) group_left ({KNOWN}) {meant}",
+        expr=f"({down} == 0)\n* on ({PORT}) group_left ({KNOWN}) {meant}\nunless on (fabric, neighbor) {away}",
         for_s=context.every.settles,
         summary="{{ $labels.switch }} {{ $labels.interface }} to {{ $labels.neighbor }} is down",
         description="The intent uses this link; what it carried goes over the others, or nowhere.",
