@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.interfaces.cli.app import COMMANDS
-from lossless.interfaces.cli.terminal import notice, out
+from lossless.interfaces.cli.terminal import notice, out, problem
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 _PORT = 10163
 """Of no entry in Prometheus' list of default ports as far as it could be read: 9100 to 9999 are all taken there
@@ -51,7 +51,7 @@ def _address(_context: click.Context, _option: click.Parameter, text: str) -> tu
     metavar="[ADDRESS]:PORT",
     default=f":{_PORT}",
     callback=_address,
-    help=f"Where to serve /metrics (default: port {_PORT} of all addresses).",
+    help=f"Where to serve /metrics (default: port {_PORT} of all IPv4 addresses).",
 )
 @click.option("--switch", metavar="NAME", help="Value of the label switch (default: hostname of CONFIG_DB).")
 @click.option("--once", is_flag=True, help="Print the metrics once and end.")
@@ -85,11 +85,29 @@ def command(
     made = api.exporter(
         perf_counter, servers=servers, database_config=database_config, host=gethostname(), switch=switch
     )
+    exposition = _telling(made.exposition, lambda: made.unanswered)
     if once:
-        out(made.exposition().decode().rstrip("\n"))
+        out(exposition().decode().rstrip("\n"))
         return
     from lossless.interfaces.cli.metrics_server import MetricsServer
 
-    with MetricsServer(*listen, made.exposition) as server:
+    with MetricsServer(*listen, exposition) as server:
         notice(f"serving /metrics on {listen[0]} port {server.server_port}")
         server.serve_forever()
+
+
+def _telling(make: Callable[[], bytes], unanswered: Callable[[], Iterable[str]]) -> Callable[[], bytes]:
+    """Return what makes an exposition, and says of each database that gives no answer why, once until it does."""
+    told: set[str] = set()
+
+    def exposition() -> bytes:
+        text = make()
+        now = dict.fromkeys(unanswered())
+        for line in now:
+            if line not in told:
+                problem(f"no answer from {line}")
+        told.intersection_update(now)
+        told.update(now)
+        return text
+
+    return exposition

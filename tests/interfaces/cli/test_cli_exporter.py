@@ -171,8 +171,32 @@ def test_the_guide_shows_what_is_printed(cli: Cli) -> None:
 
 def test_where_no_redis_answers_that_is_what_is_printed(cli: Cli) -> None:
     outcome = cli("exporter", "--once", "--redis", "./none.sock", "--switch", "leaf1")
-    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.code == 0
     assert 'lossless_sonic_database_up{switch="leaf1",database="COUNTERS_DB"} 0\n' in outcome.out
+    assert outcome.err.startswith("no answer from CONFIG_DB: ")
+    assert outcome.err.count("\n") == 1
+    assert "./none.sock" in outcome.err
+    assert "No such file or directory" in outcome.err
+
+
+def test_a_server_that_wants_a_password_is_named_with_what_it_says(cli: Cli) -> None:
+    with TemporaryDirectory(prefix="redis") as folder, running(Path(folder)) as redis:
+        redis.ask("CONFIG", "SET", "requirepass", "of-the-lab")
+        outcome = cli("exporter", "--once", "--redis", redis.socket)
+    assert outcome.err == "no answer from CONFIG_DB: Authentication required.\n"
+
+
+def test_why_a_database_does_not_answer_is_said_once_and_again_when_it_fails_again() -> None:
+    from lossless.interfaces.cli import exporter
+
+    said: list[str] = []
+    answers = iter([("a: gone",), ("a: gone",), (), ("a: gone",)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exporter, "problem", said.append)
+        exposition = exporter._telling(lambda: b"", lambda: next(answers))
+        for _ in range(4):
+            exposition()
+    assert said == ["no answer from a: gone"] * 2
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,11 @@ class Exporter:
         _add(lines, "scrape_duration_seconds", (switch,), self._clock() - started)
         return b"".join(family(metric, lines[metric.name]) for metric in METRICS)
 
+    @property
+    def unanswered(self) -> tuple[str, ...]:
+        """Which databases gave no answers when they were last asked, and why."""
+        return tuple(line for reader in self._readers for line in reader.unanswered)
+
     def close(self) -> None:
         """Close the connections."""
         for reader in self._readers:

@@ -11,7 +11,7 @@ from lossless.formats.telemetry.exposition.values import number_of
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.formats.telemetry.exposition.layout import Namespace, RedisServer
     from lossless.formats.telemetry.exposition.redis_reader import Answer
@@ -73,6 +73,12 @@ class NamespaceReader:
         """Close the connections."""
         for reader in self._readers.values():
             reader.close()
+
+    @property
+    def unanswered(self) -> Iterator[str]:
+        """Which databases gave no answers when they were last asked, and why."""
+        of = f" of {self.name}" if self.name else ""
+        return (f"{name}{of}: {reader.why}" for name, reader in self._readers.items() if reader.why)
 
     def configured(self, away: set[RedisServer]) -> SwitchSettings:
         """Return what CONFIG_DB says; the first that is asked in a scrape."""

@@ -46,9 +46,13 @@ def _packed(command: Sequence[str]) -> bytes:
 
 
 class RedisReader:
-    """A connection to one database, made when it is first asked and again after it broke."""
+    """A connection to one database, made when it is first asked and again after it broke.
+
+    ``why`` is what the database, or the system, said where it gave no answers.
+    """
 
     def __init__(self, database: Database) -> None:
+        self.why = ""
         self._connection = _connection(database)
         self._is_used = False
 
@@ -60,9 +64,11 @@ class RedisReader:
         for _ in range(1 + self._is_used):
             try:
                 answers = list(self._answers(commands))
-            except (RedisError, OSError):
+            except (RedisError, OSError) as error:
+                self.why = str(error)
                 self.close()
             else:
+                self.why = ""
                 self._is_used = True
                 return answers
         return None
