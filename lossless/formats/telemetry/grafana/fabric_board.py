@@ -130,7 +130,9 @@ def _tier(tier: str) -> BoardRow:
     at = f'tier="{tier}"'
     title = _TIER_TITLES[tier]
     bits = f"8 * {rate(sonic('interface_sent_bytes_total', at))}"
-    share = f"{bits} / on (switch, interface) (8 * {sonic('interface_speed_bytes_per_second', at)})"
+    share = (
+        f"{bits} / on (switch, namespace, interface) (8 * {sonic('interface_speed_bytes_per_second', at)})"
+    )
     return BoardRow(
         title,
         (

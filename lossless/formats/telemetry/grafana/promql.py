@@ -18,6 +18,11 @@ def sonic(metric: str, *matchers: str) -> str:
     return series(f"lossless_sonic_{metric}", *matchers)
 
 
+def any_sonic(metrics: tuple[str, ...], *matchers: str) -> str:
+    """Return the series of some metrics of ``lossless exporter``: gnmic serves some of them alone."""
+    return f'{{__name__=~"lossless_sonic_({"|".join(metrics)})",{",".join((FABRIC, *matchers))}}}'
+
+
 def node(metric: str, *matchers: str) -> str:
     """Return the series of a metric of node_exporter, named without its prefix."""
     return series(f"node_{metric}", *matchers)

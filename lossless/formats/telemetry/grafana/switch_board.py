@@ -19,6 +19,7 @@ from lossless.formats.telemetry.grafana.promql import (
     QUEUE,
     SWITCH,
     any_of,
+    any_sonic,
     per,
     rate,
     sonic,
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric, TrafficClass
 
 _PORT = "{{switch}} {{interface}}"
+_OF_QUEUES = "queue_sent_packets_total"
+"""What gnmic serves of every switch, too."""
 
 
 def switch_board(fabric: Fabric) -> Board:
@@ -43,9 +46,11 @@ def switch_board(fabric: Fabric) -> Board:
         f"{fabric.name}: switch",
         f"Ports, queues, priority groups and buffer pools of switches of {fabric.name}.",
         (
-            BoardVariable("switch", "Switch", f"label_values({sonic('info')}, switch)"),
+            BoardVariable("switch", "Switch", f"label_values({any_sonic(('info', _OF_QUEUES))}, switch)"),
             BoardVariable(
-                "interface", "Interface", f"label_values({sonic('interface_up', SWITCH)}, interface)"
+                "interface",
+                "Interface",
+                f"label_values({any_sonic(('interface_up', _OF_QUEUES), SWITCH)}, interface)",
             ),
             priority_variable(fabric),
         ),

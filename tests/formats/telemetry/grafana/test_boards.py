@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lossless.formats.telemetry.grafana.board import Board, Panel
 
 CATALOGUE = {metric.name: metric for metric in METRICS} | FOREIGN
-TARGET = {"fabric", "job", "instance", "tier", "rail"}
+TARGET = {"fabric", "job", "instance", "tier", "rail", "namespace"}
 """Labels that a scrape adds."""
 _WORDS = {"by", "on", "or", "and", "unless", "bool", "group_left", "vector"}
 _BRACES, _STRINGS = re.compile(r"\{[^}]*\}"), re.compile(r'"[^"]*"')

@@ -91,6 +91,32 @@ def test_queries_of_switches_give_data_on_captured_databases(
     assert {name.removeprefix(PREFIX) for expression in left for name in metrics(expression)} == ABSENT
 
 
+def test_what_gnmic_serves_of_a_switch_is_enough_to_choose_it_and_its_ports(tmp_path: Path) -> None:
+    _, board, *_ = boards("roce-256")
+    queries = {variable.name: variable.query for variable in board.variables}
+    asked = [
+        as_grafana_asks(queries[name].removeprefix("label_values(").rpartition(",")[0])
+        for name in ("switch", "interface")
+    ]
+    served = 'lossless_sonic_queue_sent_packets_total{switch="leaf1",interface="Ethernet0",queue="3"} 5'
+    assert without_data(tmp_path, input_series([[Scrape(served, FABRIC)]]), asked, 0) == []
+
+
+def test_ports_of_one_name_on_two_asics_are_each_compared_with_their_own_speed(tmp_path: Path) -> None:
+    (share,) = {
+        query.expression
+        for panel in panels(boards("roce-256")[0])
+        for query in panel.queries
+        if panel.title == "Leaves: busiest ports"
+    }
+    ports = SWITCH_LABELS | {"interface": ("Ethernet-Rec0",), "switch": ("leaf1",)}
+    at = [
+        [Scrape(exposition(METRICS, ports, time), LEAF | {"namespace": asic}) for asic in ("asic0", "asic1")]
+        for time in TIMES
+    ]
+    assert without_data(tmp_path, input_series(at), [as_grafana_asks(share)], NOW_S) == []
+
+
 ABSENT = {
     # The capture has the windows of users, and the persistent ones.
     "buffer_pool_headroom_watermark_bytes",
