@@ -71,7 +71,7 @@ def command(
 
     \b
     lossless exporter --listen 192.0.2.10:10163
-    lossless exporter --once > /var/lib/node_exporter/lossless.prom
+    lossless exporter --once | promtool check metrics
 
     Needs the extra telemetry. Exit codes: 0 ended, 2 wrong options, or the address is taken.
     """

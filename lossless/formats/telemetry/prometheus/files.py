@@ -40,7 +40,8 @@ INTENT, RATES, ALERTS = "intent.rules", "recording.rules", "alerts.rules"
 """Not called YAML, though they are: a linter of folders need not read them."""
 PROMETHEUS, ALERTMANAGER = "prometheus", "alertmanager/alertmanager.yml"
 _RECEIVERS = """\
-Fill in the receivers: until then nobody is told. Then: amtool check-config alertmanager.yml
+Fill in the receivers: until then nobody is told. Do that in a copy, since the next render overwrites this file.
+Then: amtool check-config alertmanager.yml
 """
 _TARGETS = """\
 Addresses are the names of devices. To take it into a configuration of your own, keep the names of jobs, their interval
