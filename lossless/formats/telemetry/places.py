@@ -35,6 +35,12 @@ def switch_places(fabric: Fabric) -> tuple[SwitchPlace, ...]:
     )
 
 
+def places_in_service(fabric: Fabric) -> tuple[SwitchPlace, ...]:
+    """Return the devices that the intent has in service: the others are not looked for."""
+    gone = [cable.names for cable in fabric.failures.out_of_service] if fabric.failures else []
+    return tuple(place for place in switch_places(fabric) if (place.name,) not in gone)
+
+
 def tiers(fabric: Fabric) -> tuple[str, ...]:
     """Return the tiers that have switches, the lowest first."""
     present = {place.tier for place in switch_places(fabric)}

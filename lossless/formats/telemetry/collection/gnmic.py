@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.collection.sonic_names import names_script
-from lossless.formats.telemetry.places import switch_places
+from lossless.formats.telemetry.places import places_in_service
 from lossless.formats.telemetry.yaml_text import yaml_text
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -51,10 +51,10 @@ def gnmic_files(fabric: Fabric, interval_s: int) -> dict[str, str]:
     """Return the configuration and its processor, by path below the folder of telemetry; none without switches."""
     if not fabric.switches:
         return {}
-    devices = {switch.device: subscribed(switch) for switch in fabric.switches}
-    targets = {
-        place.name: _target(fabric.name, place, devices[place.name]) for place in switch_places(fabric)
-    }
+    units = {switch.device: switch for switch in fabric.switches}
+    places = places_in_service(fabric)
+    devices = {place.name: subscribed(units[place.name]) for place in places}
+    targets = {place.name: _target(fabric.name, place, devices[place.name]) for place in places}
     return {
         f"{FOLDER}/gnmic.yml": yaml_text(_configuration(devices, targets, interval_s), _comment(devices)),
         f"{FOLDER}/sonic_names.star": names_script(),

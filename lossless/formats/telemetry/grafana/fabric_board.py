@@ -20,7 +20,7 @@ from lossless.formats.telemetry.grafana.promql import (
     sonic,
     top,
 )
-from lossless.formats.telemetry.places import switch_places, tiers
+from lossless.formats.telemetry.places import places_in_service, switch_places, tiers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,13 +68,13 @@ def fabric_board(fabric: Fabric) -> Board:
 
 
 def _now(fabric: Fabric) -> BoardRow:
-    switches, hosts = len(switch_places(fabric)), len(fabric.hosts)
+    switches, hosts = len(places_in_service(fabric)), len(fabric.hosts)
     return BoardRow(
         "Now",
         (
             Panel(
                 "Switches that answer",
-                f"Switches whose last scrape succeeded. The intent has {switches}.",
+                f"Switches whose last scrape succeeded. The intent has {switches} in service.",
                 "short",
                 (Query(per("", series("up", SWITCHES)), ""),),
                 "number",

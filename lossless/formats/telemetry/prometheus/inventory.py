@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.formats.telemetry.places import switch_places
+from lossless.formats.telemetry.places import places_in_service, switch_places
 from lossless.formats.telemetry.prometheus.kinds import Kind, LeadsTo, Pfc, lossless_priorities
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -132,7 +132,7 @@ def inventory(fabric: Fabric) -> Inventory:
     names = _names(kind for _, kind in made)
     return Inventory(
         fabric=fabric.name,
-        switches=tuple(_switches(fabric, places)),
+        switches=tuple(_switches(fabric)),
         ports=tuple(port._replace(kind=names[kind]) for port, kind in made),
         kinds={name: kind for kind, name in names.items()},
         pools=tuple(_pools(view.fabric)),
@@ -140,15 +140,12 @@ def inventory(fabric: Fabric) -> Inventory:
     )
 
 
-def _switches(fabric: Fabric, places: Mapping[str, SwitchPlace]) -> Iterator[IntendedSwitch]:
+def _switches(fabric: Fabric) -> Iterator[IntendedSwitch]:
     """Yield the devices that are in service."""
-    gone = [cable.names for cable in fabric.failures.out_of_service] if fabric.failures else []
     units = grouped((switch.device, switch) for switch in fabric.switches)
-    for device, switches in units.items():
-        if (device,) in gone:
-            continue
-        hwsku = switches[0].hwsku_name
-        yield IntendedSwitch(places[device], hwsku if isinstance(hwsku, str) else "")
+    for place in places_in_service(fabric):
+        hwsku = units[place.name][0].hwsku_name
+        yield IntendedSwitch(place, hwsku if isinstance(hwsku, str) else "")
 
 
 def _ports(view: View, places: Mapping[str, SwitchPlace]) -> Iterator[tuple[IntendedPort, Kind]]:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
+from lossless.formats.telemetry.collection.gnmic import gnmic_files
 from lossless.formats.telemetry.foreign_metrics import FOREIGN
+from lossless.formats.telemetry.grafana.fabric_board import fabric_board
 from lossless.formats.telemetry.metrics import BY_NAME
 from lossless.formats.telemetry.prometheus.files import fabric_files
 from lossless.formats.telemetry.prometheus.inventory import inventory
 from lossless.formats.telemetry.prometheus.scrape_config import EXPORTER_PORT
 from lossless.formats.telemetry.prometheus.times import times
+from tests.formats.telemetry.grafana.test_boards import panels
 from tests.formats.telemetry.prometheus.rendered import metrics_in, read, rules, run, written
 from tests.formats.telemetry.subjects import example, rails, subnet, torus
 from tests.strategies import fabric_of, intents
@@ -137,6 +140,9 @@ def test_what_the_intent_has_out_of_service_is_not_missed(tmp_path: Path) -> Non
     assert down == {port.interface for port in intended.ports if port.known["neighbor"] == "spine1"} != set()
     alerts = {rule["alert"]: rule["expr"] for rule in rules(written(tmp_path, fabric))}
     assert 'out_of_service!="true"' in alerts["LosslessPortDown"]
+    (answer,) = (panel for panel in panels(fabric_board(fabric)) if panel.title == "Switches that answer")
+    assert answer.good_from == len(intended.switches) == 3
+    assert "spine1" not in gnmic_files(fabric, 10)["collection/gnmic/gnmic.yml"]
 
 
 def test_targets_have_the_port_that_the_exporter_listens_on() -> None:
