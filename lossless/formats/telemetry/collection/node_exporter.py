@@ -80,7 +80,8 @@ def _one_of(names: Iterable[str]) -> str:
 
 def _drop_in(arguments: Iterable[str]) -> str:
     """Return a drop-in of systemd: it starts the program with what /etc/default says, and with flags."""
-    quoted = (f'"{argument.replace("%", "%%").replace("$", "$$")}"' for argument in arguments)
+    doubled = (re.sub(r"[\\%$]", r"\g<0>\g<0>", argument) for argument in arguments)
+    quoted = (f'"{argument}"' for argument in doubled)
     command = " \\\n  ".join((f"{_PROGRAM} $ARGS", *quoted))
     return (
         f"# Goes to /etc/systemd/system/{UNIT}.d/lossless.conf on every host; then\n"

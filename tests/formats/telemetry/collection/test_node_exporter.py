@@ -79,7 +79,11 @@ def test_the_program_takes_them() -> None:
     reason="systemd-analyze is not installed",
 )
 def test_systemd_has_nothing_to_say_about_the_drop_in(tmp_path: Path) -> None:
-    text = node_exporter_files(example("roce-256"))[PATH].replace(f"/usr/bin/{PROGRAM}", "/bin/true")
+    fabric = example("roce-256")
+    vlan = tuple(host._replace(qos=host.qos._replace(interfaces=("eth1.100",))) for host in fabric.hosts)
+    drop_in = node_exporter_files(fabric._replace(hosts=vlan))[PATH]
+    assert arguments(drop_in)[1:] == [*flags(fabric._replace(hosts=vlan))]
+    text = drop_in.replace(f"/usr/bin/{PROGRAM}", "/bin/true")
     unit = tmp_path / "lossless-test.service"
     unit.write_text(text, encoding="utf-8")
     done = subprocess.run(
