@@ -34,6 +34,7 @@ SUBJECTS: dict[str, Callable[[], Fabric | Subnet]] = {
     "rails": lambda: rails(2),
     "torus": torus,
     "subnet": subnet,
+    "ufm": lambda: subnet()._replace(manager="ufm"),
 }
 _LABEL = re.compile(r"\$labels\.(\w+)")
 
@@ -48,7 +49,7 @@ def test_promtool_takes_rules_and_configuration(folder: Path) -> None:
     assert run(folder, "promtool", "check", "config", "prometheus.yml")[0] == 0
 
 
-@pytest.mark.parametrize("name", ["roce-256", "subnet"])
+@pytest.mark.parametrize("name", ["roce-256", "ufm"])
 def test_each_alert_fires_on_its_series_and_nothing_fires_on_a_healthy_fabric(
     name: str, tmp_path: Path
 ) -> None:

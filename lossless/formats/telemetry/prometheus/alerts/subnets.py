@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.telemetry.foreign_metrics import FOREIGN
+from lossless.formats.telemetry.prometheus.alerts.watching import UFM_JOB
 from lossless.formats.telemetry.prometheus.bench import line, rising, steady
-from lossless.formats.telemetry.prometheus.promql import FabricSeries, duration
+from lossless.formats.telemetry.prometheus.promql import FabricSeries, duration, matching
 from lossless.formats.telemetry.prometheus.rule_data import Alert, AlertCase, Group, RecordingRule
 from lossless.ground.basics.records import NamedTuple
 
@@ -75,6 +76,28 @@ def subnet_alerts(fabric: str, every: AlertTimes, counters: tuple[PortCounters, 
     for item in counters:
         yield _flaps(fabric, every, item)
         yield _symbol_errors(fabric, every, item)
+    if len(counters) > 1:
+        yield _ufm_away(fabric, every)
+
+
+def _ufm_away(fabric: str, every: AlertTimes) -> Alert:
+    """Fires where UFM Telemetry answers on no manager: of two, one stands by. On no healthy subnet."""
+    job = matching("job", UFM_JOB)
+    managers = [{"job": UFM_JOB, "fabric": fabric, "instance": name} for name in ("first", "second")]
+    seconds = every.settles + 2 * every.sample
+    first, second = (line("up", labels, steady(0)) for labels in managers)
+    return Alert(
+        name="LosslessUfmScrapeFailed",
+        severity="warning",
+        expr=f"max by (fabric) ({FabricSeries(fabric)('up', job)}) == 0",
+        for_s=every.settles,
+        summary="UFM Telemetry of {{ $labels.fabric }} cannot be scraped",
+        description="Nothing is known of the switches of {{ $labels.fabric }}: neither links that flap nor bad cables "
+        "there raise an alert.",
+        runbook="curl -s http://MANAGER:PORT/metrics; on the manager: docker ps, and the log of UFM Telemetry.",
+        fires=AlertCase((first, second), seconds, {"fabric": fabric}),
+        quiet=AlertCase((first, line("up", managers[1], steady(1))), seconds),
+    )
 
 
 def _flaps(fabric: str, every: AlertTimes, item: PortCounters) -> Alert:
