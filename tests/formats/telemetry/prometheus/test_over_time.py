@@ -25,7 +25,11 @@ KNOWN = {
     f'lossless:intended_queue:info{{fabric="{FABRIC}",kind="k",queue="3"}}': f"1+0{_REST}",
     f'lossless:intended_priority_group:info{{fabric="{FABRIC}",kind="k",pg="3"}}': f"1+0{_REST}",
 }
-_SCRAPED = {f'up{{job="lossless-switches",{_SWITCH}}}': f"1+0{_REST}"}
+_SCRAPED = {
+    f'up{{job="lossless-switches",{_SWITCH}}}': f"1+0{_REST}",
+    f"lossless_sonic_info{{{_SWITCH}}}": f"1+0{_REST}",
+    f"lossless_sonic_interface_up{{{_PORT}}}": f"1+0{_REST}",
+}
 _DROPS_LATE = {
     f"lossless_sonic_queue_dropped_packets_total{{{_QUEUE}}}": f"0+0x13 50+0{_REST}",
     f"lossless_sonic_priority_group_dropped_packets_total{{{_GROUP}}}": f"0+0x13 50+0{_REST}",
@@ -66,11 +70,10 @@ def test_drops_counted_after_what_explains_them_raise_no_alert_when_that_is_forg
         f"lossless_sonic_pfc_watchdog_storm{{{_QUEUE}}}": f"0+0x10 1 1 0+0{_REST}",
         f"lossless_sonic_pfc_watchdog_storms_detected_total{{{_QUEUE}}}": f"0+0x10 1+0{_REST}",
     }
-    steady = {f"lossless_sonic_interface_up{{{_PORT}}}": f"1+0{_REST}"}
     drops = {"LosslessQueueDrops", "LosslessPriorityGroupDrops"}
     assert fired(folder, _SCRAPED | _DROPS_LATE | flap) & drops == set()
     assert fired(folder, _SCRAPED | _DROPS_LATE | storm) & drops == set()
-    assert fired(folder, _SCRAPED | _DROPS_LATE | steady) & drops == drops
+    assert fired(folder, _SCRAPED | _DROPS_LATE) & drops == drops
 
 
 def test_a_switch_that_gnmic_reads_is_watched_and_its_drops_are_seen(folder: Path) -> None:
@@ -80,6 +83,12 @@ def test_a_switch_that_gnmic_reads_is_watched_and_its_drops_are_seen(folder: Pat
     }
     assert fired(folder, of_gnmic | _DROPS_LATE) == {"LosslessQueueDrops", "LosslessPriorityGroupDrops"}
     assert fired(folder, {}) == {"LosslessSwitchNotATarget"}
+
+
+def test_a_switch_that_calls_itself_otherwise_than_the_intent_does_is_not_silent(folder: Path) -> None:
+    up, info, _ = _SCRAPED
+    otherwise = info.replace("leaf1", "leaf1.example.net")
+    assert fired(folder, {up: f"1+0{_REST}", otherwise: f"1+0{_REST}"}) == {"LosslessSwitchNotATarget"}
 
 
 def test_a_switch_that_is_upgraded_is_told_once_and_not_by_each_of_its_neighbors(folder: Path) -> None:

@@ -78,22 +78,25 @@ def _up(job: str, labels: Labels, value: int) -> Line:
 
 
 def _not_a_target(context: AlertContext, switch: Labels, known: Labels, info: Line) -> Alert:
-    """Fires where Prometheus does not even try to scrape a switch of the intent. On no healthy fabric.
+    """Fires where no series has the name of a switch of the intent, and no scrape of it fails. On no healthy fabric.
 
+    Either Prometheus has no such target, or the switch calls itself by another name, which no other alert would find.
     One gnmic serves many switches from one target: counters of their queues say that they are watched.
     """
     of = context.of
-    watched = f"({of('up', _SWITCHES)} or {of.sonic('queue_sent_packets_total')})"
+    served = f"{of.sonic('info')} or {of.sonic('queue_sent_packets_total')}"
+    watched = f"({of('up', _SWITCHES)} == 0 or {served})"
     return Alert(
         name=TARGET_MISSING,
         severity="warning",
         expr=f"{context.of.intended('switch:info')}\nunless on (fabric, switch) {watched}",
         for_s=context.every.settles,
-        summary="{{ $labels.switch }} is not scraped: Prometheus has no such target",
-        description="The intent has the switch {{ $labels.switch }}, and no target of the job "
+        summary="{{ $labels.switch }} is not watched: nothing that is scraped has its name",
+        description="The intent has the switch {{ $labels.switch }}. Either no target of the job "
         + SWITCHES_JOB
-        + " is it.",
-        runbook=_CHECK_PROMETHEUS + _SCRAPE_JOBS,
+        + " is it, or the hostname in its DEVICE_METADATA is another one: then alerts on it cannot fire.",
+        runbook=_CHECK_PROMETHEUS + _SCRAPE_JOBS + " Where the hostname differs: lossless exporter --switch "
+        "{{ $labels.switch }}.",
         fires=AlertCase((info,), _seconds(context), switch | known),
         quiet=AlertCase((info, _up(SWITCHES_JOB, switch, 0)), _seconds(context)),
     )
