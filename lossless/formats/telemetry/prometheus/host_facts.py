@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 class HostFacts(NamedTuple):
     """Drivers of the NICs, their RDMA devices and interfaces where the intent names those of all hosts.
 
-    ``dcqcn``: hosts are meant to react to CNPs.
+    ``dcqcn``: hosts are meant to react to CNPs. ``mlx5_only``: all NICs are known to have that driver.
     """
 
     drivers: tuple[str, ...]
     rdma_devices: tuple[str, ...]
     interfaces: tuple[str, ...]
     dcqcn: bool
+    mlx5_only: bool
 
 
 def host_facts(fabric: Fabric) -> HostFacts:
@@ -31,6 +32,7 @@ def host_facts(fabric: Fabric) -> HostFacts:
         rdma_devices=_all_of(kinds, "rdma_devices"),
         interfaces=_all_of(kinds, "interfaces"),
         dcqcn=any(qos.dcqcn.enabled is True for qos in kinds),
+        mlx5_only=all(qos.driver == "mlx5" for qos in kinds),
     )
 
 

@@ -164,6 +164,15 @@ def test_a_storm_is_one_alert_over_a_cycle_of_the_watchdog() -> None:
     assert times(example("roce-256")).patience == 35
 
 
+def test_counters_that_a_driver_does_not_have_are_not_missed() -> None:
+    names = {
+        name: set(re.findall(r"alert: (\w+)", fabric_files(example(name))["prometheus/alerts.rules"]))
+        for name in ("roce-256", "thor-64")
+    }
+    assert "LosslessHostCountersMissing" in names["roce-256"]
+    assert "LosslessHostCountersMissing" not in names["thor-64"]
+
+
 def test_a_fabric_without_lossless_classes_is_only_watched_for_what_is_not_there() -> None:
     lossy = fabric_of(_LOSSY)
     names = set(re.findall(r"alert: (\w+)", fabric_files(lossy)["prometheus/alerts.rules"]))
