@@ -17,11 +17,10 @@ is_there() {
 # Debian starts a service that it installs, unless this file says no (invoke-rc.d(8)); one that is there is left alone.
 without_services() {
   [ ! -e "$policy" ] || { "$@"; return; }
+  trap 'as_root rm -f "$policy"' EXIT
+  trap 'exit 1' HUP INT TERM
   printf '#!/bin/sh\nexit 101\n' | as_root tee "$policy" >/dev/null 2>&1 && as_root chmod 755 "$policy"
   "$@"
-  done=$?
-  as_root rm -f "$policy"
-  return "$done"
 }
 
 missing() {
