@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _NO_RULE = frozenset({"BUFFER_POOL_WATERMARK"})
 GROUPS = tuple(group for group in ALL_GROUPS if group not in _NO_RULE)
 """The groups whose counters rules read."""
+_WATCHDOG = "pfcwd_"
+_STORM_TABLES = frozenset({"show pfcwd stats", "pfcwd show stats"})
+"""Without ``--empty`` they print no queue whose counters are all 0 (sonic-utilities pfcwd/main.py @015521a,
+collect_stats). Of a command that names queues, nothing is known of others."""
 
 
 class Count(NamedTuple):
@@ -77,6 +81,8 @@ def counted(device: RunningDevice, placed: PlacedReading, *kinds: str) -> Count 
     if device.before is None:
         return Count(value, placed, between=False)
     earlier = device.before.of(name, **{kind: placed.part(kind) or "" for kind in kinds})
+    if earlier is None and name.startswith(_WATCHDOG) and _shows_storms(device.before):
+        return Count(value, placed, between=True)
     if earlier is None or earlier.number is None:
         return MissingInput(f"the earlier capture has no {placed.reading.heading or name}")
     return difference(placed, earlier, value, earlier.number)
@@ -88,6 +94,11 @@ def not_polled(state: DeviceState, name: str, kind: str) -> MissingInput | None:
     if group is None or not is_off(state, group):
         return None
     return MissingInput(f"counter group {group} is off: its counters do not move")
+
+
+def _shows_storms(state: DeviceState) -> bool:
+    """Return whether captures have the table of the watchdog for all queues, which leaves out those that count 0."""
+    return any(capture.form in _STORM_TABLES for capture in state.captures)
 
 
 def count_of(device: RunningDevice, name: str, /, **parts: str) -> Count | MissingInput:

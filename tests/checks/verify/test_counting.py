@@ -20,6 +20,8 @@ from tests.checks.verify.running import (
     queue_counters,
     reasons,
     report_on,
+    storm,
+    watchdog,
 )
 
 if TYPE_CHECKING:
@@ -133,6 +135,24 @@ class TestDropsBetweenCaptures:
         ]
         earlier = report_on(tmp_path / "b", files(700, 3), files(0, 3))
         assert findings(earlier, "error") == {("CTR001", "leaf1:Ethernet4:3")}
+
+
+class TestStormsThatATableLeavesOut:
+    """``show pfcwd stats`` prints no queue whose counters are all 0."""
+
+    def _report(self, tmp_path: Path, now: str, then: str) -> Report:
+        return report_on(tmp_path, {"leaf1/pfcwd.txt": now}, {"leaf1/pfcwd.txt": then})
+
+    @pytest.mark.parametrize("command", ["", "admin@leaf1:~$ pfcwd show stats\n"])
+    @pytest.mark.parametrize("then", [watchdog([]), storm("Ethernet8", "operational")])
+    def test_the_first_storm_of_a_queue_is_found(self, tmp_path: Path, then: str, command: str) -> None:
+        report = self._report(tmp_path, storm("Ethernet4", "operational"), command + then)
+        assert findings(report, "warning") == {("STM005", "leaf1:Ethernet4:3")}
+
+    def test_a_command_for_one_queue_says_nothing_of_others(self, tmp_path: Path) -> None:
+        then = "admin@leaf1:~$ pfcwd show stats Ethernet8:3\n" + watchdog([])
+        report = self._report(tmp_path, storm("Ethernet4", "operational"), then)
+        assert (findings(report), len(reasons(report, "STM005"))) == (set(), 1)
 
 
 class TestPausesOfLossyPriorities:
