@@ -22,8 +22,6 @@ def asics_of(
     intended: Switch | None,
 ) -> tuple[RunningDevice, ...]:
     """Return the host and each ASIC of a switch, each with its part of the state, of its earlier state and intent."""
-    # The host's own configuration says nothing of ports, and so not what is lossless there.
-    configured = {name: device for name, device in configured.items() if device.switch.ports}
     ports = {name: [port.name for port in device.switch.ports] for name, device in configured.items()}
     earlier = {} if before is None else state_of_each(before, ports)
     return tuple(

@@ -69,6 +69,11 @@ def _running(
 
 
 def _configured(document: Document, intended: Switch | None, reader: DeviceReader) -> Device | None:
-    """Return the device that a configuration makes, None where its hardware profile is unreadable."""
+    """Return the device that a configuration makes; None where its hardware profile is unreadable, or it has no port.
+
+    A few rows of CONFIG_DB, as that of a counter group or the host of several ASICs, say nothing of what is lossless.
+    """
     tables, _, fabric = reader.read(document)
-    return Device(tables, View(fabric), intended) if fabric is not None else None
+    if fabric is None or not any(switch.ports for switch in fabric.switches):
+        return None
+    return Device(tables, View(fabric), intended)

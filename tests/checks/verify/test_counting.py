@@ -13,6 +13,7 @@ from lossless.checks.rules.running_subjects import RunningDevice
 from lossless.model.fabric.state.device_state import DeviceState
 from lossless.model.fabric.state.readings import StateCapture, StateReading
 from tests.checks.verify.running import (
+    INTENT,
     Files,
     findings,
     leaf_config,
@@ -135,6 +136,15 @@ class TestDropsBetweenCaptures:
         ]
         earlier = report_on(tmp_path / "b", files(700, 3), files(0, 3))
         assert findings(earlier, "error") == {("CTR001", "leaf1:Ethernet4:3")}
+
+
+def test_a_row_of_a_counter_group_is_no_configuration(tmp_path: Path) -> None:
+    rows = json.dumps({"FLEX_COUNTER_TABLE|QUEUE": {"FLEX_COUNTER_STATUS": "enable"}})
+    files = {"leaf1/state.txt": queue_counters({"Ethernet8 UC3": 786}), "leaf1/rows.json": rows}
+    intended = report_on(tmp_path / "a", {**files, **INTENT})
+    assert findings(intended) == {("CTR001", "leaf1:Ethernet8:3")}
+    (reason,) = reasons(report_on(tmp_path / "b", files), "CTR001")
+    assert reason == "neither a configuration nor an intent says which classes are lossless"
 
 
 class TestStormsThatATableLeavesOut:
