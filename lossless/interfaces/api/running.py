@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.errors import Problem
@@ -57,7 +58,7 @@ def captured_state(paths: Paths, since: Paths, purpose: str) -> CapturedState:
         for named, inputs in ((paths, now), (since, before))
         if named and not inputs.devices and not inputs.problems
     ]
-    others = _of_other_devices(since, now, before)
+    others = (*_of_other_devices(since, now, before), *_of_the_same_time(now, before))
     return CapturedState(now, before, (*now.problems, *before.problems, *missing, *others))
 
 
@@ -68,6 +69,16 @@ def _of_other_devices(since: Paths, now: CaptureInputs, before: CaptureInputs) -
         said = f"earlier captures of {listed(sorted(earlier))}, and later ones of {listed(sorted(later))}"
         where = ", ".join(map(str, since))
         yield Problem(where, None, None, f"{said}: name the folder of a device as its later one is named")
+
+
+def _of_the_same_time(now: CaptureInputs, before: CaptureInputs) -> Iterator[Problem]:
+    """Yield that files are named as captures of both times: nothing is counted from a capture to itself."""
+    later = {os.path.realpath(file) for file in now.documents}
+    both = [file for file in before.documents if os.path.realpath(file) in later]
+    if both:
+        others = f", as {'are' if len(both) > 2 else 'is'} {len(both) - 1} more" if len(both) > 1 else ""
+        said = f"named as the earlier capture and as the later one{others}: nothing was counted in between"
+        yield Problem(both[0], None, None, said)
 
 
 def intended_by(fabrics: Sequence[Fabric]) -> Intended:

@@ -73,3 +73,14 @@ def test_where_nothing_was_captured_that_is_said(paths: tuple[str, ...], cli: Cl
     outcome = cli("verify", *paths)
     assert outcome.code == 2
     assert "no capture of running state here, and so nothing to verify" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("earlier", "said"),
+    [("captures", ", as is 1 more: nothing"), ("captures/leaf1/queues.json", "later one: nothing")],
+)
+def test_a_capture_is_not_compared_with_itself(earlier: str, said: str, cli: Cli, leaf: Path) -> None:
+    leaf.with_name("more.json").write_text(json.dumps(QUIET), encoding="utf-8")
+    outcome = cli("verify", "captures", "--since", earlier)
+    assert outcome.code == 2
+    assert " ".join(outcome.err.split()).count(said) == 1
