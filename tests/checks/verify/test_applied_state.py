@@ -128,8 +128,8 @@ class TestMarks:
         ("rows", "reason"),
         [
             ({}, "whether the switch counts ECN marks is not known"),
-            ({"marks": "N/A"}, "no capture has the marks and the WRED drops of each queue"),
-            ({"dropped": "N/A"}, "no capture has the marks and the WRED drops of each queue"),
+            ({"marks": "N/A"}, "the captures do not say the value of SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS"),
+            ({"dropped": "N/A"}, "the captures do not say the value of SAI_QUEUE_STAT_WRED_DROPPED_PACKETS"),
         ],
     )
     def test_without_the_other_signs_it_is_not_checked(

@@ -61,80 +61,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.counters.ecn_marks import MARKS, WRED_DROPS, counts_marks, peaks_above_kmax
-from lossless.checks.rules.counting import Count, count_of, counted, each
+from lossless.checks.rules.counters.ecn_marks import MARKS, UnmarkedPeak, unmarked_peaks
+from lossless.checks.rules.counting import Count, counted, each
 from lossless.ground.basics.findings import RelatedPlace
-from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
-    from lossless.model.fabric.state.device_state import PlacedReading
-
-_NOT_COUNTED = MissingInput("whether the switch counts ECN marks is not known")
-_SINCE_A_CLEAR = MissingInput("ECN marks count since a clear, and peaks of queues may be older")
-
-
-class _Peak(NamedTuple):
-    """A time at which a queue stood above Kmax, and where its marks are counted."""
-
-    device: RunningDevice
-    reading: PlacedReading
-    kmax: int
-    marks: Count
-
-    @property
-    def queue(self) -> str:
-        """The queue, as elements of findings name it."""
-        return f"{self.device.name}:{self.reading.part('port')}:{self.reading.part('queue')}"
 
 
 def throughout(fabric: RunningFabric) -> Results:
     """Yield a violation where no switch marks, though queues stood above Kmax more than once."""
-    peaks: list[_Peak] = []
+    peaks: list[UnmarkedPeak] = []
     for device in fabric.devices:
-        items = list(_peaks(device))
+        items = list(unmarked_peaks(device))
         yield from dict.fromkeys(item for item in items if isinstance(item, MissingInput))
-        peaks += (item for item in items if isinstance(item, _Peak))
+        peaks += (item for item in items if isinstance(item, UnmarkedPeak))
     times = {(peak.queue, peak.reading.number) for peak in peaks}
     if len(times) < 2 or any(_has_marked(device) for device in fabric.devices):
         return
     peaks.sort(key=lambda peak: -(peak.reading.number or 0))
     yield _violation(peaks, len(times))
-
-
-def _peaks(device: RunningDevice) -> Iterator[_Peak | MissingInput]:
-    """Yield the peaks of a switch above Kmax whose queue has marked nothing, and why others are not known."""
-    for reading, kmax in peaks_above_kmax(device):
-        if not _is_of_time(device, reading):
-            continue
-        port, queue = reading.part("port") or "", reading.part("queue") or ""
-        marks = count_of(device, MARKS, port=port, queue=queue)
-        drops = count_of(device, WRED_DROPS, port=port, queue=queue)
-        if not counts_marks(device.state):
-            yield _NOT_COUNTED
-        elif isinstance(marks, MissingInput) or isinstance(drops, MissingInput):
-            yield next(item for item in (marks, drops) if isinstance(item, MissingInput))
-        elif not marks.between and marks.placed.reading.since == "clear":
-            yield _SINCE_A_CLEAR
-        elif marks.between == (device.before is not None) and not drops.amount:
-            yield _Peak(device, reading, kmax, marks)
-
-
-def _is_of_time(device: RunningDevice, peak: PlacedReading) -> bool:
-    """Return whether a peak is known to be of the time in which marks are counted."""
-    if device.before is None:
-        return True
-    earlier = [
-        placed.number
-        for placed in device.before.every(peak.reading.name)
-        if placed.reading.identity == peak.reading.identity and placed.reading.since == peak.reading.since
-    ]
-    # That of a period may be older than the earlier capture; one that has risen since a clear is not.
-    return peak.reading.since == "user clear" and any(
-        number is not None and number < (peak.number or 0) for number in earlier
-    )
 
 
 def _has_marked(device: RunningDevice) -> bool:
@@ -145,7 +93,7 @@ def _has_marked(device: RunningDevice) -> bool:
     return any(isinstance(count, Count) and count.amount for count in counts)
 
 
-def _violation(peaks: Sequence[_Peak], times: int) -> Violation:
+def _violation(peaks: Sequence[UnmarkedPeak], times: int) -> Violation:
     highest = peaks[0]
     queues = tuple(dict.fromkeys(peak.queue for peak in peaks))
     others = {peak.queue: peak.marks.placed.origin for peak in peaks if peak.queue != highest.queue}

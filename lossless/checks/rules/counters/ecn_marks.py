@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.rules.base import MissingInput
+from lossless.checks.rules.counting import Count, count_of
+from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.watermarks import MULTICAST, RECENT
 
 if TYPE_CHECKING:
@@ -15,12 +18,61 @@ if TYPE_CHECKING:
 PEAK = "shared_watermark_bytes"
 MARKS = "ecn_marked_packets"
 WRED_DROPS = "wred_dropped_packets"
-COUNTERS_OF_MARKS = "WRED_ECN_QUEUE"
-"""The counter group of FLEX_COUNTER_TABLE that polls both."""
 _CAPABILITY = "WRED_ECN_QUEUE_ECN_MARKED_PKT_COUNTER"
+_NOT_COUNTED = MissingInput("whether the switch counts ECN marks is not known")
+_SINCE_A_CLEAR = MissingInput("ECN marks count since a clear, and peaks of queues may be older")
 
 
-def peaks_above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, int]]:
+class UnmarkedPeak(NamedTuple):
+    """A time at which a queue stood above Kmax, and where its marks are counted."""
+
+    device: RunningDevice
+    reading: PlacedReading
+    kmax: int
+    marks: Count
+
+    @property
+    def queue(self) -> str:
+        """The queue, as elements of findings name it."""
+        return f"{self.device.name}:{self.reading.part('port')}:{self.reading.part('queue')}"
+
+
+def unmarked_peaks(device: RunningDevice) -> Iterator[UnmarkedPeak | MissingInput]:
+    """Yield the peaks of a switch above Kmax whose queue has marked nothing, and why others are not known."""
+    for reading, kmax in _peaks_above_kmax(device):
+        if not _is_of_time(device, reading):
+            continue
+        port, queue = reading.part("port") or "", reading.part("queue") or ""
+        marks = count_of(device, MARKS, port=port, queue=queue)
+        drops = count_of(device, WRED_DROPS, port=port, queue=queue)
+        if not _counts_marks(device.state):
+            yield _NOT_COUNTED
+        elif isinstance(marks, MissingInput) or isinstance(drops, MissingInput):
+            yield next(item for item in (marks, drops) if isinstance(item, MissingInput))
+        elif marks.amount or drops.amount:
+            continue
+        elif not marks.between and marks.placed.reading.since == "clear":
+            yield _SINCE_A_CLEAR
+        elif marks.between == (device.before is not None):
+            yield UnmarkedPeak(device, reading, kmax, marks)
+
+
+def _is_of_time(device: RunningDevice, peak: PlacedReading) -> bool:
+    """Return whether a peak is known to be of the time in which marks are counted."""
+    if device.before is None:
+        return True
+    earlier = [
+        placed.number
+        for placed in device.before.every(peak.reading.name)
+        if placed.reading.identity == peak.reading.identity and placed.reading.since == peak.reading.since
+    ]
+    # That of a period may be older than the earlier capture; one that has risen since a clear is not.
+    return peak.reading.since == "user clear" and any(
+        number is not None and number < (peak.number or 0) for number in earlier
+    )
+
+
+def _peaks_above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, int]]:
     """Yield each recent peak of a queue that marks which is above its Kmax, and Kmax."""
     for peak in device.state.every(PEAK):
         port, queue = peak.part("port"), peak.part("queue")
@@ -32,7 +84,7 @@ def peaks_above_kmax(device: RunningDevice) -> Iterator[tuple[PlacedReading, int
                 yield peak, kmax
 
 
-def counts_marks(state: DeviceState) -> bool:
+def _counts_marks(state: DeviceState) -> bool:
     """Return whether the switch is known to count marks: it says so, or it has counted some."""
     said = state.value("isSupported", table="QUEUE_COUNTER_CAPABILITIES", key=_CAPABILITY)
     return said == "true" or any(marks.number for marks in state.named(MARKS, "queue"))
