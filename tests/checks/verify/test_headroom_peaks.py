@@ -158,6 +158,23 @@ class TestDrops:
         assert finding.note.startswith("its headroom was full: it held 231,") is full
         assert (finding.data.get("headroom_bytes") == 231_424) is full
 
+    @pytest.mark.parametrize(("held_bytes", "full"), [(4_000_000, True), (3_999_000, False)])
+    def test_a_full_pool_of_headroom_is_the_cause(self, tmp_path: Path, held_bytes: int, full: bool) -> None:
+        pool = "SAI_BUFFER_POOL_STAT_XOFF_ROOM_WATERMARK_BYTES"
+        rows: dict[str, dict[str, str]] = {
+            f"COUNTERS:{PG}": {DROPS: "12"},
+            "COUNTERS_BUFFER_POOL_NAME_MAP": {"ingress_lossless_pool": "oid:0x18", "other": "oid:0x19"},
+            "USER_WATERMARKS:oid:0x18": {pool: str(held_bytes)},
+            "USER_WATERMARKS:oid:0x19": {pool: "4000000"},
+        }
+        config = leaf_config(BUFFER_POOL={"ingress_lossless_pool": {"xoff": "4000000"}})
+        files = {"leaf1/config_db.json": config, "leaf1/c.json": peak(97_152, rows=rows)}
+        (finding,) = report_on(tmp_path, files).findings
+        said = finding.note.startswith(
+            "the headroom that ingress_lossless_pool lends was full: it held 4,000,000 B"
+        )
+        assert (finding.code, said) == ("CTR001", full)
+
 
 @pytest.mark.parametrize("cell_bytes", [144, 192, 254])
 @pytest.mark.parametrize("frame_bytes", [64, 65, 145, 193, 255, 1024, 1088, 4160, 9100])

@@ -7,7 +7,7 @@ Looks for packets that a queue or a priority group of a lossless class dropped; 
 configuration says, or an intent. With `--since`, what was dropped between the captures is an error. From one capture
 it is a warning: the counters run since boot or the last clear, and the class may not have been lossless then. Drops
 of a queue that the watchdog stormed are not reported here: they may be the watchdog's own. Where the headroom of a
-group that dropped was full by its watermark, that is named as the cause.
+group that dropped was full by its watermark, or the headroom that its pool lends, that is named as the cause.
 
 ## Why it breaks a lossless fabric
 RoCE answers a lost packet by sending again from there, up to all that is in flight. A drop says that PFC did not stop
@@ -31,9 +31,9 @@ Ethernet4    UC3            8193           852072            0             0
 ```
 
 ## Fix
-Where the switch sent no pause of the priority, look for what drops before PFC: a WRED profile that drops, a limit of
-the queue below that of the group, a group without a lossless profile. Where it sent pauses, the headroom is too small
-for the cable.
+A queue drops by WRED or at its own limit: let the WRED profile only mark, and set the limit above that of the group. A
+group drops what its headroom does not take: where the switch sent pauses, the headroom is too small for the cable, or
+the pool lends too little to all of its groups; where it sent none, the group has no lossless profile.
 
 ## Sources
 - lolyu/aoi sonic/qos/buffer_triage.md @edf74e58bb89: 91,786 drops in a lossless queue, and no pause was sent
@@ -54,11 +54,13 @@ from lossless.ground.basics.units import format_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.counters.headroom_peaks import HeadroomPeak
+    from lossless.checks.rules.counters.headroom_peaks import FullHeadroom
     from lossless.checks.rules.running_subjects import RunningDevice
 
 _KINDS = {"queue": "queue", "pg": "priority group"}
 _NO_CLASSES = MissingInput("neither a configuration nor an intent says which classes are lossless")
+_QUEUE = "let WRED only mark in this queue, and raise its limit above the threshold at which PFC pauses"
+_GROUP = "see that the group has a lossless profile applied, and that the pool is not full before it pauses"
 _HEADROOM = "give the groups the headroom that rate and cable need, and check that the sender obeys pauses"
 _STORMED = MissingInput("the watchdog stormed the queue, and its drops may be the watchdog's")
 
@@ -117,14 +119,14 @@ def _violation(device: RunningDevice, kind: str, counts: list[Count]) -> Violati
             f"{_KINDS[kind]} {number} of {worst.port} is lossless and dropped {worst.amount:,} packets "
             f"{worst.window}{others}"
         ),
-        note=_full(*full) if full else _note(sent),
-        help=_HEADROOM if full else _help(sent),
+        note=_full(full) if full else _note(kind, sent),
+        help=_HEADROOM if full else _help(kind, sent),
         elements=tuple(f"{device.name}:{count.port}:{where}{number}" for count in counts),
         severity=worst.severity("error", "warning"),
         data={
             "dropped": worst.amount,
             "pauses_sent": sent,
-            **({"headroom_peak_bytes": full[0].held_bytes, "headroom_bytes": full[1]} if full else {}),
+            **({"headroom_peak_bytes": full.held_bytes, "headroom_bytes": full.given_bytes} if full else {}),
         },
     )
 
@@ -136,20 +138,25 @@ def _pauses_sent(device: RunningDevice, port: str) -> int | None:
     return sum(known) if len(known) == len(sent) else None
 
 
-def _note(sent: int | None) -> str:
+def _note(kind: str, sent: int | None) -> str:
     if sent is None:
         return ""
     if not sent:
         return "no port that was captured sent a pause of the class: something drops before PFC pauses"
-    return f"the switch sent {sent:,} pauses of the class: the sender was paused too late, or not obeying"
+    what = (
+        "the sender was paused too late, or not obeying"
+        if kind == "pg"
+        else "WRED or the limit of the queue dropped what its groups took"
+    )
+    return f"the switch sent {sent:,} pauses of the class: {what}"
 
 
-def _full(peak: HeadroomPeak, given_bytes: int) -> str:
-    held, given = format_bytes(peak.held_bytes), format_bytes(given_bytes)
-    return f"its headroom was full: it held {held} of {given} {peak.window}"
+def _full(full: FullHeadroom) -> str:
+    held, given = format_bytes(full.held_bytes), format_bytes(full.given_bytes)
+    return f"{full.what} was full: it held {held} of {given} {full.window}"
 
 
-def _help(sent: int | None) -> str:
-    if sent == 0:
-        return "let WRED only mark in this queue, and raise its limit above the threshold at which PFC pauses"
-    return _HEADROOM
+def _help(kind: str, sent: int | None) -> str:
+    if kind == "queue":
+        return _QUEUE
+    return _GROUP if sent == 0 else _HEADROOM

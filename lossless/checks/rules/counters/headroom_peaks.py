@@ -44,7 +44,16 @@ class HeadroomPeak(NamedTuple):
     @property
     def window(self) -> str:
         """Since when that is the peak, as the end of a sentence."""
-        return _SINCE.get(self.placed.reading.since, "since boot or a clear")
+        return _window(self.placed)
+
+
+class FullHeadroom(NamedTuple):
+    """Headroom that was full: whose it is, how much it held, its size, and since when that is the peak."""
+
+    what: str
+    held_bytes: int
+    given_bytes: int
+    window: str
 
 
 def headroom_peaks(device: RunningDevice) -> Mapping[tuple[str, int], HeadroomPeak]:
@@ -57,20 +66,35 @@ def headroom_peaks(device: RunningDevice) -> Mapping[tuple[str, int], HeadroomPe
     }
 
 
-def full_headroom(device: RunningDevice, port: str, group: int) -> tuple[HeadroomPeak, int] | None:
-    """Return the peak of a group whose headroom was full, and the size of it; None where that is not known.
+def full_headroom(device: RunningDevice, port: str, group: int) -> FullHeadroom | None:
+    """Return the headroom of a group that was full: its own, or what its pool lends; None where that is not known.
 
     It was full where no cell more fits: a switch counts in cells, and the size need not be whole cells.
     """
-    peak, ports = headroom_peaks(device).get((port, group)), configured_port(device, port)
-    if peak is None or ports is None or not_polled(device.state, HEADROOM_PEAK, "pg") is not None:
+    ports = configured_port(device, port)
+    profile = group_profile(ports, group) if ports is not None else None
+    if ports is None or not isinstance(profile, BufferProfile):
         return None
-    profile = group_profile(ports, group)
-    if not isinstance(profile, BufferProfile):
-        return None
-    given_bytes = given_headroom(ports.switch, profile)
-    cell_bytes = ports.switch.profile.asic.cell_bytes if ports.switch.profile else None
-    return (peak, given_bytes) if 0 < given_bytes < peak.held_bytes + (cell_bytes or 1) else None
+    own, pool = headroom_peaks(device).get((port, group)), profile.pool
+    lent = _pool_peak(device, pool.name) if pool is not None else None
+    lent_bytes = (pool.shared_headroom_bytes or 0) if pool is not None else 0
+    held = [
+        ("its headroom", own.placed if own else None, given_headroom(ports.switch, profile), "pg"),
+        (f"the headroom that {pool.name if pool else ''} lends", lent, lent_bytes, "pool"),
+    ]
+    cell_bytes = (ports.switch.profile.asic.cell_bytes if ports.switch.profile else None) or 1
+    for what, peak, given_bytes, kind in held:
+        if peak is None or not_polled(device.state, HEADROOM_PEAK, kind) is not None:
+            continue
+        if 0 < given_bytes < (peak.number or 0) + cell_bytes:
+            return FullHeadroom(what, peak.number or 0, given_bytes, _window(peak))
+    return None
+
+
+def _pool_peak(device: RunningDevice, name: str) -> PlacedReading | None:
+    """Return the most that the groups of a pool together are known to have held in the headroom that it lends."""
+    peaks = [peak for peak in device.state.every(HEADROOM_PEAK) if peak.part("pool") == name]
+    return max(peaks, key=lambda peak: peak.number or 0, default=None)
 
 
 def bounds(device: RunningDevice) -> Iterator[tuple[HeadroomPeak, HeadroomBound] | MissingInput]:
@@ -102,3 +126,7 @@ def _cabled_port(device: RunningDevice, name: str) -> PortSet | None:
     if ports is None or real is None or real.speed_bps != ports.speed_bps:
         return ports
     return ports._replace(cable=real.cable)
+
+
+def _window(peak: PlacedReading) -> str:
+    return _SINCE.get(peak.reading.since, "since boot or a clear")
