@@ -13,6 +13,7 @@ from lossless.formats.inputs.devices import DeviceReader
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.state.device_state import DeviceState
 from lossless.model.fabric.state.namespaces import namespaces_of
+from lossless.model.fabric.state.port_aliases import by_name, names_by_alias
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -57,6 +58,8 @@ def _running(
     device: CapturedDevice, before: DeviceState | None, intended: Intended, reader: DeviceReader
 ) -> RunningDevice:
     state, switch = DeviceState(device.name, device.captures), intended.switches.get(device.name)
+    names = names_by_alias(state, switch)
+    state, before = by_name(state, names), None if before is None else by_name(before, names)
     configured = {
         namespace: made
         for namespace, document in device.configurations.items()

@@ -108,7 +108,9 @@ class TestDropsBetweenCaptures:
     def test_headroom_is_not_to_blame_for_what_a_queue_drops(self, tmp_path: Path) -> None:
         now = pauses("Tx", {"Ethernet8": 7}) + queue_counters({"Ethernet4 UC3": 5})
         (finding,) = report_on(tmp_path, {"leaf1/a.txt": now, "leaf1/config_db.json": leaf_config()}).findings
-        assert finding.note.startswith("the switch sent 7 pauses of the class: WRED or the limit of the queue")
+        assert finding.note.startswith(
+            "the switch sent 7 pauses of the class: WRED or the limit of the queue"
+        )
         assert "headroom" not in f"{finding.note} {finding.help}"
 
     def test_a_clear_that_hides_them_is_named(self, tmp_path: Path) -> None:

@@ -105,3 +105,26 @@ def test_a_fabric_that_pauses_and_drops_nothing_is_healthy(tmp_path: Path) -> No
     )
     report = report_on(tmp_path, {"leaf1/state.txt": text, "leaf1/config_db.json": leaf_config(), **INTENT})
     assert findings(report) == set()
+
+
+class TestAliases:
+    """``show`` in alias mode: Ethernet0 of leaf1 is etp1a."""
+
+    def _files(self, dropped: int, port: str = "etp1a") -> dict[str, str]:
+        return {"leaf1/queues.txt": queue_counters({f"{port} UC3": dropped})}
+
+    def test_a_port_is_known_by_its_alias(self, tmp_path: Path) -> None:
+        found = {("CTR001", "leaf1:Ethernet0:3")}
+        config = {"leaf1/config_db.json": leaf_config()}
+        assert findings(report_on(tmp_path / "a", {**self._files(5), **config})) == found
+        assert findings(report_on(tmp_path / "b", {**self._files(5), **INTENT})) == found
+
+    def test_captures_of_both_modes_are_compared(self, tmp_path: Path) -> None:
+        config = {"leaf1/config_db.json": leaf_config()}
+        report = report_on(tmp_path, {**self._files(5), **config}, self._files(5, "Ethernet0"))
+        assert (findings(report), reasons(report, "CTR001")) == (set(), [])
+
+    def test_an_alias_that_names_another_port_is_no_alias(self, tmp_path: Path) -> None:
+        config = {"leaf1/config_db.json": leaf_config(PORT={"Ethernet0": {"alias": "Ethernet8"}})}
+        report = report_on(tmp_path, {**self._files(5, "Ethernet8"), **config})
+        assert findings(report) == {("CTR001", "leaf1:Ethernet8:3")}

@@ -1,0 +1,60 @@
+"""Ports under one name: ``show`` prints aliases where SONIC_CLI_IFACE_MODE says so, and answers over gNMI can too.
+
+Databases, configurations and intents call a port by its name (``Ethernet0``), its alias is that of the vendor
+(``etp1a``, ``Ethernet1/1``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.model.fabric.state.device_state import DeviceState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.state.readings import Identity, StateReading
+
+_TABLES = frozenset({"PORT", "PORT_TABLE"})
+
+
+def names_by_alias(state: DeviceState, intended: Switch | None) -> Mapping[str, str]:
+    """Return the name of each port by its alias, as databases and an intent have it.
+
+    An alias that is the name of a port as well is left out.
+    """
+    ports = () if intended is None else intended.ports
+    pairs = [(port.spec.alias, port.name) for port in ports if port.spec is not None and port.spec.alias]
+    pairs += [
+        (str(placed.reading.value), placed.part("port") or "")
+        for placed in state.named("alias", "port")
+        if placed.part("table") in _TABLES
+    ]
+    names = {name for _, name in pairs}
+    return {alias: name for alias, name in pairs if alias not in names}
+
+
+def by_name(state: DeviceState, names: Mapping[str, str]) -> DeviceState:
+    """Return a state whose ports have their names, where captures call them by their aliases."""
+    called = {
+        name
+        for capture in state.captures
+        for reading in capture.readings
+        for kind, name in reading.identity
+        if kind == "port"
+    }
+    if names.keys().isdisjoint(called):
+        return state
+    captures = (
+        capture._replace(readings=tuple(_renamed(reading, names) for reading in capture.readings))
+        for capture in state.captures
+    )
+    return DeviceState(state.name, tuple(captures))
+
+
+def _renamed(reading: StateReading, names: Mapping[str, str]) -> StateReading:
+    identity: Identity = tuple(
+        (kind, names.get(name, name) if kind == "port" else name) for kind, name in reading.identity
+    )
+    return reading._replace(identity=identity)
