@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _NO_RULE = frozenset({"BUFFER_POOL_WATERMARK"})
 GROUPS = tuple(group for group in ALL_GROUPS if group not in _NO_RULE)
 """The groups whose counters rules read."""
+OTHER_PORT = MissingInput("a port that has counted is in neither the configuration nor the intent")
 _WATCHDOG = "pfcwd_"
 _STORM_TABLES = frozenset({"show pfcwd stats", "pfcwd show stats"})
 """Without ``--empty`` they print no queue whose counters are all 0 (sonic-utilities pfcwd/main.py @015521a,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _T1 = "sonic-db/t1-arista-7050cx3"
 _TRIAGE = "sonic-cli/triage-256cell"
+REASON = "a port that has counted is in neither the configuration nor the intent"
 
 
 @pytest.fixture
@@ -128,3 +129,9 @@ class TestAliases:
         config = {"leaf1/config_db.json": leaf_config(PORT={"Ethernet0": {"alias": "Ethernet8"}})}
         report = report_on(tmp_path, {**self._files(5, "Ethernet8"), **config})
         assert findings(report) == {("CTR001", "leaf1:Ethernet8:3")}
+
+    @pytest.mark.parametrize("code", ["CTR001", "CTR002"])
+    def test_a_port_that_nothing_knows_is_not_checked(self, tmp_path: Path, code: str) -> None:
+        text = queue_counters({"etp9 UC3": 5, "etp8 UC3": 0}) + pauses("Rx", {"etp9": 7, "etp8": 0}, 4)
+        report = report_on(tmp_path, {"leaf1/a.txt": text, "leaf1/config_db.json": leaf_config()})
+        assert (findings(report), reasons(report, code)) == (set(), [REASON])

@@ -48,7 +48,16 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.counters.headroom_peaks import full_headroom
-from lossless.checks.rules.counting import Count, count_of, counted, each, largest_of_each, other_ports, total
+from lossless.checks.rules.counting import (
+    OTHER_PORT,
+    Count,
+    count_of,
+    counted,
+    each,
+    largest_of_each,
+    other_ports,
+    total,
+)
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -87,6 +96,8 @@ def _dropped(device: RunningDevice, kind: str) -> Iterator[Count | MissingInput]
             if placed.number:
                 yield _NO_CLASSES
             continue
+        if port not in device.ports and placed.number:
+            yield OTHER_PORT
         lossless = device.lossless.get(port)
         if lossless is None or number not in (lossless.queues if kind == "queue" else lossless.groups):
             continue

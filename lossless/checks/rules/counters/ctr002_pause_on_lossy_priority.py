@@ -45,7 +45,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.counting import Count, counted, each, largest_of_each, other_ports
+from lossless.checks.rules.counting import OTHER_PORT, Count, counted, each, largest_of_each, other_ports
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,6 +78,8 @@ def check(device: RunningDevice) -> Results:
 def _on_lossy(device: RunningDevice, name: str) -> Iterator[Count | MissingInput]:
     for placed in each(device.state, name, "port", "priority"):
         port = device.ports.get(placed.part("port") or "")
+        if port is None and placed.number:
+            yield OTHER_PORT
         if port is None or (name == "pfc_rx" and port.asymmetric):
             continue
         lossless = device.lossless.get(port.name)
