@@ -86,6 +86,15 @@ class TestByHand:
         assert found == ({expected} if expected else set())
         assert bound_of("400G").most_bytes == self.MOST
 
+    @pytest.mark.parametrize("hwsku", ["Mellanox-SN5600-C256S1", "another"])
+    def test_small_packets_explain_more_than_the_floor(self, tmp_path: Path, hwsku: str) -> None:
+        """Without rows of the HWSKU the floor is all that is known, of an unknown chip without its cells."""
+        rows = {"hwsku": hwsku} if hwsku != "another" else {"hwsku": hwsku, "platform": "x86_64-another-r0"}
+        config = leaf_config(DEVICE_METADATA={"localhost": rows})
+        files = {"leaf1/config_db.json": config, "leaf1/c.json": peak(self.MOST)}
+        report = report_on(tmp_path, files)
+        assert (findings(report), len(reasons(report, "CTR007"))) == (set(), hwsku == "another")
+
     def test_an_old_peak_may_be_of_another_cable(self, tmp_path: Path) -> None:
         old = peak(500_000, table="PERSISTENT_WATERMARKS")
         report = report_on(tmp_path, {"fabric.yaml": fabric(), "leaf1/c.json": old})

@@ -27,6 +27,14 @@ class HeadroomBound(NamedTuple):
     known: HeadroomNeed
     most_bytes: int | None
 
+    @property
+    def explained_bytes(self) -> int | None:
+        """What traffic is known to take on a link as declared; None where only the floor is known, and no cell size.
+
+        Rows and formulas count the cells that packets waste, the floor does not.
+        """
+        return self.most_bytes if self.known.method == "floor" else self.known.headroom_bytes
+
 
 def headroom_bound(ports: PortSet) -> HeadroomBound | MissingInput:
     """Return the most headroom that a lossless group of these ports can need, by the real cable where it is known."""

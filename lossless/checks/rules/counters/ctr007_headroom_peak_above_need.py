@@ -5,11 +5,11 @@ Severity: warning
 ## What it does
 Compares the most that a lossless priority group held in its headroom (`XOFF_ROOM_WATERMARK`) with what the link needs
 by its rate and cable. The cable is that of an intent where one is at hand, else the configured length. It is
-information where the peak is above the vendor's row, the formula of the ASIC and the closed-form floor, and a warning
-where it is above what the link can ever need: the floor, which grants the peer all the time IEEE 802.3 does, with every
-packet as wasteful of cells as a packet can be. The second needs the cell size of the chip. Peaks since the last clear
-of persistent watermarks, or since a time that is not known, are information: cable and configuration may have been
-others then. A peak at or below the need is no finding, however high it is.
+information where the peak is above the vendor's row or the formula of the ASIC, and a warning where it is above what
+the link can ever need: the floor, which grants the peer all the time IEEE 802.3 does, with every packet as wasteful of
+cells as a packet can be. The second needs the cell size of the chip, and is all there is where neither row nor formula
+is known. Peaks since the last clear of persistent watermarks, or since a time that is not known, are information: cable
+and configuration may have been others then. A peak at or below the need is no finding, however high it is.
 
 ## Why it breaks a lossless fabric
 Headroom holds what still arrives after a pause was sent. More than that says that the link is not as it is declared:
@@ -64,6 +64,8 @@ if TYPE_CHECKING:
 
     Above = tuple[HeadroomPeak, HeadroomBound]
 
+_NO_CELLS = MissingInput("how much more than the floor small packets take needs the cell size of the chip")
+
 
 def check(device: RunningDevice) -> Results:
     """Yield a violation per group number and kind of link that held more than it needs, at the port that held most."""
@@ -71,7 +73,10 @@ def check(device: RunningDevice) -> Results:
     for item in bounds(device):
         if isinstance(item, MissingInput):
             yield item
-        elif item[0].held_bytes > item[1].known.headroom_bytes:
+        elif item[1].explained_bytes is None:
+            if item[0].held_bytes > item[1].known.headroom_bytes:
+                yield _NO_CELLS
+        elif item[0].held_bytes > item[1].explained_bytes:
             above.append(item)
     for same in grouped((_cause(*each), each) for each in above).values():
         yield _violation(device, sorted(same, key=lambda each: -each[0].held_bytes))
