@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lossless.api import Options, Report, verify
+from tests.checks.verify.running import INTENT, report_on
 from tests.conftest import REFERENCE
 from tests.formats.infiniband.state import ibdiagnet_files
 from tests.paths import RULE_BASES
@@ -73,6 +74,10 @@ class TestGlobalPause:
         report = of(tmp_path, self.PAUSES + "rx_global_pause: 0\n", intent="leaf-spine.yaml")
         assert said(report) == {("HCT002", "warning", "host1")}
 
+    def test_a_nic_beside_that_of_rdma_may_pause_its_link(self, tmp_path: Path) -> None:
+        text = f"==> ethtool -S eth0\n{RDMA}==> ethtool -S eth1\n{NO_RDMA}{self.PAUSES}"
+        assert codes(of(tmp_path, text, intent="leaf-spine.yaml")) == []
+
     def test_an_ethernet_host_may_pause_its_link(self, tmp_path: Path) -> None:
         report = of(tmp_path, NO_RDMA + self.PAUSES + "tx_global_pause_duration: 555665182\n")
         assert (codes(report), not_checked(report)) == ([], [])
@@ -86,6 +91,15 @@ class TestGlobalPause:
 
 
 class TestPriority0:
+    @pytest.mark.parametrize(("named", "expected"), [("eth0", []), ("eth1", ["HCT003"])])
+    def test_the_intent_is_not_of_other_interfaces(
+        self, tmp_path: Path, named: str, expected: list[str]
+    ) -> None:
+        intent = INTENT["fabric.yaml"].replace("hardware:", f"hosts: {{interfaces: [{named}]}}\nhardware:")
+        storage = f"==> ethtool -S eth1\n{RDMA}{ON_PRIORITY_0}"
+        report = report_on(tmp_path, {"host1/a.txt": storage, "fabric.yaml": intent})
+        assert (report.errors, codes(report)) == ((), expected)
+
     def test_rdma_beside_pfc_on_another_priority(self, tmp_path: Path) -> None:
         assert codes(of(tmp_path, RDMA + ON_PRIORITY_0, intent="leaf-spine.yaml")) == ["HCT003"]
 

@@ -43,7 +43,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.host_counters.nics import pfc_modes
+from lossless.checks.rules.host_counters.nics import is_intended, pfc_modes
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.known import UNKNOWN
 
@@ -63,12 +63,8 @@ def check(device: RunningDevice) -> Results:
         yield MissingInput("a capture does not say of every priority whether PFC is on")
     wanted = frozenset(intended.pfc_priorities)
     for mode in modes:
-        if _is_of_rdma(mode, intended) and mode.priorities != wanted:
+        if is_intended(mode.name, intended) and mode.priorities != wanted:
             yield _violation(device, mode, wanted, intended)
-
-
-def _is_of_rdma(mode: PfcMode, intended: HostQos) -> bool:
-    return not mode.name or not intended.interfaces or mode.name in intended.interfaces
 
 
 def _violation(device: RunningDevice, mode: PfcMode, wanted: frozenset[int], intended: HostQos) -> Violation:

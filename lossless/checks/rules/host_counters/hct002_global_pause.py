@@ -6,7 +6,8 @@ Severity: warning
 Looks for NICs that have sent or received pause frames of 802.3x, which stop all priorities at once. Where the port
 carries RDMA, or an intent wants PFC on it, this is a warning. Where nothing says what it carries, it is information,
 and only if the NIC counts how long it was paused. On a port that is known to carry no RDMA, pauses of the link are
-as good as any, and no finding. PFC pause frames do not count here.
+as good as any, and no finding: an intent wants PFC on the interfaces that it names, or else not on a NIC without RDMA
+beside one that carries it. PFC pause frames do not count here.
 
 ## Why it breaks a lossless fabric
 With global pause a congested RDMA receiver stops everything on its link: CNPs, acknowledgments, TCP, and LLDP with
@@ -47,7 +48,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.host_counters.nics import carries_rdma, nics
+from lossless.checks.rules.host_counters.nics import carries_rdma, is_intended, nics
 from lossless.ground.basics.units import format_duration
 
 if TYPE_CHECKING:
@@ -61,9 +62,8 @@ _UNNAMED = "no capture says how long the link was paused, nor whether it carries
 
 def check(device: RunningDevice) -> Results:
     """Yield a violation per NIC that paused, or was paused, as a whole."""
-    intended = device.intended_host
-    wanted = intended is not None and bool(intended.pfc_priorities)
     for nic in nics(device):
+        wanted = _wants_pfc(device, nic)
         directions = [direction for direction in ("tx", "rx") if nic.count(f"global_pause_{direction}")]
         # A NIC that was idle between two captures still carries RDMA.
         rdma = carries_rdma(device, nic.whole or nic)
@@ -74,6 +74,15 @@ def check(device: RunningDevice) -> Results:
             yield _violation(nic, directions, certain=certain)
         else:
             yield MissingInput(_UNNAMED)
+
+
+def _wants_pfc(device: RunningDevice, nic: Nic) -> bool:
+    """Return whether an intent wants PFC on a NIC: not where only others of the host carry RDMA."""
+    intended = device.intended_host
+    if intended is None or not intended.pfc_priorities or not is_intended(nic.name, intended):
+        return False
+    without = carries_rdma(device, nic.whole or nic) is False
+    return not without or not any(carries_rdma(device, each.whole or each) for each in nics(device))
 
 
 def _violation(nic: Nic, directions: list[str], *, certain: bool) -> Violation:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice
+    from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.state.device_state import DeviceState, PlacedReading
 
 _RDMA = tuple(f"{way}_vport_rdma_{cast}_packets" for way in ("rx", "tx") for cast in ("unicast", "multicast"))
@@ -169,7 +170,14 @@ def pfc_priorities(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
     intended = device.intended_host
     if applied or intended is None or intended.pfc_priorities is UNKNOWN:
         return applied or None
+    if not is_intended(nic.name, intended):
+        return None
     return frozenset(intended.pfc_priorities)
+
+
+def is_intended(name: str, intended: HostQos) -> bool:
+    """Return whether an interface may be one that an intent has for RDMA; one that no file names may."""
+    return not name or not intended.interfaces or name in intended.interfaces
 
 
 def _applied(device: RunningDevice, nic: Nic) -> frozenset[int] | None:
