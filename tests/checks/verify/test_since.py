@@ -229,3 +229,18 @@ def test_devices_that_counted_at_other_times_are_one_finding(tmp_path: Path) -> 
     assert findings(together) == set()
     swapped = report_on(tmp_path / "c", files({"host1": 50}), files({"host1": 100}))
     assert findings(swapped, "warning") == {("CAP005", "host1")}
+
+
+def test_two_snapshots_of_a_switch_are_no_capture_of_one_time(tmp_path: Path) -> None:
+    def snapshot(taken: int) -> str:
+        row = (
+            "==> sonic-db-cli COUNTERS_DB HGETALL 'COUNTERS:oid:0x1'\n{'SAI_PORT_STAT_PFC_3_RX_PKTS': '20'}\n"
+        )
+        return f"# lossless switch state 1\n# switch leaf1\n# taken {taken} UTC\n{row}==> end\n"
+
+    (finding,) = report_on(tmp_path / "a", {"b.txt": snapshot(1000), "a.txt": snapshot(4600)}).findings
+    assert (finding.code, finding.severity, finding.elements) == ("CAP005", "warning", ("leaf1",))
+    assert finding.message == "leaf1 has 2 snapshots, the first 3600 s before the last"
+    assert finding.origin.file.endswith("a.txt")
+    report = report_on(tmp_path / "b", {"a.txt": snapshot(4600)}, {"b.txt": snapshot(1000)})
+    assert findings(report) == set()

@@ -5,9 +5,9 @@ Severity: info
 ## What it does
 Compares the times that captures say they were taken at (`# taken` in what the collector prints). A capture for
 `--since` that was taken after the one it is compared with is a warning: either the two are swapped, or the clock was
-set back. With `--since`, two devices that have counted at times which have nothing in common are information. Rules
-that compare devices do not compare these: what they say is *not checked*. Captures that overlap may begin and end at
-any time.
+set back. So are two snapshots of one switch that are named as captures of one time: what is read is a mixture of both.
+With `--since`, two devices that have counted at times which have nothing in common are information. Rules that compare
+devices do not compare these: what they say is *not checked*. Captures that overlap may begin and end at any time.
 
 ## Why it breaks a lossless fabric
 It does not. A pause that one switch has received is looked for among those that its neighbor has sent. Where the
@@ -67,15 +67,18 @@ from lossless.ground.basics.findings import Origin, RelatedPlace
 from lossless.ground.basics.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from lossless.checks.rules.running_subjects import RunningDevice, RunningFabric
 
 _NS_PER_S = 1_000_000_000
+_SNAPSHOT = "switch state"
+"""What a reader of snapshots calls the whole of one."""
 
 
 def throughout(fabric: RunningFabric) -> Results:
-    """Yield a violation per device whose captures are in the wrong order, and one for devices that counted apart."""
+    """Yield devices of several snapshots, those whose captures are in the wrong order, and those that counted apart."""
+    yield from (_mixed(device, taken) for device in fabric.devices if len(taken := _snapshots(device)) > 1)
     times = [(device, time) for device in fabric.devices if (time := counted_time(device)) is not None]
     yield from (_swapped(device, time) for device, time in times if time.end_s < time.start_s)
     in_order = [pair for pair in times if pair[1].end_s >= pair[1].start_s]
@@ -84,6 +87,29 @@ def throughout(fabric: RunningFabric) -> Results:
         later = [pair for pair in in_order if common_s([first[1], pair[1]]) <= 0 and pair is not first]
         if later:
             yield _apart(*first, sorted(later, key=lambda pair: pair[1]))
+
+
+def _snapshots(device: RunningDevice) -> Mapping[int, str]:
+    """Return the files of the snapshots of a switch by their times, in their order."""
+    taken = {
+        capture.taken_at: capture.file
+        for capture in device.state.captures
+        if capture.form == _SNAPSHOT and capture.taken_at is not None
+    }
+    return dict(sorted(taken.items()))
+
+
+def _mixed(device: RunningDevice, taken: Mapping[int, str]) -> Violation:
+    (*earlier, last), files = taken, [*taken.values()]
+    return Violation(
+        origin=Origin(files[-1], ()),
+        message=f"{device.name} has {len(files)} snapshots, the first {_said(last - earlier[0])} before the last",
+        note="what is read of it is a mixture of them",
+        help="name one, and an earlier one with --since",
+        elements=(device.name,),
+        related=tuple(RelatedPlace(Origin(file, ()), "an earlier snapshot") for file in files[:-1]),
+        severity="warning",
+    )
 
 
 def _swapped(device: RunningDevice, time: CountedTime) -> Violation:
