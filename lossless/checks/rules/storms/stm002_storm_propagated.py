@@ -98,7 +98,9 @@ def _violation(device: RunningDevice, priority: str, storms: list[Count], sent: 
             f"{device.name} sent {sum(count.amount for count in sent):,} pauses of priority {priority}, and its "
             f"watchdog detected {detected:,} {'storm' if detected == 1 else 'storms'} of it, {window}"
         ),
-        note="" if between else "both count since boot or the last clear, and need not be of one time",
+        note="those for other congestion are among them"
+        if between
+        else "both count since boot or the last clear, and need not be of one time",
         help=f"find what storms {storms[0].port} and take it off; a shorter detection time ends the next one sooner",
         elements=tuple(f"{device.name}:{count.port}:{priority}" for count in sent),
         severity="warning" if between else "info",
