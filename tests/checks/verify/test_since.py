@@ -107,9 +107,12 @@ class TestNics:
 
     def test_marks_that_came_back_are_no_more_missing_one_way(self, tmp_path: Path) -> None:
         def counters(sent: int, received: int) -> str:
-            counts = {"rx_prio0_packets": 9 + sent, "tx_prio0_packets": 9}
             return _nic(
-                rx_prio3_packets=received, tx_prio3_packets=sent, rx_vport_rdma_unicast_packets=sent, **counts
+                rx_prio0_packets=9 + sent,
+                tx_prio0_packets=9,
+                rx_prio3_packets=received,
+                tx_prio3_packets=sent,
+                rx_vport_rdma_unicast_packets=sent,
             )
 
         (finding,) = _report(tmp_path / "a", counters(900, 7), counters(5, 7), intent=True).findings
