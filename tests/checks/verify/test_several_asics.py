@@ -22,6 +22,7 @@ from tests.checks.verify.running import (
     report_on,
     rows_of,
     storm,
+    watchdog,
 )
 
 if TYPE_CHECKING:
@@ -191,3 +192,11 @@ def test_the_switch_as_a_whole_has_the_ports_of_all_its_asics(tmp_path: Path) ->
     (switch,) = running_devices(inputs.devices, (), Intended({}, {}), DeviceReader((), ()))
     assert switch.ports.keys() == {*_PORTS, *_PORTS.values()}
     assert [asic.name for asic in switch.asics] == ["leaf1", "leaf1:asic0", "leaf1:asic1"]
+
+
+@pytest.mark.parametrize("then", [watchdog([]), storm("Ethernet16", "operational")], ids=["empty", "other"])
+def test_a_table_of_all_asics_leaves_out_queues_without_storms(tmp_path: Path, then: str) -> None:
+    config = folders(ASICS, ())
+    now = {**config, "leaf1/pfcwd.txt": storm("Ethernet0", "operational", 2)}
+    report = report_on(tmp_path, now, {"leaf1/pfcwd.txt": then})
+    assert findings(report, "warning") == {("STM005", "leaf1:asic0:Ethernet0:3")}

@@ -31,17 +31,24 @@ def state_of_each(
     state: DeviceState, configured: Mapping[str | None, Iterable[str]]
 ) -> Mapping[str | None, DeviceState]:
     """Return the state of each ASIC, and of the host; ``configured`` are the ports that their configurations have."""
-    names = (HOST, *namespaces_of(state))
+    names = tuple(dict.fromkeys((HOST, *namespaces_of(state), *configured)))
     owners = _owners(state, configured)
     captures: dict[str | None, list[StateCapture]] = {name: [] for name in names}
     for capture in state.captures:
         pairs = ((name, reading) for reading in capture.readings for name in _homes(reading, names, owners))
-        for name, readings in grouped(pairs).items():
-            captures[name].append(capture._replace(readings=tuple(readings)))
+        readings = grouped(pairs)
+        # That a table of all ASICs has nothing of one is said of that one, too.
+        own = readings if _names_asics(capture) else names
+        for name in own:
+            captures[name].append(capture._replace(readings=tuple(readings.get(name, ()))))
     return {
         name: DeviceState(f"{state.name}:{name}" if name else state.name, own)
         for name, own in captures.items()
     }
+
+
+def _names_asics(capture: StateCapture) -> bool:
+    return any(_part(reading, "namespace") is not None for reading in capture.readings)
 
 
 def _owners(state: DeviceState, configured: Mapping[str | None, Iterable[str]]) -> Mapping[str, set[str]]:
