@@ -22,10 +22,10 @@ Ethernet8:3          N/A                        5/5       200/400       100/300 
 
 ## Good
 ```text capture beside=leaf.json
-admin@leaf1:~$ show pfcwd stats
+admin@leaf1:~$ pfcwd show stats --empty
       QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP
 -----------  -----------  -------------------------  ------------  ------------
-Ethernet8:3  operational                        5/5       200/400       100/300
+Ethernet8:3  operational                        0/0           0/0           0/0
 ```
 
 ## Fix
