@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.study.grid import Grid, parse_grid
@@ -12,7 +13,9 @@ from lossless.interfaces.api.fabrics import fabrics_to_simulate
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
     from os import PathLike
 
     from lossless.analysis.simulation.question.request import SimulationRequest
@@ -38,18 +41,28 @@ def sweep(
     *,
     horizon_ns: int = 3_000_000,
     executor: Executor | None = None,
+    cluster: str | None = None,
+    waiting: Callable[[], None] | None = None,
 ) -> tuple[Sweep, ...]:
     """Try every setting of ``grid``, each for ``horizon_ns`` of the traffic of ``ask``, by default an incast, one seed.
 
-    Any ``executor`` of :mod:`concurrent.futures` may do the work, also one of processes or machines; else threads do.
+    Any ``executor`` of :mod:`concurrent.futures` may do the work, or a ``cluster`` of dask.distributed: ``local`` or
+    ``local:N`` for processes of this machine, or the address of a scheduler; else threads do. ``waiting`` is called
+    where that scheduler has no worker yet.
 
     Raises:
         InputError: the intent or configuration cannot be read.
         ScenarioError: what is asked cannot be, would take too long, or numba is missing.
+        QuantityError: a cluster that has no meaning.
+        ProgramError: no scheduler answers, it is lost, or a worker has another version than this.
+        LosslessError: dask.distributed is missing.
     """
+    from lossless.analysis.simulation.study.cluster import cluster_executor
     from lossless.analysis.simulation.study.sweeps import sweep_fabrics
 
-    return sweep_fabrics(fabrics_to_simulate(path, options), grid, ask, horizon_ns, executor)
+    workers: AbstractContextManager[Executor | None]
+    workers = nullcontext(executor) if cluster is None else cluster_executor(cluster, waiting)
+    return sweep_fabrics(fabrics_to_simulate(path, options), grid, ask, horizon_ns, workers)
 
 
 class StatedThresholds(NamedTuple):

@@ -225,11 +225,11 @@ class Loud(sweep._SettingsBar):
         super().__call__(done, of)
         print("some are done", flush=True)
 
-def submit(pool, *given, submit=WorkerPool.submit):
+def submit(pool, *given, submit=WorkerPool._submit):
     submit(pool, *given)
     print("work is handed out", flush=True)
 
-sweep._SettingsBar, WorkerPool.submit = Loud, submit
+sweep._SettingsBar, WorkerPool._submit = Loud, submit
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -1,12 +1,13 @@
 """Many settings of the same thresholds on one scenario: which are safe, which keep PFC silent, which is best.
 
-Settings are tried in chunks, by threads of our own or by any executor of :mod:`concurrent.futures`. What comes back of
-a setting is a row of numbers, and no array is kept for it.
+Settings are tried in batches, by threads of our own, by any executor of :mod:`concurrent.futures` or by a cluster. What
+comes back of a setting is a row of numbers, and no array is kept for it.
 """
 
 from __future__ import annotations
 
 import uuid
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRA
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, checked, settings
 from lossless.analysis.simulation.study.study import is_random, require_events, seeds_of, watch_ns
-from lossless.analysis.simulation.study.trial import SweepTask, Trial
+from lossless.analysis.simulation.study.trial import SweepTask, Trial, trials
 from lossless.analysis.simulation.study.verdict import PAUSE_EDGE, describe, detection_ns
 from lossless.analysis.simulation.study.workers import WorkerPool
 from lossless.ground.basics.errors import ScenarioError
@@ -30,10 +31,8 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.ground.basics.findings import Json
 
-CHUNK_EVENTS = 4_000_000
+BATCH_EVENTS = 4_000_000
 """Events that a worker is sent at once: a tenth of a second or so, so that progress is seen."""
-CHUNKS_PER_WORKER = 8
-"""Chunks are no larger than this many to a worker allow, so that all end at about the same time."""
 ORDER = (
     "safe before on the edge before unsafe, then fewest frames dropped, fewest pauses, shortest longest pause,"
     " most goodput"
@@ -135,12 +134,14 @@ def sweep(
     _check_horizon(scenario, horizon_ns)
     job = _job(scenario, limits, horizon_ns)
     tried, skipped = _fitting(grid, job)
-    with WorkerPool(executor, limits.threads) as crew:
-        ends = (ThresholdSetting(), tried[0], tried[-1])
-        probes = crew.trials(job, ends)
+    with WorkerPool[SweepTask, ThresholdSetting, tuple[Trial, ...]](
+        trials, job, executor, limits.threads
+    ) as pool:
+        (probes,) = pool.map([(ThresholdSetting(), tried[0], tried[-1])])
         most = max(sum(trial.events for trial in seeds) for seeds in probes)
         _require_events(len(tried), most, limits)
-        rows, events = _rows(scenario, job, tried, crew, max(1, CHUNK_EVENTS // max(1, most)), progress)
+        batches = pool.batches(tried, max(1, BATCH_EVENTS // max(1, most)))
+        rows, events = _rows(scenario, batches, pool, progress)
     configured = _row(_TrialLimits.of(scenario), ThresholdSetting(), probes[0])
     rows.sort(key=_badness)
     assumed = (*scenario.assumed, *_assumed(scenario, grid, job))
@@ -239,26 +240,21 @@ def _assumed(scenario: Scenario, grid: Grid, job: SweepTask) -> Iterator[str]:
 
 def _rows(
     scenario: Scenario,
-    job: SweepTask,
-    tried: Sequence[ThresholdSetting],
-    crew: WorkerPool,
-    most: int,
+    batches: Sequence[Sequence[ThresholdSetting]],
+    pool: WorkerPool[SweepTask, ThresholdSetting, tuple[Trial, ...]],
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[SweepRow], int]:
     """Return a row for each setting, in their order, and the events of all."""
-    size = min(most, -(-len(tried) // (CHUNKS_PER_WORKER * crew.workers)))
-    for start in range(0, len(tried), size):
-        crew.submit(job, tried[start : start + size], start)
     trial_limits = _TrialLimits.of(scenario)
-    rows: dict[int, SweepRow] = {}
+    many = sum(map(len, batches))
+    rows: list[SweepRow] = []
     events = 0
-    for start, chunk in crew.results():
-        for number, seeds in enumerate(chunk, start):
-            rows[number] = _row(trial_limits, tried[number], seeds)
-            events += sum(trial.events for trial in seeds)
+    for batch, results in zip(batches, pool.map(batches), strict=True):
+        rows += map(partial(_row, trial_limits), batch, results)
+        events += sum(trial.events for seeds in results for trial in seeds)
         if progress is not None:
-            progress(len(rows), len(tried))
-    return [rows[number] for number in range(len(tried))], events
+            progress(len(rows), many)
+    return rows, events
 
 
 class _TrialLimits(NamedTuple):

@@ -14,6 +14,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from concurrent.futures import Executor
+    from contextlib import AbstractContextManager
 
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.grid import Grid
@@ -26,9 +27,11 @@ def sweep_fabrics(
     grid: Grid,
     request: SimulationRequest | None,
     horizon_ns: float,
-    executor: Executor | None,
+    executor: AbstractContextManager[Executor | None],
 ) -> tuple[Sweep, ...]:
     """Return a sweep of each fabric, or of each part of it that is a fabric of its own.
+
+    ``executor`` is entered once it is known that there is something to do.
 
     Raises:
         ScenarioError: what is asked cannot be or would take too long, something of a fabric is not known, or numba is
@@ -44,10 +47,11 @@ def sweep_fabrics(
         _scenario(part, request) for fabric in fabrics for part in parts(View(with_computed_buffers(fabric)))
     ]
     compile_for(request)
-    return tuple(
-        sweep(scenario, grid, request.limits, horizon_ns, executor, request.progress)
-        for scenario in scenarios
-    )
+    with executor as entered:
+        return tuple(
+            sweep(scenario, grid, request.limits, horizon_ns, entered, request.progress)
+            for scenario in scenarios
+        )
 
 
 def _scenario(view: View, request: SimulationRequest) -> Scenario:

@@ -1,39 +1,61 @@
-"""Who tries the settings of a sweep, and how they are told to stop."""
+"""Who does the work of many batches, in which order results come back, and how workers are told to stop.
+
+A pure function of a task and a batch is mapped over batches by threads of ours, by any executor of
+:mod:`concurrent.futures`, or by a cluster (:mod:`lossless.analysis.simulation.study.cluster`).
+"""
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from queue import SimpleQueue
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from lossless.analysis.simulation.study.trial import SweepTask, Trial, trials
+from lossless.analysis.simulation.study.cluster import ClusterExecutor, is_unwanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Executor, Future
     from types import TracebackType
 
-    from lossless.analysis.simulation.study.grid import ThresholdSetting
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+_Task = TypeVar("_Task")
+
+BATCHES_PER_WORKER = 8
+"""Batches are no larger than this many to a worker allow, so that all end at about the same time."""
 
 
-class WorkerPool:
-    """Whoever does the work: threads of ours, which can be told to stop, or an executor of the caller's.
+class WorkerPool(Generic[_Task, _Item, _Result]):
+    """Maps ``work`` over batches: it is given the task, a batch, and last, where it can be, what says when to stop.
+
+    Whoever does the work: threads of ours, which can be told to stop, an executor of the caller's, or a cluster.
 
     Results are waited for in a queue, not by :func:`concurrent.futures.wait`: that takes a lock of every future in
     turn, and an interrupt that comes meanwhile leaves those locked that threads must set.
     """
 
-    def __init__(self, executor: Executor | None, threads: int | None) -> None:
-        self.workers = threads or os.cpu_count() or 1
+    def __init__(
+        self, work: Callable[..., list[_Result]], task: _Task, executor: Executor | None, threads: int | None
+    ) -> None:
+        self._work = work
         self._owned = executor is None
-        self._executor = ThreadPoolExecutor(self.workers) if executor is None else executor
+        self._task: Any = task
+        self._stopping: tuple[Callable[[], bool], ...] = ()
         self._stop = Event()
-        self._pending: dict[Future[list[tuple[Trial, ...]]], int] = {}
-        self._done: SimpleQueue[Future[list[tuple[Trial, ...]]]] = SimpleQueue()
+        self._workers, self._least = threads or os.cpu_count() or 1, 1
+        self._executor = ThreadPoolExecutor(self._workers) if executor is None else executor
+        if isinstance(self._executor, ThreadPoolExecutor):
+            self._stopping = (self._stop.is_set,)
+        elif isinstance(self._executor, ClusterExecutor):
+            self._workers, self._least = self._executor.workers, self._executor.least
+            self._task, self._stopping = self._executor.shared(task), (is_unwanted,)
+        self._pending: dict[Future[list[_Result]], int] = {}
+        self._done: SimpleQueue[Future[list[_Result]]] = SimpleQueue()
 
-    def __enter__(self) -> WorkerPool:
+    def __enter__(self) -> WorkerPool[_Task, _Item, _Result]:
         return self
 
     def __exit__(
@@ -45,21 +67,27 @@ class WorkerPool:
         if self._owned:
             self._executor.shutdown(cancel_futures=True)
 
-    def submit(self, job: SweepTask, chunk: Sequence[ThresholdSetting], number: int = 0) -> None:
-        """Hand out a chunk of settings; whoever shares our memory also learns when to stop."""
-        stopping = (self._stop.is_set,) if isinstance(self._executor, ThreadPoolExecutor) else ()
-        future = self._executor.submit(trials, job, chunk, *stopping)
-        self._pending[future] = number
-        future.add_done_callback(self._done.put)
+    def batches(self, items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
+        """Return items in batches of the same size, about ``most`` or less, but no less than a cluster is sent."""
+        size = max(self._least, min(most, -(-len(items) // (BATCHES_PER_WORKER * self._workers))))
+        many = max(1, len(items) // size)
+        ends = [len(items) * number // many for number in range(many + 1)]
+        return [items[start:end] for start, end in pairwise(ends)]
 
-    def results(self) -> Iterator[tuple[int, list[tuple[Trial, ...]]]]:
-        """Yield what comes back with its number, in the order in which it does."""
+    def map(self, batches: Iterable[Sequence[_Item]]) -> Iterator[list[_Result]]:
+        """Hand out batches, and yield what comes back of each in their order, as soon as all before it is there."""
+        for number, batch in enumerate(batches):
+            self._submit(batch, number)
+        early: dict[int, list[_Result]] = {}
+        due = 0
         while self._pending:
             future = self._done.get()
-            yield self._pending.pop(future), future.result()
+            early[self._pending.pop(future)] = future.result()
+            while due in early:
+                yield early.pop(due)
+                due += 1
 
-    def trials(self, job: SweepTask, chunk: Sequence[ThresholdSetting]) -> list[tuple[Trial, ...]]:
-        """Have one chunk done."""
-        self.submit(job, chunk)
-        ((_, results),) = self.results()
-        return results
+    def _submit(self, batch: Sequence[_Item], number: int) -> None:
+        future = self._executor.submit(self._work, self._task, batch, *self._stopping)
+        self._pending[future] = number
+        future.add_done_callback(self._done.put)

@@ -1,0 +1,233 @@
+"""Work on many machines, or in many processes of one: an executor over a scheduler of dask.distributed.
+
+Batches are pure, so that the scheduler gives those of a worker that is lost to another. What all batches have in common
+is sent once: the scheduler keeps it as a task of its own, and makes it again when every worker that held it is lost.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import pkgutil
+import signal
+import warnings
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
+from typing import TYPE_CHECKING, Any
+
+from lossless import __version__
+from lossless.ground.basics.errors import LosslessError, ProgramError, QuantityError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MISSING = "a cluster needs dask.distributed: pip install 'lossless[cluster]'"
+LEAST = 100
+"""Settings of a batch: to hand one out takes some milliseconds, which is what one setting takes."""
+CONNECT_S = 10.0
+"""How long a scheduler may take to answer."""
+_LOCAL = "local"
+_VERSIONS = ("lossless", "numba")
+"""What results depend on: a client and its workers must have the same of these."""
+
+
+class ClusterExecutor(Executor):
+    """Hands work to the workers that a client of dask.distributed knows.
+
+    ``workers`` is how many batches were worked on at once when it was made, ``least`` how many items a batch has at
+    least.
+    """
+
+    least = LEAST
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self.workers = max(1, sum(client.nthreads().values()))
+
+    def shared(self, value: object) -> Any:
+        """Return what stands for a value in :meth:`submit`, so that it is sent to each worker once."""
+        # As bytes: dask looks for futures of its own in every tuple that it is given.
+        return self._client.submit(pickle.loads, pickle.dumps(value), pure=False)
+
+    def submit(self, function: Callable[..., Any], /, *given: Any, **named: Any) -> Future[Any]:
+        """Hand out a call; what comes back is a LosslessError where the cluster failed."""
+        from distributed import Future as RemoteFuture
+
+        sent = [value if isinstance(value, RemoteFuture) else pickle.dumps(value) for value in given]
+        remote = self._client.submit(_on_worker, __version__, function, named, *sent, pure=False)
+        local: Future[Any] = Future()
+        # A release, unlike a cancellation, waits for no answer of the scheduler.
+        local.add_done_callback(lambda done: remote.release() if done.cancelled() else None)
+        remote.add_done_callback(lambda done: self._hand_over(done, local))
+        return local
+
+    def _hand_over(self, remote: Any, local: Future[Any]) -> None:
+        if not local.set_running_or_notify_cancel():
+            return
+        if remote.status == "error":
+            local.set_exception(self._why(remote.exception()))
+            return
+        try:
+            local.set_result(remote.result())
+        except CancelledError:
+            local.set_exception(
+                ProgramError(f"the scheduler at {self._address} was lost; nothing is reported")
+            )
+
+    @property
+    def _address(self) -> str:
+        return str(self._client.scheduler.address)
+
+    def _why(self, error: BaseException) -> BaseException:
+        """Return what a batch failed of in words of ours; a mistake of ours stays what it is."""
+        from distributed import KilledWorker
+
+        if isinstance(error, KilledWorker):
+            return ProgramError(
+                f"{error.allowed_failures + 1} workers died one after another of the same batch, the last at"
+                f" {error.last_worker.address}; its log says why (often too little memory)"
+            )
+        if isinstance(error, LosslessError):
+            return error
+        return different_version(self._client) or error
+
+
+def _on_worker(version: str, function: Callable[..., Any], named: dict[str, Any], *sent: Any) -> Any:
+    """Do on a worker what it was sent; one that came later than the others is asked for its version here.
+
+    Raises:
+        ProgramError: this is another version than that of the client.
+    """
+    if version != __version__:
+        from distributed import get_worker
+
+        raise _other_version(get_worker().address, "lossless", __version__, version)
+    given = (pickle.loads(value) if isinstance(value, bytes) else value for value in sent)
+    return function(*given, **named)
+
+
+def is_unwanted() -> bool:
+    """Return, within a task on a worker, whether nobody waits for it any more: dask interrupts no task."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is None or task.state == "cancelled"
+
+
+def different_version(client: Any) -> ProgramError | None:
+    """Return which worker has another version than this client, None where all have the same."""
+    for package in _VERSIONS:
+        here = pkgutil.resolve_name(f"{package}:__version__")
+        # A function of the standard library: a worker of any version, or without lossless, can be sent it.
+        found = client.run(pkgutil.resolve_name, f"{package}:__version__", on_error="return")
+        for address, there in sorted(found.items()):
+            if there != here:
+                return _other_version(address, package, there, here)
+    return None
+
+
+def _other_version(address: str, package: str, there: object, here: str) -> ProgramError:
+    has = f"{package} {there}" if isinstance(there, str) else f"no {package}"
+    return ProgramError(
+        f"the worker at {address} has {has}, here is {here}; install the same version on both"
+    )
+
+
+@contextmanager
+def cluster_executor(place: str, waiting: Callable[[], None] | None = None) -> Iterator[ClusterExecutor]:
+    """Yield an executor over a cluster, ``local``, ``local:N`` or the address of a scheduler, as long as it is used.
+
+    ``waiting`` is called where the scheduler has no worker yet; what is handed out waits for one.
+
+    Raises:
+        QuantityError: a place that has no meaning.
+        LosslessError: dask.distributed is not installed.
+        ProgramError: no scheduler answers, or a worker has another version.
+    """
+    workers = local_workers(place)
+    try:
+        import distributed
+    except ImportError as error:
+        raise LosslessError(MISSING) from error
+    with ExitStack() as stack:
+        stack.enter_context(_silent())
+        where = place if workers is None else stack.enter_context(_local_cluster(workers))
+        client = stack.enter_context(_connected(distributed.Client, where))
+        if (different := different_version(client)) is not None:
+            raise different
+        if waiting is not None and not client.nthreads():
+            waiting()
+        yield ClusterExecutor(client)
+
+
+def local_workers(place: str) -> int | None:
+    """Return how many workers a place has to be given on this machine, None where it is the address of a scheduler.
+
+    Raises:
+        QuantityError: neither.
+    """
+    name, colon, many = place.partition(":")
+    if name != _LOCAL:
+        if not place.rpartition(":")[2].isdecimal():
+            raise QuantityError(
+                f"{place!r} is no cluster; expected local, local:N or HOST:PORT of a scheduler"
+            )
+        return None
+    if colon and not (many.isascii() and many.isdecimal() and int(many)):
+        raise QuantityError(f"{place!r} is no cluster; expected a number of workers, such as local:4")
+    return int(many) if colon else os.cpu_count() or 1
+
+
+@contextmanager
+def _local_cluster(workers: int) -> Iterator[Any]:
+    """Start workers of one thread each, which compile nothing that is in the cache of kernels.
+
+    They listen on the loopback alone, and only to whoever has the certificate of this run. An interrupt at the terminal
+    reaches every process there: theirs is blocked, as threads and processes that start meanwhile inherit, and ours ends
+    them.
+    """
+    from distributed import LocalCluster
+
+    # Where it starts later, it unblocks the interrupt.
+    resource_tracker.ensure_running()
+    with ExitStack() as stack:
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            started = LocalCluster(  # type: ignore[no-untyped-call]
+                n_workers=workers, threads_per_worker=1, processes=True, security=True, protocol="tls://",
+                dashboard_address=None, worker_dashboard_address=None, memory_limit=0, silence_logs=logging.CRITICAL,
+            )  # fmt: skip
+            cluster = stack.enter_context(started)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        yield cluster
+
+
+@contextmanager
+def _connected(client: Callable[..., Any], where: Any) -> Iterator[Any]:
+    try:
+        connected = client(where, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError) as error:
+        message = (
+            f"no scheduler of dask.distributed answers at {where}; is it running, and reachable from here?"
+        )
+        raise ProgramError(message) from error
+    with connected:
+        yield connected
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Keep to ourselves what dask logs and warns of: we say what matters of it."""
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL + 1)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", module=r"distributed\.")
+            yield
+    finally:
+        logger.setLevel(before)
