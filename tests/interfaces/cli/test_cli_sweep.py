@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -236,15 +237,17 @@ sys.exit(main(sys.argv[1:]))
 
 @contextmanager
 def started(until: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Start a sweep in a process of its own, and wait until it says a line; it does not outlive the test."""
+    """Start a sweep in a session of its own, and wait until it says a line; nothing of it outlives the test."""
     command = [sys.executable, "-c", LOUD, "sweep", str(ROOT / "examples" / "roce-256"), *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:
         try:
             assert process.stdout is not None
             assert any(line == f"{until}\n" for line in process.stdout)
             yield process
         finally:
-            process.kill()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
@@ -276,11 +279,63 @@ def test_an_interrupt_ends_it_at_once_and_nothing_is_reported(
     until: str, arguments: tuple[str, ...], said: str
 ) -> None:
     with started(until, *arguments, "--max-events", str(10**13)) as process:
-        process.send_signal(signal.SIGINT)
+        os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert set(out.splitlines()) <= {"some are done", "work is handed out"}
     assert re.fullmatch(rf"lossless: {said}; nothing is reported\n\n?", err)
+
+
+def test_an_interrupt_at_the_terminal_ends_the_workers_of_a_local_cluster_silently() -> None:
+    many = ("--vary", "kmin=1B..10000B/10000", *SHORT, "--max-events", str(10**13))
+    with started("some are done", *many, "--cluster", "local:1") as process:
+        workers = children(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=300)
+    assert process.returncode == 130
+    assert re.fullmatch(
+        r"lossless: interrupted after [\d,]+ of 100,000 settings; nothing is reported\n\n?", err
+    )
+    assert workers
+    assert not any(map(alive, workers))
+
+
+def children(parent: int) -> list[int]:
+    listed = subprocess.run(["ps", "-A", "-o", "ppid=,pid="], capture_output=True, text=True, check=True)
+    pairs = (map(int, line.split()) for line in listed.stdout.splitlines())
+    return [child for of, child in pairs if of == parent]
+
+
+def alive(process: int) -> bool:
+    """Return whether a process runs; one that only waits for its parent to ask how it ended does not."""
+    shown = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    )
+    return shown.stdout.strip()[:1] not in ("", "Z")
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("local:0", "'local:0' is no cluster; expected a number of workers, such as local:4"),
+        ("scheduler", "'scheduler' is no cluster; expected local, local:N or HOST:PORT of a scheduler"),
+        (
+            "127.0.0.1:1",
+            "no scheduler of dask.distributed answers at 127.0.0.1:1; is it running, and reachable from here?",
+        ),
+    ],
+)
+def test_a_cluster_that_is_not_there_is_one_line(
+    place: str, message: str, swept: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lossless.analysis.simulation.study.cluster.CONNECT_S", 0.5)
+    assert swept("--vary", "dynamic_th=0", "--cluster", place) == (2, "", f"lossless: {message}\n")
+
+
+def test_without_dask_its_extra_is_named(swept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    said = "lossless: a cluster needs dask.distributed: pip install 'lossless[cluster]'\n"
+    assert swept("--vary", "dynamic_th=0", "--cluster", "local:2") == (2, "", said)
 
 
 def test_the_best_setting_is_put_into_the_intent_and_checked_as_it_was_swept(swept: Cli) -> None:

@@ -198,7 +198,9 @@ def _local_cluster(workers: int) -> Iterator[Any]:
         try:
             started = LocalCluster(  # type: ignore[no-untyped-call]
                 n_workers=workers, threads_per_worker=1, processes=True, security=True, protocol="tls://",
-                dashboard_address=None, worker_dashboard_address=None, memory_limit=0, silence_logs=logging.CRITICAL,
+                memory_limit=0, silence_logs=logging.CRITICAL, dashboard_address=None,
+                # Whatever else uses the port of the dashboard, which is opened without one too.
+                scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
             )  # fmt: skip
             cluster = stack.enter_context(started)
         finally:
@@ -221,13 +223,11 @@ def _connected(client: Callable[..., Any], where: Any) -> Iterator[Any]:
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Keep to ourselves what dask logs and warns of: we say what matters of it."""
-    logger = logging.getLogger("distributed")
-    before = logger.level
-    logger.setLevel(logging.CRITICAL + 1)
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", module=r"distributed\.")
-            yield
-    finally:
-        logger.setLevel(before)
+    """Keep to ourselves what dask logs and warns of: we say what matters of it.
+
+    It goes on to log while it ends, after the last of our calls, so that its logger stays silent.
+    """
+    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", module=r"distributed\.")
+        yield
