@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
-MANY = Grid(dynamic_th=(-8, 0), kmin_bytes=range(20_000, 420_000, 1_000))
-"""800 settings: eight batches."""
+MANY = Grid(dynamic_th=(-8, 0), kmin_bytes=range(20_000, 420_000, 2_500))
+"""320 settings: three batches."""
 
 
 @pytest.fixture(scope="module")

@@ -294,7 +294,7 @@ def test_an_interrupt_at_the_terminal_ends_the_workers_of_a_local_cluster_silent
         _, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert re.fullmatch(
-        r"lossless: interrupted after [\d,]+ of 100,000 settings; nothing is reported\n\n?", err
+        r"lossless: interrupted after [\d,]+ of 10,000 settings; nothing is reported\n\n?", err
     )
     assert workers
     assert not any(map(alive, workers))

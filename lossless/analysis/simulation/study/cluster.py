@@ -14,6 +14,7 @@ import signal
 import warnings
 from concurrent.futures import CancelledError, Executor, Future
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ LEAST = 100
 """Settings of a batch: to hand one out takes some milliseconds, which is what one setting takes."""
 CONNECT_S = 10.0
 """How long a scheduler may take to answer."""
+_EXTRA = ("distributed", "cryptography")
 _LOCAL = "local"
 _VERSIONS = ("lossless", "numba")
 """What results depend on: a client and its workers must have the same of these."""
@@ -148,14 +150,14 @@ def cluster_executor(place: str, waiting: Callable[[], None] | None = None) -> I
         ProgramError: no scheduler answers, or a worker has another version.
     """
     workers = local_workers(place)
-    try:
-        import distributed
-    except ImportError as error:
-        raise LosslessError(MISSING) from error
+    if any(find_spec(name) is None for name in _EXTRA):
+        raise LosslessError(MISSING)
+    from distributed import Client
+
     with ExitStack() as stack:
         stack.enter_context(_silent())
         where = place if workers is None else stack.enter_context(_local_cluster(workers))
-        client = stack.enter_context(_connected(distributed.Client, where))
+        client = stack.enter_context(_connected(Client, where))
         if (different := different_version(client)) is not None:
             raise different
         if waiting is not None and not client.nthreads():
