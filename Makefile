@@ -74,6 +74,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/many.py
 	$(BIN)/python benchmarks/yaml.py
 	$(BIN)/python benchmarks/sweep.py
+	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/packet_sim.py --summary $(or $(LOSSLESS_REFERENCE),../shared)/reference/packet-sim/*.json
 
 corpus: $(VENV)/dev.stamp

@@ -105,7 +105,7 @@ def _on_worker(version: str, function: Callable[..., Any], named: dict[str, Any]
     if version != __version__:
         from distributed import get_worker
 
-        raise _other_version(get_worker().address, "lossless", __version__, version)
+        raise _other_version(f"worker at {get_worker().address}", "lossless", __version__, version)
     given = (pickle.loads(value) if isinstance(value, bytes) else value for value in sent)
     return function(*given, **named)
 
@@ -120,22 +120,27 @@ def is_unwanted() -> bool:
 
 
 def different_version(client: Any) -> ProgramError | None:
-    """Return which worker has another version than this client, None where all have the same."""
+    """Return whether the scheduler, or which worker, has another version than this client; None where all have it."""
+    # A function of the standard library: whoever has another version, or none, can be sent it.
     for package in _VERSIONS:
         here = pkgutil.resolve_name(f"{package}:__version__")
-        # A function of the standard library: a worker of any version, or without lossless, can be sent it.
-        found = client.run(pkgutil.resolve_name, f"{package}:__version__", on_error="return")
-        for address, there in sorted(found.items()):
+        versions = client.run(pkgutil.resolve_name, f"{package}:__version__", on_error="return")
+        for address, there in sorted(versions.items()):
             if there != here:
-                return _other_version(address, package, there, here)
+                return _other_version(f"worker at {address}", package, there, here)
+    # It reads what is handed out, but computes nothing.
+    try:
+        there = client.run_on_scheduler(pkgutil.resolve_name, "lossless:__version__")
+    except ImportError:
+        there = None
+    if there != __version__:
+        return _other_version(f"scheduler at {client.scheduler.address}", "lossless", there, __version__)
     return None
 
 
-def _other_version(address: str, package: str, there: object, here: str) -> ProgramError:
+def _other_version(whose: str, package: str, there: object, here: str) -> ProgramError:
     has = f"{package} {there}" if isinstance(there, str) else f"no {package}"
-    return ProgramError(
-        f"the worker at {address} has {has}, here is {here}; install the same version on both"
-    )
+    return ProgramError(f"the {whose} has {has}, here is {here}; install the same version on both")
 
 
 @contextmanager
@@ -152,8 +157,13 @@ def cluster_executor(place: str, waiting: Callable[[], None] | None = None) -> I
     workers = local_workers(place)
     if any(find_spec(name) is None for name in _EXTRA):
         raise LosslessError(MISSING)
+    from dask.config import get
     from distributed import Client
 
+    if place.startswith("tls:") and not get("distributed.comm.tls.client.cert", None):
+        raise LosslessError(
+            f"{place} takes certificates alone: state distributed.comm.tls in dask's configuration"
+        )
     with ExitStack() as stack:
         stack.enter_context(_silent())
         where = place if workers is None else stack.enter_context(_local_cluster(workers))
