@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -156,11 +157,19 @@ def test_workers_of_another_version_are_refused(
     assert str(different).startswith("the worker at tls://127.0.0.1:")
 
 
-def test_a_worker_without_numba_is_refused(two: ClusterExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_VERSIONS", ("lossless",))
+def not_there(*_given: object) -> None:
+    raise ModuleNotFoundError
+
+
+def test_workers_and_schedulers_without_lossless_are_refused(
+    two: ClusterExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert cluster.different_version(two._client) is None
+    monkeypatch.setattr(two._client, "run_on_scheduler", not_there)
+    said = r"the scheduler at tls://127\.0\.0\.1:\d+ has no lossless, here is 0\.1\.0; install the same version on both"
+    assert re.fullmatch(said, str(cluster.different_version(two._client)))
     monkeypatch.setattr(two._client, "run", lambda *_given, **_named: {"tcp://a:1": ModuleNotFoundError()})
-    assert "tcp://a:1 has no lossless, here is" in str(cluster.different_version(two._client))
+    assert str(cluster.different_version(two._client)).startswith("the worker at tcp://a:1 has no lossless, ")
 
 
 def test_a_worker_of_another_version_that_comes_later_does_nothing(

@@ -49,7 +49,7 @@ class ClusterExecutor(Executor):
         self.workers = max(1, sum(client.nthreads().values()))
 
     def shared(self, value: object) -> Any:
-        """Return what stands for a value in :meth:`submit`, so that it is sent to each worker once."""
+        """Return what :meth:`submit` takes in place of a value, so that it is sent to each worker once."""
         # As bytes: dask looks for futures of its own in every tuple that it is given.
         return self._client.submit(pickle.loads, pickle.dumps(value), pure=False)
 
