@@ -97,10 +97,11 @@ def test_what_a_worker_was_at_when_it_was_killed_is_done_by_another(
 
 def test_a_batch_that_kills_every_worker_is_given_up(two: ClusterExecutor) -> None:
     from distributed import KilledWorker
+    from distributed.core import Status
     from distributed.scheduler import WorkerState
 
     last = WorkerState(
-        address="tls://10.0.0.3:40331", status="running", pid=1, name="w", memory_limit=0, local_directory="",
+        address="tls://10.0.0.3:40331", status=Status.running, pid=1, name="w", memory_limit=0, local_directory="",
         nanny="", nthreads=1, server_id="w", scheduler=None,
     )  # fmt: skip
     assert str(two._why(KilledWorker("batch", last, 3))) == (

@@ -239,8 +239,8 @@ sys.exit(main(sys.argv[1:]))
 def started(until: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     """Start a sweep in a session of its own, and wait until it says a line; nothing of it outlives the test."""
     command = [sys.executable, "-c", LOUD, "sweep", str(ROOT / "examples" / "roce-256"), *arguments]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         try:
             assert process.stdout is not None
             assert any(line == f"{until}\n" for line in process.stdout)
