@@ -127,8 +127,11 @@ def waiting(folder: str, batch: Sequence[int], unwanted: Callable[[], bool]) -> 
 
 
 def until(there: Callable[[], bool]) -> None:
-    while not there():
+    for _ in range(12_000):
+        if there():
+            return
         time.sleep(0.01)
+    pytest.fail("nothing came in two minutes")
 
 
 def test_what_nobody_waits_for_is_stopped_on_the_worker(two: ClusterExecutor, tmp_path: Path) -> None:
