@@ -68,19 +68,14 @@ class ClusterExecutor(Executor):
     def _hand_over(self, remote: Any, local: Future[Any]) -> None:
         if not local.set_running_or_notify_cancel():
             return
-        if remote.status == "error":
-            local.set_exception(self._why(remote.exception()))
-            return
         try:
-            local.set_result(remote.result())
-        except CancelledError:
-            local.set_exception(
-                ProgramError(f"the scheduler at {self._address} was lost; nothing is reported")
-            )
-
-    @property
-    def _address(self) -> str:
-        return str(self._client.scheduler.address)
+            if remote.status == "error":
+                local.set_exception(self._why(remote.exception()))
+            else:
+                local.set_result(remote.result())
+        except (CancelledError, OSError):
+            lost = f"the scheduler at {self._client.scheduler.address} was lost; nothing is reported"
+            local.set_exception(ProgramError(lost))
 
     def _why(self, error: BaseException) -> BaseException:
         """Return what a batch failed of in words of ours; a mistake of ours stays what it is."""
