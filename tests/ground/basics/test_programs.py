@@ -28,6 +28,8 @@ _MAY = {
         "concurrent.futures.process",
         "concurrent.futures.ProcessPool",
     },
+    # Python's own tracker of resources, before workers are started by dask.
+    "lossless.analysis.simulation.study.cluster": {"multiprocessing"},
 }
 """Which module may name what, of all that could start a program."""
 
