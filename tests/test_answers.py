@@ -10,6 +10,8 @@ from tests.paths import ROOT
 from tools import answers
 
 NOT_DRAWN = {
+    # tools/dashboard_pictures.py draws them; tests/formats/telemetry compares.
+    "docs/guides/telemetry.md": [f"telemetry-{name}.svg" for name in ("fabric", "switch", "host", "storm")],
     "README.md": ["docs/guides/storm-roce-256.svg"],
     "docs/guides/headroom.md": ["headroom.svg"],
     "docs/guides/simulate.md": ["xoff-and-ecn.svg"],
