@@ -33,8 +33,8 @@ _RUNNING = """\
 
 What people captured when something was wrong, as they reported it, is given to
 [`lossless verify`](guides/verify.md) as a test: the rules in the last column must report it, and no other rule may
-report anything. Where nothing is reported, the column says why that is right. Values that an issue does not report
-are not made up.
+report anything. Where nothing is reported, the column says why that is right. Where an issue tells what was seen and
+prints no value, the capture is written as it tells, and its row says so.
 """
 
 

@@ -9,7 +9,14 @@ import click
 
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import after_verdict
-from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options import (
+    api_options,
+    captures_for,
+    how_much,
+    profiles,
+    rdma_dscp,
+    written_as,
+)
 from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.progress import ProgressBar
 from lossless.interfaces.cli.terminal import out, out_json, problem, style_for
@@ -30,13 +37,7 @@ _VERSION = 1
 @written_as("the verdict is")
 @click.option("--closed-form", is_flag=True, help="By closed forms alone, without running traffic.")
 @click.option("--plots", metavar="DIR", help="Draw the first seed into this folder, as PNG and SVG.")
-@click.option(
-    "--captures",
-    metavar="PATH",
-    multiple=True,
-    type=click.Path(),
-    help="Captures of running switches: their watermarks beside the model; may be repeated.",
-)
+@captures_for("Captures of running switches: their watermarks beside the model")
 @how_much("every kind of port, every pool, XOFF against ECN, and what is assumed")
 @scenario_options
 def command(

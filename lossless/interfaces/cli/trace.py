@@ -11,7 +11,15 @@ import click
 from lossless.ground.basics.wording import listed
 from lossless.interfaces.cli.app import COMMANDS, FAILED, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
-from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options import (
+    api_options,
+    captures_for,
+    earlier_captures,
+    how_much,
+    profiles,
+    rdma_dscp,
+    written_as,
+)
 from lossless.interfaces.cli.terminal import notice, out, problem, style_for
 
 if TYPE_CHECKING:
@@ -24,21 +32,8 @@ if TYPE_CHECKING:
 @click.option("--to", "target", metavar="END", required=True, help="Where it goes.")
 @click.option("--dscp", metavar="N", required=True, type=int, help="Its DSCP, 0 to 63.")
 @click.option("--via", metavar="SWITCH", help="A switch that the path must cross.")
-@click.option(
-    "--captures",
-    metavar="PATH",
-    multiple=True,
-    type=click.Path(),
-    help="Captures of running devices: counters of the class at each hop; may be repeated.",
-)
-@click.option(
-    "--since",
-    "earlier",
-    metavar="BEFORE",
-    multiple=True,
-    type=click.Path(),
-    help="Captures of the same devices at an earlier time: counters count from there.",
-)
+@captures_for("Captures of running devices: counters of the class at each hop")
+@earlier_captures
 @rdma_dscp
 @profiles
 @written_as("the trace is")

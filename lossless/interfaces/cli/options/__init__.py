@@ -75,6 +75,21 @@ profiles = click.option(
     type=click.Path(exists=True, file_okay=False),
     help="Folder of hardware profiles that add to the shipped ones; may be repeated, the first wins.",
 )
+earlier_captures = click.option(
+    "--since",
+    "earlier",
+    metavar="BEFORE",
+    multiple=True,
+    type=click.Path(),
+    help="Captures of the same devices at an earlier time: counters count from there.",
+)
+
+
+def captures_for(purpose: str) -> Callable[[Command], Command]:
+    """Return the option ``--captures``; its help is ``purpose``."""
+    return click.option(
+        "--captures", metavar="PATH", multiple=True, type=click.Path(), help=f"{purpose}; may be repeated."
+    )
 
 
 def how_much(what: str) -> Callable[[Command], Command]:

@@ -116,7 +116,7 @@ SWITCH_ISSUES = (
         "one storm that never stopped was detected and restored 170 times in 20 minutes",
         (
             StateReplay(
-                "20 minutes apart: 170 storms more detected and restored (packets are not reported)",
+                "20 minutes apart: 170 storms more detected and restored (no packets reported; the 0 before is ours)",
                 _leaf(_stats(_queue("Ethernet0", 3, "operational", "170/170"))),
                 _on("STM005", "Ethernet0:3"),
                 before=_leaf(_stats(_queue("Ethernet0", 3, "operational", "0/0"))),
@@ -274,7 +274,7 @@ SWITCH_ISSUES = (
         "of the ports that were broken out only the first got a lossless priority group",
         (
             StateReplay(
-                "APPL_DB has the lossless profile for Ethernet488:3-4, and for Ethernet489 group 0 alone",
+                "APPL_DB has the lossless profile for Ethernet488:3-4, for Ethernet489 group 0 alone (as told, not printed)",
                 {
                     "leaf1/appl_db.json": _database(_BROKEN_OUT),
                     "leaf1/config_db.json": _stock("Ethernet488", "Ethernet489"),
@@ -299,7 +299,7 @@ SWITCH_ISSUES = (
         "no cable length was set, and buffers and QoS were not in the database",
         (
             StateReplay(
-                "CONFIG_DB with ports alone, beside an intent that wants a lossless class",
+                "CONFIG_DB with ports alone, beside an intent that wants a lossless class (as told, not printed)",
                 {"leaf1/config_db.json": _without_qos(), **INTENT},
                 {("APP001", "leaf1")},
             ),
