@@ -274,7 +274,7 @@ SWITCH_ISSUES = (
         "of the ports that were broken out only the first got a lossless priority group",
         (
             StateReplay(
-                "APPL_DB has the lossless profile for Ethernet488:3-4, for Ethernet489 group 0 alone (as told, not printed)",
+                "the lossless profile for Ethernet488:3-4, for Ethernet489 group 0 alone (as told, not printed)",
                 {
                     "leaf1/appl_db.json": _database(_BROKEN_OUT),
                     "leaf1/config_db.json": _stock("Ethernet488", "Ethernet489"),
