@@ -1,7 +1,7 @@
-"""The public face: load, lint, render, diff, headroom, simulate, sweep, trace, opensm. A test pins these names.
+"""The public face: load, lint, render, diff, headroom, simulate, sweep, tune, trace, opensm. A test pins these names.
 
-Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline`, :func:`write_import` and
-:func:`write_thresholds` write.
+Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline`, :func:`write_import`,
+:func:`write_thresholds` and :func:`write_tuned` write.
 """
 
 from __future__ import annotations
@@ -83,6 +83,13 @@ if TYPE_CHECKING:
         topology as topology,
     )
     from lossless.interfaces.api.trace import trace as trace
+    from lossless.interfaces.api.tune import (
+        TuneAsk as TuneAsk,
+        TuneProgress as TuneProgress,
+        TuneResult as TuneResult,
+        tune as tune,
+        write_tuned as write_tuned,
+    )
     from lossless.interfaces.api.verify import verify as verify
     from lossless.interfaces.api.watch import Watch as Watch
     from lossless.interfaces.api.workload import (
@@ -117,6 +124,7 @@ _MODULES = {
     "sweep": "Grid StatedThresholds Sweep parse_grid state_thresholds sweep write_thresholds",
     "topology": "Topology moves pins topology",
     "trace": "trace",
+    "tune": "TuneAsk TuneProgress TuneResult tune write_tuned",
     "verify": "verify",
     "watch": "Watch",
     "workload": "Workload evaluate_workload workload",

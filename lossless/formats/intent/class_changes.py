@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.classes import NoCurve
 from lossless.formats.intent.ranks import as_written, everywhere
-from lossless.ground.basics.units import size_text
+from lossless.ground.basics.units import format_rate, size_text
 from lossless.ground.documents.changes import ValueChange
 from lossless.model.fabric.tier import SWITCH_ROLES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from lossless.formats.intent.classes import TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.findings import Json, Path
 
+Place = tuple[str, int]
+"""The role of a switch, and the speed of a port in b/s."""
 _CURVE_KEYS = ("min", "max", "probability")
 _RIVALS = {"dynamic_th": "static_th", "static_th": "dynamic_th"}
 
@@ -33,11 +36,71 @@ def class_changes(
     """
     curve = {key: value for key, value in values.items() if key in _CURVE_KEYS}
     buffers = {key: value for key, value in values.items() if key not in _CURVE_KEYS}
-    classes, model = loaded.intent.classes, loaded.intent.buffers.model
-    alone = all(model.get(role) == "dynamic" for role in SWITCH_ROLES)
-    sharing = [name for name, cls in classes.items() if name == class_name or (cls.lossless and not alone)]
+    sharing = sharing_classes(loaded, class_name)
     changes = [change for name in sharing for change in _buffer_changes(loaded, name, buffers)]
     return (*_curve_changes(loaded, class_name, curve), *changes)
+
+
+def sharing_classes(loaded: LoadedIntent, class_name: str) -> tuple[str, ...]:
+    """Return the classes that share a buffer profile with a class, itself included."""
+    classes, model = loaded.intent.classes, loaded.intent.buffers.model
+    alone = all(model.get(role) == "dynamic" for role in SWITCH_ROLES)
+    return tuple(name for name, cls in classes.items() if name == class_name or (cls.lossless and not alone))
+
+
+def placed_changes(
+    loaded: LoadedIntent,
+    class_name: str,
+    values: Mapping[Place, Mapping[str, int]],
+    role_of: Mapping[str, str],
+) -> tuple[ValueChange, ...]:
+    """Return the changes that give a class values that differ by the role of a switch and the speed of a port.
+
+    The values of the first place are stated for all, as :func:`class_changes` does; others become exceptions: by speed,
+    or by tier and speed where roles differ at one speed. ``role_of`` has the role of each switch, which says what
+    counts where the intent has exceptions for single switches.
+    """
+    first = next(iter(values.values()))
+    changes = {change.path: change for change in class_changes(loaded, class_name, first)}
+    sections = [(class_name, "ecn"), *((name, "buffer") for name in sharing_classes(loaded, class_name))]
+    for name, section in sections:
+        own = {
+            place: {key: value for key, value in each.items() if (key in _CURVE_KEYS) is (section == "ecn")}
+            for place, each in values.items()
+        }
+        for path, texts in _exceptions(loaded.intent.classes[name], section, own, role_of):
+            named = _named_speeds(_written(loaded, ("classes", name, section, *path)))
+            changes |= {(*named, key): ValueChange((*named, key), "add", text) for key, text in texts.items()}
+    return tuple(changes.values())
+
+
+def _exceptions(
+    declared: TrafficClassIntent,
+    section: str,
+    values: Mapping[Place, Mapping[str, int]],
+    role_of: Mapping[str, str],
+) -> Iterator[tuple[Path, dict[str, Json]]]:
+    """Yield the values of places that differ from the first, with their path below the section."""
+    first = next(iter(values.values()))
+    by_speed = all(values[one] == values[other] for one in values for other in values if one[1] == other[1])
+    policy = getattr(declared, section)
+    tiers, devices = (policy.by_tier, policy.by_device) if policy is not None else ({}, {})
+    for (role, speed_bps), own in values.items():
+        if own == first:
+            continue
+        layers: list[Path] = [() if by_speed else ("by_tier", role)]
+        layers += [("by_tier", role)] if by_speed and role in tiers else []
+        layers += [("by_device", name) for name in devices if role_of.get(name) == role]
+        for layer in layers:
+            yield (*layer, "by_speed", speed_bps), {key: _text(key, value) for key, value in own.items()}
+
+
+def _named_speeds(path: Path) -> Path:
+    """Return a path in which speeds that are not written yet have the name that people give them."""
+    return tuple(
+        format_rate(key) if at and path[at - 1] == "by_speed" and isinstance(key, int) else key
+        for at, key in enumerate(path)
+    )
 
 
 def _curve_changes(loaded: LoadedIntent, class_name: str, curve: Mapping[str, int]) -> Iterator[ValueChange]:

@@ -19,6 +19,7 @@ from lossless.formats.intent.policy import (
 )
 from lossless.formats.intent.sonic import Sonic
 from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, TopologyIntent
+from lossless.formats.intent.workloads import WorkloadIntent
 from lossless.ground.basics.nearest import nearest
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 
@@ -64,6 +65,7 @@ class Intent(Model, title="Intent"):
         TelemetryIntent.model_construct()
     )
     cluster: ClusterIntent | None = None
+    workloads: dict[Name, WorkloadIntent] = Field(default_factory=dict)
     failures: FailuresIntent = FailuresIntent.model_construct()
 
 

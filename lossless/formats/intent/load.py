@@ -133,6 +133,11 @@ def _preset(document: Document) -> dict[str, Any]:
             f"preset: {shown(name)} is no preset{suggestion(name if isinstance(name, str) else '', PRESETS)}"
         )
         raise InputError([located(document, ("preset",), message)])
+    return preset_values(name)
+
+
+def preset_values(name: str) -> dict[str, Any]:
+    """Return the keys of an intent that a preset gives, as they would be written."""
     with open(os.path.join(data_dir("profiles"), "presets", f"{name}.toml"), "rb") as file:
         return tomllib.load(file)["intent"]  # type: ignore[no-any-return]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from lossless.analysis.simulation.study.grid import Grid, parse_grid
 from lossless.analysis.simulation.study.sweep import Sweep
 from lossless.ground.basics.errors import InputError, Problem
-from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.fabrics import fabrics_to_simulate
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
+from lossless.interfaces.api.stated import INTENT_KEYS, StatedThresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.grid import ThresholdSetting
 
 __all__ = ["Grid", "StatedThresholds", "Sweep", "parse_grid", "state_thresholds", "sweep", "write_thresholds"]
-
-_KEYS = {
-    "dynamic_th": "dynamic_th",
-    "kmin_bytes": "min",
-    "kmax_bytes": "max",
-    "pmax_percent": "probability",
-    "headroom_bytes": "xoff",
-}
-"""The keys of an intent by the thresholds of a sweep."""
 
 
 def sweep(
@@ -65,15 +56,6 @@ def sweep(
     return sweep_fabrics(fabrics_to_simulate(path, options), grid, ask, horizon_ns, workers)
 
 
-class StatedThresholds(NamedTuple):
-    """How an intent states a setting: the line that does, and the text of its file before and after."""
-
-    file: str
-    line: str
-    before: str
-    after: str
-
-
 def state_thresholds(
     path: str | PathLike[str], class_name: str, setting: ThresholdSetting, options: Options = DEFAULT_OPTIONS
 ) -> StatedThresholds:
@@ -90,7 +72,7 @@ def state_thresholds(
     from lossless.ground.documents.edits import edited
 
     document = intent_at(path)
-    values = {_KEYS[name]: value for name, value in setting._asdict().items() if value is not None}
+    values = {INTENT_KEYS[name]: value for name, value in setting._asdict().items() if value is not None}
     changes = class_changes(load_intent(document), class_name, values)
     line, after = intent_line(changes), edited(document, changes)
     if after is None:

@@ -81,7 +81,7 @@ def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> 
     reasons: list[str] = []
     loads: list[PfcLoad | MissingInput] = []
     parts = [1.0]
-    for question, part in _questions(view, estimate):
+    for question, part in workload_questions(view, estimate):
         if isinstance(question, str):
             reasons.append(question)
             continue
@@ -98,7 +98,7 @@ def workload_verdict(view: View, estimate: Estimate, ask: SimulationRequest) -> 
     return WorkloadVerdict(closed, tuple(runs), tuple(dict.fromkeys(reasons)), min(parts), tuple(loads))
 
 
-def _questions(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
+def workload_questions(view: View, estimate: Estimate) -> Iterator[tuple[Question | str, float]]:
     """Yield what to ask, or why it cannot be, and how much of the workload that is."""
     lossy = _lossy_storage(view, estimate)
     if lossy is not None:

@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "headroom": "Show the headroom calculation beside what is configured.",
     "simulate": "Say whether the buffers of a fabric are safe, and why.",
     "sweep": "Try many thresholds, and say which are safe, silent and best.",
+    "tune": "Choose thresholds by simulation: safe, then silent, then fast.",
     "workload": "Estimate the traffic and the time of a collective.",
     "storm": "Show the blast radius of a PFC storm from one dead or slow host.",
     "topology": "Show the devices, links and capacity of a fabric, and draw it.",

@@ -71,7 +71,7 @@ def command(
 
         out(plan_text(plan.to_data(), style_for(sys.stdout, verbose=verbose)))
     if output_dir is not None and plan.steps:
-        files = api.write_plan(plan, output_dir, _pages(plan))
+        files = api.write_plan(plan, output_dir, pages(plan))
         notice(f"{len(files)} files below {output_dir}; {output_dir}/plan.md has what to run")
     elif plan.steps and output_format == "text":
         because = "writes the plan, its patches and playbooks"
@@ -79,7 +79,8 @@ def command(
     return OK
 
 
-def _pages(plan: Plan) -> dict[str, str]:
+def pages(plan: Plan) -> dict[str, str]:
+    """Return what people read of a plan, by file: Markdown and a picture."""
     from lossless.output.report.plan_markdown import plan_markdown
     from lossless.output.report.plan_picture import plan_picture
 

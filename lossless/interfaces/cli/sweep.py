@@ -11,6 +11,7 @@ from lossless.ground.basics.units import parse_duration
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.next_steps import then
 from lossless.interfaces.cli.options import api_options, how_much, profiles, rdma_dscp, written_as
+from lossless.interfaces.cli.options.cluster import cluster_option, waiting
 from lossless.interfaces.cli.options.quantities import Quantity
 from lossless.interfaces.cli.options.scenario import ask_of, question_of, scenario_options
 from lossless.interfaces.cli.progress import ProgressBar
@@ -73,11 +74,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     metavar="[PLACE]",
     help="Write a setting of the table into the intent, by its number; without a number the best.",
 )
-@click.option(
-    "--cluster",
-    metavar="ADDRESS|local[:N]",
-    help="Try settings on the workers of a dask scheduler, or in N processes of this machine (default: all cores).",
-)
+@cluster_option
 @how_much("all settings, their goodput and peak queue depth, and what is assumed")
 @scenario_options
 def command(
@@ -108,7 +105,7 @@ def command(
     try:
         ask = ask_of(*question_of(given, profile_dirs), bar)
         options = api_options(rdma_dscps, profile_dirs)
-        sweeps = api.sweep(path, grid, options, ask, horizon_ns=horizon_ns, cluster=cluster, waiting=_waiting)
+        sweeps = api.sweep(path, grid, options, ask, horizon_ns=horizon_ns, cluster=cluster, waiting=waiting)
     except KeyboardInterrupt:
         bar.stop()
         far = f" after {bar.done:,} of {bar.of:,} settings" if bar.of else ""
@@ -123,10 +120,6 @@ def command(
     if output_format == "text":
         _go_on(path, can_write=bool(shown[0]["intent"]), written=place is not None, quiet=quiet)
     return OK if all(any(row.verdict != "unsafe" for row in sweep.rows) for sweep in sweeps) else FINDINGS
-
-
-def _waiting() -> None:
-    problem("no worker has registered with the scheduler yet: waiting for one")
 
 
 def _go_on(path: str, *, can_write: bool, written: bool, quiet: bool) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.kubernetes import KubernetesPolicy
     from lossless.model.fabric.managed import ManagedFabric
     from lossless.model.fabric.routing import Bridging, Routing
+    from lossless.model.fabric.workloads import DeclaredWorkload
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 Door = Literal["intent", "config_db", "hosts"]
@@ -338,7 +339,7 @@ class Fabric(NamedTuple):
     ``routing`` and ``bridging`` are None where an intent says nothing of them. ``kubernetes`` is what an operator of
     NICs is told where hosts are nodes of a cluster. ``managed`` is what is known of a fabric that a cloud runs: it has
     no switches and hosts of its own then. ``beyond`` are the links to devices that are configured elsewhere, which
-    ``links`` leaves out.
+    ``links`` leaves out. ``workloads`` is the traffic that thresholds are to be good for.
     """
 
     name: str
@@ -364,6 +365,7 @@ class Fabric(NamedTuple):
     kubernetes: KubernetesPolicy | None = None
     managed: ManagedFabric | None = None
     beyond: tuple[OutsideLink, ...] = ()
+    workloads: tuple[DeclaredWorkload, ...] = ()
 
     @property
     def declared(self) -> bool:

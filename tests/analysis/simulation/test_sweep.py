@@ -30,6 +30,7 @@ from lossless.analysis.simulation.question.scenario import Scenario, scenario
 from lossless.analysis.simulation.study import grid as grids
 from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, parse_grid
 from lossless.analysis.simulation.study.measure import measure
+from lossless.analysis.simulation.study.settings import TrialSetting
 from lossless.analysis.simulation.study.study import Study
 from lossless.analysis.simulation.study.sweep import Sweep, SweepRow, sweep
 from lossless.analysis.simulation.study.trial import Bench
@@ -297,7 +298,7 @@ def ring(switches_on_the_path: int) -> ScenarioInstance:
 @pytest.mark.parametrize(("switches_on_the_path", "cycle"), [(2, False), (3, True)])
 def test_a_pfc_deadlock_is_seen(switches_on_the_path: int, cycle: bool) -> None:
     """Over three switches every link of the ring waits for the next; over two, links to hosts come in between."""
-    trial = Bench(ring(switches_on_the_path), 1).trial(ThresholdSetting(dynamic_th=-8), 3e6)
+    trial = Bench(ring(switches_on_the_path), 1).trial(TrialSetting(ThresholdSetting(dynamic_th=-8)), 3e6)
     assert trial.pauses > 0
     assert trial.cycle is cycle
 

@@ -37,6 +37,9 @@ def test_the_public_names_are_these() -> None:
         "StatedThresholds",
         "Sweep",
         "Topology",
+        "TuneAsk",
+        "TuneProgress",
+        "TuneResult",
         "Watch",
         "Workload",
         "baseline",
@@ -74,11 +77,13 @@ def test_the_public_names_are_these() -> None:
         "sweep",
         "topology",
         "trace",
+        "tune",
         "verify",
         "workload",
         "write_import",
         "write_plan",
         "write_thresholds",
+        "write_tuned",
     ]
     assert all(inspect.getdoc(getattr(api, name)) for name in api.__all__)
 

@@ -55,6 +55,7 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
     "headroom": [[path, "--format", form] for path in (INTENT, SWITCH) for form in ("text", "json")],
     "simulate": [[path, "--closed-form", "--format", form] for path in (INTENT, SWITCH) for form in ("text", "json")],
     "sweep": [[INTENT, "--vary", HOSTILE], [SWITCH, "--vary", "dynamic_th=0", "--class", HOSTILE]],
+    "tune": [[INTENT, "--class", HOSTILE], [INTENT, "--workload", HOSTILE], [HOSTILE]],
     "workload": [[INTENT, "--format", form] for form in ("text", "json")],
     "storm": [
         [INTENT, "--from", "host2", "--svg", "storm.svg"],

@@ -25,6 +25,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "verify": ["nowhere"],
     "simulate": ["fabric.yaml", "--closed-form"],
     "sweep": ["fabric.yaml", "--vary", "nonsense"],
+    "tune": ["nowhere.yaml"],
     "workload": ["fabric.yaml"],
     "storm": ["fabric.yaml", "--from", "host1"],
     "topology": ["fabric.yaml"],

@@ -55,7 +55,7 @@ def transfers(network: SimNetwork, wiring: Wiring, links: Any) -> Transfers:
     _set_common(flows, network)
     _set_data(flows, points, data, network, wiring, links)
     _set_acks(flows, acks, data[list(wiring.acked)], network, wiring)
-    sets = sorted({flow.dcqcn for flow in network.flows if flow.dcqcn is not None})
+    sets = dcqcn_sets(network)
     flows["dcqcn"][data] = [-1 if flow.dcqcn is None else sets.index(flow.dcqcn) for flow in network.flows]
     paths = [link for number in order for link in routes[number]]
     paths += _set_followers(flows, network, place, len(paths))
@@ -64,7 +64,7 @@ def transfers(network: SimNetwork, wiring: Wiring, links: Any) -> Transfers:
     return Transfers(
         flows=flows,
         points=points,
-        params=_params(sets),
+        params=dcqcn_params(sets),
         cnps=np.zeros((len(flows), depth), np.int64),
         paths=np.array(paths, np.int32),
         place=tuple(place[number] for number in range(many)),
@@ -136,7 +136,13 @@ def _set_nics(links: Any, flows: Any) -> None:
     np.add.at(links["ack_flows"], flows["first_link"][flows["apart"] == 1], 1)
 
 
-def _params(sets: Sequence[SimDcqcn]) -> Any:
+def dcqcn_sets(network: SimNetwork) -> list[SimDcqcn]:
+    """Return the sets of DCQCN parameters that flows have, in the order of their numbers."""
+    return sorted({flow.dcqcn for flow in network.flows if flow.dcqcn is not None})
+
+
+def dcqcn_params(sets: Sequence[SimDcqcn]) -> Any:
+    """Return the records of sets of DCQCN parameters."""
     params = np.zeros(len(sets), records.DCQCN)
     for record, dcqcn in zip(params, sets, strict=True):
         for name in _COPIED:

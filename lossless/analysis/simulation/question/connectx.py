@@ -10,12 +10,12 @@ risen long since. That is known of a simulator's code, not of NICs, and it hides
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.simulation.engine.network import SimDcqcn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from lossless.model.fabric import hosts
     from lossless.model.hardware.nic import NicProfile
@@ -24,6 +24,28 @@ BYTE_RESET_UNIT = 64
 _FIXED_POINT = 1024
 """Alpha and its weight are parts of 1,024."""
 _MBPS = 1e6
+
+
+_FIELDS: dict[str, tuple[str, Callable[[int], Any]]] = {
+    "dce_tcp_g": ("g", lambda value: (_FIXED_POINT - value) / _FIXED_POINT),
+    "dce_tcp_rtt": ("alpha_us", float),
+    "rate_reduce_monitor_period": ("decrease_us", float),
+    "rpg_time_reset": ("increase_us", float),
+    "rpg_threshold": ("threshold", int),
+    "rpg_ai_rate": ("ai_bps", lambda value: value * _MBPS),
+    "rpg_hai_rate": ("hai_bps", lambda value: value * _MBPS),
+    "rpg_min_rate": ("min_rate_bps", lambda value: value * _MBPS),
+    "min_time_between_cnps": ("cnp_gate_us", float),
+    "rpg_byte_reset": ("byte_reset", lambda value: value * BYTE_RESET_UNIT),
+    "initial_alpha_value": ("initial_alpha", lambda value: value / _FIXED_POINT),
+    "rpg_gd": ("alpha_to_rate", lambda value: _FIXED_POINT / 2**value),
+    "rpg_min_dec_fac": ("min_decrease", lambda value: value / 100),
+    "rate_to_set_on_first_cnp": ("first_rate_bps", lambda value: value * _MBPS),
+    "rpg_max_rate": ("release_bps", lambda value: value * _MBPS),
+    "clamp_tgt_rate": ("clamp", bool),
+    "clamp_tgt_rate_after_time_inc": ("clamp_after_increase", bool),
+}
+"""The field that each parameter is, and what makes the field of its value."""
 
 
 def dcqcn_of(qos: hosts.HostQos) -> SimDcqcn | None:
@@ -39,23 +61,9 @@ def dcqcn_defaults(nic: NicProfile) -> SimDcqcn | None:
 
 def dcqcn(values: Mapping[str, int]) -> SimDcqcn:
     """Return DCQCN by ConnectX's names, lower case, in ConnectX's units."""
-    return SimDcqcn(
-        g=(_FIXED_POINT - values["dce_tcp_g"]) / _FIXED_POINT,
-        alpha_us=values["dce_tcp_rtt"],
-        decrease_us=values["rate_reduce_monitor_period"],
-        increase_us=values["rpg_time_reset"],
-        threshold=values["rpg_threshold"],
-        ai_bps=values["rpg_ai_rate"] * _MBPS,
-        hai_bps=values["rpg_hai_rate"] * _MBPS,
-        min_rate_bps=values["rpg_min_rate"] * _MBPS,
-        cnp_gate_us=values["min_time_between_cnps"],
-        byte_reset=values["rpg_byte_reset"] * BYTE_RESET_UNIT,
-        initial_alpha=values["initial_alpha_value"] / _FIXED_POINT,
-        alpha_to_rate=_FIXED_POINT / 2 ** values["rpg_gd"],
-        min_decrease=values["rpg_min_dec_fac"] / 100,
-        first_rate_bps=values["rate_to_set_on_first_cnp"] * _MBPS,
-        release_bps=values["rpg_max_rate"] * _MBPS,
-        clamp=bool(values["clamp_tgt_rate"]),
-        clamp_after_increase=bool(values["clamp_tgt_rate_after_time_inc"]),
-        pacing_lock=False,
-    )
+    return SimDcqcn(pacing_lock=False, **{field: of(values[name]) for name, (field, of) in _FIELDS.items()})
+
+
+def with_parameters(before: SimDcqcn, values: Mapping[str, int]) -> SimDcqcn:
+    """Return DCQCN with some parameters changed, by ConnectX's names and in its units."""
+    return before._replace(**{_FIELDS[name][0]: _FIELDS[name][1](value) for name, value in values.items()})

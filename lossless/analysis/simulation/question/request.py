@@ -74,6 +74,17 @@ class SimulationRequest(NamedTuple):
     pfc_load: bool = True
 
 
+class TuneProgress(NamedTuple):
+    """Who is told how far a tuning is.
+
+    ``measured`` is called when one setting is begun (None), and when it has been tried, with how many will be at most,
+    each with how many workers there are; ``done`` with how many are done of how many.
+    """
+
+    measured: Callable[[int | None, int], None] = lambda _, __: None
+    done: Callable[[int, int], None] = lambda _, __: None
+
+
 INTERPRETED = "NUMBA_DISABLE_JIT is set: the packet-level model is run compiled or not at all"
 MISSING_NUMBA = "numba is not installed: pip install 'lossless[sim]' adds the packet-level model"
 FOREIGN_SETTINGS = (

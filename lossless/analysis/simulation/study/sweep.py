@@ -11,12 +11,13 @@ from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, checked, settings
 from lossless.analysis.simulation.study.study import is_random, require_events, seeds_of, watch_ns
 from lossless.analysis.simulation.study.trial import SweepTask, Trial, trials
-from lossless.analysis.simulation.study.verdict import PAUSE_EDGE, describe, detection_ns
+from lossless.analysis.simulation.study.trial_limits import TrialLimits
+from lossless.analysis.simulation.study.verdict import describe
 from lossless.analysis.simulation.study.workers import WorkerPool
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
@@ -142,7 +143,7 @@ def sweep(
         _require_events(len(tried), most, limits)
         batches = pool.batches(tried, max(1, BATCH_EVENTS // max(1, most)))
         rows, events = _rows(scenario, batches, pool, progress)
-    configured = _row(_TrialLimits.of(scenario), ThresholdSetting(), probes[0])
+    configured = _row(TrialLimits.of(scenario), ThresholdSetting(), probes[0])
     rows.sort(key=_badness)
     assumed = (*scenario.assumed, *_assumed(scenario, grid, job))
     return Sweep(
@@ -245,7 +246,7 @@ def _rows(
     progress: Callable[[int, int], None] | None,
 ) -> tuple[list[SweepRow], int]:
     """Return a row for each setting, in their order, and the events of all."""
-    trial_limits = _TrialLimits.of(scenario)
+    trial_limits = TrialLimits.of(scenario)
     many = sum(map(len, batches))
     rows: list[SweepRow] = []
     events = 0
@@ -257,43 +258,7 @@ def _rows(
     return rows, events
 
 
-class _TrialLimits(NamedTuple):
-    """What a verdict over trials goes by; the rules are those of :mod:`lossless.analysis.simulation.study.verdict`."""
-
-    edge_bytes: int
-    pause_edge_ns: float
-    dead_nic: bool
-    ends_storms: bool
-
-    @classmethod
-    def of(cls, scenario: Scenario) -> _TrialLimits:
-        allowed = detection_ns(scenario)
-        edge_ns = float("inf") if allowed is None or scenario.question.dead_nic else PAUSE_EDGE * allowed
-        return cls(
-            HEADROOM_EDGE_FRAMES * scenario.frame_bytes,
-            edge_ns,
-            scenario.question.dead_nic,
-            scenario.ends_storms,
-        )
-
-    def verdict(self, seeds: Sequence[Trial]) -> BufferVerdict:
-        """Return the verdict over all seeds."""
-        if any(trial.drops or trial.cycle or self._stormy(trial) for trial in seeds):
-            return "unsafe"
-        left = [n for trial in seeds for n in (trial.margin_bytes, trial.pool_margin_bytes) if n is not None]
-        held_long = any(trial.longest_watched_ns >= self.pause_edge_ns for trial in seeds)
-        near = held_long or min(left, default=self.edge_bytes) < self.edge_bytes
-        return "on the edge" if near else "safe"
-
-    def _stormy(self, trial: Trial) -> bool:
-        """Return whether nothing ends the storm of a dead NIC, or without one whether congestion triggers it."""
-        if not self.dead_nic:
-            return trial.storms > 0
-        ended = trial.storms > 0 and self.ends_storms
-        return not ended and trial.ended_ps > DEAD_FROM_NS * 1000
-
-
-def _row(trial_limits: _TrialLimits, setting: ThresholdSetting, seeds: Sequence[Trial]) -> SweepRow:
+def _row(trial_limits: TrialLimits, setting: ThresholdSetting, seeds: Sequence[Trial]) -> SweepRow:
     return SweepRow(
         setting=setting,
         verdict=trial_limits.verdict(seeds),

@@ -11,12 +11,15 @@ import numpy as np
 from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.outcome import longest_pauses
 from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.engine.transfers import dcqcn_params, dcqcn_sets
+from lossless.analysis.simulation.question.connectx import with_parameters
 from lossless.analysis.simulation.question.cycles import has_cycle
 from lossless.analysis.simulation.study.measure import cycle
+from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
@@ -43,7 +46,11 @@ class Trial(NamedTuple):
     ``drops`` counts lossless frames that a group or a queue did not take; ``longest_watched_ns`` is the longest pause
     of a switch's own, which a watchdog looks at. ``margin_bytes`` is the least that was left of a headroom that was
     used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``cycle`` says that paused
-    links formed a cycle at the end, ``cut`` that traffic was still under way then.
+    links formed a cycle at the end, ``cut`` that traffic was still under way then. ``paused_ps`` is the time in pause
+    of all transmitters together, ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last
+    transfer that arrived whole did, ``pfc_first`` says that a pause was asked for before any frame was marked,
+    ``queue_ps`` is the longest that a full queue takes to empty at line rate, ``pauses_begun`` counts pauses that
+    transmitters of the class began, also those that a slow NIC asks for.
     """
 
     drops: int
@@ -60,6 +67,12 @@ class Trial(NamedTuple):
     delivered_bytes: int
     ended_ps: int
     events: int
+    paused_ps: int
+    frames: int
+    done_ps: int
+    pfc_first: bool
+    queue_ps: int
+    pauses_begun: int
 
 
 class StoppedError(Exception):
@@ -80,7 +93,13 @@ def trials(
 
     results = []
     for setting in settings:
-        results.append(tuple(bench.trial(setting, job.horizon_ns, go_on) for bench in _benches(job)))
+        tried = TrialSetting(setting)
+        results.append(
+            tuple(
+                bench.trial(tried, job.horizon_ns, go_on)
+                for bench in benches(job.key, enumerate(job.stages, 1))
+            )
+        )
         if not go_on():
             raise StoppedError
     return results
@@ -89,14 +108,21 @@ def trials(
 _worker = threading.local()
 
 
-def _benches(job: SweepTask) -> tuple[Bench, ...]:
-    """Return this thread's arrays for a job; those of an earlier job are let go."""
-    if getattr(_worker, "key", None) != job.key:
+def benches(key: str, seeds: Iterable[tuple[int, ScenarioInstance]]) -> tuple[Bench, ...]:
+    """Return this thread's arrays for the seeds of a task and their networks; those of an earlier task are let go."""
+    if getattr(_worker, "key", None) != key:
         _worker.benches = ()
-        _worker.benches = tuple(Bench(instance, seed) for seed, instance in enumerate(job.stages, 1))
-        _worker.key = job.key
-    benches: tuple[Bench, ...] = _worker.benches
-    return benches
+        _worker.benches = tuple(Bench(instance, seed) for seed, instance in seeds)
+        _worker.key = key
+    kept: tuple[Bench, ...] = _worker.benches
+    return kept
+
+
+class _Ports(NamedTuple):
+    """Positions of queues and groups in their arrays."""
+
+    queues: Any
+    groups: Any
 
 
 class Bench:
@@ -108,8 +134,9 @@ class Bench:
         self._simulation = Simulation(instance.network, seed)
         state, index = self._simulation.state, self._simulation.index
         self._class = slice(0, None, index.classes)
-        self._queues = np.flatnonzero(state.links["sender_unit"] >= 0) * index.classes
-        self._groups = np.flatnonzero(state.groups["lossless"][self._class]) * index.classes
+        self._ps_per_byte = np.repeat(state.links["ps_per_byte"], index.classes)
+        self._ports = _ports(state, index)
+        self._kinds: dict[PortKind, _Ports] = {}
         self._given_pools = _given_pools(instance.network, index)
         self._held = _held(state, index)
         self._by_switch = np.repeat(state.links["sender_unit"] >= 0, index.classes)
@@ -117,7 +144,7 @@ class Bench:
         self._may_close_cycle = _may_close_cycle(index.wiring)
 
     def trial(
-        self, setting: ThresholdSetting, horizon_ns: float, go_on: Callable[[], bool] | None = None
+        self, setting: TrialSetting, horizon_ns: float, go_on: Callable[[], bool] | None = None
     ) -> Trial:
         """Follow the network up to the horizon under a setting, or until ``go_on`` says no."""
         self._simulation.restart(self._seed)
@@ -125,18 +152,42 @@ class Bench:
         self._simulation.advance(horizon_ns, go_on)
         return self._read()
 
-    def _set(self, setting: ThresholdSetting) -> None:
+    def _set(self, setting: TrialSetting) -> None:
+        self._set_ports(setting.everywhere, self._ports)
+        for kind, thresholds in setting.by_kind:
+            self._set_ports(thresholds, self._of_kind(kind))
+        if setting.dcqcn:
+            sets = [with_parameters(each, dict(setting.dcqcn)) for each in dcqcn_sets(self._staged.network)]
+            self._simulation.state.params[:] = dcqcn_params(sets)
+        stated = (setting.everywhere, *(thresholds for _, thresholds in setting.by_kind))
+        if any(thresholds.headroom_bytes is not None for thresholds in stated):
+            self._sum_headroom()
+
+    def _set_ports(self, setting: ThresholdSetting, ports: _Ports) -> None:
         queues, groups = self._simulation.state.queues, self._simulation.state.groups
         pmax = None if setting.pmax_percent is None else setting.pmax_percent / 100
         for name, value in (("kmin", setting.kmin_bytes), ("kmax", setting.kmax_bytes), ("pmax", pmax)):
             if value is not None:
-                queues[name][self._queues] = value
-                queues["wred"][self._queues] = 1
+                queues[name][ports.queues] = value
+                queues["wred"][ports.queues] = 1
         if setting.dynamic_th is not None:
-            groups["alpha"][self._groups] = alpha(setting.dynamic_th)
+            groups["alpha"][ports.groups] = alpha(setting.dynamic_th)
         if setting.headroom_bytes is not None:
-            groups["headroom_bytes"][self._groups] = setting.headroom_bytes
-            self._sum_headroom()
+            groups["headroom_bytes"][ports.groups] = setting.headroom_bytes
+
+    def _of_kind(self, kind: PortKind) -> _Ports:
+        """Return what ports of a kind have: queues where they send, groups where they receive."""
+        if kind not in self._kinds:
+            index, roles = self._simulation.index, self._staged.roles
+            links = [
+                (PortKind(roles[a], cable.rate_bps) == kind, PortKind(roles[b], cable.rate_bps) == kind)
+                for (a, b), (cable, _) in zip(index.wiring.ends, index.wiring.cables, strict=True)
+            ]
+            sends, receives = (np.flatnonzero(each) * index.classes for each in zip(*links, strict=True))
+            self._kinds[kind] = _Ports(
+                np.intersect1d(self._ports.queues, sends), np.intersect1d(self._ports.groups, receives)
+            )
+        return self._kinds[kind]
 
     def _sum_headroom(self) -> None:
         """Where no headroom pool is given, all headrooms exist in full."""
@@ -165,7 +216,30 @@ class Bench:
             delivered_bytes=int(state.flows["expected_psn"][self._counted].sum()),
             ended_ps=int(clock["now"]),
             events=int(clock["events"]),
+            paused_ps=self._paused_ps(),
+            frames=self._frames(),
+            done_ps=int(state.flows["done_at"][self._counted].max(initial=0)),
+            pfc_first=_before(int(clock["first_pause_at"]), int(clock["first_mark_at"])),
+            pauses_begun=self._pauses_begun(),
+            queue_ps=int((state.queues["max_bytes"] * self._ps_per_byte).max()),
         )
+
+    def _paused_ps(self) -> int:
+        """Return how long transmitters of the class were paused, holds from outside left out."""
+        state = self._simulation.state
+        queues, now = state.queues, int(state.clock["now"][0])
+        paused = queues["paused_ps"] + np.where(queues["paused_since"] >= 0, now - queues["paused_since"], 0)
+        paused[self._held] = 0
+        return int(paused[self._class].sum())
+
+    def _pauses_begun(self) -> int:
+        begun = self._simulation.state.queues["pauses"].copy()
+        begun[self._held] = 0
+        return int(begun[self._class].sum())
+
+    def _frames(self) -> int:
+        flows = self._simulation.state.flows[self._counted]
+        return int((-(-flows["expected_psn"] // flows["mtu_bytes"])).sum())
 
     def _pool_margin(self) -> int | None:
         """Return the least that was left of a headroom pool that is smaller than what it promises."""
@@ -175,6 +249,19 @@ class Bench:
         over = _promised(self._simulation.state) > units["headroom_pool_bytes"]
         left = (units["headroom_pool_bytes"] - units["max_headroom"])[over]
         return int(left.min()) if len(left) else None
+
+
+def _before(first_at: int, second_at: int) -> bool:
+    """Return whether something happened, and the other not yet; -1 is never."""
+    return first_at >= 0 and (second_at < 0 or first_at < second_at)
+
+
+def _ports(state: SimState, index: ArrayIndex) -> _Ports:
+    """Return the queues in switches and the lossless groups of the first class."""
+    return _Ports(
+        np.flatnonzero(state.links["sender_unit"] >= 0) * index.classes,
+        np.flatnonzero(state.groups["lossless"][:: index.classes]) * index.classes,
+    )
 
 
 def _margin(groups: Any) -> int | None:

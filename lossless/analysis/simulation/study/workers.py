@@ -31,6 +31,8 @@ BATCHES_PER_WORKER = 8
 class WorkerPool(Generic[_Task, _Item, _Result]):
     """Maps ``work`` over batches: it is given the task, a batch, and last, where it can be, what says when to stop.
 
+    ``workers`` is how many batches are worked on at once.
+
     Whoever does the work: threads of ours, which can be told to stop, an executor of the caller's, or a cluster.
 
     Results are waited for in a queue, not by :func:`concurrent.futures.wait`: that takes a lock of every future in
@@ -45,12 +47,12 @@ class WorkerPool(Generic[_Task, _Item, _Result]):
         self._task: Any = task
         self._stopping: tuple[Callable[[], bool], ...] = ()
         self._stop = Event()
-        self._workers, self._least = threads or os.cpu_count() or 1, 1
-        self._executor = ThreadPoolExecutor(self._workers) if executor is None else executor
+        self.workers, self._least = threads or os.cpu_count() or 1, 1
+        self._executor = ThreadPoolExecutor(self.workers) if executor is None else executor
         if isinstance(self._executor, ThreadPoolExecutor):
             self._stopping = (self._stop.is_set,)
         elif isinstance(self._executor, ClusterExecutor):
-            self._workers, self._least = self._executor.workers, self._executor.least
+            self.workers, self._least = self._executor.workers, self._executor.least
             self._task, self._stopping = self._executor.shared(task), (is_unwanted,)
         self._pending: dict[Future[list[_Result]], int] = {}
         self._done: SimpleQueue[Future[list[_Result]]] = SimpleQueue()
@@ -69,7 +71,7 @@ class WorkerPool(Generic[_Task, _Item, _Result]):
 
     def batches(self, items: Sequence[_Item], most: int) -> list[Sequence[_Item]]:
         """Return items in batches of the same size, about ``most`` or less, but no less than a cluster is sent."""
-        size = max(self._least, min(most, -(-len(items) // (BATCHES_PER_WORKER * self._workers))))
+        size = max(self._least, min(most, -(-len(items) // (BATCHES_PER_WORKER * self.workers))))
         many = max(1, len(items) // size)
         ends = [len(items) * number // many for number in range(many + 1)]
         return [items[start:end] for start, end in pairwise(ends)]

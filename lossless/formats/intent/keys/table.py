@@ -16,12 +16,13 @@ from lossless.formats.intent.keys.routing import ROUTING
 from lossless.formats.intent.keys.shapes import SHAPES
 from lossless.formats.intent.keys.sonic import SONIC
 from lossless.formats.intent.keys.wiring import WIRING
+from lossless.formats.intent.keys.workloads import WORKLOADS
 
 
 def known_keys() -> dict[str, dict[str, KeyDoc]]:
     """Return all keys: by the model (where a schema has no title, by the key above it), then as they are written."""
     by_owner: dict[str, dict[str, KeyDoc]] = {}
-    for table in (POLICY, WIRING, SHAPES, SONIC, CLUSTER, ROUTING, JOBS, INFINIBAND):
+    for table in (POLICY, WIRING, SHAPES, SONIC, CLUSTER, WORKLOADS, ROUTING, JOBS, INFINIBAND):
         for owner, keys in table.items():
             by_owner.setdefault(owner, {}).update(keys)
     return by_owner

@@ -17,6 +17,7 @@ from lossless.formats.intent.resolve.queue_room import require_room
 from lossless.formats.intent.resolve.routing import bridging, failures, routing
 from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
 from lossless.formats.intent.resolve.wiring import plan
+from lossless.formats.intent.resolve.workloads import workloads
 from lossless.ground.basics.errors import InputError, ProfileError
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_capacity, format_rate
@@ -93,7 +94,7 @@ class _FabricResolver:
             id(unit.layout): (unit.kind, switch) for (_, unit), switch in zip(units, switches, strict=True)
         }
         require_room(self.loaded, identical.values())
-        return Fabric(
+        fabric = Fabric(
             name=self.loaded.intent.fabric,
             door="intent",
             classes=self.classes,
@@ -115,6 +116,7 @@ class _FabricResolver:
             kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
             beyond=tuple(beyond_of(self.plan, self.devices)),
         )
+        return fabric._replace(workloads=workloads(self.loaded, fabric))
 
     def _telemetry(self) -> Telemetry:
         declared, origin = self.loaded.intent.telemetry, self.loaded.origin("telemetry")

@@ -15,7 +15,7 @@ from lossless.ground.documents.atomic import write_all
 from lossless.output.report.drawing.style import FONTS, INK
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from matplotlib.figure import Figure
 
@@ -64,27 +64,59 @@ def write_pictures(recording: Data, folder: str, stem: str) -> tuple[str, ...]:
         LosslessError: matplotlib is not installed, ``stem`` is not a plain name, or the folder cannot be written.
     """
     require_matplotlib()
-    if not stem or Path(stem).name != stem or stem.startswith("."):
-        raise LosslessError(f"{stem!r} is not a name that files can begin with")
-    drawn = draw(recording)
-    files = {str(Path(folder, f"{stem}-{name}")): content for name, content in drawn.items()}
-    write_all(files, make_folders=True)
-    return tuple(files)
+    return _written(draw(recording), folder, stem)
 
 
 def draw(recording: Data) -> dict[str, bytes]:
     """Return the pictures of a recording, by name and format: ``occupancy.svg``. matplotlib must be there."""
-    from matplotlib import style
-
     from lossless.output.report.simulation import figures
 
-    wanted = {"occupancy": figures.occupancy, "pauses": figures.pauses, "rates": figures.rates}
+    return _drawn(
+        {
+            "occupancy": lambda: figures.occupancy(recording),
+            "pauses": lambda: figures.pauses(recording),
+            "rates": lambda: figures.rates(recording),
+        }
+    )
+
+
+def write_tune_pictures(data: Data, folder: str) -> tuple[str, ...]:
+    """Draw what tuning found into a folder, and return the files: ``tune-front.png`` and so on.
+
+    Raises:
+        LosslessError: matplotlib is not installed, or the folder cannot be written.
+    """
+    require_matplotlib()
+    return _written(draw_tuned(data), folder, "tune")
+
+
+def draw_tuned(data: Data) -> dict[str, bytes]:
+    """Return the pictures of what tuning found, by name and format: ``front.svg``. matplotlib must be there."""
+    from lossless.output.report.simulation import tune_figures
+
+    wanted = {"front": lambda: tune_figures.front(data)}
+    if data["chosen"] is not None:
+        wanted["margins"] = lambda: tune_figures.margins(data)
+    return _drawn(wanted)
+
+
+def _written(pictures: Mapping[str, bytes], folder: str, stem: str) -> tuple[str, ...]:
+    if not stem or Path(stem).name != stem or stem.startswith("."):
+        raise LosslessError(f"{stem!r} is not a name that files can begin with")
+    files = {str(Path(folder, f"{stem}-{name}")): content for name, content in pictures.items()}
+    write_all(files, make_folders=True)
+    return tuple(files)
+
+
+def _drawn(wanted: Mapping[str, Callable[[], Figure]]) -> dict[str, bytes]:
+    from matplotlib import style
+
     with style.context(["default", _STYLE]), warnings.catch_warnings():
         # A name in letters that the font lacks is drawn as boxes; that is nothing to warn of.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        drawn = {name: _laid_out(figure(recording)) for name, figure in wanted.items()}
+        figures = {name: _laid_out(figure()) for name, figure in wanted.items()}
         return {
-            f"{name}.{kind}": _bytes(figure, kind) for name, figure in drawn.items() for kind in _METADATA
+            f"{name}.{kind}": _bytes(figure, kind) for name, figure in figures.items() for kind in _METADATA
         }
 
 

@@ -1,0 +1,181 @@
+"""What a setting is judged by, over all workloads and seeds, and which of two settings is better.
+
+Names are those of draft-calabria-bmwg-ai-fabric-training-bench (fcalabri/bmwg-ai-fabric-training-bench @e19e018, tables
+of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio, Queue Depth. The
+draft counts pauses per port and second; here they are those of all ports in the time of the workload.
+"""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import TypeVar
+
+    from lossless.analysis.buffers.verdict import BufferVerdict
+    from lossless.analysis.simulation.study.trial import Trial
+    from lossless.analysis.simulation.tune.trials import Case, Tried
+
+    _Row = TypeVar("_Row")
+
+ORDER = (
+    "safe before on the edge before unsafe; then fewest runs with PFC before the first ECN mark, shortest PFC Pause"
+    " Duration, lowest JCT Ratio, shortest queueing delay"
+)
+"""What makes one setting better than another, in this order: none is weighed against another."""
+_PARTS = 1000
+"""Pause time and JCT Ratio are compared in thousandths: of the time of the workload at line rate, and of 1."""
+_DELAY_US = 1
+"""In what steps queueing delays are compared."""
+
+
+class Spread(NamedTuple):
+    """A measure over the seeds."""
+
+    least: float
+    mean: float
+    most: float
+
+
+class WorkloadKpis(NamedTuple):
+    """What one workload showed under a setting.
+
+    With a ``dead_nic`` on purpose, pauses and the JCT Ratio say nothing: the watchdog ends the storm, or does not.
+    ``pfc_before_ecn`` counts seeds in which a pause was asked for before any frame was marked. ``headroom_left_bytes``
+    is None where none was used. ``of_detection`` is the longest pause as a part of the watchdog's detection time, None
+    without a watchdog, and where a dead NIC is the cause.
+    """
+
+    name: str
+    dead_nic: bool
+    verdict: BufferVerdict
+    drops: int
+    stopped_queues: int
+    pfc_before_ecn: int
+    seeds: int
+    pause_us: Spread
+    pause_count: Spread
+    marking_ratio: Spread
+    jct_ratio: Spread
+    queue_bytes: int
+    queue_us: float
+    headroom_left_bytes: int | None
+    of_detection: float | None
+
+
+class Kpis(NamedTuple):
+    """What a setting showed over all workloads; ``workloads`` has each.
+
+    ``pause_share`` is how many ports were in pause on average: the PFC Pause Duration of all ports over the workload's
+    time at line rate. Of that and of the JCT Ratio it is the mean over workloads of the mean over seeds. ``queue_us``
+    is the longest that a queue took to empty at line rate: the queueing delay of the frame that found it deepest.
+    """
+
+    verdict: BufferVerdict
+    pfc_before_ecn: int
+    pause_share: float
+    jct_ratio: float
+    queue_us: float
+    workloads: tuple[WorkloadKpis, ...]
+
+    @property
+    def objectives(self) -> tuple[int, ...]:
+        """What is minimised, the most important first, in the steps in which it is compared."""
+        return (
+            self.pfc_before_ecn,
+            round(self.pause_share * _PARTS),
+            round(self.jct_ratio * _PARTS),
+            round(self.queue_us / _DELAY_US),
+        )
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """What sorts settings the best first: :data:`ORDER`."""
+        return (-BUFFER_VERDICTS.index(self.verdict), *self.objectives)
+
+    def dominates(self, other: Kpis) -> bool:
+        """Return whether this is no worse in anything and better in something; an unsafe setting is worse in all."""
+        mine, theirs = BUFFER_VERDICTS.index(self.verdict), BUFFER_VERDICTS.index(other.verdict)
+        if mine != theirs:
+            return mine > theirs and (other.verdict == "unsafe" or _no_worse(self, other))
+        return _no_worse(self, other) and self.objectives != other.objectives
+
+
+def _no_worse(one: Kpis, other: Kpis) -> bool:
+    return all(mine <= theirs for mine, theirs in zip(one.objectives, other.objectives, strict=True))
+
+
+def kpis(cases: Sequence[Case], tried: Tried) -> Kpis:
+    """Return what a setting showed on workloads; of an unsafe one, on those that were tried."""
+    shown = [workload_kpis(case, trials) for case, trials in zip(cases, tried, strict=False)]
+    timed = [(case, each) for case, each in zip(cases, shown, strict=False) if not case.dead_nic]
+    return Kpis(
+        verdict=min((each.verdict for each in shown), key=BUFFER_VERDICTS.index),
+        pfc_before_ecn=sum(each.pfc_before_ecn for _, each in timed),
+        pause_share=_mean(each.pause_us.mean * 1000 / case.step_ns for case, each in timed),
+        jct_ratio=_mean(each.jct_ratio.mean for _, each in timed),
+        queue_us=max((each.queue_us for _, each in timed), default=0.0),
+        workloads=tuple(shown),
+    )
+
+
+def _mean(values: Iterable[float]) -> float:
+    known = list(values)
+    return fmean(known) if known else 0.0
+
+
+def workload_kpis(case: Case, trials: Sequence[Trial]) -> WorkloadKpis:
+    """Return what one workload showed."""
+    limits = case.limits
+    left = [trial.margin_bytes for trial in trials if trial.margin_bytes is not None]
+    return WorkloadKpis(
+        name=case.name,
+        dead_nic=case.dead_nic,
+        verdict=limits.verdict(trials),
+        drops=max(trial.drops for trial in trials),
+        stopped_queues=max(trial.storms for trial in trials),
+        pfc_before_ecn=sum(trial.pfc_first for trial in trials),
+        seeds=len(trials),
+        pause_us=_spread(trials, lambda trial: trial.paused_ps / 1e6),
+        pause_count=_spread(trials, lambda trial: trial.pauses_begun),
+        marking_ratio=_spread(trials, lambda trial: trial.marks / max(1, trial.frames)),
+        jct_ratio=_spread(trials, lambda trial: _jct_ratio(case, trial)),
+        queue_bytes=max(trial.egress_bytes for trial in trials),
+        queue_us=max(trial.queue_ps for trial in trials) / 1e6,
+        headroom_left_bytes=min(left, default=None),
+        of_detection=None
+        if limits.pause_edge_ns == float("inf")
+        else max(trial.longest_watched_ns for trial in trials) / limits.detection_ns,
+    )
+
+
+def _spread(trials: Sequence[Trial], measure: Callable[[Trial], float]) -> Spread:
+    values = [measure(trial) for trial in trials]
+    return Spread(min(values), fmean(values), max(values))
+
+
+def _jct_ratio(case: Case, trial: Trial) -> float:
+    """Return how many times its time at line rate a workload took; where some of it is still under way, so far."""
+    size_bytes = sum(flow.size_bytes for flow in case.stages[0][1].network.flows)
+    ended_ps = trial.ended_ps if trial.cut else trial.done_ps
+    return ended_ps / 1000 / case.step_ns * size_bytes / max(1, trial.delivered_bytes)
+
+
+def front(rows: Sequence[_Row], kpis_of: Callable[[_Row], Kpis]) -> tuple[_Row, ...]:
+    """Return the Pareto front of the safe settings, the best first: no other is as good in all and better in one."""
+    return tuple(_front(sorted(rows, key=lambda row: kpis_of(row).rank), kpis_of))
+
+
+def _front(ranked: Sequence[_Row], kpis_of: Callable[[_Row], Kpis]) -> Iterator[_Row]:
+    """Yield the front of ranked settings: whatever dominates one of them stands before it."""
+    kept: list[Kpis] = []
+    for row in ranked:
+        seen = kpis_of(row)
+        if seen.verdict == "safe" and not any(_no_worse(before, seen) for before in kept):
+            kept.append(seen)
+            yield row

@@ -1,0 +1,292 @@
+"""Thresholds chosen by the packet-level model: what is searched, what is chosen, and how it stands against presets."""
+
+from __future__ import annotations
+
+import uuid
+from typing import TYPE_CHECKING
+
+from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD
+from lossless.analysis.simulation.question.nodes import reaction_ns
+from lossless.analysis.simulation.question.request import TuneProgress
+from lossless.analysis.simulation.study.grid import ThresholdSetting
+from lossless.analysis.simulation.study.settings import TrialSetting
+from lossless.analysis.simulation.study.study import require_events, seeds_of
+from lossless.analysis.simulation.study.workers import WorkerPool
+from lossless.analysis.simulation.tune.choice import MOST_CANDIDATES, Choice, choose
+from lossless.analysis.simulation.tune.dcqcn_axes import dcqcn_axes
+from lossless.analysis.simulation.tune.kpis import Kpis, front, kpis
+from lossless.analysis.simulation.tune.optimizer import search_optuna
+from lossless.analysis.simulation.tune.robust import BUFFERS, MOST_CHANGES, with_buffer
+from lossless.analysis.simulation.tune.search import (
+    ThresholdSearch,
+    TriedSetting,
+    first_grid,
+    search_by_kind,
+    search_grid,
+)
+from lossless.analysis.simulation.tune.space import KIB, Axis, SearchSpace, threshold_axes, thresholds_now
+from lossless.analysis.simulation.tune.trials import Attempt, Case, Tried, TuneTask, case_of, try_all
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
+
+    from lossless.analysis.simulation.question.request import Limits
+    from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.settings import PortKind
+    from lossless.analysis.simulation.tune.space import PortThresholds
+
+EVALUATIONS = 1000
+"""Settings that are tried unless another number is asked for."""
+_BATCH_EVENTS = 4_000_000
+"""Events that a worker is sent at once, as in a sweep."""
+_GRID_SHARE = 0.5
+"""The part of all settings that thresholds alone are searched with, where DCQCN parameters are searched after them."""
+_KNOWN = 10
+"""Settings of the grid that the search over DCQCN parameters starts from."""
+
+OTHER_SEEDS = "other seeds"
+"""What counts as a small change: the same setting with seeds that the search has not seen."""
+_CHECKED = 5
+"""Settings that dominate a preset in the search, and are tried with fresh seeds too."""
+
+Workloads = tuple[tuple[str, "Scenario"], ...]
+"""Workloads by name, each put to the fabric."""
+
+
+class TuneProblem(NamedTuple):
+    """What is tuned: the workloads on the fabric as it is, and on the same fabric with the thresholds of each preset.
+
+    ``with_dcqcn``: parameters of senders are searched too. ``acceptable`` says what else is wrong with a setting, such
+    as what lint finds in it, None where nothing is.
+    """
+
+    workloads: Workloads
+    presets: tuple[tuple[str, Workloads], ...] = ()
+    with_dcqcn: bool = False
+    acceptable: Callable[[TrialSetting], str | None] = lambda _: None
+
+
+class Standing(NamedTuple):
+    """How a preset stands against what was found; what is configured is one of them.
+
+    ``fresh`` is what it shows with seeds that the search has not seen, ``searched`` with those that it has.
+    ``dominated``: the chosen setting is no worse in anything and better in something, with both. ``beaten_by`` is the
+    best setting of which the same holds, None where of the best that dominate it in the search none does with fresh
+    seeds too; ``beaten`` counts those that do in the search.
+    """
+
+    name: str
+    fresh: Kpis
+    searched: Kpis
+    dominated: bool
+    beaten: int
+    beaten_by: TriedSetting | None
+
+
+class Tuned(NamedTuple):
+    """What tuning one class found.
+
+    ``now`` are the thresholds of each kind of port as configured, ``axes`` what the first grid had, ``steps`` how many
+    settings each step of the search tried. ``chosen`` is None where no setting is safe. ``fresh`` is what it shows with
+    seeds that the search has not seen. ``front`` is the Pareto front of everything tried, the best first.
+    """
+
+    class_name: str
+    now: Mapping[PortKind, PortThresholds]
+    axes: tuple[Axis, ...]
+    steps: Mapping[str, int]
+    rows: tuple[TriedSetting, ...]
+    chosen: Choice | None
+    fresh: Kpis | None
+    front: tuple[TriedSetting, ...]
+    standings: tuple[Standing, ...]
+    seeds: int
+    events: int
+    assumed: tuple[str, ...]
+
+
+def tune(
+    problem: TuneProblem,
+    evaluations: int,
+    limits: Limits,
+    executor: Executor | None = None,
+    progress: TuneProgress | None = None,
+) -> Tuned:
+    """Find the thresholds of the first class of some workloads, trying at most ``evaluations`` settings.
+
+    Raises:
+        ScenarioError: nothing can be tuned, or a workload takes more events than ``limits`` allow for one setting.
+        KeyboardInterrupt: what is under way is told to stop.
+    """
+    task = _task(problem, limits)
+    with WorkerPool[TuneTask, Attempt, Tried](try_all, task, executor, limits.threads) as pool:
+        return _Tuning(problem, task, pool, evaluations, progress or TuneProgress()).run()
+
+
+def _task(problem: TuneProblem, limits: Limits) -> TuneTask:
+    """Return the variants: the fabric as it is and with each preset, with two sets of seeds; then other buffers."""
+    sides = [problem.workloads, *(workloads for _, workloads in problem.presets)]
+    variants = [_cases(side, limits, fresh=fresh) for side in sides for fresh in (False, True)]
+    for part in BUFFERS.values():
+        changed = tuple((name, with_buffer(scenario, part)) for name, scenario in problem.workloads)
+        variants.append(_cases(changed, limits, fresh=False))
+    return TuneTask(uuid.uuid4().hex, tuple(variants))
+
+
+def _cases(workloads: Workloads, limits: Limits, *, fresh: bool) -> tuple[Case, ...]:
+    cases = []
+    for name, scenario in workloads:
+        seeds = seeds_of(scenario, limits)
+        # Where nothing is random there is one seed, and no other shows anything else.
+        shift = len(seeds) if fresh and len(seeds) > 1 else 0
+        case = case_of(name, scenario, (seed + shift for seed in seeds))
+        require_events(case.stages[0][1].network, case.horizon_ns, limits._replace(seeds=len(seeds)))
+        cases.append(case)
+    return tuple(cases)
+
+
+class _Tuning:
+    """One tuning under way."""
+
+    def __init__(
+        self,
+        problem: TuneProblem,
+        task: TuneTask,
+        pool: WorkerPool[TuneTask, Attempt, Tried],
+        evaluations: int,
+        progress: TuneProgress,
+    ) -> None:
+        self._problem, self._task, self._pool = problem, task, pool
+        self._evaluations, self._progress = evaluations, progress
+        self._cases = task.variants[0]
+        self._now = thresholds_now(self._cases)
+        self._kinds = tuple(self._now)
+        self._batch, self._events, self._done = 1, 0, 0
+
+    def run(self) -> Tuned:
+        """Search, choose and compare."""
+        unmarked = self._probe()
+        axes = self._axes(unmarked)
+        search = ThresholdSearch(self._counted, self._cases, self._now, self._evaluations)
+        grid = self._search(search, axes)
+        ranked = search.ranked()
+        first_buffer = len(self._task.variants) - len(BUFFERS)
+        others = {OTHER_SEEDS: 1, **{name: first_buffer + at for at, name in enumerate(BUFFERS)}}
+        chosen = choose(ranked, self._run, self._cases, others, self._problem.acceptable)
+        fresh, standings = self._compared(ranked, chosen)
+        steps: dict[str, int] = {}
+        for row in search.rows:
+            steps[row.step] = steps.get(row.step, 0) + 1
+        first = self._problem.workloads[0][1]
+        return Tuned(
+            class_name=first.classes[0].name,
+            now=self._now,
+            axes=grid.axes,
+            steps=steps,
+            rows=search.rows,
+            chosen=chosen,
+            fresh=fresh,
+            front=front(ranked, lambda row: row.kpis),
+            standings=standings,
+            seeds=max(len(case.stages) for case in self._cases),
+            events=self._events,
+            assumed=tuple(dict.fromkeys(self._assumed())),
+        )
+
+    def _run(self, attempts: Sequence[Attempt]) -> Iterator[Tried]:
+        for batch in self._pool.map(self._pool.batches(attempts, self._batch)) if attempts else ():
+            for tried in batch:
+                self._events += sum(trial.events for trials in tried for trial in trials)
+                yield tried
+
+    def _counted(self, attempts: Sequence[Attempt]) -> Iterator[Tried]:
+        for tried in self._run(attempts):
+            self._done += 1
+            self._progress.done(self._done, self._evaluations)
+            yield tried
+
+    def _probe(self) -> Tried:
+        """Try the fabric as it is, and with marking off; return what the latter showed."""
+        self._progress.measured(None, self._pool.workers)
+        list(self._run([Attempt(whole=True)]))
+        others = len(self._problem.presets) * (2 + _CHECKED) + MOST_CANDIDATES * MOST_CHANGES
+        self._progress.measured(self._evaluations + others, self._pool.workers)
+        self._batch = max(1, _BATCH_EVENTS // max(1, self._events))
+        never = ThresholdSetting(None, LARGEST_THRESHOLD, LARGEST_THRESHOLD, 1)
+        return next(self._run([Attempt(TrialSetting(never), whole=True)]))
+
+    def _axes(self, unmarked: Tried) -> tuple[Axis, ...]:
+        """Return the axes of thresholds: ECN between what is on its way anyway and the deepest queue without marks."""
+        slowest, fastest = self._kinds[0].rate_bps, self._kinds[-1].rate_bps
+        least = round(reaction_ns(round(slowest)) * slowest / 8e9)
+        deepest = max(trial.egress_bytes for trials in unmarked for trial in trials)
+        most = min(
+            deepest,
+            max(own.pool_bytes for own in self._now.values()),
+            round(LARGEST_THRESHOLD * slowest / fastest),
+        )
+        marks = any(scenario.dcqcn is not None for _, scenario in self._problem.workloads)
+        axes = threshold_axes(
+            dynamic=all(own.thresholds.dynamic_th is not None for own in self._now.values()),
+            least_bytes=-(-least // KIB) * KIB,
+            most_bytes=most // KIB * KIB if marks else 0,
+        )
+        if not axes:
+            raise ScenarioError(
+                "nothing can be tuned: lossless groups have a static threshold, and no queue grows deep enough for"
+                " marks to change anything"
+            )
+        return axes
+
+    def _search(self, search: ThresholdSearch, axes: tuple[Axis, ...]) -> SearchSpace:
+        """Search thresholds, then DCQCN parameters with them where asked for; return the first grid."""
+        extra = dcqcn_axes(self._problem.workloads[0][1]) if self._problem.with_dcqcn else ()
+        every = search.left
+        if extra:
+            search.left = round(every * _GRID_SHARE)
+        grid = first_grid(search, SearchSpace(self._kinds, axes))
+        points = search_grid(search, grid)
+        search_by_kind(search, self._kinds)
+        if extra:
+            search.left += every - round(every * _GRID_SHARE)
+            ranked = (points[row.setting] for row in search.ranked() if row.setting in points)
+            own = tuple(axis.values[0] for axis in extra)
+            known = [(*point, *own) for point, _ in zip(ranked, range(_KNOWN), strict=False)]
+            search_optuna(search, SearchSpace(self._kinds, (*axes, *extra)), known)
+        return grid
+
+    def _compared(
+        self, ranked: Sequence[TriedSetting], chosen: Choice | None
+    ) -> tuple[Kpis | None, tuple[Standing, ...]]:
+        """Return the chosen setting with fresh seeds, and how what is configured and each preset stand against it."""
+        names = [name for name, _ in self._problem.presets]
+        shown = self._shown([Attempt(variant=at, whole=True) for at in range(2, 2 + 2 * len(names))])
+        fresh = None if chosen is None else self._shown([Attempt(chosen.row.setting, 1, whole=True)])[0]
+        best = None if chosen is None else chosen.row.kpis
+        return fresh, tuple(
+            self._standing(name, searched, other, ranked)._replace(
+                dominated=best is not None
+                and fresh is not None
+                and best.dominates(searched)
+                and fresh.dominates(other)
+            )
+            for name, searched, other in zip(names, shown[::2], shown[1::2], strict=True)
+        )
+
+    def _standing(self, name: str, searched: Kpis, fresh: Kpis, ranked: Sequence[TriedSetting]) -> Standing:
+        beating = [row for row in ranked if row.kpis.dominates(searched)]
+        again = self._shown([Attempt(row.setting, 1, whole=True) for row in beating[:_CHECKED]])
+        by = next((row for row, seen in zip(beating, again, strict=False) if seen.dominates(fresh)), None)
+        return Standing(name, fresh, searched, False, len(beating), by)
+
+    def _shown(self, attempts: Sequence[Attempt]) -> list[Kpis]:
+        tried = zip(attempts, self._run(attempts), strict=True)
+        return [kpis(self._task.variants[attempt.variant], shown) for attempt, shown in tried]
+
+    def _assumed(self) -> Iterator[str]:
+        for _, scenario in self._problem.workloads:
+            yield from scenario.assumed
+        yield "ports of one role and speed have the same thresholds"

@@ -1,0 +1,102 @@
+"""Workloads: the traffic that thresholds are to be good for, in the words of ``simulate`` and ``workload``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
+
+from lossless.formats.intent.base import (
+    Count,
+    Model,
+    OnOff,
+    Percent,
+    Rate,
+    Size,
+    listed,
+    refused,
+    shown,
+    small_number,
+)
+
+PATTERN_KEYS = ("nics", "target", "storage")
+COLLECTIVE_KEYS = ("gpus", "algorithm", "sources")
+"""Keys that have a meaning for one kind of workload alone."""
+_MOST_NICS = 65_536
+
+
+def _some_rate(rate_bps: int) -> int:
+    if rate_bps == 0:
+        raise refused("a slow NIC takes in something; a NIC that never resumes is a dead one: dead_nic: true")
+    return rate_bps
+
+
+def _ports(value: object) -> object:
+    ports = listed([value] if isinstance(value, str) else value)
+    if isinstance(ports, tuple):
+        for number, port in enumerate(ports):
+            if not isinstance(port, str) or ":" not in port:
+                raise refused(f"expected a port as leaf1:Ethernet0, found {shown(port)}", number)
+    return ports
+
+
+class WorkloadIntent(Model):
+    """One workload: a ``pattern`` of NIC ports that send to each other, or a ``collective`` of GPUs.
+
+    What is left out is as in ``lossless simulate`` and ``lossless workload``.
+    """
+
+    pattern: Literal["incast", "all-to-all", "ring", "tree", "permutation"] | None = None
+    collective: (
+        Literal[
+            "all-reduce",
+            "all-gather",
+            "reduce-scatter",
+            "all-to-all",
+            "pipeline",
+            "storage-read",
+            "storage-write",
+        ]
+        | None
+    ) = None
+    size: Size | None = None
+    traffic_class: str | None = Field(default=None, alias="class")
+    nics: (
+        Annotated[
+            int,
+            small_number(2, _MOST_NICS, "a number of NIC ports that send to each other"),
+            WithJsonSchema({"type": "integer", "minimum": 2, "maximum": _MOST_NICS}),
+        ]
+        | None
+    ) = None
+    target: str | None = None
+    storage: Percent | None = None
+    link_down: Annotated[tuple[str, ...], BeforeValidator(_ports)] = ()
+    slow_nic: Annotated[Rate, AfterValidator(_some_rate)] | None = None
+    dead_nic: OnOff = False
+    gpus: Count | None = None
+    algorithm: Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"] | None = None
+    sources: Count | None = None
+
+    @field_validator("size")
+    @classmethod
+    def _some_bytes(cls, value: int | None) -> int | None:
+        if value == 0:
+            raise refused("a workload that sends nothing shows nothing; state at least 1 B")
+        return value
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.pattern is None) is (self.collective is None):
+            raise refused(
+                "state what moves: either a pattern, such as incast, or a collective, such as all-reduce"
+            )
+        kind, foreign = ("pattern", COLLECTIVE_KEYS) if self.pattern else ("collective", PATTERN_KEYS)
+        for key in foreign:
+            if getattr(self, key) is not None:
+                raise refused(f"{key} has no meaning for a {kind}", key)
+        if self.dead_nic and self.slow_nic is not None:
+            raise refused("a NIC is slow or dead; leave out slow_nic or dead_nic", "slow_nic")
+        if self.storage == 100:
+            raise refused("100% leaves nothing of the workload itself; state less", "storage")
+        return self

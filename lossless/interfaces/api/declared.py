@@ -1,0 +1,95 @@
+"""The workloads that an intent declares, as questions that the packet-level model can be asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from lossless.analysis.simulation.question.request import Question
+from lossless.analysis.workloads.workload import Workload
+from lossless.ground.basics.errors import LosslessError, ScenarioError
+from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.analysis.simulation.question.request import Pattern
+    from lossless.analysis.workloads.collectives import Algorithm, Collective
+    from lossless.model.fabric.view import View
+    from lossless.model.fabric.workloads import DeclaredWorkload
+
+
+class NamedQuestion(NamedTuple):
+    """A question by the name of its workload, and how much of the workload it is; None and why, if it cannot be asked.
+
+    A collective has a question for its own traffic, and one for its worst fan-in.
+    """
+
+    name: str
+    question: Question | None
+    part: float = 1.0
+    not_run: str | None = None
+
+
+DEFAULT = NamedQuestion("incast", Question(nics=17))
+"""What stands for the traffic of an intent that declares none: 16 NIC ports send to one, as in most guides."""
+
+
+def declared_questions(view: View, names: Sequence[str] = ()) -> tuple[NamedQuestion, ...]:
+    """Return the questions of the workloads of a fabric, or of those that are named; without any, :data:`DEFAULT`.
+
+    Raises:
+        ScenarioError: a workload that is named is not declared.
+    """
+    declared = {workload.name: workload for workload in view.fabric.workloads}
+    for name in names:
+        if name not in declared:
+            known = suggestion(name, list(declared)) if declared else ": the intent declares none"
+            raise ScenarioError(f"--workload: no workload is called {name!r}{known}")
+    if not declared:
+        return (DEFAULT,)
+    wanted = [declared[name] for name in dict.fromkeys(names)] or list(declared.values())
+    return tuple(question for workload in wanted for question in _questions(view, workload))
+
+
+def _questions(view: View, workload: DeclaredWorkload) -> Iterator[NamedQuestion]:
+    if workload.pattern is not None:
+        size_bytes = workload.size_bytes or Question().size_bytes
+        asked = Question(
+            pattern=cast("Pattern", workload.pattern), nics=workload.nics, storage=workload.storage
+        )
+        yield NamedQuestion(workload.name, _placed(asked._replace(size_bytes=size_bytes), workload))
+        return
+    try:
+        yield from _collective(view, workload)
+    except LosslessError as error:
+        yield NamedQuestion(workload.name, None, not_run=str(error))
+
+
+def _placed(question: Question, workload: DeclaredWorkload) -> Question:
+    return question._replace(
+        target=workload.target,
+        traffic_class=workload.class_name or question.traffic_class,
+        failed=workload.failed,
+        dead_nic=workload.dead_nic,
+        slow_nic_bps=workload.slow_nic_bps,
+    )
+
+
+def _collective(view: View, workload: DeclaredWorkload) -> Iterator[NamedQuestion]:
+    from lossless.analysis.workloads.estimate import estimate
+    from lossless.interfaces.api.workload_verdict import workload_questions
+
+    asked = Workload(
+        collective=cast("Collective", workload.collective),
+        size_bytes=workload.size_bytes or Workload().size_bytes,
+        algorithm=cast("Algorithm | None", workload.algorithm),
+        gpus=workload.gpus,
+        sources=workload.sources,
+    )
+    for question, part in workload_questions(view, estimate(view.fabric, asked)):
+        if isinstance(question, str):
+            yield NamedQuestion(workload.name, None, not_run=question)
+            continue
+        name = workload.name if question.moves else f"{workload.name}, worst fan-in"
+        yield NamedQuestion(name, _placed(question, workload), part)

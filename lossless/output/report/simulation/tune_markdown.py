@@ -1,0 +1,33 @@
+"""``report.md``: what tuning chose and why, for the ticket of the change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.output.report.simulation.tune_text import tune_text
+from lossless.output.report.text_style import TextStyle
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_WORDS = """\
+PFC Pause Duration, PFC Pause Count, ECN Marking Ratio and JCT Ratio are those of
+draft-calabria-bmwg-ai-fabric-training-bench (fcalabri/bmwg-ai-fabric-training-bench @e19e018): time in pause, summed
+over all ports, pauses asked for, share of frames that were marked, and time to completion over the time at line rate.
+The queueing delay is how long the deepest queue takes to empty.
+"""
+_STYLE = TextStyle(columns=120, verbose=True)
+
+
+def tune_markdown(data: Mapping[str, Any]) -> str:
+    """Return what tuning found as Markdown."""
+    lines = [
+        f"# Thresholds of class {data['class']}",
+        "",
+        _WORDS,
+        "```",
+        tune_text(data, style=_STYLE),
+        "```",
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,58 @@
+"""Which setting is better: an order of what is minimised, dominance, and the Pareto front, against brute force."""
+
+from __future__ import annotations
+
+from hypothesis import given, strategies as st
+
+from lossless.analysis.buffers.verdict import BufferVerdict
+from lossless.analysis.simulation.tune.kpis import Kpis, front
+
+VERDICTS: tuple[BufferVerdict, ...] = ("unsafe", "on the edge", "safe")
+KPIS = st.builds(
+    Kpis,
+    verdict=st.sampled_from(VERDICTS),
+    pfc_before_ecn=st.integers(0, 2),
+    pause_share=st.sampled_from((0.0, 0.0004, 0.1)),
+    jct_ratio=st.sampled_from((1.0, 1.0001, 1.1)),
+    queue_us=st.sampled_from((10.0, 10.4, 90.0)),
+    workloads=st.just(()),
+)
+
+
+def no_worse(one: Kpis, other: Kpis) -> bool:
+    return all(mine <= theirs for mine, theirs in zip(one.objectives, other.objectives, strict=True))
+
+
+@given(KPIS, KPIS, KPIS)
+def test_dominance_is_a_strict_order_that_the_ranking_respects(one: Kpis, two: Kpis, three: Kpis) -> None:
+    assert not one.dominates(one)
+    if one.dominates(two):
+        assert one.rank < two.rank
+        assert not two.dominates(one)
+        if two.dominates(three):
+            assert one.dominates(three)
+
+
+@given(KPIS)
+def test_a_safe_setting_dominates_every_unsafe_one(found: Kpis) -> None:
+    safe = Kpis("safe", 2, 9.0, 9.0, 999.0, ())
+    assert safe.dominates(found._replace(verdict="unsafe"))
+
+
+def test_what_nobody_can_tell_apart_is_equal() -> None:
+    """Pause time and JCT Ratio below a thousandth, and delays below a microsecond, decide nothing."""
+    one, two = Kpis("safe", 0, 0.0, 1.0, 10.0, ()), Kpis("safe", 0, 0.0004, 1.0004, 10.4, ())
+    assert one.rank == two.rank
+    assert not one.dominates(two)
+    assert one.dominates(Kpis("safe", 0, 0.001, 1.0, 10.0, ()))
+
+
+@given(st.lists(KPIS, max_size=12))
+def test_the_front_is_what_no_other_safe_setting_dominates(rows: list[Kpis]) -> None:
+    safe = [row for row in rows if row.verdict == "safe"]
+    best = {row.objectives for row in safe if not any(other.dominates(row) for other in safe)}
+    found = front(rows, lambda row: row)
+    assert {row.objectives for row in found} == best
+    assert len(found) == len(best)
+    assert list(found) == sorted(found, key=lambda row: row.rank)
+    assert all(any(no_worse(kept, row) for kept in found) for row in safe)

@@ -1,0 +1,172 @@
+"""The search: stated grids, never more settings than allowed, and the best of a landscape that is known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, strategies as st
+
+from lossless.analysis.simulation.study.grid import ThresholdSetting
+from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
+from lossless.analysis.simulation.tune import search as under_test
+from lossless.analysis.simulation.tune.kpis import Kpis
+from lossless.analysis.simulation.tune.optimizer import search_optuna
+from lossless.analysis.simulation.tune.search import ThresholdSearch, first_grid, search_by_kind, search_grid
+from lossless.analysis.simulation.tune.space import (
+    KIB,
+    Axis,
+    PortThresholds,
+    SearchSpace,
+    in_order,
+    marks_before_pfc,
+    spaced,
+    threshold_axes,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from lossless.analysis.simulation.tune.trials import Attempt, Case, Tried
+
+LEAF, SPINE = PortKind("leaf", 400e9), PortKind("spine", 800e9)
+POOL_BYTES = 64 << 20
+NOW = {
+    kind: PortThresholds(ThresholdSetting(0, 800 * KIB, 3200 * KIB, 20, 200_000), POOL_BYTES)
+    for kind in (LEAF, SPINE)
+}
+AXES = threshold_axes(dynamic=True, least_bytes=64 * KIB, most_bytes=32 << 20)
+SPACE = SearchSpace((LEAF, SPINE), AXES)
+
+
+def landscape(setting: TrialSetting) -> Kpis:
+    """Return what a setting shows where the best has Kmin 512 KiB at leaves, and alpha 2 at spines."""
+    leaf, spine = (dict(setting.by_kind)[kind] for kind in (LEAF, SPINE))
+    away = abs((leaf.kmin_bytes or 0) - 512 * KIB) / KIB
+    return Kpis("safe", 0, abs((spine.dynamic_th or 0) - 1) / 10, 1.0, away, ())
+
+
+@pytest.fixture
+def known(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], ThresholdSearch]:
+    """Return what makes a search of the landscape with so many settings."""
+    shown: dict[int, Kpis] = {}
+
+    def run(attempts: Sequence[Attempt]) -> Iterator[Tried]:
+        for attempt in attempts:
+            shown[len(shown)] = landscape(attempt.setting)
+            yield ((len(shown) - 1,),)  # type: ignore[arg-type]
+
+    def read(_cases: Sequence[Case], tried: Tried) -> Kpis:
+        return shown[tried[0][0]]  # type: ignore[index]
+
+    monkeypatch.setattr(under_test, "kpis", read)
+    return lambda evaluations: ThresholdSearch(run, (), NOW, evaluations)
+
+
+def searched(search: ThresholdSearch) -> ThresholdSearch:
+    grid = first_grid(search, SPACE)
+    search_grid(search, grid)
+    search_by_kind(search, SPACE.kinds)
+    return search
+
+
+@pytest.mark.parametrize("evaluations", [1, 7, 100, 400])
+def test_no_more_settings_are_tried_than_allowed_and_none_twice(
+    evaluations: int, known: Callable[[int], ThresholdSearch]
+) -> None:
+    found = searched(known(evaluations))
+    assert len(found.rows) <= evaluations
+    assert found.left == evaluations - len(found.rows)
+    assert len({row.setting for row in found.rows}) == len(found.rows)
+
+
+def test_the_same_input_is_searched_in_the_same_order(known: Callable[[int], ThresholdSearch]) -> None:
+    assert searched(known(300)).rows == searched(known(300)).rows
+
+
+def test_the_grids_close_in_on_the_best(known: Callable[[int], ThresholdSearch]) -> None:
+    """Every step is no worse than the one before, and the last is near what is known to be best."""
+    found = searched(known(400))
+    best = dict(found.best().setting.by_kind)
+    assert abs((best[SPINE].dynamic_th or 0) - 1) <= 1
+    assert 256 * KIB <= (best[LEAF].kmin_bytes or 0) <= 1024 * KIB
+    steps = [row.step for row in found.rows]
+    assert steps == sorted(steps, key=["grid", "refined", "by kind"].index)
+
+
+def test_kinds_of_ports_get_thresholds_of_their_own(known: Callable[[int], ThresholdSearch]) -> None:
+    """Of a coarse grid no shared setting is best for both kinds: kind by kind there is a better one."""
+    shared = known(400)
+    search_grid(shared, SPACE._replace(axes=tuple(spaced(axis, 2) for axis in AXES)))
+    before = shared.best().kpis.rank
+    search_by_kind(shared, SPACE.kinds)
+    assert shared.best().kpis.rank < before
+    leaf, spine = (dict(shared.best().setting.by_kind)[kind] for kind in (LEAF, SPINE))
+    assert leaf.dynamic_th != spine.dynamic_th or leaf.kmin_bytes != spine.kmin_bytes
+
+
+def test_among_equals_the_nearest_to_what_is_configured_is_best(
+    known: Callable[[int], ThresholdSearch],
+) -> None:
+    search = known(10)
+    near, far = (
+        TrialSetting(by_kind=tuple((kind, NOW[kind].thresholds._replace(pmax_percent=p)) for kind in NOW))
+        for p in (21, 90)
+    )
+    search.attempt([far, near], "grid")
+    assert search.best().setting == near
+
+
+def test_optuna_asks_for_the_same_settings_and_ends(known: Callable[[int], ThresholdSearch]) -> None:
+    extra = Axis("rpg_ai_rate", (5,), 1, 320, geometric=True)
+    space = SPACE._replace(axes=(*AXES, extra))
+    tried = []
+    for _ in range(2):
+        search = known(120)
+        search_optuna(search, space, [(0, 64 * KIB, 128 * KIB, 20, 5)])
+        tried.append(search.rows)
+    assert tried[0] == tried[1]
+    assert len(tried[0]) == 120
+    first = dict(tried[0][0].setting.by_kind)
+    assert (first[LEAF].kmin_bytes, first[SPINE].kmin_bytes) == (64 * KIB, 128 * KIB)
+    assert {row.setting.dcqcn[0][0] for row in tried[0]} == {"rpg_ai_rate"}
+    assert all(search.fits(row.setting) for row in tried[0])
+
+
+def test_full_marking_comes_before_pfc_at_every_kind_of_port() -> None:
+    """Kmax is compared with T(1) = alpha B / (1 + alpha): 32 MiB of a pool of 64 MiB with alpha 1."""
+    at = ThresholdSetting(0, KIB, 32 << 20, 100)
+    assert marks_before_pfc(TrialSetting(by_kind=((LEAF, at),)), NOW)
+    above = at._replace(kmax_bytes=(32 << 20) + 1)
+    assert not marks_before_pfc(TrialSetting(by_kind=((LEAF, at), (SPINE, above))), NOW)
+    assert marks_before_pfc(TrialSetting(by_kind=((LEAF, above._replace(dynamic_th=1)),)), NOW)
+
+
+@given(st.integers(2, 16), st.booleans())
+def test_an_axis_is_spaced_from_end_to_end(many: int, geometric: bool) -> None:
+    axis = spaced(Axis("kmin", (), 64 * KIB, 32 << 20, KIB, geometric=geometric), many)
+    assert axis.values == tuple(sorted(set(axis.values)))
+    assert (axis.values[0], axis.values[-1]) == (64 * KIB, 32 << 20)
+    assert len(axis.values) == many
+    assert all(value % KIB == 0 for value in axis.values)
+
+
+@given(st.data(), st.integers(2, 9))
+def test_around_a_value_an_axis_is_finer_and_within_its_ends(data: st.DataObject, many: int) -> None:
+    axis = spaced(Axis("kmin", (), 64 * KIB, 32 << 20, KIB, geometric=True), many)
+    value = data.draw(st.sampled_from(axis.values))
+    finer = axis.around(value)
+    assert value in finer.values
+    assert len(finer.values) <= 3
+    assert all(axis.least <= each <= axis.most for each in finer.values)
+    inner = [each for each in finer.values if axis.values[0] < each < axis.values[-1]]
+    assert not (set(inner) - {value}) & set(axis.values)
+
+
+@given(st.integers(2, 6))
+def test_the_points_of_a_grid_are_counted(many: int) -> None:
+    grid = SPACE._replace(axes=tuple(spaced(axis, many) for axis in AXES))
+    points = list(grid.points())
+    assert len(points) == grid.size == len(set(points))
+    names = [axis.name for axis in AXES]
+    assert all(in_order(dict(zip(names, point, strict=True))) for point in points)

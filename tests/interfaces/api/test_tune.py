@@ -1,0 +1,191 @@
+"""Tuning an intent: the same answer however it is worked out, settings that the intent can state, headroom first."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless import api
+from lossless.analysis.simulation.engine.run import prepare
+from lossless.analysis.simulation.study.settings import PortKind, TrialSetting
+from lossless.ground.basics.errors import LosslessError, ScenarioError
+from lossless.interfaces.api.tune import TuneAsk, _TunedIntent
+from tests.interfaces.cli.inputs import INTENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.simulation.study.grid import ThresholdSetting
+
+WORKLOADS = """\
+workloads:
+  incast:  {pattern: incast, nics: 9, size: 1 MiB}
+  shuffle: {pattern: permutation, size: 1 MiB}
+"""
+SMALL = TuneAsk(evaluations=40, limits=api.Limits(seeds=2))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled() -> None:
+    prepare()
+
+
+@pytest.fixture
+def intent(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "fabric.yaml"
+    path.write_text(INTENT + WORKLOADS)
+    return path  # type: ignore[return-value]
+
+
+@cache
+def tuned_on(threads: int | None, text: str = INTENT + WORKLOADS) -> api.TuneResult:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "fabric.yaml")
+        path.write_text(text)
+        limits = SMALL.limits._replace(threads=threads)
+        return api.tune(path, SMALL._replace(limits=limits))
+
+
+def answers(result: api.TuneResult) -> object:
+    return result.tuned
+
+
+def test_the_answer_does_not_depend_on_how_many_threads_work_it_out() -> None:
+    assert answers(tuned_on(1)) == answers(tuned_on(2)) == answers(tuned_on(5))
+
+
+@pytest.mark.xdist_group("cluster")
+def test_a_cluster_gives_the_same_answer(intent: Path) -> None:
+    assert answers(api.tune(intent, SMALL, cluster="local:2")) == answers(tuned_on(1))
+
+
+def test_what_is_chosen_is_safe_and_survives_small_changes_and_other_seeds() -> None:
+    tuned = tuned_on(1).tuned
+    assert tuned.chosen is not None
+    assert tuned.fresh is not None
+    assert {tuned.chosen.row.kpis.verdict, tuned.fresh.verdict} == {"safe"}
+    assert {each.kpis.verdict for each in tuned.chosen.near} == {"safe"}
+    changes = {each.change for each in tuned.chosen.near}
+    assert {"other seeds", "buffer -10 %", "buffer +10 %", "Kmax -10 %"} <= changes
+    assert tuned.chosen.harm >= tuned.chosen.row.kpis.rank
+
+
+def test_every_preset_is_compared_and_dominance_is_that_of_what_was_tried() -> None:
+    """Brute force over all rows: who dominates a preset in the search, and whether the chosen setting does twice."""
+    tuned = tuned_on(1).tuned
+    assert tuned.fresh is not None
+    assert tuned.chosen is not None
+    assert [each.name for each in tuned.standings] == ["now", "azure", "nvidia"]
+    for each in tuned.standings:
+        beating = [row for row in tuned.rows if row.kpis.dominates(each.searched)]
+        assert each.beaten == len(beating)
+        assert each.beaten_by is None or each.beaten_by in beating
+        both = tuned.chosen.row.kpis.dominates(each.searched) and tuned.fresh.dominates(each.fresh)
+        assert each.dominated is both
+
+
+def test_the_front_has_no_setting_that_another_dominates() -> None:
+    tuned = tuned_on(1).tuned
+    safe = [row.kpis for row in tuned.rows if row.kpis.verdict == "safe"]
+    assert tuned.front
+    assert not any(other.dominates(row.kpis) for row in tuned.front for other in safe)
+
+
+def test_what_is_written_is_what_was_tried_and_every_other_byte_stays(intent: Path) -> None:
+    """The intent with the line, resolved again, has the thresholds of the setting at every kind of port."""
+    result = api.tune(intent, SMALL)
+    stated = api.write_tuned(result)
+    assert intent.read_text() == stated.after
+    assert _unchanged(stated.before, stated.after)
+    again = _TunedIntent(intent, SMALL, api.Options())
+    now = again.problem().presets[0][1]
+    assert result.tuned.chosen is not None
+    assert _thresholds(now) == _given(result.tuned.chosen.row.setting)
+
+
+def test_any_setting_of_the_front_can_be_written(intent: Path) -> None:
+    result = api.tune(intent, SMALL)
+    last = len(result.tuned.front)
+    assert result.stated(last).after != result.stated().before
+    with pytest.raises(LosslessError, match=f"the front has {last:,} settings"):
+        result.stated(last + 1)
+
+
+def _unchanged(before: str, after: str) -> bool:
+    """Return whether only the line of the class has changed."""
+    pairs = zip(before.splitlines(), after.splitlines(), strict=False)
+    changed = [old for old, new in pairs if old != new]
+    return len(changed) <= 1 or all("rdma" in line or "ecn" in line for line in changed)
+
+
+def _thresholds(workloads: tuple[tuple[str, object], ...]) -> dict[PortKind, tuple[int | None, ...]]:
+    from lossless.analysis.simulation.tune.space import thresholds_now
+    from lossless.analysis.simulation.tune.trials import case_of
+
+    cases = [case_of(name, scenario, (1,)) for name, scenario in workloads]  # type: ignore[arg-type]
+    return {kind: _curve(each.thresholds) for kind, each in thresholds_now(cases).items()}
+
+
+def _given(setting: TrialSetting) -> dict[PortKind, tuple[int | None, ...]]:
+    return {kind: _curve(own) for kind, own in setting.by_kind}
+
+
+def _curve(own: ThresholdSetting) -> tuple[int | None, ...]:
+    return own.dynamic_th, own.kmin_bytes, own.kmax_bytes, own.pmax_percent
+
+
+def test_headroom_that_is_too_short_is_raised_before_the_search(tmp_path: Path) -> None:
+    """Of 30 KiB, which is less than any peer may send before it obeys, nothing can be safe."""
+    line = "buffer: {by_speed: {400G: {xoff: 30 KiB}}}, ecn:"
+    text = INTENT.replace("ecn:", line, 1) if INTENT.count("ecn:") else INTENT
+    path = tmp_path / "fabric.yaml"
+    path.write_text(text + WORKLOADS)
+    result = api.tune(path, SMALL)
+    assert set(result.headroom_bytes) == {("leaf", 400_000_000_000)}
+    assert result.headroom_bytes["leaf", 400_000_000_000] > 60_000
+    assert "xoff" in result.stated().line
+    assert result.tuned.chosen is not None
+
+
+def test_workloads_are_chosen_by_name_and_must_be_declared(intent: Path) -> None:
+    result = api.tune(intent, SMALL._replace(workloads=("shuffle",)))
+    assert list(result.workloads) == ["shuffle"]
+    with pytest.raises(ScenarioError, match="no workload is called 'shufle'; did you mean shuffle"):
+        api.tune(intent, SMALL._replace(workloads=("shufle",)))
+
+
+def test_an_intent_without_workloads_is_tuned_for_an_incast(tmp_path: Path) -> None:
+    path = tmp_path / "fabric.yaml"
+    path.write_text(INTENT)
+    assert list(api.tune(path, SMALL).workloads) == ["incast"]
+
+
+def test_dcqcn_parameters_are_searched_where_asked_for(intent: Path) -> None:
+    result = api.tune(intent, SMALL._replace(dcqcn=True))
+    assert result.tuned.steps["optuna"] > 0
+    assert all(row.setting.dcqcn for row in result.tuned.rows if row.step == "optuna")
+    with_parameters = next(row for row in result.tuned.rows if row.step == "optuna")
+    stated = result.state(with_parameters.setting)
+    assert "rpg_ai_rate" in stated.line
+    assert "cnp_interval" in stated.line
+
+
+def test_a_setting_that_lint_warns_of_is_not_chosen(intent: Path) -> None:
+    """Kmax above what a single group holds at XOFF is what ECN005 warns of."""
+    subject = _TunedIntent(intent, SMALL, api.Options())
+    kinds = list(_thresholds(subject.problem().workloads))
+    setting = next(row.setting for row in tuned_on(1).tuned.rows)
+    assert subject._objection(setting) is None
+    above = tuple((kind, own._replace(dynamic_th=-8, kmax_bytes=64 << 20)) for kind, own in setting.by_kind)
+    assert "ECN005" in str(subject._objection(TrialSetting(by_kind=above)))
+    assert [kind for kind, _ in above] == kinds
+
+
+def test_the_class_must_be_lossless(intent: Path) -> None:
+    with pytest.raises(ScenarioError, match="--class: no lossless class is called 'default'"):
+        api.tune(intent, SMALL._replace(class_name="default"))
