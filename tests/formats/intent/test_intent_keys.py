@@ -122,7 +122,7 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("fabric: base", "fabric: base\nrubbish: {a: [1]}")],
         [
             "3:1: unknown key 'rubbish'; there are preset, hosts, buffers, sonic, mtu, telemetry, clust"
-            "er, failures"
+            "er, workloads, failures"
         ],
     ),
     "beside-one-that-is-there": (

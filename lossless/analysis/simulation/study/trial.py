@@ -47,10 +47,10 @@ class Trial(NamedTuple):
     of a switch's own, which a watchdog looks at. ``margin_bytes`` is the least that was left of a headroom that was
     used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``cycle`` says that paused
     links formed a cycle at the end, ``cut`` that traffic was still under way then. ``paused_ps`` is the time in pause
-    of all transmitters together, ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last
+    of all transmitters together that switches paused, ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last
     transfer that arrived whole did, ``pfc_first`` says that a pause was asked for before any frame was marked,
-    ``queue_ps`` is the longest that a full queue takes to empty at line rate, ``pauses_begun`` counts pauses that
-    transmitters of the class began, also those that a slow NIC asks for.
+    ``queue_ps`` is the longest that a full queue takes to empty at line rate, ``pauses_begun`` counts
+    those pauses: what a slow or dead NIC asks for is its own doing.
     """
 
     drops: int
@@ -139,6 +139,7 @@ class Bench:
         self._kinds: dict[PortKind, _Ports] = {}
         self._given_pools = _given_pools(instance.network, index)
         self._held = _held(state, index)
+        self._by_nics = np.union1d(self._held, _slow(state, index))
         self._by_switch = np.repeat(state.links["sender_unit"] >= 0, index.classes)
         self._counted = np.flatnonzero(state.flows["counts"])
         self._may_close_cycle = _may_close_cycle(index.wiring)
@@ -229,12 +230,12 @@ class Bench:
         state = self._simulation.state
         queues, now = state.queues, int(state.clock["now"][0])
         paused = queues["paused_ps"] + np.where(queues["paused_since"] >= 0, now - queues["paused_since"], 0)
-        paused[self._held] = 0
+        paused[self._by_nics] = 0
         return int(paused[self._class].sum())
 
     def _pauses_begun(self) -> int:
         begun = self._simulation.state.queues["pauses"].copy()
-        begun[self._held] = 0
+        begun[self._by_nics] = 0
         return int(begun[self._class].sum())
 
     def _frames(self) -> int:
@@ -285,6 +286,12 @@ def _given_pools(network: SimNetwork, index: ArrayIndex) -> Any:
 def _held(state: SimState, index: ArrayIndex) -> Any:
     """Return the queues whose link is held from outside: the traffic does not cause that pause."""
     links = np.unique(state.holds["link"]).astype(np.intp)
+    return (links[:, None] * index.classes + np.arange(index.classes)).ravel()
+
+
+def _slow(state: SimState, index: ArrayIndex) -> Any:
+    """Return the queues whose link leads to a host that takes in less than it brings, and pauses it."""
+    links = np.flatnonzero(state.links["receiver"] >= 0)
     return (links[:, None] * index.classes + np.arange(index.classes)).ravel()
 
 

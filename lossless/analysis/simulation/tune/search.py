@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.tune.space import PortThresholds, SearchSpace
     from lossless.analysis.simulation.tune.trials import Case, Tried
 
-_COARSE_SHARE = 0.5
+_COARSE_SHARE = 0.6
 """The part of all settings that the first grid may take; the rest is for what comes after it."""
 _MOST_UNFIT = 4
 """How many times more points than settings a grid may have; the others do not mark before PFC."""
@@ -88,7 +88,7 @@ class ThresholdSearch:
 
 
 def first_grid(search: ThresholdSearch, space: SearchSpace) -> SearchSpace:
-    """Return the space with the finest grid of equally many values on each axis that half of all settings allow."""
+    """Return the space with the finest grid of equally many values on each axis that its share of all settings allows."""
     allowed = max(1, search.left * _COARSE_SHARE)
     for many in range(_MOST_VALUES, 2, -1):
         grid = space._replace(axes=tuple(spaced(axis, many) for axis in space.axes))

@@ -26,8 +26,8 @@ _MEASURES = (
     ("queue_us", headed("queue_us", "us")),
 )
 """What is drawn of a small change, and what it is called."""
-_NO_PAUSE = 0.0005
-"""Pause time, as a part of the workload's, that counts as none: what is compared in thousandths rounds to 0 below."""
+_NO_PAUSE = 0.005
+"""Ports in pause that count as none: what is compared in hundredths rounds to 0 below."""
 
 
 def front(data: Data) -> Figure:
