@@ -54,6 +54,7 @@ PAGES = (
     "docs/guides/telemetry.md",
     "docs/guides/topology.md",
     "docs/guides/trace.md",
+    "docs/guides/tune.md",
     "docs/guides/verify.md",
     "docs/guides/workload.md",
 )

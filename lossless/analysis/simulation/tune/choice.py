@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.tune.trials import Case, Tried
 
 MOST_CANDIDATES = 12
-"""Settings that are looked at more closely, the best first."""
+"""Settings of the front that are looked at more closely, the best first."""
 
 
 class Rejected(NamedTuple):
@@ -30,7 +30,7 @@ class Rejected(NamedTuple):
 class Choice(NamedTuple):
     """The chosen setting, and what it shows after small changes.
 
-    ``place`` is where it ranks by itself, from 1; those before it lose more by some small change, or are ``rejected``.
+    ``place`` is its place in the front, from 1; those before it lose more by some small change, or are ``rejected``.
     """
 
     row: TriedSetting
@@ -50,20 +50,19 @@ class Choice(NamedTuple):
 
 
 def choose(
-    ranked: Sequence[TriedSetting],
+    best: Sequence[TriedSetting],
     run: Callable[[Sequence[Attempt]], Iterable[Tried]],
     cases: Sequence[Case],
     others: Mapping[str, int],
     acceptable: Callable[[TrialSetting], str | None],
 ) -> Choice | None:
-    """Return which of some settings to choose, the best first; ``others`` are variants that count as small changes.
+    """Return which setting of a front to choose, the best first; ``others`` are variants that count as small changes.
 
-    None where no setting is safe, or none of those looked at is acceptable.
+    None where the front is empty, or none of those looked at is acceptable.
     """
-    safe = (row for row in ranked if row.kpis.verdict == "safe")
     choices = [
         Choice(row, tuple(_near(row.setting, run, cases, others)), place, ())
-        for place, row in zip(range(1, MOST_CANDIDATES + 1), safe, strict=False)
+        for place, row in enumerate(best[:MOST_CANDIDATES], 1)
     ]
     rejected: list[Rejected] = []
     for choice in sorted(choices, key=lambda choice: choice.harm):

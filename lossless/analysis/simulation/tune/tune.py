@@ -175,7 +175,8 @@ class _Tuning:
         ranked = search.ranked()
         first_buffer = len(self._task.variants) - len(BUFFERS)
         others = {OTHER_SEEDS: 1, **{name: first_buffer + at for at, name in enumerate(BUFFERS)}}
-        chosen = choose(ranked, self._run, self._cases, others, self._problem.acceptable)
+        best = front(ranked, lambda row: row.kpis)
+        chosen = choose(best, self._run, self._cases, others, self._problem.acceptable)
         fresh, standings = self._compared(ranked, chosen)
         steps: dict[str, int] = {}
         for row in search.rows:
@@ -189,7 +190,7 @@ class _Tuning:
             rows=search.rows,
             chosen=chosen,
             fresh=fresh,
-            front=front(ranked, lambda row: row.kpis),
+            front=best,
             standings=standings,
             seeds=max(len(case.stages) for case in self._cases),
             events=self._events,

@@ -225,7 +225,8 @@ def _flatness(chosen: Data, style: TextStyle) -> Iterator[str]:
     yield table([heads, *rows], style, "  ", whole=True)
     if chosen["place"] > 1:
         yield wrapped(
-            f"it ranks {chosen['place']} by itself: those before it lose more by some small change", style
+            f"it has place {chosen['place']} of the front: those before it lose more by some small change",
+            style,
         )
     for each in chosen["rejected"]:
         yield wrapped(f"not taken: {each['reason']}", style)
