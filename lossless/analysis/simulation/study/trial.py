@@ -47,10 +47,10 @@ class Trial(NamedTuple):
     of a switch's own, which a watchdog looks at. ``margin_bytes`` is the least that was left of a headroom that was
     used, ``pool_margin_bytes`` the same of a shared headroom pool, None where none was. ``cycle`` says that paused
     links formed a cycle at the end, ``cut`` that traffic was still under way then. ``paused_ps`` is the time in pause
-    of all transmitters together that switches paused, ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last
-    transfer that arrived whole did, ``pfc_first`` says that a pause was asked for before any frame was marked,
-    ``queue_ps`` is the longest that a full queue takes to empty at line rate, ``pauses_begun`` counts
-    those pauses: what a slow or dead NIC asks for is its own doing.
+    of all transmitters together that switches paused, ``pauses_begun`` counts those pauses: what a slow or dead NIC
+    asks for is its own doing. ``frames`` counts frames of transfers that arrived, ``done_ps`` is when the last transfer
+    that arrived whole did, ``pfc_first`` says that a pause was asked for before any frame was marked, ``queue_ps`` is
+    the longest that a full queue takes to empty at line rate.
     """
 
     drops: int

@@ -88,7 +88,7 @@ class ThresholdSearch:
 
 
 def first_grid(search: ThresholdSearch, space: SearchSpace) -> SearchSpace:
-    """Return the space with the finest grid of equally many values on each axis that its share of all settings allows."""
+    """Return the space with the finest grid of equally many values on each axis that may be tried."""
     allowed = max(1, search.left * _COARSE_SHARE)
     for many in range(_MOST_VALUES, 2, -1):
         grid = space._replace(axes=tuple(spaced(axis, many) for axis in space.axes))

@@ -89,18 +89,21 @@ ThresholdsNow = dict[PortKind, PortThresholds]
 
 
 def marks_before_pfc(setting: TrialSetting, now: Mapping[PortKind, PortThresholds]) -> bool:
-    """Return whether full marking comes before PFC at every kind of port: Kmax is no higher than T(1).
+    """Return whether marks come before PFC at every kind of port: Kmax is no higher than T(1), Kmin than half of it.
 
-    T(1) is what a single loaded group holds when it sends XOFF, as in rule ECN005. Without a curve or with a static
-    threshold nothing is compared.
+    T(1) is what a single loaded group holds when it sends XOFF, least of all kinds of ports on the switch: rules ECN005
+    and ECN004. Without a curve or with a static threshold nothing is compared.
     """
+    reach: dict[str, float] = {}
     for kind, own in setting.by_kind:
         exponent = now[kind].thresholds.dynamic_th if own.dynamic_th is None else own.dynamic_th
-        if own.kmax_bytes is None or exponent is None:
-            continue
-        if own.kmax_bytes > group_threshold_bytes(alpha(exponent), now[kind].pool_bytes, 1):
-            return False
-    return True
+        if exponent is not None:
+            held_bytes = group_threshold_bytes(alpha(exponent), now[kind].pool_bytes, 1)
+            reach[kind.role] = min(held_bytes, reach.get(kind.role, held_bytes))
+    return not any(
+        kind.role in reach and max(own.kmax_bytes or 0, 2 * (own.kmin_bytes or 0)) > reach[kind.role]
+        for kind, own in setting.by_kind
+    )
 
 
 class SearchSpace(NamedTuple):

@@ -133,13 +133,23 @@ def test_optuna_asks_for_the_same_settings_and_ends(known: Callable[[int], Thres
     assert all(search.fits(row.setting) for row in tried[0])
 
 
-def test_full_marking_comes_before_pfc_at_every_kind_of_port() -> None:
-    """Kmax is compared with T(1) = alpha B / (1 + alpha): 32 MiB of a pool of 64 MiB with alpha 1."""
-    at = ThresholdSetting(0, KIB, 32 << 20, 100)
-    assert marks_before_pfc(TrialSetting(by_kind=((LEAF, at),)), NOW)
-    above = at._replace(kmax_bytes=(32 << 20) + 1)
-    assert not marks_before_pfc(TrialSetting(by_kind=((LEAF, at), (SPINE, above))), NOW)
-    assert marks_before_pfc(TrialSetting(by_kind=((LEAF, above._replace(dynamic_th=1)),)), NOW)
+def test_marks_come_before_pfc_at_every_kind_of_port() -> None:
+    """T(1) = alpha B / (1 + alpha) is 32 MiB of a pool of 64 MiB with alpha 1: Kmax no higher, Kmin half of it."""
+    at = ThresholdSetting(0, 16 << 20, 32 << 20, 100)
+    assert marks_before_pfc(TrialSetting(by_kind=((LEAF, at), (SPINE, at))), NOW)
+    for above in (at._replace(kmax_bytes=(32 << 20) + 1), at._replace(kmin_bytes=(16 << 20) + 1)):
+        assert not marks_before_pfc(TrialSetting(by_kind=((LEAF, at), (SPINE, above))), NOW)
+        assert marks_before_pfc(TrialSetting(by_kind=((LEAF, above._replace(dynamic_th=1)),)), NOW)
+
+
+def test_groups_of_any_port_of_a_switch_may_feed_a_queue() -> None:
+    """A queue that would mark in time for its own groups is late for those of slower ports beside it."""
+    fast = PortKind("leaf", 800e9)
+    late = ThresholdSetting(1, 16 << 20, 36 << 20, 100)
+    small = ThresholdSetting(0, KIB, 2 * KIB, 100)
+    now = {**NOW, fast: NOW[LEAF]}
+    assert marks_before_pfc(TrialSetting(by_kind=((fast, late), (SPINE, small))), now)
+    assert not marks_before_pfc(TrialSetting(by_kind=((fast, late), (LEAF, small))), now)
 
 
 @given(st.integers(2, 16), st.booleans())
