@@ -54,13 +54,21 @@ def reserved_of(switch: Switch, pool: Pool) -> Reserved:
 
     Queues count where their pool is as large: both are then the whole buffer.
     """
-    if switch.profile is None or switch.profile.asic.formula is not None:
+    if not reserves(switch):
         return Reserved()
     groups, queues = reserved_sizes(switch, "groups"), reserved_sizes(switch, "queues")
     return Reserved(
         sum(size for profile, size in groups if profile.pool and profile.pool.name == pool.name),
         sum(size for profile, size in queues if profile.pool and profile.pool.size_bytes == pool.size_bytes),
     )
+
+
+def reserves(switch: Switch) -> bool:
+    """Return whether the size of a profile is what a group or queue of the switch has reserved, besides what is shared.
+
+    On NVIDIA chips the size of a lossless profile holds its headroom, and pools are sized without it.
+    """
+    return switch.profile is not None and switch.profile.asic.formula is None
 
 
 def reserved_sizes(switch: Switch, what: Literal["groups", "queues"]) -> list[tuple[BufferProfile, int]]:

@@ -87,22 +87,26 @@ def test_a_switch_has_the_pool_cells_and_watchdog_that_were_resolved_for_it() ->
     }
     assert pools == {"leaf1": 69_203_968, "leaf2": 69_203_968, "spine1": 73_766_912, "spine2": 73_766_912}
     for name, pool_bytes in pools.items():
-        assert memory(found, name) == SimSwitch(158_229_504, pool_bytes, None, 192, watchdog)
+        assert memory(found, name) == SimSwitch(
+            158_229_504, pool_bytes, None, 192, watchdog, reserved_apart=True
+        )
 
 
 # --- any intent ---
 
 
-def ports_and_ends(found: Scenario) -> Iterator[tuple[Port, SimPort]]:
-    """Yield every port of a switch with what it does."""
+def ports_and_ends(found: Scenario) -> Iterator[tuple[bool, Port, SimPort]]:
+    """Yield every port of a switch with what it does, and whether its switch takes reserved bytes for its own."""
     for wire in found.topology.wires:
         for node, port in ((wire.a, wire.a_port), (wire.b, wire.b_port)):
             end = found.end(node, port)
             if port is not None and end is not None:
-                yield port, end
+                profile = found.topology.switch_of[node].profile
+                assert profile is not None
+                yield profile.asic.formula is None, port, end
 
 
-def group_of(port: Port, priority: int) -> SimGroup:
+def group_of(port: Port, priority: int, *, reserves: bool) -> SimGroup:
     """Return the group of a lossless class, read off the fabric: an intent counts priority p in group p.
 
     Of two pools the lossless one is the first; a switch on which no port pauses has only one.
@@ -116,6 +120,7 @@ def group_of(port: Port, priority: int) -> SimGroup:
         headroom_bytes=profile.headroom_bytes,
         xon_bytes=profile.xon_bytes or 0,
         xon_offset_bytes=profile.xon_offset_bytes or 0,
+        reserved_bytes=profile.reserved_bytes if reserves else 0,
         static_bytes=profile.static_th_bytes,
     )
 
@@ -140,9 +145,9 @@ def test_every_group_and_queue_of_an_intent_is_as_its_ports_have_it(data: dict[s
         assert found.reason == "fewer than two ports with PFC lead to a NIC: there is nobody to send to"
         return
     priority = found.classes[0].priority
-    for port, end in ports_and_ends(found):
+    for reserves, port, end in ports_and_ends(found):
         (group,) = end.groups
-        assert group._replace(pool=0) == group_of(port, priority)
+        assert group._replace(pool=0) == group_of(port, priority, reserves=reserves)
         assert group.pool == 0 or group.headroom_bytes is None
         assert [queue.wred for queue in end.queues] == [curve_of(port, priority)]
 

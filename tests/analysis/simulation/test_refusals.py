@@ -86,6 +86,8 @@ RANGES = (
     Range(with_group, "static_bytes", 0, UNBOUNDED, "0 to ", {"alpha": None}),
     Range(with_switch, "cell_bytes", 1, FRAME, "1 to "),
     Range(with_switch, "headroom_pool_bytes", 0, UNBOUNDED, "0 to "),
+    Range(with_switch, "parts", 1, 64, "1 to 64"),
+    Range(with_switch, "ports_per_part", 0, 4096, "0 to 4096"),
     Range(with_watchdog, "poll_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
     Range(with_watchdog, "detection_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
     Range(with_watchdog, "restoration_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
@@ -140,11 +142,13 @@ WRONG = (
     with_group("alpha is 1.0; expected either alpha or static_bytes to be set", static_bytes=1000),
     *(with_group(f"pool is {pool}; expected 0 to 0", pool=pool) for pool in (1, -1, math.nan, math.inf)),
     *(
-        with_switch(f"{name} is {size}; expected at least one frame, 4158 B", **{name: size})
+        with_switch(f"{name} is {size}; expected at least one frame a part, 4158 B", **{name: size})
         for name in ("buffer_bytes", "pool_bytes")
         for size in (4157, -1, UNBOUNDED + 1, math.nan, math.inf)
     ),
-    with_switch("pool_bytes is 4158; expected at least one frame, 4352 B", pool_bytes=4158, cell_bytes=256),
+    with_switch(
+        "pool_bytes is 4158; expected at least one frame a part, 4352 B", pool_bytes=4158, cell_bytes=256
+    ),
     *(
         with_switch(f"other_pools[1] is {size}; expected 0 to ", other_pools=(1, size))
         for size in (-1, UNBOUNDED + 1, math.nan, math.inf)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _MOST_CLASSES = 31
 """Classes are bits of a 32-bit word, and one may be needed for ACKs."""
+_MOST_PARTS, _MOST_PORTS = 64, 4096
+"""Parts of a buffer and ports of a part: more than any chip has."""
 _LARGEST_FRAME = 1 << 20
 _LONGEST_NS = 1e12
 """A thousand seconds: more than any run is followed."""
@@ -130,9 +132,14 @@ def _check_wred(wred: SimWred, where: str) -> None:
 def _check_switch(network: SimNetwork, switch: SimSwitch, where: str) -> None:
     _in_range(switch.cell_bytes, f"{where}.cell_bytes", 1, _LARGEST_FRAME)
     frame = -(-largest_frame(network) // switch.cell_bytes) * switch.cell_bytes
+    _in_range(switch.parts, f"{where}.parts", 1, _MOST_PARTS)
+    _in_range(switch.ports_per_part, f"{where}.ports_per_part", 0, _MOST_PORTS)
+    least = frame * switch.parts
     for name in ("buffer_bytes", "pool_bytes"):
         value = getattr(switch, name)
-        _require(frame <= value <= UNBOUNDED, f"{where}.{name}", value, f"at least one frame, {frame} B")
+        _require(
+            least <= value <= UNBOUNDED, f"{where}.{name}", value, f"at least one frame a part, {least} B"
+        )
     for number, pool in enumerate(switch.other_pools):
         _in_range(pool, f"{where}.other_pools[{number}]", 0, UNBOUNDED)
     _in_range(switch.headroom_pool_bytes or 0, f"{where}.headroom_pool_bytes", 0, UNBOUNDED)

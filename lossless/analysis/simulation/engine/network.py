@@ -87,8 +87,10 @@ class SimWatchdog(NamedTuple):
 class SimSwitch(NamedTuple):
     """The memory of a switch. ``headroom_pool_bytes`` None: all headrooms exist in full.
 
-    ``pool_bytes`` is what ingress groups share, what they have reserved included; ``other_pools`` are further pools
-    that some of them draw on instead.
+    ``pool_bytes`` is what ingress groups share, what they have reserved included, unless that is ``reserved_apart``;
+    ``other_pools`` are further pools that some of them draw on instead. Where a chip divides its buffer into several
+    ``parts``, each has an equal part of chip and pools, for up to ``ports_per_part`` ports; those in use share as few
+    parts as they can, which is the worst case.
     """
 
     buffer_bytes: int
@@ -97,6 +99,9 @@ class SimSwitch(NamedTuple):
     cell_bytes: int = 1
     watchdog: SimWatchdog | None = None
     other_pools: tuple[int, ...] = ()
+    reserved_apart: bool = False
+    parts: int = 1
+    ports_per_part: int = 0
 
 
 class SimDcqcn(NamedTuple):

@@ -174,6 +174,7 @@ UNIT = np.dtype(
         ("watched", "u4"),  # class bits: that the watchdog watches
         ("predicate", "u1"),  # 0 Mellanox, 1 Broadcom
         ("action", "u1"),  # 0 drop, 1 forward, 2 alert
+        ("reserved_apart", "u1"),  # bool: what groups have reserved comes on top of their threshold
     ],
     align=True,
 )

@@ -8,13 +8,14 @@ import numpy as np
 
 from lossless.analysis.simulation.engine import records
 from lossless.analysis.simulation.engine.check import largest_frame
+from lossless.analysis.simulation.engine.memory_units import lay_out_units
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.engine.transfers import PS_PER_BYTE, transfers
 from lossless.analysis.simulation.engine.wiring import Wiring, wire
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.engine.network import SimNetwork, SimPort, SimWatchdog
+    from lossless.analysis.simulation.engine.network import SimNetwork, SimPort
 
 _FRAMES = 1024
 """Frames to begin with; a run asks for more."""
@@ -79,7 +80,7 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
     moved = transfers(network, wiring, links)
     queues, groups = _ports(network, wiring)
     receivers, holds = _receivers(network, wiring, links), _holds(network, wiring)
-    units = _units(network, wiring, groups)
+    units = lay_out_units(network, wiring, groups)
     for unit in units:
         first = unit["first_link"] * wiring.classes
         queues["watch_left_ps"][first : first + unit["links"] * wiring.classes] = unit["detection_ps"]
@@ -212,52 +213,6 @@ def _groups(end: SimPort) -> Any:
         record["static_bytes"] = -1 if group.static_bytes is None else group.static_bytes
         record["xon"], record["xon_offset"] = group.xon_bytes, group.xon_offset_bytes
     return records_
-
-
-def _units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
-    """Return the switches' memory, first pools first, and let groups know which pool they draw on."""
-    nodes = sorted(network.switches)
-    pools = [(node, 0, network.switches[node].pool_bytes) for node in nodes]
-    pools += [
-        (node, at + 1, size) for node in nodes for at, size in enumerate(network.switches[node].other_pools)
-    ]
-    units = np.zeros(len(pools), records.UNIT)
-    drawn = _drawn(network, wiring, {(node, pool): unit for unit, (node, pool, _) in enumerate(pools)})
-    groups["unit"] = drawn
-    senders = [wiring.unit_of.get(sender, -1) for sender, _ in wiring.ends]
-    for number, (node, pool, size) in enumerate(pools):
-        unit, switch = units[number], network.switches[node]
-        own = groups[drawn == number]
-        unit["buffer_bytes"], unit["pool_bytes"] = switch.buffer_bytes, size
-        unit["shared_bytes"] = size - int(own["reserved_bytes"].sum())
-        given = switch.headroom_pool_bytes if pool == 0 else None
-        unit["headroom_pool_bytes"] = int(own["headroom_bytes"].sum()) if given is None else given
-        unit["cell_bytes"] = switch.cell_bytes
-        if pool == 0:
-            unit["first_link"], unit["links"] = senders.index(number), senders.count(number)
-            if switch.watchdog is not None:
-                _set_watchdog(unit, switch.watchdog)
-    return units
-
-
-def _drawn(network: SimNetwork, wiring: Wiring, unit_of: dict[tuple[int, int], int]) -> Any:
-    """Return the unit of each group; -1 in hosts. ACKs that travel apart stand with the first pool."""
-    drawn = np.full((len(wiring.ends), wiring.classes), -1, np.int32)
-    for number, ((_, receiver), (cable, forward)) in enumerate(zip(wiring.ends, wiring.cables, strict=True)):
-        end = cable.b_end if forward else cable.a_end
-        if receiver in network.switches and end is not None:
-            drawn[number] = unit_of[receiver, 0]
-            drawn[number, : network.classes] = [unit_of[receiver, group.pool] for group in end.groups]
-    return drawn.reshape(-1)
-
-
-def _set_watchdog(unit: Any, watchdog: SimWatchdog) -> None:
-    unit["poll_ps"] = round(watchdog.poll_ms * 1e9)
-    unit["detection_ps"] = round(watchdog.detection_ms * 1e9)
-    unit["restoration_ps"] = round((watchdog.restoration_ms or 0) * 1e9)
-    unit["watched"] = sum(1 << number for number in watchdog.classes)
-    unit["predicate"] = ("mellanox", "broadcom").index(watchdog.vendor)
-    unit["action"] = ("drop", "forward", "alert").index(watchdog.action)
 
 
 def _receivers(network: SimNetwork, wiring: Wiring, links: Any) -> Any:

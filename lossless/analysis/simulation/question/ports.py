@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
 from lossless.analysis.buffers.headroom.port import given_headroom, group_profile, is_nvidia, link_need
+from lossless.analysis.buffers.shared_memory import buffer_parts, reserves
 from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import (
@@ -55,7 +56,7 @@ def sim_switch(switch: model.Switch, classes: Sequence[SimClass]) -> SimSwitch |
         return pools
     chip = chip_bytes(switch)
     shared = next((p.shared_headroom_bytes for p in switch.qos.pools if p.name == pools.pools[0]), None)
-    cell = switch.profile.asic.cell_bytes if switch.profile else None
+    cell, parts = switch.profile.asic.cell_bytes if switch.profile else None, buffer_parts(switch)
     return SimSwitch(
         buffer_bytes=UNBOUNDED if chip is None else chip,
         pool_bytes=pools.sizes[0],
@@ -63,6 +64,9 @@ def sim_switch(switch: model.Switch, classes: Sequence[SimClass]) -> SimSwitch |
         cell_bytes=cell or 1,
         watchdog=_watchdog(switch, classes),
         other_pools=pools.sizes[1:],
+        reserved_apart=True,
+        parts=parts,
+        ports_per_part=0 if parts == 1 else -(-(len(switch.ports) + len(switch.unused)) // parts),
     )
 
 
@@ -135,13 +139,13 @@ def _group(
     if profile.dynamic_th is None and profile.static_th_bytes is None:
         return MissingInput(f"{profile.name} has no threshold")
     dynamic = profile.dynamic_th is not None
-    # What groups reserve is left out, as in the closed forms: kilobytes against megabytes, on the careful side.
     pauses = port.qos is not None and sim_class.priority in port.qos.pfc.priorities and profile.lossless
     return SimGroup(
         alpha=alpha(profile.dynamic_th) if profile.dynamic_th is not None else None,
         headroom_bytes=given_headroom(switch, profile) if pauses else None,
         xon_bytes=profile.xon_bytes or 0,
         xon_offset_bytes=profile.xon_offset_bytes or 0,
+        reserved_bytes=max(0, profile.reserved_bytes) if reserves(switch) else 0,
         static_bytes=None if dynamic else profile.static_th_bytes,
         pool=pools.pools.index(profile.pool.name),
     )

@@ -8,6 +8,7 @@ import numpy as np
 
 from lossless.analysis.buffers.headroom.formulas import QUANTUM_BYTES
 from lossless.analysis.buffers.pfc_load import LONGEST_PAUSE_QUANTA
+from lossless.analysis.simulation.engine.memory_units import memory_units
 from lossless.analysis.simulation.engine.outcome import RunOutcome, longest_pauses, outcome
 from lossless.analysis.simulation.study.fan_in import PortFanIn, port_fan_ins
 from lossless.analysis.simulation.study.port_peaks import PortPeaks, port_peaks
@@ -197,8 +198,8 @@ def _pools(state: SimState, instance: ScenarioInstance) -> Iterator[PoolUse]:
         minlength=len(state.units),
     )
     left = state.units["headroom_pool_bytes"] - state.units["max_headroom"]
-    for unit, node in enumerate(sorted(instance.network.switches)):
-        if promised[unit] > state.units["headroom_pool_bytes"][unit]:
+    for unit, (node, pool, _) in enumerate(memory_units(instance.network)):
+        if pool == 0 and promised[unit] > state.units["headroom_pool_bytes"][unit]:
             yield PoolUse(instance.names[node], int(left[unit]))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.buffers.thresholds import alpha
+from lossless.analysis.simulation.engine.memory_units import memory_units
 from lossless.analysis.simulation.engine.outcome import longest_pauses
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.engine.transfers import dcqcn_params, dcqcn_sets
@@ -137,7 +138,7 @@ class Bench:
         self._ps_per_byte = np.repeat(state.links["ps_per_byte"], index.classes)
         self._ports = _ports(state, index)
         self._kinds: dict[PortKind, _Ports] = {}
-        self._given_pools = _given_pools(instance.network, index)
+        self._given_pools = _given_pools(instance.network)
         self._held = _held(state, index)
         self._by_nics = np.union1d(self._held, _slow(state, index))
         self._by_switch = np.repeat(state.links["sender_unit"] >= 0, index.classes)
@@ -277,10 +278,15 @@ def _promised(state: SimState) -> Any:
     return np.bincount(units, state.groups["headroom_bytes"], len(state.units)).astype(np.int64)
 
 
-def _given_pools(network: SimNetwork, index: ArrayIndex) -> Any:
+def _given_pools(network: SimNetwork) -> Any:
     """Return the units whose headroom pool is configured."""
-    given = (node for node, switch in network.switches.items() if switch.headroom_pool_bytes is not None)
-    return np.array(sorted(index.wiring.unit_of[node] for node in given), np.intp)
+    units = enumerate(memory_units(network))
+    given = (
+        number
+        for number, (node, pool, _) in units
+        if pool == 0 and network.switches[node].headroom_pool_bytes is not None
+    )
+    return np.array(list(given), np.intp)
 
 
 def _held(state: SimState, index: ArrayIndex) -> Any:

@@ -1,9 +1,10 @@
 """The memory unit of a switch: who may enter, and what a group may still take.
 
 A priority group holds frames up to its threshold T, which falls as the shared pool fills (Choudhury and Hahne
-1998). Above T, frames are charged to its headroom, the arriving one first, and go on being so until the headroom is
-empty again; what leaves is taken from the headroom first. Semantics of SONiC's buffer model as the packet-level
-simulator ns-3.39 has it (inet-tub/ns3-datacenter @6ddb4a4).
+1998). What it has reserved comes on top where the unit says so, as packet counts of switches show (docs/validation.md);
+in the simulator it counts within. Above that, frames are charged to its headroom, the arriving one first, and go on
+being so until the headroom is empty again; what leaves is taken from the headroom first. Semantics of SONiC's buffer
+model as the packet-level simulator ns-3.39 has it (inet-tub/ns3-datacenter @6ddb4a4).
 """
 
 from __future__ import annotations
@@ -19,8 +20,15 @@ def threshold(unit: Any, group: Any) -> float:
     # Only what is shared counts as used: not what is charged to headroom, nor what groups have reserved.
     left = unit.shared_bytes - (unit.used - unit.headroom_used - unit.reserved_used)
     if group.static_bytes >= 0:
-        return float(min(group.static_bytes, group.bytes + left))
+        own_bytes = group.bytes - min(group.bytes, group.reserved_bytes) * unit.reserved_apart
+        return float(min(group.static_bytes, own_bytes + left))
     return group.alpha * max(0, left)
+
+
+@kernel
+def xoff(unit: Any, group: Any) -> float:
+    """Return what a group may hold without headroom: T, and on top of that what it has reserved, or not."""
+    return threshold(unit, group) + (group.reserved_bytes if unit.reserved_apart else 0)
 
 
 @kernel
@@ -53,7 +61,7 @@ def admit(clock: Any, unit: Any, group: Any, held_bytes: int) -> bool:
         return False
     in_headroom = group.headroom_used > 0
     charge(unit, group, held_bytes)
-    if in_headroom or group.bytes > threshold(unit, group):
+    if in_headroom or group.bytes > xoff(unit, group):
         if not group.lossless:
             _discharge(unit, group, held_bytes)
             return False
@@ -98,4 +106,4 @@ def wants_resume(unit: Any, group: Any) -> bool:
     """Return whether a paused group lets its peer go on: no headroom in use, and below XON or XON offset below T."""
     if not group.paused or group.headroom_used > 0:
         return False
-    return group.bytes < group.xon or group.bytes + group.xon_offset <= threshold(unit, group)
+    return group.bytes < group.xon or group.bytes + group.xon_offset <= xoff(unit, group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.compiled import kernel
-from lossless.analysis.simulation.engine.kernel.memory import threshold
+from lossless.analysis.simulation.engine.kernel.memory import xoff
 from lossless.analysis.simulation.engine.kernel.pfc import paused_ps
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def seen(w: World, kind: int, index: int) -> float:
     if kind == GROUP_BYTES:
         return float(w.groups[index].bytes)
     if kind == GROUP_THRESHOLD:
-        return threshold(w.units[w.groups[index].unit], w.groups[index])
+        return xoff(w.units[w.groups[index].unit], w.groups[index])
     if kind == GROUP_HEADROOM:
         return float(w.groups[index].headroom_used)
     if kind == UNIT_BYTES:

@@ -1,0 +1,98 @@
+"""The memory of switches as units that groups draw on: one for each pool, and for each part of a divided buffer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine import records
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.simulation.engine.network import SimNetwork, SimSwitch, SimWatchdog
+    from lossless.analysis.simulation.engine.wiring import Wiring
+
+
+class MemoryUnit(NamedTuple):
+    """A pool of a switch, 0 that of its lossless groups, or a part of it where the buffer is divided."""
+
+    node: int
+    pool: int
+    part: int = 0
+
+
+def memory_units(network: SimNetwork) -> tuple[MemoryUnit, ...]:
+    """Return the units in the order of their numbers: the first is unit n of the n-th switch, others follow."""
+    nodes = sorted(network.switches)
+    first = [MemoryUnit(node, 0) for node in nodes]
+    others = [unit for node in nodes for unit in _units_of(node, network.switches[node]) if unit not in first]
+    return (*first, *others)
+
+
+def _units_of(node: int, switch: SimSwitch) -> Iterator[MemoryUnit]:
+    for pool in range(1 + len(switch.other_pools)):
+        yield from (MemoryUnit(node, pool, part) for part in range(switch.parts))
+
+
+def lay_out_units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
+    """Return the records of all units, and let groups know which they draw on."""
+    numbered = memory_units(network)
+    units = np.zeros(len(numbered), records.UNIT)
+    drawn = _drawn(network, wiring, {unit: number for number, unit in enumerate(numbered)})
+    groups["unit"] = drawn
+    senders = [wiring.unit_of.get(sender, -1) for sender, _ in wiring.ends]
+    for number, (node, pool, part) in enumerate(numbered):
+        unit, switch = units[number], network.switches[node]
+        _set_sizes(unit, switch, pool, groups[drawn == number])
+        if pool == part == 0:
+            unit["first_link"], unit["links"] = senders.index(number), senders.count(number)
+            if switch.watchdog is not None:
+                _set_watchdog(unit, switch.watchdog)
+    return units
+
+
+def _set_sizes(unit: Any, switch: SimSwitch, pool: int, own: Any) -> None:
+    """Set what a unit has: its part of the pool, and what its groups have reserved within it or besides."""
+    size = (switch.pool_bytes, *switch.other_pools)[pool] // switch.parts
+    reserved = int(own["reserved_bytes"].sum())
+    unit["buffer_bytes"] = switch.buffer_bytes // switch.parts
+    unit["pool_bytes"] = size + (reserved if switch.reserved_apart else 0)
+    unit["shared_bytes"] = unit["pool_bytes"] - reserved
+    given = switch.headroom_pool_bytes if pool == 0 else None
+    unit["headroom_pool_bytes"] = int(own["headroom_bytes"].sum()) if given is None else given // switch.parts
+    unit["cell_bytes"], unit["reserved_apart"] = switch.cell_bytes, switch.reserved_apart
+
+
+def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]) -> Any:
+    """Return the unit of each group; -1 in hosts. ACKs that travel apart stand with the first pool."""
+    drawn = np.full((len(wiring.ends), wiring.classes), -1, np.int32)
+    ports: dict[int, int] = {}
+    for number, ((_, receiver), (cable, forward)) in enumerate(zip(wiring.ends, wiring.cables, strict=True)):
+        end = cable.b_end if forward else cable.a_end
+        if receiver not in network.switches or end is None:
+            continue
+        place = ports.setdefault(receiver, 0)
+        ports[receiver] += 1
+        part = _part(network.switches[receiver], place)
+        drawn[number] = number_of[MemoryUnit(receiver, 0, part)]
+        drawn[number, : network.classes] = [
+            number_of[MemoryUnit(receiver, group.pool, part)] for group in end.groups
+        ]
+    return drawn.reshape(-1)
+
+
+def _part(switch: SimSwitch, place: int) -> int:
+    """Return the part that a port is in, by its place among the ports in use: as many as fit share the first."""
+    return min(place // max(1, switch.ports_per_part), switch.parts - 1) if switch.parts > 1 else 0
+
+
+def _set_watchdog(unit: Any, watchdog: SimWatchdog) -> None:
+    unit["poll_ps"] = round(watchdog.poll_ms * 1e9)
+    unit["detection_ps"] = round(watchdog.detection_ms * 1e9)
+    unit["restoration_ps"] = round((watchdog.restoration_ms or 0) * 1e9)
+    unit["watched"] = sum(1 << number for number in watchdog.classes)
+    unit["predicate"] = ("mellanox", "broadcom").index(watchdog.vendor)
+    unit["action"] = ("drop", "forward", "alert").index(watchdog.action)
