@@ -32,7 +32,7 @@ class NamedQuestion(NamedTuple):
 
 
 DEFAULT = NamedQuestion("incast", Question(nics=17))
-"""What stands for the traffic of an intent that declares none: 16 NIC ports send to one, as in most guides."""
+"""The traffic of an intent that declares none: 16 NIC ports send to one, as in most guides."""
 
 
 def declared_questions(view: View, names: Sequence[str] = ()) -> tuple[NamedQuestion, ...]:

@@ -31,7 +31,8 @@ class Question(NamedTuple):
 
     ``size_bytes`` is what each NIC sends in one step, ``nics`` how many take part at most (None: as many as the
     topology has, up to what is stated in ``question.scenario``), ``target`` the NIC port that an incast
-    goes to and that is dead or slow, by name. ``storage`` is what part of a NIC's traffic is storage besides.
+    goes to and that is dead or slow, by name. ``storage`` is what part of a NIC's traffic is storage besides, in
+    the class ``storage_class`` (None: that of the storage network, else that of all other DSCPs).
     ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
 
     ``moves``, where there are any, are what is sent in place of a pattern, all of it from the beginning; ``called`` is
@@ -44,6 +45,7 @@ class Question(NamedTuple):
     target: str | None = None
     traffic_class: str | None = None
     storage: float = 0.0
+    storage_class: str | None = None
     failed: tuple[str, ...] = ()
     dead_nic: bool = False
     slow_nic_bps: int | None = None

@@ -111,6 +111,11 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
     built = sim_topology(view, _failed(view, question.failed))
     if isinstance(built, MissingInput):
         return built
+    voq = next((switch.name for switch in built.switch_of.values() if switch.qos.voq), None)
+    if voq is not None:
+        return MissingInput(
+            f"{voq} has virtual output queues: what its cards grant each other is not modeled"
+        )
     classes = _classes(view, question)
     if isinstance(classes, MissingInput):
         return classes
@@ -177,7 +182,11 @@ def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingIn
     if not chosen:
         hint = suggestion(str(wanted), [sim_class.name for sim_class in known])
         raise ScenarioError(f"--class: no lossless class is called {wanted!r}{hint}")
-    return (chosen[0], _storage_class(view, chosen[0])) if question.storage else (chosen[0],)
+    return (
+        (chosen[0], _storage_class(view, chosen[0], question.storage_class))
+        if question.storage
+        else (chosen[0],)
+    )
 
 
 def lossless_classes(view: View) -> Iterator[SimClass]:
@@ -195,17 +204,27 @@ def lossless_classes(view: View) -> Iterator[SimClass]:
         yield SimClass(f"priority {priority}", priority, lossless=True)
 
 
-def _storage_class(view: View, job: SimClass) -> SimClass:
+def _storage_class(view: View, job: SimClass, wanted: str | None) -> SimClass:
+    """Return the class that storage rides: the one that is wanted, else that of the storage network."""
+    name = wanted or _class_of_storage(view)
+    declared = view.fabric.classes.named(name)
+    if wanted is not None and (declared is None or declared.priority is None):
+        hint = suggestion(wanted, [cls.name for cls in view.fabric.classes.classes])
+        raise ScenarioError(f"--storage-class: no class is called {wanted!r}{hint}")
+    priority = _priority(view.fabric.classes, name)
+    if priority == job.priority:
+        raise ScenarioError(f"storage rides class {job.name} itself; make its transfers larger instead")
+    return SimClass(name or "default", priority, lossless=declared is not None and declared.lossless)
+
+
+def _class_of_storage(view: View) -> str | None:
+    """Return the class of the storage network, None where none is stated."""
     network = next((declared for declared in view.fabric.networks if declared.carries_storage), None)
     if network is not None and network.separate:
         raise ScenarioError(
             f"networks.{network.name} is separate: there is no storage on this fabric to mix in"
         )
-    name = network.class_name if network else None
-    priority = _priority(view.fabric.classes, name)
-    if priority == job.priority:
-        raise ScenarioError(f"storage rides class {job.name} itself; make its transfers larger instead")
-    return SimClass(name or "default", priority, lossless=False)
+    return network.class_name if network else None
 
 
 def _priority(classes: ClassSet, name: str | None) -> int:
@@ -289,6 +308,9 @@ def _host(built: SimTopology, nic: int) -> str:
 
 def _no_path(built: SimTopology, nic: int, target: int) -> MissingInput:
     no_path = f"no path leads from {built.names[nic]} to {built.names[target]}"
+    ends = [built.names[built.leaf(end)].rpartition(":") for end in (nic, target)]
+    if ends[0][0] and ends[0][0] == ends[1][0]:
+        return MissingInput(f"{no_path}: what joins the ASICs of {ends[0][0]} is not known")
     if built.left_out:
         return MissingInput(f"{no_path}: {built.left_out} links have no port on a switch")
     raise ScenarioError(no_path)

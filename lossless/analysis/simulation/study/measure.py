@@ -75,6 +75,14 @@ class PauseTimes(NamedTuple):
     nic_share: float = 0.0
 
 
+class BesideResult(NamedTuple):
+    """What a class beside the one asked about saw: frames dropped, pauses asked for, and the longest pause."""
+
+    drops: int
+    pauses: int
+    longest_pause_ns: float
+
+
 class SeedResult(NamedTuple):
     """What one seed showed.
 
@@ -87,7 +95,8 @@ class SeedResult(NamedTuple):
     while traffic was under way. ``uses`` are all groups of the class that used headroom or dropped, those that dropped
     first by time; ``pools`` those of which ``headroom_pool_margin_bytes`` is the least; ``refusing`` the ports whose
     queues refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind
-    of port, ``peaks`` the most that each kind held. ``pauses`` has the pause times of the class.
+    of port, ``peaks`` the most that each kind held. ``pauses`` has the pause times of the class. ``beside`` is what the
+    class of storage saw, None where none is simulated.
     """
 
     seed: int
@@ -113,6 +122,7 @@ class SeedResult(NamedTuple):
     fan_ins: tuple[PortFanIn, ...] = ()
     pauses: PauseTimes = PauseTimes()
     peaks: tuple[PortPeaks, ...] = ()
+    beside: BesideResult | None = None
 
     @property
     def worst(self) -> GroupUse | None:
@@ -159,6 +169,17 @@ def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cu
         fan_ins=port_fan_ins(state, index, instance) if instance.roles else (),
         pauses=_pause_times(state, job),
         peaks=port_peaks(state, index, instance) if instance.roles else (),
+        beside=_beside(state, index) if instance.network.classes > 1 else None,
+    )
+
+
+def _beside(state: SimState, index: ArrayIndex) -> BesideResult:
+    """Return what the second class saw."""
+    own = _of_class(state, index, 1)
+    return BesideResult(
+        drops=int(state.groups["drops"][own].sum()) + int(state.queues["drops"][own].sum()),
+        pauses=int(state.groups["pauses"][own].sum()),
+        longest_pause_ns=int(longest_pauses(state)[own].max(initial=0)) / 1000,
     )
 
 

@@ -7,7 +7,7 @@ from lossless.ground.basics.records import NamedTuple
 
 
 class PortKind(NamedTuple):
-    """Ports of switches that are tuned alike: the role of their switch, and their speed in b/s."""
+    """Ports of switches that have the same thresholds: the role of their switch, and their speed in b/s."""
 
     role: str
     rate_bps: float

@@ -204,7 +204,7 @@ class Bench:
         longest = longest_pauses(state)
         longest[self._held] = 0
         return Trial(
-            drops=int(groups["drops"].sum()) + int(queues["drops"].sum()),
+            drops=int(groups["drops"].sum()) + int(queues["drops"].sum()) + self._dropped_beside(),
             pauses=int(clock["pauses"]),
             marks=int(clock["marks"]),
             storms=int(clock["storms"]),
@@ -225,6 +225,15 @@ class Bench:
             pauses_begun=self._pauses_begun(),
             queue_ps=int((state.queues["max_bytes"] * self._ps_per_byte).max()),
         )
+
+    def _dropped_beside(self) -> int:
+        """Return the frames that lossless groups of other classes did not take."""
+        state, index = self._simulation.state, self._simulation.index
+        if index.classes == 1:
+            return 0
+        lossless = state.groups["lossless"].copy()
+        lossless[self._class] = 0
+        return int(state.groups["drops"][lossless == 1].sum())
 
     def _paused_ps(self) -> int:
         """Return how long transmitters of the class were paused, holds from outside left out."""

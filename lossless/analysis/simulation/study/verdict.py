@@ -57,6 +57,16 @@ class Occurrence(NamedTuple):
     first_us: float | None
 
 
+class BesideVerdict(NamedTuple):
+    """What the class of storage saw beside the one asked about: in how many seeds frames were dropped and PFC fired."""
+
+    name: str
+    lossless: bool
+    dropping_seeds: int
+    pfc_seeds: int
+    longest_pause_us: float
+
+
 class RunVerdict(NamedTuple):
     """What the packet-level model says of one scenario.
 
@@ -67,6 +77,7 @@ class RunVerdict(NamedTuple):
     ``stopped_queues`` and ``stopped_frames`` count what the watchdog stopped and dropped: the maximum over all seeds.
     ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth and the number of paused
     ports of each kind of port: the maximum over all seeds; ``peaks`` has the most that switches held at each kind.
+    ``beside`` is what the class of storage saw, None without storage.
     """
 
     verdict: BufferVerdict
@@ -105,6 +116,7 @@ class RunVerdict(NamedTuple):
     causes: tuple[SimulationCause, ...] = ()
     ports: tuple[PortFanIn, ...] = ()
     peaks: tuple[PortPeaks, ...] = ()
+    beside: BesideVerdict | None = None
 
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data, names as here; without causes, which repeat the reasons."""
@@ -175,6 +187,21 @@ def run_verdict(
         causes=tuple(parts),
         ports=worst(seed.fan_ins for seed in seeds),
         peaks=most(seed.peaks for seed in seeds),
+        beside=_beside(results),
+    )
+
+
+def _beside(results: Study) -> BesideVerdict | None:
+    seen = [seed.beside for seed in results.seeds if seed.beside is not None]
+    if not seen:
+        return None
+    own = results.scenario.classes[1]
+    return BesideVerdict(
+        name=own.name,
+        lossless=own.lossless,
+        dropping_seeds=sum(each.drops > 0 for each in seen),
+        pfc_seeds=sum(each.pauses > 0 for each in seen),
+        longest_pause_us=max(each.longest_pause_ns for each in seen) / 1000,
     )
 
 
@@ -206,6 +233,7 @@ def _mib(size_bytes: int) -> str:
 def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:
     seeds = results.seeds
     yield from _drops(results, reaction_limit)
+    yield from _dropped_beside(results)
     if results.scenario.question.dead_nic:
         yield from _dead(results)
     else:
@@ -217,6 +245,15 @@ def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterabl
     if cycles:
         text = f"PFC deadlock: paused links form a cycle: {', '.join(cycles[0].cycle)}"
         yield SimulationCause("cycle", "unsafe", text, len(cycles))
+
+
+def _dropped_beside(results: Study) -> Iterable[SimulationCause]:
+    """Yield the cause where storage rides a lossless class that loses frames."""
+    classes = results.scenario.classes
+    dropping = [seed for seed in results.seeds if seed.beside is not None and seed.beside.drops]
+    if dropping and classes[1].lossless:
+        text = f"lossless frames of class {classes[1].name} are dropped in {_of(dropping, results.seeds)}"
+        yield SimulationCause("drop", "unsafe", text, len(dropping))
 
 
 def _drops(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:

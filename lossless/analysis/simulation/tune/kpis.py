@@ -1,8 +1,8 @@
-"""What a setting is judged by, over all workloads and seeds, and which of two settings is better.
+"""What a setting shows over all workloads and seeds, and which of two settings is better.
 
-Names are those of draft-calabria-bmwg-ai-fabric-training-bench (fcalabri/bmwg-ai-fabric-training-bench @e19e018, tables
-of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio, Queue Depth. The
-draft counts pauses per port and second; here they are those of all ports in the time of the workload.
+Names are those of ``draft-calabria-bmwg-ai-fabric-training-bench`` (``fcalabri/bmwg-ai-fabric-training-bench``
+@e19e018, tables of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio, Queue
+Depth. The draft counts pauses per port and second; here they are those of all ports in the time of the workload.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Kpis(NamedTuple):
 
     @property
     def objectives(self) -> tuple[int, ...]:
-        """What is minimised, the most important first, in the steps in which it is compared."""
+        """What is minimized, the most important first, in the steps in which it is compared."""
         return (
             self.pfc_before_ecn,
             round(self.pause_share * _PARTS),

@@ -46,6 +46,10 @@ _OPTIONS = (
         help="Part of each NIC's traffic that is storage, in its own class.",
     ),
     click.option(
+        "--storage-class", metavar="NAME",
+        help="Class of that storage (default: that of the storage network, else that of all other DSCPs).",
+    ),
+    click.option(
         "--link-down", "failed", metavar="SWITCH:PORT", multiple=True, help="Port whose link is down; may be repeated."
     ),
     click.option("--dead-nic", is_flag=True, help="The target pauses its switch permanently."),
@@ -79,6 +83,7 @@ def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Q
         target=given["target"],
         traffic_class=given["traffic_class"],
         storage=given["storage"] / 100,
+        storage_class=given["storage_class"],
         failed=given["failed"],
         dead_nic=given["dead_nic"],
         slow_nic_bps=given["slow_nic"],

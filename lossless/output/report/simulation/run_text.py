@@ -69,12 +69,29 @@ def measured(run: Data) -> Iterator[tuple[str, str]]:
     yield from _pauses(run)
     if run["watchdog"]["seeds"]:
         yield LABELS["watchdog"], _watchdog(run)
+    if run.get("beside") is not None:
+        yield f"class {run['beside']['name']}", _beside(run["beside"], run["seeds"])
     yield LABELS["goodput_bps"], _goodput(run)
     many = run["seeds"]
     yield (
         "ran",
         f"{many} seed{'s' if many > 1 else ''}, {_us(run['ran_us'])}, {run['events']:,} events{_cut(run)}",
     )
+
+
+def _beside(seen: Data, seeds: int) -> str:
+    """Return what the class of storage saw."""
+    lost = (
+        f"frames dropped in {seen['dropping_seeds']} of {seeds} seeds"
+        if seen["dropping_seeds"]
+        else "no drops"
+    )
+    if not seen["lossless"]:
+        return f"lossy, {lost}"
+    if not seen["pfc_seeds"]:
+        return f"lossless, {lost}, PFC silent"
+    longest = f"{LABELS['longest_pause_us']} {_us(seen['longest_pause_us'])}"
+    return f"lossless, {lost}, PFC fires in {seen['pfc_seeds']} of {seeds} seeds, {longest}"
 
 
 def _drops(run: Data) -> str:

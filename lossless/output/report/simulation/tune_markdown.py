@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 _WORDS = """\
 PFC Pause Duration, PFC Pause Count, ECN Marking Ratio and JCT Ratio are those of
-draft-calabria-bmwg-ai-fabric-training-bench (fcalabri/bmwg-ai-fabric-training-bench @e19e018): time in pause, summed
-over all ports, pauses asked for, share of frames that were marked, and time to completion over the time at line rate.
-The queueing delay is how long the deepest queue takes to empty.
+`draft-calabria-bmwg-ai-fabric-training-bench` (`fcalabri/bmwg-ai-fabric-training-bench` @e19e018): time in pause,
+summed over all ports, pauses asked for, share of frames that were marked, and time to completion over the time at line
+rate. The queueing delay is how long the deepest queue takes to empty.
 """
 _STYLE = TextStyle(columns=120, verbose=True)
 

@@ -44,7 +44,7 @@ _OVERALL = (
 
 
 def tune_text(data: Data, limit: int | None = None, style: TextStyle = PLAIN) -> str:
-    """Return what was searched and chosen, how that stands against presets, and the first settings of the front."""
+    """Return what was searched and chosen, how that compares with presets, and the first settings of the front."""
     return "\n\n".join(_blocks(spelled_out(data), limit, style))
 
 

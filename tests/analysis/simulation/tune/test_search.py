@@ -54,7 +54,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], ThresholdSearch]:
     def run(attempts: Sequence[Attempt]) -> Iterator[Tried]:
         for attempt in attempts:
             shown[len(shown)] = landscape(attempt.setting)
-            yield ((len(shown) - 1,),)  # type: ignore[arg-type]
+            yield ((len(shown) - 1,),)  # type: ignore[misc]
 
     def read(_cases: Sequence[Case], tried: Tried) -> Kpis:
         return shown[tried[0][0]]  # type: ignore[index]
