@@ -103,9 +103,7 @@ def test_a_chassis_with_virtual_output_queues_is_not_simulated() -> None:
     voq = tuple(switch._replace(qos=switch.qos._replace(voq=True)) for switch in fabric.switches)
     refused = scenario(View(fabric._replace(switches=voq)), Question())
     assert isinstance(refused, MissingInput)
-    assert (
-        refused.reason == "leaf1 has virtual output queues: what its cards grant each other is not modeled"
-    )
+    assert refused.reason == "leaf1 has virtual output queues: what its cards grant each other is not modeled"
 
 
 def test_traffic_between_the_asics_of_one_device_is_not_simulated() -> None:

@@ -1,8 +1,8 @@
 """What a setting shows over all workloads and seeds, and which of two settings is better.
 
 Names are those of ``draft-calabria-bmwg-ai-fabric-training-bench`` (``fcalabri/bmwg-ai-fabric-training-bench``
-@e19e018, tables of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio, Queue
-Depth. The draft counts pauses per port and second; here they are those of all ports in the time of the workload.
+@e19e018, tables of primary and secondary KPIs): JCT Ratio, PFC Pause Count, PFC Pause Duration, ECN Marking Ratio and
+Queue Depth. The draft counts pauses per port and second; here they are those of all ports in the time of the workload.
 """
 
 from __future__ import annotations
