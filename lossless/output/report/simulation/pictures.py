@@ -71,7 +71,7 @@ def draw(recording: Data) -> dict[str, bytes]:
     """Return the pictures of a recording, by name and format: ``occupancy.svg``. matplotlib must be there."""
     from lossless.output.report.simulation import figures
 
-    return _drawn(
+    return draw_figures(
         {
             "occupancy": lambda: figures.occupancy(recording),
             "pauses": lambda: figures.pauses(recording),
@@ -97,7 +97,7 @@ def draw_tuned(data: Data) -> dict[str, bytes]:
     wanted = {"front": lambda: tune_figures.front(data)}
     if data["chosen"] is not None:
         wanted["margins"] = lambda: tune_figures.margins(data)
-    return _drawn(wanted)
+    return draw_figures(wanted)
 
 
 def _written(pictures: Mapping[str, bytes], folder: str, stem: str) -> tuple[str, ...]:
@@ -108,7 +108,8 @@ def _written(pictures: Mapping[str, bytes], folder: str, stem: str) -> tuple[str
     return tuple(files)
 
 
-def _drawn(wanted: Mapping[str, Callable[[], Figure]]) -> dict[str, bytes]:
+def draw_figures(wanted: Mapping[str, Callable[[], Figure]]) -> dict[str, bytes]:
+    """Return pictures by name and format: ``front.svg``. matplotlib must be there."""
     from matplotlib import style
 
     with style.context(["default", _STYLE]), warnings.catch_warnings():
