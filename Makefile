@@ -75,6 +75,8 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/yaml.py
 	$(BIN)/python benchmarks/sweep.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/tune.py --workload checkpoint examples/roce-256
+	$(BIN)/python benchmarks/published.py
 	$(BIN)/python benchmarks/packet_sim.py --summary $(or $(LOSSLESS_REFERENCE),../shared)/reference/packet-sim/*.json
 
 corpus: $(VENV)/dev.stamp

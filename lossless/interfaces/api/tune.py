@@ -277,15 +277,20 @@ class _TunedIntent:
 
     def _difference(self, document: Document, setting: TrialSetting) -> str | None:
         """Return what the intent does not state as it was tried: the model must have seen what is written."""
+        from lossless.analysis.simulation.question.connectx import with_parameters
         from lossless.analysis.simulation.tune.space import thresholds_now
         from lossless.analysis.simulation.tune.trials import case_of
 
-        cases = [case_of(name, one, (1,)) for name, one in self._workloads(_fabric(document, self._options))]
-        stated = thresholds_now(cases)
+        stated = self._workloads(_fabric(document, self._options))
+        now = thresholds_now([case_of(name, scenario, (1,)) for name, scenario in stated])
         for kind, wanted in setting.by_kind:
-            has = stated[kind].thresholds
+            has = now[kind].thresholds
             if any(value not in (None, there) for value, there in zip(wanted, has, strict=True)):
                 return f"the intent cannot state it for {kind.role} ports at {kind.rate_bps / 1e9:g}G"
+        for (_, before), (_, after) in zip(self._workloads(self._fabric), stated, strict=True):
+            for nic, own in before.dcqcn_of.items():
+                if own is not None and after.dcqcn_of[nic] != with_parameters(own, dict(setting.dcqcn)):
+                    return f"the intent cannot state it for the NIC of {before.topology.names[nic]}"
         return None
 
     def _changes(self, setting: TrialSetting) -> tuple[ValueChange, ...]:

@@ -173,6 +173,11 @@ def test_dcqcn_parameters_are_searched_where_asked_for(intent: Path) -> None:
     stated = result.state(with_parameters.setting)
     assert "rpg_ai_rate" in stated.line
     assert "cnp_interval" in stated.line
+    subject = _TunedIntent(intent, SMALL, api.Options())
+    subject.problem()
+    searched = [row.setting for row in result.tuned.rows if row.step == "optuna"][:3]
+    assert searched
+    assert not any("cannot state" in str(subject._objection(setting)) for setting in searched)
 
 
 def test_a_setting_that_lint_warns_of_is_not_chosen(intent: Path) -> None:
