@@ -72,13 +72,23 @@ class TuneResult(NamedTuple):
         if place is None:
             if chosen is None:
                 raise LosslessError("no setting was chosen, so that there is nothing to write")
+            if not self.improves:
+                raise LosslessError(
+                    "what is configured is the best of all that was tried: there is nothing to write"
+                )
             return self.state(chosen.row.setting)
         if not 1 <= place <= len(front):
             raise LosslessError(f"place {place}: nothing was written; the front has {len(front):,} settings")
         return self.state(front[place - 1].setting)
 
+    @property
+    def improves(self) -> bool:
+        """Whether a setting was chosen that is not what the intent has already."""
+        chosen = self.tuned.chosen
+        return chosen is not None and (chosen.row.step != "now" or bool(self.headroom_bytes))
+
     def to_data(self) -> dict[str, Json]:
-        """Return it as plain data; ``intent`` is the line that states the chosen setting."""
+        """Return it as plain data; ``intent`` is the line that states what was chosen, None where nothing changes."""
         from lossless.analysis.simulation.tune.tuned_data import kpis_data, tuned_data
 
         return {
@@ -88,7 +98,7 @@ class TuneResult(NamedTuple):
                 {"role": role, "rate_bps": rate_bps, "headroom_bytes": size}
                 for (role, rate_bps), size in self.headroom_bytes.items()
             ],
-            "intent": None if self.tuned.chosen is None else self.stated().line,
+            "intent": self.stated().line if self.improves else None,
             **tuned_data(self.tuned),
             "fresh": None if self.tuned.fresh is None else kpis_data(self.tuned.fresh),
         }

@@ -86,6 +86,8 @@ def command(
     from lossless import api
 
     _require_pictures(plots)
+    if output_dir is not None and Path(output_dir).exists() and not Path(output_dir).is_dir():
+        raise click.BadParameter(f"{output_dir} is a file; name a folder", param_hint="'-o'")
     watch = _Watch(quiet=quiet)
     ask = api.TuneAsk(class_name, workloads, dcqcn, evaluations, api.Limits(seeds=seeds))
     try:
@@ -162,7 +164,7 @@ def _write(
 
         for name in write_tune_pictures(result.to_data(), plots):
             notice(f"wrote {name}")
-    if output_dir is not None and (place or result.tuned.chosen is not None):
+    if output_dir is not None and (place or result.improves):
         _write_folder(result, path, output_dir, profile_dirs, place or None)
     if place is not None:
         stated = api.write_tuned(result, place or None)
@@ -207,6 +209,8 @@ def _go_on(result: TuneResult, path: str, output_dir: str | None, *, written: bo
         then("simulate", path, quiet=quiet, because="says what makes the fabric unsafe")
     elif written:
         then("lint", path, "--simulate", quiet=quiet, because="checks the thresholds that are set")
+    elif not result.improves:
+        then("simulate", path, quiet=quiet, because="shows what is configured in full")
     elif output_dir is None:
         next_step(
             "the same with -o tuned writes the intent, a report and the plan of the change", quiet=quiet

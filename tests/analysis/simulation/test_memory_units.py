@@ -80,6 +80,23 @@ def test_senders_that_share_a_part_share_its_part_of_the_pool(
     assert all(abs(each - wanted) <= 2 * FRAME_BYTES for each in held)
 
 
+def test_ports_that_nothing_comes_in_by_take_no_place_of_senders() -> None:
+    """With the receiver and five idle hosts cabled first, four senders still share a part for four ports."""
+    idle, senders, receiver = range(1, 6), range(6, 10), 10
+    end = SimPort((SimQueue(),), (SimGroup(1.0, HEADROOM_BYTES),))
+    cables = tuple(SimCable(0, host, 1e11, 5, a_end=end) for host in (receiver, *idle, *senders))
+    flows = tuple(SimFlow((host, 0, receiver), 2 << 20) for host in senders)
+    switch = switch_with(parts=2, ports_per_part=4)
+    units = Simulation(SimNetwork(11, {0: switch}, cables, flows)).state.groups["unit"]
+    received = Simulation(SimNetwork(11, {0: switch}, cables, flows))
+    from_senders = [
+        int(units[link])
+        for link, (sender, there) in enumerate(received.index.wiring.ends)
+        if there == 0 and sender in senders
+    ]
+    assert from_senders == [0] * 4
+
+
 def test_a_shared_headroom_pool_is_divided_too() -> None:
     """Of 600 kB each of two parts has half: 8 groups that pause at once in one of them lose frames, and in one no."""
     short = {"headroom_pool_bytes": 1_200_000}

@@ -86,6 +86,38 @@ def test_drops_of_the_second_lossless_class_make_the_fabric_unsafe() -> None:
     assert Bench(instantiate(asked, 1), 1).trial(TrialSetting(), 3e6).drops > 0
 
 
+def second_group(asked: Scenario, **given: object) -> Scenario:
+    """Return the scenario with something else for the groups of the second class that pause."""
+    ends = {
+        key: end._replace(groups=(end.groups[0], end.groups[1]._replace(**given)))  # type: ignore[arg-type]
+        if end.groups[1].headroom_bytes is not None
+        else end
+        for key, end in asked.ends.items()
+    }
+    return asked._replace(ends=ends)
+
+
+def test_next_to_no_headroom_of_the_second_class_is_on_the_edge() -> None:
+    """Of 1 MB as much as was used is kept, and 2,000 B more: less than a frame."""
+    pausing = second_group(posed(BESIDE), alpha=2.0**-8, headroom_bytes=1_000_000)
+    left = [seed.beside.margin_bytes for seed in study(pausing, Limits(seeds=2)).seeds if seed.beside]
+    used = 1_000_000 - min(each for each in left if each is not None)
+    verdict = shown(second_group(pausing, headroom_bytes=used + 2000))
+    assert verdict.verdict == "on the edge"
+    assert verdict.reasons[0] == "2,000 B of headroom of class lossless-4 were left"
+
+
+def test_a_queue_of_the_second_class_that_refuses_counts_in_a_sweep_too() -> None:
+    asked = posed(BESIDE)
+    ends = {
+        key: end._replace(queues=(end.queues[0], end.queues[1]._replace(limit_bytes=20_000)))
+        for key, end in asked.ends.items()
+    }
+    refusing = asked._replace(ends=ends)
+    assert Bench(instantiate(refusing, 1), 1).trial(TrialSetting(), 3e6).drops > 0
+    assert shown(refusing).verdict == "unsafe"
+
+
 def test_drops_of_a_lossy_class_are_its_own_business() -> None:
     verdict = shown(posed(BESIDE._replace(storage_class="bulk", storage=0.8, size_bytes=8 << 20)))
     assert verdict.beside is not None

@@ -186,7 +186,10 @@ def test_a_setting_that_lint_warns_of_is_not_chosen(intent: Path) -> None:
     kinds = list(_thresholds(subject.problem().workloads))
     setting = next(row.setting for row in tuned_on(1).tuned.rows)
     assert subject._objection(setting) is None
-    above = tuple((kind, own._replace(dynamic_th=-8, kmax_bytes=64 << 20)) for kind, own in setting.by_kind)
+    above = tuple(
+        (kind, own._replace(dynamic_th=-8, kmin_bytes=1024, kmax_bytes=64 << 20))
+        for kind, own in setting.by_kind
+    )
     assert "ECN005" in str(subject._objection(TrialSetting(by_kind=above)))
     assert [kind for kind, _ in above] == kinds
 

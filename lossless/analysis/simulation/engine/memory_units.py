@@ -70,7 +70,10 @@ def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]
     """Return the unit of each group; -1 in hosts. ACKs that travel apart stand with the first pool."""
     drawn = np.full((len(wiring.ends), wiring.classes), -1, np.int32)
     ports: dict[int, int] = {}
-    for number, ((_, receiver), (cable, forward)) in enumerate(zip(wiring.ends, wiring.cables, strict=True)):
+    carrying = {link for route in wiring.routes for link in route}
+    # Where they share a part matters for ports that traffic comes in by: they are placed before the others.
+    for number in sorted(range(len(wiring.ends)), key=lambda link: link not in carrying):
+        (_, receiver), (cable, forward) = wiring.ends[number], wiring.cables[number]
         end = cable.b_end if forward else cable.a_end
         if receiver not in network.switches or end is None:
             continue
@@ -85,7 +88,7 @@ def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]
 
 
 def _part(switch: SimSwitch, place: int) -> int:
-    """Return the part that a port is in, by its place among the ports in use: as many as fit share the first."""
+    """Return the part of a port by its place among those that traffic comes in by: as many as fit share the first."""
     return min(place // max(1, switch.ports_per_part), switch.parts - 1) if switch.parts > 1 else 0
 
 

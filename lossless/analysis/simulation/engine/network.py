@@ -89,8 +89,8 @@ class SimSwitch(NamedTuple):
 
     ``pool_bytes`` is what ingress groups share, what they have reserved included, unless that is ``reserved_apart``;
     ``other_pools`` are further pools that some of them draw on instead. Where a chip divides its buffer into several
-    ``parts``, each has an equal part of chip and pools, for up to ``ports_per_part`` ports; those in use share as few
-    parts as they can, which is the worst case.
+    ``parts``, each has an equal part of chip and pools, for up to ``ports_per_part`` ports; those that
+    traffic comes in by share as few parts as they can, which is the worst case.
     """
 
     buffer_bytes: int

@@ -76,11 +76,15 @@ class PauseTimes(NamedTuple):
 
 
 class BesideResult(NamedTuple):
-    """What a class beside the one asked about saw: frames dropped, pauses asked for, and the longest pause."""
+    """What a class beside the one asked about saw.
+
+    ``margin_bytes`` is the least that was left of a headroom that was used, None where none was.
+    """
 
     drops: int
     pauses: int
     longest_pause_ns: float
+    margin_bytes: int | None
 
 
 class SeedResult(NamedTuple):
@@ -176,7 +180,10 @@ def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cu
 def _beside(state: SimState, index: ArrayIndex) -> BesideResult:
     """Return what the second class saw."""
     own = _of_class(state, index, 1)
+    groups = state.groups[own]
+    left = (groups["headroom_bytes"] - groups["max_headroom"])[groups["max_headroom"] > 0]
     return BesideResult(
+        margin_bytes=int(left.min()) if len(left) else None,
         drops=int(state.groups["drops"][own].sum()) + int(state.queues["drops"][own].sum()),
         pauses=int(state.groups["pauses"][own].sum()),
         longest_pause_ns=int(longest_pauses(state)[own].max(initial=0)) / 1000,

@@ -227,13 +227,14 @@ class Bench:
         )
 
     def _dropped_beside(self) -> int:
-        """Return the frames that lossless groups of other classes did not take."""
+        """Return the frames of other lossless classes that a group or a queue did not take."""
         state, index = self._simulation.state, self._simulation.index
-        if index.classes == 1:
-            return 0
-        lossless = state.groups["lossless"].copy()
-        lossless[self._class] = 0
-        return int(state.groups["drops"][lossless == 1].sum())
+        own = (slice(number, None, index.classes) for number in range(1, index.classes))
+        return sum(
+            int(state.groups["drops"][each].sum()) + int(state.queues["drops"][each].sum())
+            for each in own
+            if state.groups["lossless"][each].any()
+        )
 
     def _paused_ps(self) -> int:
         """Return how long transmitters of the class were paused, holds from outside left out."""

@@ -319,8 +319,19 @@ def _slow_peers(reaction_limit: PeerReactionLimit) -> str:
     )
 
 
+def _edges_beside(results: Study, frame_bytes: int) -> Iterable[SimulationCause]:
+    """Yield the cause where storage rides a lossless class that has next to no headroom left."""
+    left = [seed.beside.margin_bytes for seed in results.seeds if seed.beside is not None]
+    near = [each for each in left if each is not None and each < frame_bytes]
+    dropped = any(seed.beside is not None and seed.beside.drops for seed in results.seeds)
+    if near and not dropped and results.scenario.classes[1].lossless:
+        text = f"{format_bytes(max(0, min(near)))} of headroom of class {results.scenario.classes[1].name} were left"
+        yield SimulationCause("headroom", "on the edge", text, len(near))
+
+
 def _edges(results: Study) -> Iterable[SimulationCause]:
     frame = HEADROOM_EDGE_FRAMES * results.scenario.frame_bytes
+    yield from _edges_beside(results, frame)
     uses = [seed.tightest for seed in results.seeds if seed.tightest and not seed.tightest.drops]
     tight = min(uses, key=lambda use: use.margin_bytes, default=None)
     if tight is not None and tight.margin_bytes < frame and not any(seed.drops for seed in results.seeds):

@@ -79,9 +79,14 @@ class ThresholdSearch:
         """Return everything that was tried, the best first; among equals the one nearest to what is configured."""
         return sorted(self._tried.values(), key=self._order)
 
-    def best(self) -> TriedSetting:
-        """Return the best setting that was tried."""
-        return min(self._tried.values(), key=self._order)
+    def best(self, among: Iterable[TrialSetting] | None = None) -> TriedSetting:
+        """Return the best setting that was tried, of all or of some."""
+        rows = (
+            self._tried.values()
+            if among is None
+            else [self._tried[one] for one in among if one in self._tried]
+        )
+        return min(rows, key=self._order)
 
     def _order(self, row: TriedSetting) -> tuple[tuple[int, ...], float]:
         return row.kpis.rank, distance(row.setting, self.now)
@@ -106,9 +111,9 @@ def search_grid(search: ThresholdSearch, grid: SearchSpace) -> dict[TrialSetting
     points = {grid.setting(point): point for point in grid.points()}
     search.attempt(points, "grid")
     for _ in range(_REFINED):
-        if not search.rows:
+        if not any(row.setting in points for row in search.rows):
             return points
-        best = search.best().setting
+        best = search.best(points).setting
         axes = tuple(axis.around(value) for axis, value in zip(grid.axes, points[best], strict=True))
         grid = grid._replace(axes=axes)
         points |= {grid.setting(point): point for point in grid.points()}

@@ -198,6 +198,12 @@ def _thresholds(end: SimPort) -> ThresholdSetting:
     )
 
 
+def setting_now(now: Mapping[PortKind, PortThresholds]) -> TrialSetting:
+    """Return what is configured as a setting."""
+    own = ((kind, each.thresholds._replace(headroom_bytes=None)) for kind, each in now.items())
+    return TrialSetting(by_kind=tuple(own))
+
+
 def distance(setting: TrialSetting, now: Mapping[PortKind, PortThresholds]) -> float:
     """Return how far a setting is from what is configured: steps of alpha, and octaves of all others."""
     steps = 0.0

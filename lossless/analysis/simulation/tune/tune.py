@@ -24,7 +24,14 @@ from lossless.analysis.simulation.tune.search import (
     search_by_kind,
     search_grid,
 )
-from lossless.analysis.simulation.tune.space import KIB, Axis, SearchSpace, threshold_axes, thresholds_now
+from lossless.analysis.simulation.tune.space import (
+    KIB,
+    Axis,
+    SearchSpace,
+    setting_now,
+    threshold_axes,
+    thresholds_now,
+)
 from lossless.analysis.simulation.tune.trials import Attempt, Case, Tried, TuneTask, case_of, try_all
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
@@ -47,6 +54,8 @@ _GRID_SHARE = 0.5
 _KNOWN = 10
 """Settings of the grid that the search over DCQCN parameters starts from."""
 
+NOW = "now"
+"""The step in which what is configured is tried, so that nothing worse is ever chosen."""
 OTHER_SEEDS = "other seeds"
 """What counts as a small change: the same setting with seeds that the search has not seen."""
 _CHECKED = 5
@@ -171,6 +180,7 @@ class _Tuning:
         unmarked = self._probe()
         axes = self._axes(unmarked)
         search = ThresholdSearch(self._counted, self._cases, self._now, self._evaluations)
+        search.attempt([setting_now(self._now)], NOW)
         grid = self._search(search, axes)
         ranked = search.ranked()
         first_buffer = len(self._task.variants) - len(BUFFERS)

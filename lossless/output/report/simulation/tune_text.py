@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _AXES = {"dynamic_th": "dynamic_th", "kmin": "Kmin", "kmax": "Kmax", "pmax": "Pmax"}
 _STEPS = {
+    "now": "as configured",
     "grid": "on the grid",
     "refined": "on finer grids around the best",
     "by kind": "at one kind of port after another",
@@ -115,8 +116,11 @@ def _value(name: str, value: int) -> str:
 
 
 def _chosen(data: Data, chosen: Data, style: TextStyle) -> Iterator[str]:
-    yield "in the intent (--write puts it there):"
-    yield wrapped(data["intent"] or "-", style, "  ")
+    if data["intent"] is None:
+        yield wrapped("nothing to write: what is configured is the best of all that was tried", style)
+    else:
+        yield "in the intent (--write puts it there):"
+        yield wrapped(data["intent"], style, "  ")
     yield ""
     heads = ("ports", "dynamic_th", "Kmin (B)", "Kmax (B)", "Pmax", LABELS["kmax_margin_bytes"] + " (B)")
     rows = [_port_row("now", port, None) for port in data["now"]]
