@@ -49,8 +49,8 @@ PAIRS = {
     "unknown-key": (
         "fabric.yaml",
         intent_with("networks:", "netwroks:").encode(),
-        "fabric.yaml:21:1: unknown key 'netwroks'; did you mean networks? (others: buffers, "
-        "telemetry, hosts, preset, sonic, mtu, cluster, failures)\n"
+        "fabric.yaml:21:1: unknown key 'netwroks'; did you mean networks? (others: workloads, "
+        "buffers, telemetry, hosts, preset, sonic, mtu, cluster, failures)\n"
         "   |\n"
         "21 | netwroks:\n"
         "   | ^^^^^^^^",

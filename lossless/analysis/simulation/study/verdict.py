@@ -19,6 +19,12 @@ from lossless.analysis.buffers.simulation_facts import SimulationCause
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict, plain
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
 from lossless.analysis.simulation.question.ports import queue_buffer
+from lossless.analysis.simulation.study.beside import (
+    BesideVerdict,
+    beside_verdict,
+    dropped_beside,
+    edges_beside,
+)
 from lossless.analysis.simulation.study.fan_in import PortFanIn, worst
 from lossless.analysis.simulation.study.port_peaks import PortPeaks, most
 from lossless.ground.basics.records import NamedTuple
@@ -55,16 +61,6 @@ class Occurrence(NamedTuple):
     seeds: int
     of: int
     first_us: float | None
-
-
-class BesideVerdict(NamedTuple):
-    """What the class of storage saw beside the one asked about: in how many seeds frames were dropped and PFC fired."""
-
-    name: str
-    lossless: bool
-    dropping_seeds: int
-    pfc_seeds: int
-    longest_pause_us: float
 
 
 class RunVerdict(NamedTuple):
@@ -187,21 +183,7 @@ def run_verdict(
         causes=tuple(parts),
         ports=worst(seed.fan_ins for seed in seeds),
         peaks=most(seed.peaks for seed in seeds),
-        beside=_beside(results),
-    )
-
-
-def _beside(results: Study) -> BesideVerdict | None:
-    seen = [seed.beside for seed in results.seeds if seed.beside is not None]
-    if not seen:
-        return None
-    own = results.scenario.classes[1]
-    return BesideVerdict(
-        name=own.name,
-        lossless=own.lossless,
-        dropping_seeds=sum(each.drops > 0 for each in seen),
-        pfc_seeds=sum(each.pauses > 0 for each in seen),
-        longest_pause_us=max(each.longest_pause_ns for each in seen) / 1000,
+        beside=beside_verdict(results),
     )
 
 
@@ -233,7 +215,7 @@ def _mib(size_bytes: int) -> str:
 def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:
     seeds = results.seeds
     yield from _drops(results, reaction_limit)
-    yield from _dropped_beside(results)
+    yield from dropped_beside(results)
     if results.scenario.question.dead_nic:
         yield from _dead(results)
     else:
@@ -245,15 +227,6 @@ def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterabl
     if cycles:
         text = f"PFC deadlock: paused links form a cycle: {', '.join(cycles[0].cycle)}"
         yield SimulationCause("cycle", "unsafe", text, len(cycles))
-
-
-def _dropped_beside(results: Study) -> Iterable[SimulationCause]:
-    """Yield the cause where storage rides a lossless class that loses frames."""
-    classes = results.scenario.classes
-    dropping = [seed for seed in results.seeds if seed.beside is not None and seed.beside.drops]
-    if dropping and classes[1].lossless:
-        text = f"lossless frames of class {classes[1].name} are dropped in {_of(dropping, results.seeds)}"
-        yield SimulationCause("drop", "unsafe", text, len(dropping))
 
 
 def _drops(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:
@@ -319,19 +292,9 @@ def _slow_peers(reaction_limit: PeerReactionLimit) -> str:
     )
 
 
-def _edges_beside(results: Study, frame_bytes: int) -> Iterable[SimulationCause]:
-    """Yield the cause where storage rides a lossless class that has next to no headroom left."""
-    left = [seed.beside.margin_bytes for seed in results.seeds if seed.beside is not None]
-    near = [each for each in left if each is not None and each < frame_bytes]
-    dropped = any(seed.beside is not None and seed.beside.drops for seed in results.seeds)
-    if near and not dropped and results.scenario.classes[1].lossless:
-        text = f"{format_bytes(max(0, min(near)))} of headroom of class {results.scenario.classes[1].name} were left"
-        yield SimulationCause("headroom", "on the edge", text, len(near))
-
-
 def _edges(results: Study) -> Iterable[SimulationCause]:
     frame = HEADROOM_EDGE_FRAMES * results.scenario.frame_bytes
-    yield from _edges_beside(results, frame)
+    yield from edges_beside(results, frame)
     uses = [seed.tightest for seed in results.seeds if seed.tightest and not seed.tightest.drops]
     tight = min(uses, key=lambda use: use.margin_bytes, default=None)
     if tight is not None and tight.margin_bytes < frame and not any(seed.drops for seed in results.seeds):
