@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--summary", action="store_true", help="print the summary alone")
     given = parser.parse_args()
-    prepare()
+    prepare(rare=True)
     found: dict[str, Case] = {}
     recorded: dict[str, Case] = {}
     for file in given.files:

@@ -17,6 +17,7 @@ from lossless.analysis.simulation.engine.network import (
     Hold,
     Physics,
     SimCable,
+    SimDcqcn,
     SimFlow,
     SimGroup,
     SimPort,
@@ -26,6 +27,7 @@ from lossless.analysis.simulation.engine.network import (
 )
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 from tests.analysis.simulation.made_networks import chain, ring, run, star
+from tests.analysis.simulation.watching import known_and_looked_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,7 +93,15 @@ def places(state: SimState) -> tuple[list[int], list[int], list[int], list[int]]
     queued = [number for head in state.queues["head"] for number in listed(state, int(head))]
     flying = [number for head in state.links["wire_head"] for number in listed(state, int(head))]
     telling = [number for head in state.links["pfc_head"] for number in listed(state, int(head))]
-    return queued, flying, telling, list(listed(state, int(state.clock["free"][0])))
+    return queued, flying, telling, unused(state)
+
+
+def unused(state: SimState) -> list[int]:
+    """Return the frames in no use: those given back, and those never used."""
+    return [
+        *listed(state, int(state.clock["free"][0])),
+        *range(int(state.clock["fresh"][0]), len(state.frames)),
+    ]
 
 
 @settings(max_examples=60)
@@ -169,7 +179,7 @@ def test_when_all_is_delivered_nothing_is_held_and_nobody_paused(network: SimNet
         (state.links, ("paused", "held", "backlog")),
     ):
         assert {name: int(np.abs(records[name]).sum()) for name in names} == dict.fromkeys(names, 0)
-    assert sorted(listed(state, int(state.clock["free"][0]))) == list(range(len(state.frames)))
+    assert sorted(unused(state)) == list(range(len(state.frames)))
 
 
 def test_these_networks_pause_and_mark() -> None:
@@ -185,3 +195,19 @@ def test_these_networks_pause_and_mark() -> None:
     # Hypothesis draws constants of the program too, so how many there are changes with it: 14 to 30 pauses were seen.
     assert sum(one.pauses > 0 for one in seen) >= 10
     assert sum(one.marks > 0 for one in seen) > len(seen) // 20
+
+
+# --- looking ahead ---
+
+
+PACED = SimDcqcn(1 / 256, 1, 4, 50, 1, 5e6, 50e6, 100e6)
+
+
+@settings(max_examples=100)
+@given(network=networks(most_hops=1), paced=st.sampled_from([None, PACED, PACED._replace(byte_reset=5000)]))
+def test_a_nic_that_knows_its_next_frame_sends_as_one_that_looks_each_time(
+    network: SimNetwork, paced: SimDcqcn | None
+) -> None:
+    network = network._replace(flows=tuple(flow._replace(dcqcn=paced) for flow in network.flows))
+    known, looked_at = known_and_looked_at(network, 2 * LAST_NS)
+    assert known == looked_at

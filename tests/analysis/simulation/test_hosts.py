@@ -21,7 +21,7 @@ from lossless.analysis.simulation.engine.network import (
 )
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.connected import PLAIN_END, connected
-from tests.analysis.simulation.watching import frame_starts, steps
+from tests.analysis.simulation.watching import every_start_an_event, frame_starts, known_and_looked_at, steps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -253,12 +253,33 @@ def test_an_incast_that_overflows_a_lossy_group_is_delivered_in_the_end() -> Non
     assert (outcome.flows_done, outcome.pauses) == (2, 0)
 
 
+@given(
+    flows=st.lists(
+        st.builds(
+            flow, st.integers(0, 3), st.integers(4, 6), st.integers(1, 60), start_ns=st.integers(0, 5000)
+        ),
+        min_size=2,
+        max_size=12,
+    ),
+    waiting=st.integers(1, 20),
+    acks=st.sampled_from(["data", "apart"]),
+)
+def test_where_frames_are_lost_a_nic_that_knows_its_next_goes_back_as_one_that_looks_each_time(
+    flows: list[SimFlow], waiting: int, acks: Literal["apart", "data"]
+) -> None:
+    end = SimPort((SimQueue(limit_bytes=waiting * WIRE),), (SimGroup(1.0, 100_000),))
+    network = hub(flows, end, physics=Physics(acks=acks, timeout_ms=1)).network
+    known, looked_at = known_and_looked_at(network, 1e9)
+    assert known == looked_at
+
+
 # --- the NIC ---
 
 
 @given(many=st.integers(2, 8), until_frames=st.integers(1, 200))
 def test_flows_of_one_nic_share_its_link_frame_by_frame(many: int, until_frames: int) -> None:
     simulation = hub([SimFlow((0, HUB, target), ENDLESS) for target in range(1, many + 1)])
+    every_start_an_event(simulation)
     simulation.advance((until_frames - 0.5) * FRAME_NS)
     sent = simulation.state.flows["sent_bytes"] // PAYLOAD
     assert sent.sum() == until_frames

@@ -10,6 +10,7 @@ from lossless.analysis.simulation.engine import run as engine
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.engine.run import Simulation
 
 
@@ -30,7 +31,25 @@ def steps(
     yield from seen[1:]
 
 
+def every_start_an_event(simulation: Simulation) -> None:
+    """Let each NIC look before it sends: one that knows its next frame notes what it sent when that is looked at."""
+    simulation.state.links["foreseen"] = 0
+
+
+def known_and_looked_at(network: SimNetwork, until_ns: float) -> list[tuple[Any, list[int]]]:
+    """Return what is seen where NICs know their next frame, and where each looks before it sends."""
+    seen = []
+    for prepared in (None, every_start_an_event):
+        simulation = engine.Simulation(network)
+        if prepared is not None:
+            prepared(simulation)
+        simulation.advance(until_ns)
+        seen.append((simulation.outcome()._replace(events=0), simulation.state.flows["done_at"].tolist()))
+    return seen
+
+
 def frame_starts(simulation: Simulation, flow: int, until_ns: float) -> list[float]:
     """Return when each frame of a flow started to be sent."""
     place = simulation.index.flow_at[flow]
+    every_start_an_event(simulation)
     return [at for at, _ in steps(simulation, until_ns, lambda state: int(state.flows[place]["sent_bytes"]))]

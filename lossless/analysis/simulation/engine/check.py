@@ -37,6 +37,8 @@ _LONGEST_NS = 1e12
 _SHORTEST_US = 1e-6
 """A picosecond, the clock's step."""
 _RATES_BPS = (1e3, 1e15)
+_SLOWEST_BPS = 1e6
+"""Of a cable; the largest frame times what 64 KiB take at this rate is still a number of 63 bits (``kernel.wire``)."""
 _HEAVIEST = 1 << 20
 
 
@@ -84,7 +86,7 @@ def _check_physics(physics: Physics) -> None:
 
 
 def _check_cable(network: SimNetwork, cable: SimCable, where: str) -> None:
-    _in_range(cable.rate_bps, f"{where}.rate_bps", *_RATES_BPS)
+    _in_range(cable.rate_bps, f"{where}.rate_bps", _SLOWEST_BPS, 1e15)
     for name in ("propagation_ns", "a_reaction_ns", "b_reaction_ns"):
         _in_range(getattr(cable, name), f"{where}.{name}", 0, _LONGEST_NS)
     _require(cable.a != cable.b, f"{where}.b", cable.b, "another node than a")

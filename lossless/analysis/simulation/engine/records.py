@@ -20,7 +20,8 @@ CLOCK = np.dtype(
         ("now", "i8"),  # ps: the present
         ("events", "i8"),  # count: things that have happened
         ("grew_at", "i8"),  # ps: when any maximum last grew
-        ("free", "i4"),  # frame: the first that is not in use; -1: none is
+        ("free", "i4"),  # frame: the first that is in use no more; -1: none is
+        ("fresh", "i4"),  # frame: from this one on, none has been in use
         ("free_frames", "i4"),  # count: frames not in use
         ("unfinished", "i4"),  # count: flows that have not been delivered whole
         ("in_network", "i4"),  # count: data frames on wires and in queues
@@ -63,6 +64,7 @@ LINK = np.dtype(
         ("busy_until", "i8"),  # ps: end of the frame being sent
         ("pfc_free_at", "i8"),  # ps: end of the PFC frames being sent
         ("ps_per_byte", "f8"),  # ps per byte at line rate
+        ("ps_per_64_kib", "i8"),  # the same in whole numbers, which a kernel reckons with faster
         ("propagation_ps", "i8"),  # ps: along the cable, one direction
         ("reaction_ps", "i8"),  # ps: from receiving a PFC frame to obeying it
         ("pfc_wire_bytes", "i4"),  # bytes: a PFC frame with preamble and inter-frame gap
@@ -84,6 +86,11 @@ LINK = np.dtype(
         ("flows", "i4"),  # count: flows of its NIC
         ("ack_flows", "i4"),  # count: the first of them, which carry ACKs at strict priority
         ("receiver", "i4"),  # receiver at the end of it; -1: a host that always keeps up
+        ("next_flow", "i4"),  # flow: of the frame that its NIC sends next, where that is foreseen
+        ("next_bytes", "i4"),  # bytes: of that frame
+        ("sends_at", "i8"),  # ps: when it starts that frame; NEVER: none is foreseen
+        ("next_arrives_at", "i8"),  # ps: when that frame is received whole; NEVER: none is foreseen
+        ("foreseen", "u1"),  # bool: a NIC whose next frame is known when it has sent the last
         ("idle", "u1"),  # bool: its transmitter has nothing it may send
         ("seen", "u1"),  # bool: arrivals at the host at its end are events of their own
     ],

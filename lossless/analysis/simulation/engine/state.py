@@ -17,8 +17,8 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimNetwork, SimPort
 
-_FRAMES = 1024
-"""Frames to begin with; a run asks for more."""
+_FRAMES, _MOST_FRAMES = 1024, 1 << 18
+"""Frames to begin with, beside those that switches can hold, and at most; a run asks for more."""
 _BITS_IN_TIME = 62
 """Bits of an agenda entry: a time in ps, then a slot (``kernel.agenda``). What 62 bits cannot hold is never."""
 
@@ -44,14 +44,15 @@ class SimState(NamedTuple):
     samples: Any  # f8: what each probe saw, a row for each time
 
     def copy(self) -> SimState:
-        """Return a state that shares nothing with this one."""
-        return SimState(*(array.copy() for array in self))
+        """Return a state that shares nothing with this one, without its frames: :meth:`set_to` needs none."""
+        return SimState(*(array.copy() for array in self._replace(frames=self.frames[:0])))
 
     def set_to(self, other: SimState) -> None:
         """Take over what an earlier state of the same network holds, without new memory."""
         for name, mine, theirs in zip(self._fields, self, other, strict=True):
             if name != "frames":
-                mine[...] = theirs
+                # Records are copied field by field; their bytes are one move.
+                mine.view(np.uint8)[...] = theirs.view(np.uint8)
         free_all(self.clock, self.frames)
 
 
@@ -80,16 +81,17 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
     moved = transfers(network, wiring, links)
     queues, groups = _ports(network, wiring)
     receivers, holds = _receivers(network, wiring, links), _holds(network, wiring)
+    _foresee(links, moved.flows, moved.params, holds)
     units = lay_out_units(network, wiring, groups)
     for unit in units:
         first = unit["first_link"] * wiring.classes
         queues["watch_left_ps"][first : first + unit["links"] * wiring.classes] = unit["detection_ps"]
     slots = 3 * len(links) + len(receivers) + len(holds) + len(units) + 1
-    index = ArrayIndex(wiring, moved.place, max(3, (slots - 1).bit_length()))
+    index = ArrayIndex(wiring, moved.place, max(2, (slots - 1).bit_length() + 1 & ~1))
     state = SimState(
         clock=_clock(moved.flows, seed),
         agenda=np.full(2 << index.bits, records.NEVER, np.int64),
-        frames=np.zeros(_FRAMES + len(queues), records.FRAME),
+        frames=np.zeros(_frames(network, units) + len(queues), records.FRAME),
         links=links,
         queues=queues,
         groups=groups,
@@ -109,11 +111,18 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
     return state, index
 
 
+def _frames(network: SimNetwork, units: Any) -> int:
+    """Return how many frames to begin with: as many as switches can hold, and some on wires; a run asks for more.
+
+    Memory that no frame has been in costs nothing.
+    """
+    smallest = min((flow.mtu_bytes for flow in network.flows), default=1)
+    return min(_MOST_FRAMES, _FRAMES + int(units["buffer_bytes"].sum()) // smallest)
+
+
 def free_all(clock: Any, frames: Any) -> None:
     """Put every frame among those in no use."""
-    frames["next"] = np.arange(1, len(frames) + 1)
-    frames["next"][-1] = -1
-    clock["free"], clock["free_frames"] = 0, len(frames)
+    clock["free"], clock["fresh"], clock["free_frames"] = -1, 0, len(frames)
 
 
 def more_frames(state: SimState) -> SimState:
@@ -121,9 +130,6 @@ def more_frames(state: SimState) -> SimState:
     many = len(state.frames)
     frames = np.zeros(2 * many, records.FRAME)
     frames[:many] = state.frames
-    frames["next"][many:] = np.arange(many + 1, 2 * many + 1)
-    frames["next"][-1] = state.clock["free"][0] if state.clock["free_frames"][0] else -1
-    state.clock["free"] = many
     state.clock["free_frames"] += many
     return state._replace(frames=frames)
 
@@ -136,8 +142,10 @@ def _links(network: SimNetwork, wiring: Wiring) -> Any:
     for name in ("wire_head", "wire_tail", "pfc_head", "pfc_tail", "receiver"):
         links[name] = -1
     links["idle"] = 1
+    links["sends_at"] = links["next_arrives_at"] = records.NEVER
     cables = wiring.cables
     links["ps_per_byte"] = [PS_PER_BYTE / cable.rate_bps for cable, _ in cables]
+    links["ps_per_64_kib"] = np.rint(links["ps_per_byte"] * (1 << 16))
     links["propagation_ps"] = [round(cable.propagation_ns * 1000) for cable, _ in cables]
     reactions = [cable.a_reaction_ns if forward else cable.b_reaction_ns for cable, forward in cables]
     links["reaction_ps"] = [round(reaction * 1000) for reaction in reactions]
@@ -227,6 +235,17 @@ def _receivers(network: SimNetwork, wiring: Wiring, links: Any) -> Any:
     return receivers
 
 
+def _foresee(links: Any, flows: Any, params: Any, holds: Any) -> None:
+    """Set which NICs know their next frame: no ACKs among their data, no rate that rises while a frame waits."""
+    # Without DCQCN a flow has number -1: the last.
+    unlocked = np.append(params["pacing_lock"] == 0, False)[flows["dcqcn"]]
+    open_ended = (flows["counts"] == 0) & (flows["apart"] == 0) | unlocked
+    links["foreseen"] = (links["flows"] > 0) & (links["sender_unit"] < 0)
+    links["foreseen"][flows["first_link"][open_ended]] = 0
+    links["foreseen"][links["reverse"][links["receiver"] >= 0]] = 0
+    links["foreseen"][holds["link"]] = 0
+
+
 def _holds(network: SimNetwork, wiring: Wiring) -> Any:
     held = [hold for hold in network.holds if hold.duty > 0 or not hold.period_ns]
     places = [(hold, link) for hold in held for link in wiring.link_of[hold.node, hold.peer]]
@@ -286,7 +305,7 @@ def plan_recorder(state: SimState, index: ArrayIndex) -> None:
 
 
 def _close_tree(agenda: Any, bits: int) -> None:
-    for level in range(bits - 1, -1, -1):
+    for level in range(bits - 2, -1, -2):
         first = 1 << level
-        below = agenda[2 * first : 4 * first].reshape(-1, 2)
+        below = agenda[4 * first : 8 * first].reshape(-1, 4)
         agenda[first : 2 * first] = below.min(axis=1)

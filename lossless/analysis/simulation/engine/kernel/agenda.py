@@ -1,15 +1,17 @@
 """The agenda: when each thing that can happen happens next, and which is first.
 
 Everything that can happen has a slot: first the arrivals over each link, then what each link's transmitter is told by
-PFC, then each transmitter's turn to send, then what is rare. A binary tree over the slots holds in each node the
-earlier of its two children, so that the root is what happens next, and setting a slot costs one walk to the root,
-without a branch. A time and its slot are one number, so that at the same instant the lower slot goes first and runs
-repeat exactly.
+PFC, then each transmitter's turn to send, then what is rare. A tree over the slots holds in each node the earliest of
+its four children, so that the root is what happens next, and setting a slot costs one walk to the root, without a
+branch. A time and its slot are one number, so that at the same instant the lower slot goes first and runs repeat
+exactly.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel
 from lossless.analysis.simulation.engine.records import NEVER
@@ -23,17 +25,42 @@ def plan(w: World, slot: int, at_ps: int) -> None:
     """Set when the thing of a slot happens next."""
     node = (1 << w.bits) + slot
     value = NEVER if at_ps >= NEVER >> w.bits else (at_ps << w.bits) | slot
-    w.agenda[node] = value
+    w.agenda[np.uint64(node)] = value
     while node > 1:
-        value = min(value, w.agenda[node ^ 1])
-        node >>= 1
-        w.agenda[node] = value
+        value = min(value, least_beside(w, node))
+        node >>= 2
+        w.agenda[np.uint64(node)] = value
+
+
+@kernel
+def plan_also(w: World, slot: int, at_ps: int) -> None:
+    """Set when the thing of a slot happens next that is not the one happening now: few nodes above it change."""
+    node = (1 << w.bits) + slot
+    value = NEVER if at_ps >= NEVER >> w.bits else (at_ps << w.bits) | slot
+    w.agenda[np.uint64(node)] = value
+    while node > 1:
+        value = min(value, least_beside(w, node))
+        node >>= 2
+        if w.agenda[np.uint64(node)] == value:
+            return
+        w.agenda[np.uint64(node)] = value
+
+
+@kernel
+def least_beside(w: World, node: int) -> int:
+    """Return the least of the three nodes under the same parent."""
+    first, second, third = (
+        w.agenda[np.uint64(node ^ 1)],
+        w.agenda[np.uint64(node ^ 2)],
+        w.agenda[np.uint64(node ^ 3)],
+    )
+    return min(min(first, second), third)
 
 
 @kernel
 def planned(w: World, slot: int) -> int:
     """Return when the thing of a slot happens next."""
-    value = w.agenda[(1 << w.bits) + slot]
+    value = w.agenda[np.uint64((1 << w.bits) + slot)]
     return NEVER if value == NEVER else value >> w.bits
 
 
@@ -60,3 +87,9 @@ def turn_by(w: World, link: int, at_ps: int) -> None:
     """See to it that a link's transmitter looks for something to send at a time, or before."""
     if at_ps < planned(w, 2 * len(w.links) + link):
         plan_turn(w, link, at_ps)
+
+
+@kernel
+def planned_turn(w: World, link: int) -> int:
+    """Return when a link's transmitter next looks for something to send."""
+    return planned(w, 2 * len(w.links) + link)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.records import NEVER
 
@@ -18,14 +20,15 @@ if TYPE_CHECKING:
 @kernel
 def notify(w: World, number: int, arrived_at: int) -> None:
     """Notification point: a marked frame of a flow has arrived; send a CNP unless one was sent a moment ago."""
-    flow, point = w.flows[number], w.points[number]
-    params = w.params[flow.dcqcn]
+    flow, point = w.flows[np.uint64(number)], w.points[np.uint64(number)]
+    params = w.params[np.uint64(flow.dcqcn)]
     if arrived_at < point.cnp_allowed_at:
         return
     point.cnp_allowed_at = arrived_at + params.cnp_gate_ps
     depth = w.cnps.shape[1]
     if point.cnps == depth:
-        react(w.clock.now, point, params, w.cnps, number)
+        # Frames that the NIC has sent since, and that are not looked at yet, went at the rate of their time.
+        react(min(w.clock.now, w.links[np.uint64(flow.first_link)].sends_at), point, params, w.cnps, number)
     if point.cnps < depth:
         w.cnps[number, (point.first_cnp + point.cnps) % depth] = arrived_at + flow.feedback_ps
         point.cnps += 1
@@ -41,30 +44,46 @@ def react(now: int, point: Any, params: Any, cnps: Any, number: int) -> None:
     depth = cnps.shape[1]
     while True:
         cnp_at = cnps[number, point.first_cnp] if point.cnps else NEVER
-        if not point.active:
-            if cnp_at > now:
-                return
-            _first(point, params, cnp_at)
-            point.first_cnp = (point.first_cnp + 1) % depth
-            point.cnps -= 1
-            continue
-        if not point.alpha_cnp and not point.decrease_cnp:
-            _skip(point, params, min(min(cnp_at, point.next_increase_at), now + 1))
-        at = min(min(cnp_at, point.next_alpha_at), min(point.next_decrease_at, point.next_increase_at))
+        check_at = point.next_decrease_at if point.decrease_cnp else NEVER
+        at = min(cnp_at, min(check_at, point.next_increase_at))
+        if point.active:
+            _update_alpha(point, params, min(now, at - 1 if at == cnp_at else at))
         if at > now:
+            _skip_checks(point, params, now)
             return
         if at == cnp_at:
-            point.alpha_cnp = point.decrease_cnp = 1
-            point.first_cnp = (point.first_cnp + 1) % depth
+            _take_cnp(point, params, at)
+            point.first_cnp = point.first_cnp + 1 if point.first_cnp + 1 < depth else 0
             point.cnps -= 1
-        elif at == point.next_alpha_at:
-            _update_alpha(point, params)
-        elif at == point.next_decrease_at:
-            _check_decrease(point, params)
+        elif at == check_at:
+            _cut(point, params)
         else:
             point.next_increase_at += params.increase_ps
             increase(point, params)
             point.time_stage += 1
+
+
+@kernel
+def _take_cnp(point: Any, params: Any, at: int) -> None:
+    """A CNP arrives: the next update of alpha and the next check for a cut find it."""
+    if not point.active:
+        _first(point, params, at)
+        return
+    _skip_checks(point, params, at - 1)
+    point.alpha_cnp = point.decrease_cnp = 1
+
+
+@kernel
+def _skip_checks(point: Any, params: Any, last_at: int) -> None:
+    """Skip the checks for a cut up to a time that find no CNP."""
+    if point.active and not point.decrease_cnp and point.next_decrease_at <= last_at:
+        point.next_decrease_at += periods_until(point.next_decrease_at, last_at, params.decrease_ps)
+
+
+@kernel
+def periods_until(first_at: int, last_at: int, period_ps: int) -> int:
+    """Return how long the periods take that begin from a time on, up to another."""
+    return ((last_at - first_at) // period_ps + 1) * period_ps
 
 
 @kernel
@@ -82,37 +101,33 @@ def _first(point: Any, params: Any, at: int) -> None:
 
 
 @kernel
-def _skip(point: Any, params: Any, until: int) -> None:
-    """Skip timers before ``until`` that find no CNP: alpha decays, no cut is due."""
-    if point.next_alpha_at < until:
-        periods = (until - 1 - point.next_alpha_at) // params.alpha_ps + 1
-        point.next_alpha_at += periods * params.alpha_ps
-        if periods < 4:
-            for _ in range(periods):
-                point.alpha *= 1 - params.g
-        else:
-            point.alpha *= (1 - params.g) ** periods
-    if point.next_decrease_at < until:
-        periods = (until - 1 - point.next_decrease_at) // params.decrease_ps + 1
-        point.next_decrease_at += periods * params.decrease_ps
-
-
-@kernel
-def _update_alpha(point: Any, params: Any) -> None:
-    point.next_alpha_at += params.alpha_ps
-    point.alpha *= 1 - params.g
+def _update_alpha(point: Any, params: Any, last_at: int) -> None:
+    """Update alpha once each period up to a time: the first time with the CNP that came, if one did."""
+    if point.next_alpha_at > last_at:
+        return
+    kept, alpha, at = 1 - params.g, point.alpha, point.next_alpha_at
+    alpha *= kept
     if point.alpha_cnp:
-        point.alpha += params.g
-    point.alpha_cnp = 0
+        alpha += params.g
+        point.alpha_cnp = 0
+    at += params.alpha_ps
+    for _ in range(7):
+        if at > last_at:
+            break
+        alpha *= kept
+        at += params.alpha_ps
+    if at <= last_at:
+        took_ps = periods_until(at, last_at, params.alpha_ps)
+        alpha *= kept ** (took_ps // params.alpha_ps)
+        at += took_ps
+    point.alpha, point.next_alpha_at = alpha, at
 
 
 @kernel
-def _check_decrease(point: Any, params: Any) -> None:
-    """Cut the rate if a CNP has come since the last check; the cut restarts recovery."""
+def _cut(point: Any, params: Any) -> None:
+    """Cut the rate, as a CNP has come since the last check; the cut restarts recovery."""
     checked_at = point.next_decrease_at
     point.next_decrease_at += params.decrease_ps
-    if not point.decrease_cnp:
-        return
     if params.clamp or (params.clamp_after_increase and (point.time_stage or point.byte_stage)):
         point.target_bps = point.rate_bps
     kept = max(1 - point.alpha * params.alpha_to_rate, params.min_decrease)
@@ -124,13 +139,13 @@ def _check_decrease(point: Any, params: Any) -> None:
 
 
 @kernel
-def next_start(w: World, number: int, wire_bytes: int) -> int:
-    """Return when a flow's next frame may start, after one that starts now.
+def next_start(w: World, number: int, wire_bytes: int, now: int) -> int:
+    """Return when a flow's next frame may start, after one that starts ``now``.
 
     With the pacing lock that is one frame at the present rate later, come what may. Without it the wait is looked at
     again whenever the rate rises.
     """
-    now, point, params = w.clock.now, w.points[number], w.params[w.flows[number].dcqcn]
+    point, params = w.points[np.uint64(number)], w.params[np.uint64(w.flows[number].dcqcn)]
     react(now, point, params, w.cnps, number)
     at = now + int(wire_bytes * 8e12 / point.rate_bps)
     count_bytes(point, params, wire_bytes)
@@ -152,8 +167,8 @@ def _may_rise_at(point: Any) -> int:
 @kernel
 def still_waits(w: World, number: int) -> bool:
     """Return whether a flow without pacing lock must wait on although its time had come, and set until when."""
-    flow, point, now = w.flows[number], w.points[number], w.clock.now
-    params = w.params[flow.dcqcn]
+    flow, point, now = w.flows[np.uint64(number)], w.points[np.uint64(number)], w.clock.now
+    params = w.params[np.uint64(flow.dcqcn)]
     if params.pacing_lock or point.owed_bits <= 0:
         return False
     point.owed_bits -= point.rate_bps * (now - point.paid_at) / 1e12

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lossless.analysis.simulation.engine.compiled import kernel
 from lossless.analysis.simulation.engine.kernel.agenda import turn_by
 from lossless.analysis.simulation.engine.kernel.dcqcn import notify
@@ -19,8 +21,8 @@ if TYPE_CHECKING:
 @kernel
 def deliver(w: World, number: int, arrives_at: int) -> None:
     """Hand a frame to its flow's receiver, at the time it will be whole."""
-    frame = w.frames[number]
-    flow = w.flows[frame.flow]
+    frame = w.frames[np.uint64(number)]
+    flow = w.flows[np.uint64(frame.flow)]
     w.clock.in_network -= 1
     answered = receive_in_order(w, flow, frame, arrives_at)
     if frame.marked and flow.dcqcn >= 0 and (answered or not flow.cnp_rides_ack):
@@ -55,7 +57,7 @@ def _finish(w: World, flow: Any, at_ps: int) -> None:
         flow.done_at = at_ps
         w.clock.unfinished -= 1
     for place in range(flow.first_follower, flow.first_follower + flow.followers):
-        follower = w.flows[w.paths[place]]
+        follower = w.flows[np.uint64(w.paths[place])]
         follower.waits_for -= 1
         if follower.waits_for == 0:
             follower.next_at = follower.started_at = at_ps
@@ -81,7 +83,7 @@ def _acknowledge(w: World, flow: Any, arrives_at: int) -> None:
     if flow.ack_owed < flow.ack_every and flow.expected_psn < flow.size_bytes:
         return
     flow.ack_owed = 0
-    acks = w.flows[flow.acks]
+    acks = w.flows[np.uint64(flow.acks)]
     acks.size_bytes += 1
     acks.next_at = max(acks.next_at, arrives_at)
     turn_by(w, acks.first_link, arrives_at)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel
-from lossless.analysis.simulation.engine.kernel.agenda import plan_turn
+from lossless.analysis.simulation.engine.kernel.agenda import plan_turn, planned_turn
 from lossless.analysis.simulation.engine.kernel.deliver import deliver
 from lossless.analysis.simulation.engine.kernel.lists import dequeue, enqueue, give_back
 from lossless.analysis.simulation.engine.kernel.memory import release, wants_resume
@@ -43,14 +43,15 @@ def congested(w: World, queue: Any) -> bool:
 @kernel
 def join(w: World, at: int, number: int) -> None:
     """Put a frame last in its queue on link ``at``."""
-    frame = w.frames[number]
-    queue = w.queues[at * w.classes + frame.priority]
+    frame = w.frames[np.uint64(number)]
+    queue = w.queues[np.uint64(at * w.classes + frame.priority)]
     enqueue(w, queue, number)
     queue.bytes += frame.held_bytes
-    w.links[at].backlog |= 1 << frame.priority
-    if queue.bytes > queue.max_bytes:
-        queue.max_bytes = queue.bytes
-        queue.max_at = w.clock.grew_at = w.clock.now
+    w.links[np.uint64(at)].backlog |= 1 << frame.priority
+    grows, now = queue.bytes > queue.max_bytes, w.clock.now
+    queue.max_at = now if grows else queue.max_at
+    w.clock.grew_at = now if grows else w.clock.grew_at
+    queue.max_bytes = max(queue.max_bytes, queue.bytes)
 
 
 @kernel
@@ -59,7 +60,7 @@ def choose(w: World, at: int) -> int:
 
     Strict classes go first, the highest before the others; the rest share by deficit (DWRR).
     """
-    link = w.links[at]
+    link = w.links[np.uint64(at)]
     ready = link.backlog & ~blocked(link)
     if ready == 0:
         return -1
@@ -68,19 +69,24 @@ def choose(w: World, at: int) -> int:
     first = ready & link.strict
     if first:
         return _highest(first, w.classes)
+    others = (1 << w.classes) - 1 & ~link.strict
+    if others & (others - 1) == 0:  # there is one, which shares with none
+        return _highest(ready, w.classes)
     # DWRR: a class sends while its deficit lasts; the turn then goes on, and whoever gets it is given a quantum.
     priority = link.turn
     while True:
         if ready >> priority & 1:
-            queue = w.queues[at * w.classes + priority]
-            size = w.frames[queue.head].wire_bytes
+            queue = w.queues[np.uint64(at * w.classes + priority)]
+            size = w.frames[np.uint64(queue.head)].wire_bytes
             if queue.deficit >= size:
                 queue.deficit -= size
                 link.turn = priority
                 return priority
         priority = priority + 1 if priority + 1 < w.classes else 0
         if ready >> priority & 1:
-            w.queues[at * w.classes + priority].deficit += w.queues[at * w.classes + priority].quantum
+            w.queues[np.uint64(at * w.classes + priority)].deficit += w.queues[
+                np.uint64(at * w.classes + priority)
+            ].quantum
 
 
 @kernel
@@ -94,15 +100,17 @@ def _highest(ready: int, classes: int) -> int:
 @kernel
 def leave(w: World, at: int, priority: int) -> int:
     """Take the first frame of a queue out of the switch's memory; its group may let the peer go on."""
-    link, queue = w.links[at], w.queues[at * w.classes + priority]
+    link, queue = w.links[np.uint64(at)], w.queues[np.uint64(at * w.classes + priority)]
     number = dequeue(w, queue)
-    frame = w.frames[number]
+    frame = w.frames[np.uint64(number)]
     queue.bytes -= frame.held_bytes
     if queue.head < 0:
         link.backlog &= ~(1 << priority)
         queue.deficit = 0
-    group = w.groups[frame.via * w.classes + priority]
-    unit = w.units[group.unit]
+    if frame.held_bytes == 0:  # an ACK that travels apart: no memory was counted for it
+        return number
+    group = w.groups[np.uint64(frame.via * w.classes + priority)]
+    unit = w.units[np.uint64(group.unit)]
     release(unit, group, frame.held_bytes)
     if wants_resume(unit, group):
         group.paused = 0
@@ -113,26 +121,33 @@ def leave(w: World, at: int, priority: int) -> int:
 @kernel
 def forward(w: World, at: int) -> None:
     """Send the next frame of a switch port, if one may go."""
-    link = w.links[at]
+    link = w.links[np.uint64(at)]
     free_at = max(link.busy_until, link.pfc_free_at)
     if w.clock.now < free_at:
+        link.idle = 0
         plan_turn(w, at, free_at)
         return
     priority = choose(w, at)
-    link.idle = priority < 0
     if priority < 0:
+        link.idle = 1
         plan_turn(w, at, NEVER)
         return
     number = leave(w, at, priority)
-    frame = w.frames[number]
-    mark(w, w.queues[at * w.classes + priority], frame)
-    arrives_at = start_sending(w, link, frame.wire_bytes)
-    if link.receiver_unit < 0 and not link.seen:
+    frame = w.frames[np.uint64(number)]
+    mark(w, w.queues[np.uint64(at * w.classes + priority)], frame)
+    arrives_at = start_sending(link, frame.wire_bytes, w.clock.now)
+    if link.receiver_unit < 0 and (
+        not link.seen or (link.receiver < 0 and w.flows[np.uint64(frame.flow)].acks < 0)
+    ):
         deliver(w, number, arrives_at)
         give_back(w, number)
     else:
         put_on_wire(w, number, at, arrives_at)
-    plan_turn(w, at, link.busy_until)
+    link.idle = link.backlog & ~blocked(link) == 0
+    if not link.idle:
+        plan_turn(w, at, link.busy_until)
+    elif planned_turn(w, at) != NEVER:
+        plan_turn(w, at, NEVER)
 
 
 @kernel

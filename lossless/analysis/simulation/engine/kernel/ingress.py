@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import turn_by
 from lossless.analysis.simulation.engine.kernel.egress import congested, join
@@ -18,14 +20,18 @@ if TYPE_CHECKING:
 @kernel
 def arrive(w: World, at: int, number: int) -> int:
     """Take a frame that came over link ``at`` into memory; return the link it leaves by, -1 where it is dropped."""
-    frame = w.frames[number]
-    flow = w.flows[frame.flow]
-    group = w.groups[at * w.classes + frame.priority]
-    unit = w.units[group.unit]
-    onward = w.paths[flow.first_hop + frame.hop]
+    frame = w.frames[np.uint64(number)]
+    flow = w.flows[np.uint64(frame.flow)]
+    onward = w.paths[np.uint64(flow.first_hop + frame.hop)]
     frame.hop += 1
-    frame.held_bytes = 0 if flow.apart else cells(frame.wire_bytes, unit.cell_bytes)
-    if refused(w, w.queues[onward * w.classes + frame.priority], frame):
+    if flow.apart:  # an ACK, which takes no memory worth counting
+        frame.held_bytes = 0
+        join(w, onward, number)
+        return onward
+    group = w.groups[np.uint64(at * w.classes + frame.priority)]
+    unit = w.units[np.uint64(group.unit)]
+    frame.held_bytes = cells(frame.wire_bytes, unit.cell_bytes)
+    if refused(w, w.queues[np.uint64(onward * w.classes + frame.priority)], frame):
         drop(w, number)
         return -1
     if not admit(w.clock, unit, group, frame.held_bytes):
@@ -79,7 +85,7 @@ def _count_pause(w: World, group: Any) -> None:
 @outlined
 def drop(w: World, number: int) -> None:
     """Lose a frame; the sender learns of it by a NACK, or by its timeout."""
-    flow = w.flows[w.frames[number].flow]
+    flow = w.flows[np.uint64(w.frames[number].flow)]
     w.clock.drops += 1
     w.clock.in_network -= 1
     if w.clock.first_drop_at < 0:
@@ -93,17 +99,17 @@ def drop(w: World, number: int) -> None:
 @kernel
 def flush(w: World, at: int, priority: int) -> None:
     """Drop everything a queue holds: the watchdog's action."""
-    queue = w.queues[at * w.classes + priority]
+    queue = w.queues[np.uint64(at * w.classes + priority)]
     number = queue.head
     while number >= 0:
-        frame = w.frames[number]
+        frame = w.frames[np.uint64(number)]
         following = frame.next
-        group = w.groups[frame.via * w.classes + priority]
-        release(w.units[group.unit], group, frame.held_bytes)
+        group = w.groups[np.uint64(frame.via * w.classes + priority)]
+        release(w.units[np.uint64(group.unit)], group, frame.held_bytes)
         queue.stopped += 1
         drop(w, number)
         number = following
     queue.head = -1
     queue.bytes = 0
     queue.deficit = 0
-    w.links[at].backlog &= ~(1 << priority)
+    w.links[np.uint64(at)].backlog &= ~(1 << priority)

@@ -37,21 +37,26 @@ def fits(unit: Any, group: Any, held_bytes: int) -> bool:
     used = unit.used + held_bytes
     if used > unit.buffer_bytes or used > unit.pool_bytes + unit.headroom_pool_bytes:
         return False
-    if group.headroom_used == 0:
+    in_headroom = group.headroom_used
+    if in_headroom == 0:
         return True
-    full = group.headroom_used + held_bytes > group.headroom_bytes
+    full = in_headroom + held_bytes > group.headroom_bytes
     if full and group.bytes + held_bytes > group.reserved_bytes:
         return False
     return unit.headroom_used + held_bytes <= unit.headroom_pool_bytes
 
 
 @kernel
-def charge(unit: Any, group: Any, held_bytes: int) -> None:
-    """Count a frame in: as reserved as far as that goes, then as shared."""
-    before = min(group.bytes, group.reserved_bytes)
-    group.bytes += held_bytes
+def charge(unit: Any, group: Any, held_bytes: int) -> int:
+    """Count a frame in: as reserved as far as that goes, then as shared; return what the group holds."""
+    before = group.bytes
+    after = before + held_bytes
+    group.bytes = after
     unit.used += held_bytes
-    unit.reserved_used += min(group.bytes, group.reserved_bytes) - before
+    reserved = group.reserved_bytes
+    if reserved:
+        unit.reserved_used += min(after, reserved) - min(before, reserved)
+    return after
 
 
 @kernel
@@ -59,40 +64,44 @@ def admit(clock: Any, unit: Any, group: Any, held_bytes: int) -> bool:
     """Take a frame in, and say whether there was room for it."""
     if not fits(unit, group, held_bytes):
         return False
-    in_headroom = group.headroom_used > 0
-    charge(unit, group, held_bytes)
-    if in_headroom or group.bytes > xoff(unit, group):
+    in_headroom = group.headroom_used
+    holds = charge(unit, group, held_bytes)
+    if in_headroom > 0 or holds > xoff(unit, group):
         if not group.lossless:
             _discharge(unit, group, held_bytes)
             return False
-        group.headroom_used += held_bytes
+        in_headroom += held_bytes
+        group.headroom_used = in_headroom
         unit.headroom_used += held_bytes
-        if group.headroom_used > group.max_headroom:
-            group.max_headroom = group.headroom_used
+        if in_headroom > group.max_headroom:
+            group.max_headroom = in_headroom
             unit.max_headroom = max(unit.max_headroom, unit.headroom_used)
-    group.max_shared = max(group.max_shared, group.bytes - group.headroom_used)
-    if group.bytes > group.max_bytes:
-        group.max_bytes = group.bytes
-        unit.max_used = max(unit.max_used, unit.used)
-        clock.grew_at = clock.now
+    group.max_shared = max(group.max_shared, holds - in_headroom)
+    unit.max_used = max(unit.max_used, unit.used)
+    clock.grew_at = clock.now if holds > group.max_bytes else clock.grew_at
+    group.max_bytes = max(group.max_bytes, holds)
     return True
 
 
 @kernel
 def release(unit: Any, group: Any, held_bytes: int) -> None:
     """Count a frame out: from headroom first."""
-    from_headroom = min(group.headroom_used, held_bytes)
-    group.headroom_used -= from_headroom
-    unit.headroom_used -= from_headroom
+    if group.headroom_used > 0:
+        from_headroom = min(group.headroom_used, held_bytes)
+        group.headroom_used -= from_headroom
+        unit.headroom_used -= from_headroom
     _discharge(unit, group, held_bytes)
 
 
 @kernel
 def _discharge(unit: Any, group: Any, held_bytes: int) -> None:
-    before = min(group.bytes, group.reserved_bytes)
-    group.bytes -= held_bytes
+    before = group.bytes
+    after = before - held_bytes
+    group.bytes = after
     unit.used -= held_bytes
-    unit.reserved_used -= before - min(group.bytes, group.reserved_bytes)
+    reserved = group.reserved_bytes
+    if reserved:
+        unit.reserved_used -= min(before, reserved) - min(after, reserved)
 
 
 @kernel

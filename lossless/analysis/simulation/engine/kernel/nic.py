@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
-from lossless.analysis.simulation.engine.kernel.agenda import plan, plan_turn
+from lossless.analysis.simulation.engine.kernel.agenda import plan, plan_arrival, plan_turn
 from lossless.analysis.simulation.engine.kernel.dcqcn import next_start, still_waits
 from lossless.analysis.simulation.engine.kernel.lists import take
 from lossless.analysis.simulation.engine.kernel.pfc import blocked, pause, resume
-from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, start_sending
+from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, sending_ps
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
@@ -17,17 +19,28 @@ if TYPE_CHECKING:
 
 
 @kernel
+def take_turn(w: World, at: int) -> None:
+    """Let the transmitter of a NIC look at what it has to send."""
+    if w.links[np.uint64(at)].foreseen:
+        look_again(w, at)
+    else:
+        send_next(w, at)
+
+
+@kernel
 def send_next(w: World, at: int) -> None:
     """Let the next queue pair of a NIC send one frame, and set when the NIC looks again."""
-    link = w.links[at]
+    link = w.links[np.uint64(at)]
     wake_at = max(link.busy_until, link.pfc_free_at)
     if w.clock.now >= wake_at:
         number, wake_at = pick(w, at)
         if number >= 0:
-            emit(w, at, number)
+            wire_bytes = next_bytes(w.flows[np.uint64(number)])
+            new = emit(w, at, number, wire_bytes, w.clock.now, w.clock.now + sending_ps(link, wire_bytes))
+            put_on_wire(w, new, at, w.frames[np.uint64(new)].arrives_at)
             wake_at = link.busy_until
             if link.flows == 1:
-                flow = w.flows[number]
+                flow = w.flows[np.uint64(number)]
                 wake_at = max(wake_at, flow.next_at) if flow.sent_bytes < flow.size_bytes else flow.rewind_at
     plan_turn(w, at, wake_at)
 
@@ -38,16 +51,19 @@ def pick(w: World, at: int) -> Any:
 
     ACKs that travel apart go first, the others alternate.
     """
-    link, now, wake_at = w.links[at], w.clock.now, NEVER
+    link, now, wake_at = w.links[np.uint64(at)], w.clock.now, NEVER
     closed = blocked(link)
     for number in range(link.first_flow, link.first_flow + link.ack_flows):
-        if w.flows[number].sent_bytes < w.flows[number].size_bytes and w.flows[number].next_at <= now:
+        if (
+            w.flows[np.uint64(number)].sent_bytes < w.flows[np.uint64(number)].size_bytes
+            and w.flows[np.uint64(number)].next_at <= now
+        ):
             return number, now
     turn = link.turn
     for _ in range(link.flows):
         number = link.first_flow + turn
         turn = turn + 1 if turn + 1 < link.flows else 0
-        flow = w.flows[number]
+        flow = w.flows[np.uint64(number)]
         if flow.rewind_at <= now:
             go_back(flow)
         if flow.sent_bytes >= flow.size_bytes:
@@ -69,30 +85,119 @@ def go_back(flow: Any) -> None:
 
 
 @kernel
-def emit(w: World, at: int, number: int) -> None:
-    """Send one frame of a flow, and set when its next may start."""
-    flow = w.flows[number]
+def next_bytes(flow: Any) -> int:
+    """Return the size of the next frame of a flow."""
+    return min(flow.mtu_bytes, flow.size_bytes - flow.sent_bytes) + flow.overhead_bytes
+
+
+@kernel
+def emit(w: World, at: int, number: int, wire_bytes: int, at_ps: int, until_ps: int) -> int:
+    """Send one frame of a flow from a time to another, and set when its next may start; return it, on no wire yet."""
+    flow, link = w.flows[np.uint64(number)], w.links[np.uint64(at)]
     new = take(w)
-    frame = w.frames[new]
-    payload = min(flow.mtu_bytes, flow.size_bytes - flow.sent_bytes)
+    frame = w.frames[np.uint64(new)]
     frame.flow = number
     frame.psn = flow.sent_bytes
-    frame.wire_bytes = payload + flow.overhead_bytes
+    frame.wire_bytes = wire_bytes
     frame.hop = 1
     frame.priority = flow.priority
     frame.marked = 0
-    flow.sent_bytes += payload
+    flow.sent_bytes += wire_bytes - flow.overhead_bytes
     w.clock.in_network += 1
     if flow.dcqcn >= 0:
-        flow.next_at = next_start(w, number, frame.wire_bytes)
-    put_on_wire(w, new, at, start_sending(w, w.links[at], frame.wire_bytes))
+        flow.next_at = next_start(w, number, wire_bytes, at_ps)
+    frame.via = at
+    link.busy_until = until_ps
+    frame.arrives_at = until_ps + link.propagation_ps
+    return new
+
+
+@outlined
+def look_again(w: World, at: int) -> None:
+    """Something has happened to a NIC whose next frame is known: foresee it again."""
+    if catch_up(w, at):
+        return
+    link, now = w.links[np.uint64(at)], w.clock.now
+    rewind_at = NEVER
+    for number in range(link.first_flow + link.ack_flows, link.first_flow + link.flows):
+        flow = w.flows[np.uint64(number)]
+        if flow.rewind_at <= now and link.busy_until <= now:
+            go_back(flow)
+        rewind_at = min(rewind_at, flow.rewind_at)
+    foresee(w, at, max(now, link.busy_until))
+    plan_turn(w, at, max(rewind_at, link.busy_until))
+
+
+@outlined
+def catch_up(w: World, at: int) -> bool:
+    """Put the frames that a NIC has sent before now on its wire; return whether some are left, for want of memory."""
+    link = w.links[np.uint64(at)]
+    while link.sends_at < w.clock.now:
+        if w.clock.free_frames < 2:
+            return True
+        number = send_foreseen(w, at)
+        put_on_wire(w, number, at, w.frames[np.uint64(number)].arrives_at)
+        foresee(w, at, link.busy_until)
+    return False
+
+
+@kernel
+def send_foreseen(w: World, at: int) -> int:
+    """Send the frame that was foreseen, at its time; return it."""
+    link = w.links[np.uint64(at)]
+    turn = link.next_flow + 1 - link.first_flow
+    if turn > link.ack_flows:
+        link.turn = turn if turn < link.flows else 0
+    until_ps = link.next_arrives_at - link.propagation_ps
+    return emit(w, at, link.next_flow, link.next_bytes, link.sends_at, until_ps)
+
+
+@kernel
+def foresee(w: World, at: int, from_ps: int) -> None:
+    """Set what a NIC sends next, from a time on, and when: nothing but PFC or a NACK can change it."""
+    link = w.links[np.uint64(at)]
+    link.sends_at = link.next_arrives_at = NEVER
+    number, sends_at = next_flow(w, link, from_ps)
+    if number >= 0:
+        wire_bytes = next_bytes(w.flows[np.uint64(number)])
+        link.next_flow, link.next_bytes = number, wire_bytes
+        link.sends_at = sends_at
+        link.next_arrives_at = sends_at + sending_ps(link, wire_bytes) + link.propagation_ps
+    if link.wire_head < 0:
+        plan_arrival(w, at, link.next_arrives_at)
+
+
+@kernel
+def next_flow(w: World, link: Any, from_ps: int) -> Any:
+    """Return the flow of a NIC that sends next from a time on, -1 where none does, and when.
+
+    ACKs that travel apart go first, the others alternate.
+    """
+    first, first_at = -1, NEVER
+    for number in range(link.first_flow, link.first_flow + link.ack_flows):
+        flow = w.flows[np.uint64(number)]
+        if flow.sent_bytes < flow.size_bytes and flow.next_at < first_at:
+            if flow.next_at <= from_ps:
+                return number, from_ps
+            first, first_at = number, flow.next_at
+    closed, turn = blocked(link), link.turn
+    for _ in range(link.flows):
+        number = link.first_flow + turn
+        turn = turn + 1 if turn + 1 < link.flows else 0
+        flow = w.flows[np.uint64(number)]
+        if flow.sent_bytes < flow.size_bytes and not closed >> flow.priority & 1:
+            if flow.next_at <= from_ps:
+                return number, from_ps
+            if flow.next_at < first_at:
+                first, first_at = number, flow.next_at
+    return first, first_at
 
 
 @outlined
 def receive(w: World, at: int, number: int) -> None:
     """Take a frame into a receive buffer that may drain slower than the link fills it; above XOFF, pause the switch."""
-    frame, which = w.frames[number], w.links[at].receiver
-    receiver = w.receivers[which]
+    frame, which = w.frames[np.uint64(number)], w.links[np.uint64(at)].receiver
+    receiver = w.receivers[np.uint64(which)]
     drain(receiver, w.clock.now)
     receiver.level_bytes += frame.wire_bytes
     receiver.max_bytes = max(receiver.max_bytes, receiver.level_bytes)
@@ -108,7 +213,7 @@ def receive(w: World, at: int, number: int) -> None:
 @kernel
 def recover(w: World, which: int) -> None:
     """A receive buffer has drained to XON: let the switch go on."""
-    receiver = w.receivers[which]
+    receiver = w.receivers[np.uint64(which)]
     drain(receiver, w.clock.now)
     for priority in range(w.classes):
         if receiver.paused >> priority & 1:

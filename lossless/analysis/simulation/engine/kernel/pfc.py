@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import plan_obedience, plan_turn
 from lossless.analysis.simulation.engine.kernel.lists import give_back, take
@@ -31,12 +33,12 @@ def resume(w: World, at: int, priority: int) -> None:
 
 @outlined
 def _send(w: World, at: int, priority: int, pauses: int) -> None:
-    link = w.links[at]
-    back = w.links[link.reverse]
+    link = w.links[np.uint64(at)]
+    back = w.links[np.uint64(link.reverse)]
     starts = max(w.clock.now, back.busy_until, back.pfc_free_at)
     back.pfc_free_at = starts + int(link.pfc_wire_bytes * back.ps_per_byte + 0.5)
     number = take(w)
-    frame = w.frames[number]
+    frame = w.frames[np.uint64(number)]
     frame.arrives_at = back.pfc_free_at + back.propagation_ps + link.reaction_ps
     frame.priority = priority
     frame.marked = pauses
@@ -45,18 +47,18 @@ def _send(w: World, at: int, priority: int, pauses: int) -> None:
         link.pfc_head = number
         plan_obedience(w, at, frame.arrives_at)
     else:
-        w.frames[link.pfc_tail].next = number
+        w.frames[np.uint64(link.pfc_tail)].next = number
     link.pfc_tail = number
 
 
 @outlined
 def obey(w: World, at: int) -> None:
     """Let the oldest PFC frame under way to the transmitter of link ``at`` take effect."""
-    link = w.links[at]
+    link = w.links[np.uint64(at)]
     number = link.pfc_head
-    frame = w.frames[number]
+    frame = w.frames[np.uint64(number)]
     link.pfc_head = frame.next
-    plan_obedience(w, at, NEVER if link.pfc_head < 0 else w.frames[link.pfc_head].arrives_at)
+    plan_obedience(w, at, NEVER if link.pfc_head < 0 else w.frames[np.uint64(link.pfc_head)].arrives_at)
     bit = 1 << frame.priority
     was = link.paused | link.held
     link.paused = link.paused | bit if frame.marked else link.paused & ~bit
@@ -68,13 +70,13 @@ def obey(w: World, at: int) -> None:
 @kernel
 def account(w: World, at: int, was: int) -> None:
     """Note for each class of link ``at`` that its pause began or ended, given the classes that stood before."""
-    stands = w.links[at].paused | w.links[at].held
+    stands = w.links[np.uint64(at)].paused | w.links[np.uint64(at)].held
     changed = was ^ stands
     if changed == 0:
         return
     for priority in range(w.classes):
         if changed >> priority & 1:
-            queue = w.queues[at * w.classes + priority]
+            queue = w.queues[np.uint64(at * w.classes + priority)]
             if stands >> priority & 1:
                 _begins(w, queue)
             else:

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lossless.analysis.simulation.engine.compiled import entry, kernel, outlined
+from lossless.analysis.simulation.engine.kernel.agenda import plan_also
 from lossless.analysis.simulation.engine.kernel.deliver import deliver
 from lossless.analysis.simulation.engine.kernel.egress import forward
 from lossless.analysis.simulation.engine.kernel.ingress import arrive
 from lossless.analysis.simulation.engine.kernel.lists import give_back
-from lossless.analysis.simulation.engine.kernel.nic import receive, send_next
+from lossless.analysis.simulation.engine.kernel.nic import (
+    catch_up,
+    foresee,
+    receive,
+    send_foreseen,
+    take_turn,
+)
 from lossless.analysis.simulation.engine.kernel.pfc import obey
 from lossless.analysis.simulation.engine.kernel.wire import take_off_wire
 from lossless.analysis.simulation.engine.kernel.world import World
@@ -62,31 +71,56 @@ def happen(w: World, slot: int) -> None:
         sender = end_of_wire(w, slot)
     elif slot >= 2 * links:
         sender = slot - 2 * links
-    else:
+    elif w.links[np.uint64(slot - links)].sender_unit >= 0 or not catch_up(w, slot - links):
         obey(w, slot - links)
     if sender < 0:
         return
-    if w.links[sender].sender_unit >= 0:
+    if w.links[np.uint64(sender)].sender_unit >= 0:
         forward(w, sender)
     else:
-        send_next(w, sender)
+        take_turn(w, sender)
 
 
 @kernel
 def end_of_wire(w: World, at: int) -> int:
     """Receive the frame at the end of link ``at``; return a link that stood idle and may send it on, else -1."""
-    number = take_off_wire(w, at)
-    if w.links[at].receiver_unit >= 0:
+    number = next_arrival(w, at)
+    if w.links[np.uint64(at)].receiver_unit >= 0:
         onward = arrive(w, at, number)
-        return onward if onward >= 0 and w.links[onward].idle else -1
-    reach_host(w, at, number)
-    return -1
+        return onward if onward >= 0 and w.links[np.uint64(onward)].idle and may_send(w, onward) else -1
+    return reach_host(w, at, number)
+
+
+@kernel
+def next_arrival(w: World, at: int) -> int:
+    """Return the frame that has arrived at the end of link ``at``: off the wire, else what its NIC sent since."""
+    link = w.links[np.uint64(at)]
+    if link.wire_head >= 0:
+        return take_off_wire(w, at)
+    number = send_foreseen(w, at)
+    foresee(w, at, link.busy_until)
+    return number
+
+
+@kernel
+def may_send(w: World, at: int) -> bool:
+    """Return whether an idle transmitter may send at once; else see to it that it does once it is free."""
+    link = w.links[np.uint64(at)]
+    free_at = max(link.busy_until, link.pfc_free_at)
+    if w.clock.now > free_at or (w.clock.now == free_at and w.agenda[1] >> w.bits > free_at):
+        return True
+    link.idle = 0
+    plan_also(w, 2 * len(w.links) + at, free_at)
+    return False
 
 
 @outlined
-def reach_host(w: World, at: int, number: int) -> None:
-    """A frame arrives at a host that is looked at."""
-    if w.links[at].receiver >= 0:
+def reach_host(w: World, at: int, number: int) -> int:
+    """A frame arrives at a host that is looked at; return its NIC's link if that may send an ACK at once."""
+    if w.links[np.uint64(at)].receiver >= 0:
         receive(w, at, number)
     deliver(w, number, w.clock.now)
     give_back(w, number)
+    answers = w.links[np.uint64(at)].reverse
+    turn = w.agenda[np.uint64((1 << w.bits) + 2 * len(w.links) + answers)] >> w.bits
+    return answers if turn == w.clock.now and w.links[np.uint64(answers)].busy_until <= w.clock.now else -1
