@@ -70,7 +70,7 @@ RANGES = (
     Range(with_physics, "ack_every", 1, 1 << 20, "1 to "),
     Range(with_physics, "nack_interval_us", 0.0, 1e9, "0 to 1e+09"),
     Range(with_physics, "timeout_ms", 1e-6, 1e6, "1e-06 to 1e+06"),
-    Range(with_cable, "rate_bps", 1e6, 1e15, "1000 to 1e+15"),
+    Range(with_cable, "rate_bps", 1e6, 1e15, "1e+06 to 1e+15"),
     Range(with_cable, "a_reaction_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
     Range(with_cable, "b_reaction_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
     Range(with_cable, "propagation_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),

@@ -88,6 +88,7 @@ LINK = np.dtype(
         ("receiver", "i4"),  # receiver at the end of it; -1: a host that always keeps up
         ("next_flow", "i4"),  # flow: of the frame that its NIC sends next, where that is foreseen
         ("next_bytes", "i4"),  # bytes: of that frame
+        ("rewind_at", "i8"),  # ps: when the first of its flows goes back; NEVER: none is told to
         ("sends_at", "i8"),  # ps: when it starts that frame; NEVER: none is foreseen
         ("next_arrives_at", "i8"),  # ps: when that frame is received whole; NEVER: none is foreseen
         ("foreseen", "u1"),  # bool: a NIC whose next frame is known when it has sent the last

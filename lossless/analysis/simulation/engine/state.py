@@ -117,7 +117,8 @@ def _frames(network: SimNetwork, units: Any) -> int:
     Memory that no frame has been in costs nothing.
     """
     smallest = min((flow.mtu_bytes for flow in network.flows), default=1)
-    return min(_MOST_FRAMES, _FRAMES + int(units["buffer_bytes"].sum()) // smallest)
+    in_switches = np.minimum(units["buffer_bytes"] // smallest, _MOST_FRAMES).sum()
+    return min(_MOST_FRAMES, _FRAMES + int(in_switches))
 
 
 def free_all(clock: Any, frames: Any) -> None:
@@ -142,7 +143,8 @@ def _links(network: SimNetwork, wiring: Wiring) -> Any:
     for name in ("wire_head", "wire_tail", "pfc_head", "pfc_tail", "receiver"):
         links[name] = -1
     links["idle"] = 1
-    links["sends_at"] = links["next_arrives_at"] = records.NEVER
+    for name in ("sends_at", "next_arrives_at", "rewind_at"):
+        links[name] = records.NEVER
     cables = wiring.cables
     links["ps_per_byte"] = [PS_PER_BYTE / cable.rate_bps for cable, _ in cables]
     links["ps_per_64_kib"] = np.rint(links["ps_per_byte"] * (1 << 16))

@@ -9,7 +9,7 @@ exactly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,6 +87,15 @@ def turn_by(w: World, link: int, at_ps: int) -> None:
     """See to it that a link's transmitter looks for something to send at a time, or before."""
     if at_ps < planned(w, 2 * len(w.links) + link):
         plan_turn(w, link, at_ps)
+
+
+@kernel
+def rewind_by(w: World, flow: Any, at_ps: int) -> None:
+    """Let a flow go back to what its receiver lacks, at a time."""
+    link = w.links[np.uint64(flow.first_link)]
+    flow.rewind_at = at_ps
+    link.rewind_at = min(link.rewind_at, at_ps)
+    turn_by(w, flow.first_link, at_ps)
 
 
 @kernel

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel
-from lossless.analysis.simulation.engine.kernel.agenda import turn_by
+from lossless.analysis.simulation.engine.kernel.agenda import rewind_by, turn_by
 from lossless.analysis.simulation.engine.kernel.dcqcn import notify
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def _reject(w: World, flow: Any, arrives_at: int) -> bool:
         return False
     flow.nacked_psn = flow.expected_psn
     flow.nack_again_at = arrives_at + flow.nack_ps
-    flow.rewind_at = arrives_at + flow.feedback_ps
-    turn_by(w, flow.first_link, flow.rewind_at)
+    rewind_by(w, flow, arrives_at + flow.feedback_ps)
     return True
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
-from lossless.analysis.simulation.engine.kernel.agenda import turn_by
+from lossless.analysis.simulation.engine.kernel.agenda import rewind_by
 from lossless.analysis.simulation.engine.kernel.egress import congested, join
 from lossless.analysis.simulation.engine.kernel.lists import give_back
 from lossless.analysis.simulation.engine.kernel.memory import admit, release, wants_pause
@@ -91,8 +91,7 @@ def drop(w: World, number: int) -> None:
     if w.clock.first_drop_at < 0:
         w.clock.first_drop_at = w.clock.now
     if flow.timeout_ps and w.clock.now + flow.timeout_ps < flow.rewind_at:
-        flow.rewind_at = w.clock.now + flow.timeout_ps
-        turn_by(w, flow.first_link, flow.rewind_at)
+        rewind_by(w, flow, w.clock.now + flow.timeout_ps)
     give_back(w, number)
 
 

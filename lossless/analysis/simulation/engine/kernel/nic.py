@@ -51,7 +51,8 @@ def pick(w: World, at: int) -> Any:
 
     ACKs that travel apart go first, the others alternate.
     """
-    link, now, wake_at = w.links[np.uint64(at)], w.clock.now, NEVER
+    link, now = w.links[np.uint64(at)], w.clock.now
+    wake_at = rewound(w, link)
     closed = blocked(link)
     for number in range(link.first_flow, link.first_flow + link.ack_flows):
         if (
@@ -64,16 +65,26 @@ def pick(w: World, at: int) -> Any:
         number = link.first_flow + turn
         turn = turn + 1 if turn + 1 < link.flows else 0
         flow = w.flows[np.uint64(number)]
-        if flow.rewind_at <= now:
-            go_back(flow)
-        if flow.sent_bytes >= flow.size_bytes:
-            wake_at = min(wake_at, flow.rewind_at)
-        elif not closed >> flow.priority & 1:
+        if flow.sent_bytes < flow.size_bytes and not closed >> flow.priority & 1:
             if flow.next_at <= now and (flow.dcqcn < 0 or not still_waits(w, number)):
                 link.turn = turn
                 return number, now
             wake_at = min(wake_at, flow.next_at)
     return -1, wake_at
+
+
+@kernel
+def rewound(w: World, link: Any) -> int:
+    """Let the flows of a NIC go back that are told to by now; return when the next is."""
+    if link.rewind_at > w.clock.now:
+        return int(link.rewind_at)
+    link.rewind_at = NEVER
+    for number in range(link.first_flow + link.ack_flows, link.first_flow + link.flows):
+        flow = w.flows[np.uint64(number)]
+        if flow.rewind_at <= w.clock.now:
+            go_back(flow)
+        link.rewind_at = min(link.rewind_at, flow.rewind_at)
+    return int(link.rewind_at)
 
 
 @kernel
@@ -117,14 +128,9 @@ def look_again(w: World, at: int) -> None:
     """Something has happened to a NIC whose next frame is known: foresee it again."""
     if catch_up(w, at):
         return
-    link, now = w.links[np.uint64(at)], w.clock.now
-    rewind_at = NEVER
-    for number in range(link.first_flow + link.ack_flows, link.first_flow + link.flows):
-        flow = w.flows[np.uint64(number)]
-        if flow.rewind_at <= now and link.busy_until <= now:
-            go_back(flow)
-        rewind_at = min(rewind_at, flow.rewind_at)
-    foresee(w, at, max(now, link.busy_until))
+    link = w.links[np.uint64(at)]
+    rewind_at = rewound(w, link) if link.busy_until <= w.clock.now else link.rewind_at
+    foresee(w, at, max(w.clock.now, link.busy_until))
     plan_turn(w, at, max(rewind_at, link.busy_until))
 
 
