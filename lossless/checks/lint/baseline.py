@@ -151,7 +151,7 @@ def measured(finding: Finding) -> str:
 
 def _object_of(code: str, origin: Origin, form: str, folder: str) -> tuple[str, str, str]:
     name = os.path.relpath(os.path.abspath(origin.file), folder).replace(os.sep, "/")
-    separator = "|" if form == "config_db" else "."
+    separator = "." if form == "intent" else "|"
     return name, separator.join(map(str, origin.path)), code
 
 

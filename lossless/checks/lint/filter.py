@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lossless.checks.lint.results import LintResult
     from lossless.checks.lint.suppressions import Suppression
     from lossless.ground.basics.errors import Problem
-    from lossless.ground.basics.findings import Finding, Origin
+    from lossless.ground.basics.findings import Finding, ObjectForm, Origin
 
 
 class FilterTerms(NamedTuple):
@@ -134,11 +134,18 @@ class _Filter:
 
     def _saw(self, code: str, origin: Origin) -> None:
         """Count a finding whose place another one has taken: it is neither shown nor gone."""
-        form = "config_db" if is_json(origin.file) else "intent"
+        form = self._form(origin.file)
         self._ledger.saw(code, origin, form)
         account = self._account(origin.file)
         if account is not None:
             account.saw(code, origin, form)
+
+    def _form(self, file: str) -> ObjectForm:
+        """Return how objects of a file are written, by what it is."""
+        document = self._result.documents.get(file)
+        if isinstance(document, Document) and document.dialect:
+            return "commands"
+        return "config_db" if is_json(file) else "intent"
 
     def _account(self, file: str) -> BaselineAccount | None:
         """Return the baseline that knows the findings of a file."""

@@ -32,9 +32,9 @@ def fits_file(pattern: str, file: str) -> bool:
 def fits_object(pattern: str, path: Path, form: str) -> bool:
     """Return whether a pattern stands for the object at a path, or for something it is part of.
 
-    ``form`` says how objects are written there: ``config_db`` or ``intent``.
+    ``form`` says how objects are written there: ``config_db``, ``intent`` or ``commands``.
     """
-    separator = "|" if form == "config_db" else "."
+    separator = "." if form == "intent" else "|"
     return _glob(pattern, separator).fits(separator.join(map(str, path)))
 
 

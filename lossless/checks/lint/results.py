@@ -83,6 +83,11 @@ def joined(
     ]
     summaries = [device.summary for device in devices if device.summary is not None]
     errors = [error for device in devices for error in device.errors]
+    switches = [document for document in inputs.documents if document.dialect]
+    if switches:
+        from lossless.checks.lint.switches import check_switches
+
+        verdicts += check_switches(switches, settings)
     if inputs.facts:
         from lossless.checks.lint.hosts import check_hosts, without_repeated
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from lossless.checks.rules.base import MissingInput, Violation, added_up
 from lossless.checks.rules.precedence import replaced, resolve
-from lossless.ground.basics.findings import SEVERITIES, Finding, UncheckedRule
+from lossless.ground.basics.findings import SEVERITIES, Finding, ObjectForm, UncheckedRule
 from lossless.ground.basics.foreign_text import on_one_line
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from lossless.checks.rules.documentation import Rule
     from lossless.checks.rules.precedence import Replaced
     from lossless.checks.rules.registry import LoadedRule
-
-Form = Literal["config_db", "intent"]
 
 RULE_PAGES = "docs/rules/"
 """Where the generated page of each rule lies, relative to the repository."""
@@ -32,7 +30,7 @@ class Verdicts(NamedTuple):
     superseded: frozenset[Replaced] = frozenset()
 
 
-def run(subject: Any, rules: Iterable[LoadedRule], form: Form) -> Verdicts:
+def run(subject: Any, rules: Iterable[LoadedRule], form: ObjectForm) -> Verdicts:
     """Return what rules find in what they are given; ``form`` says how the objects of its files are written."""
     findings: list[Finding] = []
     not_checked: list[UncheckedRule] = []
@@ -67,7 +65,7 @@ def _by_cause(violations: Iterable[Violation]) -> Iterator[Violation]:
     return map(added_up, grouped(pairs).values())
 
 
-def _finding(rule: Rule, violation: Violation, form: Form) -> Finding:
+def _finding(rule: Rule, violation: Violation, form: ObjectForm) -> Finding:
     # A line break in a message is that of a name; a note has lines where its rule says so.
     return Finding(
         code=rule.code,

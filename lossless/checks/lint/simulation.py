@@ -14,8 +14,7 @@ from lossless.model.fabric.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from lossless.checks.lint.run import Form
-    from lossless.ground.basics.findings import Finding
+    from lossless.ground.basics.findings import Finding, ObjectForm
     from lossless.model.fabric.model import Fabric
 
 
@@ -24,7 +23,7 @@ def with_runs(checked: Verdicts, fabrics: Iterable[Fabric]) -> Verdicts:
     verdicts, findings = [checked], list(checked.findings)
     for facts in survey(map(View, fabrics), SimulationRequest()):
         fabric = facts.view.fabric if facts.view is not None else None
-        form: Form = "intent" if fabric is not None and fabric.declared else "config_db"
+        form: ObjectForm = "intent" if fabric is not None and fabric.declared else "config_db"
         verdicts.append(run(SimulationRun(facts, _of_files(findings, fabric)), rules_for("runs"), form))
         findings += verdicts[-1].findings
     return together(verdicts)

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 Codes = frozenset[str]
 
-_FUNCTIONS = {"devices": "across", "attached hosts": "attached", "running fabric": "throughout"}
+_FUNCTIONS = {
+    "devices": "across",
+    "attached hosts": "attached",
+    "running fabric": "throughout",
+    "switch": "on_switch",
+}
 
 
 RULES: dict[str, RuleRow] = {row.code: row for row in ROWS}

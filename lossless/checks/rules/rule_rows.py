@@ -13,6 +13,7 @@ Subject = Literal[
     "cloud",
     "device",
     "devices",
+    "switch",
     "hosts",
     "host",
     "attached hosts",
@@ -29,7 +30,8 @@ Subject = Literal[
 ``fabric``: the view of an intent, or of one deployed device; ``buffers``: the same with the buffers that its switches
 compute for themselves; ``intent``: the view of an intent alone; ``cloud``: that
 of a fabric that a cloud runs. ``device``: one deployed device with its rows; ``devices``: all of them together, to the
-function ``across``. ``hosts``: a view of hosts that were read; ``host``: one of them beside the host of an intent;
+function ``across``; ``switch``: the configuration of a switch that runs another system than SONiC, to the function
+``on_switch``. ``hosts``: a view of hosts that were read; ``host``: one of them beside the host of an intent;
 ``attached hosts``: devices and hosts together, to the function ``attached``. ``subnet`` and ``subnets``: one InfiniBand
 subnet, and all of a run. ``cabling``: cables of an intent against those in files; ``runs``: what the packet-level model
 showed; ``running device``: one device as captures of running state show it; ``running fabric``: all of them, to the
@@ -88,7 +90,7 @@ ROWS = (
     _row("CAP004", "captures.cap004_counter_saturated", "running device"),
     _row("CAP005", "captures.cap005_captures_apart", "running fabric"),
     _row("CFG001", "configuration.cfg001_number_not_canonical", "device"),
-    _row("CFG002", "configuration.cfg002_reference_dangling", "device"),
+    _row("CFG002", "configuration.cfg002_reference_dangling", "device", "switch"),
     _row("CFG004", "configuration.cfg004_drift_from_intent", "device", needs="intent"),
     _row("CFG005", "configuration.cfg005_repeated_key", "device"),
     _row("CFG007", "configuration.cfg007_buffer_model_contradicted", "device"),
@@ -96,10 +98,12 @@ ROWS = (
     _row("CFG009", "configuration.cfg009_pfc_port_without_neighbor", "device"),
     _row("CFG011", "roles.cfg011_role_configured_unlike", "devices"),
     _row("CFG012", "configuration.cfg012_form_normalised", "device", needs="normalised forms"),
+    _row("CFG013", "configuration.cfg013_object_without_effect", "switch"),
+    _row("CFG014", "configuration.cfg014_setting_refused", "switch"),
     _row("CLS001", "classification.cls001_rdma_dscp_not_lossless", "fabric"),
     _row("CLS002", "classification.cls002_other_dscp_lossless", "fabric"),
     _row("CLS003", "classification.cls003_dscp_map_with_holes", "device"),
-    _row("CLS004", "classification.cls004_pfc_without_trust", "device"),
+    _row("CLS004", "classification.cls004_pfc_without_trust", "device", "switch"),
     _row("CLS005", "classification.cls005_dscp_name_mismatch", "intent"),
     _row("CLS006", "classification.cls006_tos_dscp_unit_slip", "intent", "hosts"),
     _row("CLS007", "classification.cls007_cnp_class_unsafe", "fabric"),
@@ -248,6 +252,7 @@ ROWS = (
     _row("PFC014", "pfc.pfc014_lag_members_differ", "device", needs="PORTCHANNEL_MEMBER"),
     _row("PFC016", "pfc.pfc016_map_unbound", "device"),
     _row("PFC017", "pfc.pfc017_tier_without_pfc", "intent"),
+    _row("PFC018", "pfc.pfc018_pfc_without_priority", "switch"),
     _row("SCH001", "scheduling.sch001_lossless_share_too_small", "fabric"),
     _row("SCH003", "scheduling.sch003_class_without_share", "intent"),
     _row("SCH004", "scheduling.sch004_bulk_class_strict", "fabric"),

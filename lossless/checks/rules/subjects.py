@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from lossless.formats.sonic.read.tables import ConfigRow, Tables
     from lossless.formats.sonic.validate.conformity import ValidationResult
     from lossless.ground.basics.findings import Finding, Origin
+    from lossless.model.fabric.configured_switch import ReadSwitch
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.model.fabric.view import View
@@ -69,6 +70,13 @@ class Device:
         from lossless.formats.sonic.validate.conformity import validate
 
         return validate(self.tables.data)
+
+
+class SwitchConfiguration(NamedTuple):
+    """The configuration of a switch that does not run SONiC, and the view of it."""
+
+    read: ReadSwitch
+    view: View
 
 
 OTHER_HWSKU = MissingInput(

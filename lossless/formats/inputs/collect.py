@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
 _UNKNOWN = (
-    "unknown kind of file; expected .json, .yaml or .yml, a file of a subnet manager, or facts of a host "
-    "(docs/guides/host-facts.md)"
+    "unknown kind of file; expected .json, .yaml or .yml, a configuration of a switch, a file of a subnet manager, or "
+    "facts of a host (docs/guides/host-facts.md)"
 )
 
 
@@ -116,6 +116,8 @@ def read(
         from lossless.formats.hosts.read.documents import read_document
 
         return Inputs(facts=(read_document(document),))
+    if _is_of_switch(document):
+        return Inputs((document,))
     reason = foreign(document) if expected or _holds_rows(document) else ""
     if reason is not None:
         return Inputs(problems=(Problem(file, 1, 1, reason),) if expected else ())
@@ -123,11 +125,16 @@ def read(
 
 
 def _read_text(candidate: Candidate, text_of: Callable[[str], str] | None) -> Inputs:
-    """Read a subnet manager's file, or facts of a host; other texts are skipped, unless named."""
+    """Read a switch's configuration, a subnet manager's file, or facts of a host; others are skipped, unless named."""
     from lossless.ground.documents.marked_document import BYTE_ORDER_MARK, read_as_written
 
     file, expected = candidate
     text = (text_of or read_as_written)(file)
+    from lossless.formats.inputs.switches import configuration_in
+
+    configured = configuration_in(text, file)
+    if configured is not None:
+        return Inputs((configured,))
     managers = documents_in(file, text, near=text_of is None)
     if managers:
         return Inputs(managers)
@@ -159,6 +166,15 @@ def _has_host_facts(document: Document) -> bool:
     from lossless.formats.hosts.read.recognition import speaks_of_hosts
 
     return speaks_of_hosts(data)
+
+
+def _is_of_switch(document: Document) -> bool:
+    """Return whether a YAML file is no intent but the configuration of a switch, which its document then says."""
+    if is_json(document.file) or "lossless" in document.data:
+        return False
+    from lossless.formats.inputs.switches import is_structured
+
+    return is_structured(document)
 
 
 def devices_in(document: Document) -> Inputs:

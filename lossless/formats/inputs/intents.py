@@ -37,7 +37,7 @@ class Declarations(NamedTuple):
 
 def is_intent(document: Document) -> bool:
     """Return whether a document is an intent: those are in YAML, devices in JSON, managers have forms of their own."""
-    return document.file.lower().endswith((".yaml", ".yml"))
+    return not document.dialect and document.file.lower().endswith((".yaml", ".yml"))
 
 
 def declares_subnet(document: Document) -> bool:

@@ -61,7 +61,11 @@ def documents_in(file: str, text: str, *, near: bool) -> tuple[Document, ...]:
 
 def manager_files(documents: Iterable[Document]) -> ManagerFiles:
     """Return the subnets of the documents that are files of subnet managers, each once."""
-    texts = {document.file: document for document in documents if is_managers(document.file)}
+    texts = {
+        document.file: document
+        for document in documents
+        if is_managers(document.file) and not document.dialect
+    }
     if not texts:
         return ManagerFiles()
     from lossless.formats.infiniband.to_model.subnet import SubnetFile, kind_of, read_subnet

@@ -38,9 +38,14 @@ def read_text(file: str, text: str) -> Inputs:
 def read_bytes(raw: bytes, file: str) -> Inputs:
     """Read the bytes of a file, whose suffix says what it is; the files beside a subnet manager's are not read."""
     try:
-        managers = documents_in(file, decode(raw, file), near=False) if is_managers(file) else ()
-        if managers:
-            return Inputs(managers)
+        if is_managers(file):
+            from lossless.formats.inputs.switches import configuration_in
+
+            text = decode(raw, file)
+            configured = configuration_in(text, file)
+            managers = documents_in(file, text, near=False) if configured is None else (configured,)
+            if managers:
+                return Inputs(managers)
         document = load_bytes(raw, file, lists=True)
     except InputError as error:
         return Inputs(problems=tuple(error.problems))

@@ -18,6 +18,8 @@ Confidence = Literal["high", "medium", "low"]
 Fixable = Literal["no", "safe", "unsafe"]
 """Whether edits can fix a finding: ``safe`` changes nothing that a device does, ``unsafe`` changes what it does."""
 Action = Literal["set", "add", "remove", "rename"]
+ObjectForm = Literal["config_db", "intent", "commands"]
+"""How the path to an object is written."""
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -99,7 +101,7 @@ class Finding(NamedTuple):
     data: Mapping[str, Json] = {}
     fixable: Fixable = "no"
     via: Origin | None = None
-    object_form: Literal["config_db", "intent"] = "intent"
+    object_form: ObjectForm = "intent"
     fix: tuple[Edit, ...] = ()
     conclusive: bool = True
 
@@ -110,8 +112,10 @@ class Finding(NamedTuple):
 
     @property
     def object(self) -> str:
-        """The path as people write it: ``PORT|Ethernet0|mtu`` in CONFIG_DB, ``classes.rdma.ecn`` in an intent."""
-        separator = "|" if self.object_form == "config_db" else "."
+        """The path as people write it: ``PORT|Ethernet0|mtu`` in CONFIG_DB, ``classes.rdma.ecn`` in an intent, and
+        ``interface Ethernet1|mtu 9214`` where it consists of commands.
+        """
+        separator = "." if self.object_form == "intent" else "|"
         return separator.join(str(key) for key in self.origin.path)
 
 

@@ -60,7 +60,9 @@ class Document:
 
     ``problems`` are mistakes that left the rest readable. ``duplicates`` are repeated JSON keys, which have a
     meaning (the last one counts) and so are not problems; a repeated YAML key is a problem. ``marked``: the file
-    began with a byte-order mark, which is not in ``text``. ``part`` says which part of a file it is, None for all.
+    began with a byte-order mark, which is not in ``text``. ``dialect`` names the network operating system whose
+    configuration it is, empty where its file's name says what it is. ``part`` says which part of a file it is, None for
+    all.
     """
 
     __slots__ = (
@@ -68,6 +70,7 @@ class Document:
         "_locator",
         "_places",
         "data",
+        "dialect",
         "duplicates",
         "file",
         "marked",
@@ -91,6 +94,7 @@ class Document:
         self.problems = problems
         self.duplicates = duplicates
         self.marked = False
+        self.dialect = ""
         self.part: DocumentPart | None = None
         self._locator = locator
         self._lines = Lines(text)

@@ -152,10 +152,16 @@ def _with_runs(
 
     fabrics = fabrics_of(documents, options.profile_dirs, options.rdma_dscps).fabrics
     verdicts = with_runs(result.verdicts, fabrics)
-    subnets = sum(map(declares_subnet, documents))
-    if subnets:
-        missing = UncheckedRule("SIM001", "traffic on an InfiniBand subnet is not simulated", subnets)
-        verdicts = verdicts._replace(not_checked=(*verdicts.not_checked, missing))
+    for where, times in (
+        ("on an InfiniBand subnet", sum(map(declares_subnet, documents))),
+        (
+            "through switches whose buffers are not read",
+            sum(bool(document.dialect) for document in documents),
+        ),
+    ):
+        if times:
+            missing = UncheckedRule("SIM001", f"traffic {where} is not simulated", times)
+            verdicts = verdicts._replace(not_checked=(*verdicts.not_checked, missing))
     return result._replace(verdicts=verdicts)
 
 

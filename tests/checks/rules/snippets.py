@@ -8,6 +8,7 @@ A snippet is a fenced block whose first line says what it is::
     ```json config_db base=leaf simulate=yes
     ```yaml intent base=none today=2026-12-31
     ```json baseline base=none beside=leaf-spine.yaml
+    ```text switch base=switch-leaf
     ```text facts file=nccl.conf beside=leaf-spine.yaml
     ```yaml facts file=nics.yaml beside=leaf-spine.yaml
     ```conf opensm base=none beside=partitions.conf
@@ -22,9 +23,10 @@ A snippet is a fenced block whose first line says what it is::
 null removes a key). ``beside`` names bases that are checked together with it, of the other kind with their suffix
 (``leaf-spine.yaml``); ``simulate=yes`` says that traffic is run too, ``today`` which day it is. A baseline is not
 checked but counts for what is beside it. A conf file stands for ``opensm.conf`` or ``partitions.conf`` of a folder, its
-companions for the other files there. A csv file is compared with the intent beside it, as an intent is with a csv
-file; so is what LLDP says on a switch, with the intent before it in a scenario. Facts are a file of host1, of the name
-that ``file`` gives, and are never merged. A capture is one of leaf1, with its configuration or an intent beside it; an
+companions for the other files there. A switch is one that runs another system than SONiC; its commands stand behind
+those of the base. A csv file is compared with the intent beside it, as an intent is with a csv file; so is what LLDP
+says on a switch, with the intent before it in a scenario. Facts are a file of host1, of the name that ``file`` gives,
+and are never merged. A capture is one of leaf1, with its configuration or an intent beside it; an
 earlier one of the same devices stands before it, and is nothing by itself.
 The line that ends in ``<- here`` (behind ``#`` in YAML, conf files and texts, ``//`` in JSON) is where the finding must
 point; ``at`` names the last key of what is meant where a line has several.
@@ -40,6 +42,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lossless.api import Options, lint, lint_documents, verify
 from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
+from lossless.formats.inputs.switches import configuration_in
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.cabling import compare_cabling
 
@@ -49,8 +52,8 @@ if TYPE_CHECKING:
 
 BASES = Path(__file__).parent / "bases"
 _KINDS = (
-    "yaml intent|json config_db|json baseline|text facts|yaml facts|conf opensm|conf partitions|conf qos-policy"
-    "|csv cabling|json lldp|text capture|json capture|text earlier"
+    "yaml intent|json config_db|json baseline|text switch|text facts|yaml facts|conf opensm|conf partitions"
+    "|conf qos-policy|csv cabling|json lldp|text capture|json capture|text earlier"
 )
 _FENCE = re.compile(rf"^```({_KINDS})([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK = re.compile(r"\s*(?:#|//) <- here\s*$")
@@ -103,6 +106,8 @@ class Snippet(NamedTuple):
         """Return the snippet merged over its base, as a file of its own."""
         if self.base == "none":
             return read_text(self.text, self.file)
+        if self.kind == "text switch":
+            return read_text((BASES / f"{self.base}.txt").read_text() + self.text, self.file)
         base = load_text((BASES / f"{self.base}{self.suffix}").read_text(), f"base{self.suffix}")
         merged = merge(base.data, self.own().data)
         # JSON is YAML: one writer serves both, and every key has a line of its own.
@@ -130,6 +135,10 @@ class Snippet(NamedTuple):
 
 def read_text(text: str, file: str) -> Document:
     """Return the document of a text that represents a file, by its name."""
+    if file.endswith(".txt"):
+        document = configuration_in(text, file)
+        assert document is not None, "a configuration that no dialect knows"
+        return document
     if not file.endswith((".conf", ".cfg")):
         return load_text(text, file)
     # A file that defines nothing does not look like one of partitions, and is read as such by its name alone.

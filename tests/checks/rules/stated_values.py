@@ -29,7 +29,7 @@ _FACTOR, _FACTOR_OF_SHAPES = 64, 2
 
 def has_values(snippet: Snippet) -> bool:
     """Return whether the values of a snippet can be moved, and what is said of it takes no run of traffic."""
-    is_own = not snippet.is_facts and snippet.kind != "json baseline"
+    is_own = not snippet.is_facts and snippet.kind not in ("json baseline", "text switch")
     return is_own and snippet.suffix in {".json", ".yaml"} and not snippet.simulate
 
 

@@ -162,6 +162,16 @@ _OPTIONS = {
 }
 
 
+_COMMANDS = {
+    "the port is down": "interface Ethernet2\n   shutdown",
+    "the port trusts DSCP": "interface Ethernet2\n   qos trust dscp",
+    "the port has the profile": "interface Ethernet2\n   service-profile ROCE",
+    "priority 3 is drop": "interface Ethernet2\n   priority-flow-control priority 3 drop",
+    "PFC is off": "priority-flow-control all off",
+    "the timers are ten times as long": "priority-flow-control pause watchdog default timeout 2",
+}
+
+
 def reports(snippet: Snippet, code: str) -> Iterator[tuple[str, Report]]:
     """Yield each change to the network of a snippet that leaves it readable, and what a rule says of the result."""
     for name, changed in () if snippet.simulate else _changed(snippet):
@@ -175,6 +185,9 @@ def _changed(snippet: Snippet) -> Iterator[tuple[str, Document]]:
     if snippet.kind == "conf opensm":
         for name, lines in _OPTIONS.items():
             yield name, read_text(f"{snippet.text}{lines}\n", snippet.file)
+    elif snippet.kind == "text switch":
+        for name, lines in _COMMANDS.items():
+            yield name, read_text(f"{snippet.document().text}{lines}\n", snippet.file)
     elif snippet.base != "none":
         changes = {"leaf-spine": _INTENTS, "infiniband": _SUBNETS}.get(snippet.base, _DEVICES)
         document = snippet.document()

@@ -160,7 +160,8 @@ PAIRS = {
     "other-kind": (
         "fabric.txt",
         b"lossless: v1\n",
-        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a file of a subnet manager, "
+        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of a switch, "
+        "a file of a subnet manager, "
         "or facts of a host "
         "(docs/guides/host-facts.md)",
     ),

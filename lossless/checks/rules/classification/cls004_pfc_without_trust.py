@@ -39,6 +39,12 @@ made trunks of server ports, which broke booting over the network; PFC by DSCP i
 }
 ```
 
+```text switch base=switch-leaf
+interface Ethernet2   # <- here
+   switchport trunk allowed vlan 1
+   service-profile ROCE
+```
+
 ## Good
 ```json config_db base=leaf
 {
@@ -81,13 +87,36 @@ from lossless.ground.basics.wording import spell
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.rules.subjects import Device
+    from lossless.checks.rules.subjects import Device, SwitchConfiguration
     from lossless.model.fabric.view import PortSet
 
 
 def check(device: Device) -> Results:
     """Yield a violation for ports with PFC that trust nothing, and for routed ones that trust 802.1p alone."""
     yield from merged(_violations(device))
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation for ports with PFC, of another system, that trust nothing or tags that do not come."""
+    yield from merged(_of_switch(switch))
+
+
+def _of_switch(switch: SwitchConfiguration) -> Iterator[Violation]:
+    for ports in switch.view.lossless_sets:
+        qos = ports.qos
+        untagged = tuple(port for port in ports.ports if port.name in switch.read.untagged)
+        reached = ports.ports if not qos.trust_dot1p else untagged
+        if qos.dscp_to_tc is not None or not reached:
+            continue
+        reads = "802.1p alone, and gets no VLAN tags" if qos.trust_dot1p else "neither DSCP nor 802.1p"
+        yield Violation(
+            origin=qos.origin,
+            message=f"PFC is on for {spell(qos.pfc.priorities)}, and the port reads {reads}: all packets "
+            "get the default class of the port",
+            note="the lossless class is then empty, and what belongs into it is served best effort",
+            help="trust DSCP at the port",
+            data={"pfc": list(qos.pfc.priorities)},
+        ).on_ports(ports._replace(ports=reached))
 
 
 def _violations(device: Device) -> Iterator[Violation]:

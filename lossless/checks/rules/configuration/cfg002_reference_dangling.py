@@ -8,7 +8,8 @@ Follows the names in `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `BUFF
 deployed device. A name that leads nowhere is an error. So is the old form `[BUFFER_PROFILE|name]`; where the file
 names no database version it is a warning, and before version 3_0_3 only worth knowing. Names of headroom profiles
 that buffermgrd will make for a port of the device are not missed. In part of a configuration, without the table
-that is meant, nothing is checked.
+that is meant, nothing is checked. On a switch that runs another system it looks at the profiles and policies that
+interfaces name.
 
 ## Why it breaks a lossless fabric
 orchagent does not refuse such a row, it waits for the name, and says so at a level that no one logs. Of a
@@ -30,6 +31,12 @@ no headroom, and a port whose buffers wait at boot is not brought up.
     "profile": "[BUFFER_PROFILE|ingress_lossy_profile]"   // <- here
   }}
 }
+```
+
+```text switch base=switch-leaf
+interface Ethernet2
+   no switchport
+   service-profile ROCE-400G   # <- here
 ```
 
 ## Good
@@ -67,7 +74,7 @@ from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX, pg_profile_n
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from lossless.checks.rules.subjects import Device
+    from lossless.checks.rules.subjects import Device, SwitchConfiguration
     from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Severity
 
@@ -108,6 +115,19 @@ _REFERENCES = (
 _PLAIN_SINCE = (3, 0, 3)
 _BRACKET = "["
 _OldReference = tuple[Reference, list[tuple[str, "ConfigRow"]]]
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per name that another system's configuration uses and does not define."""
+    for undefined in switch.read.undefined:
+        yield Violation(
+            origin=undefined.origin,
+            message=f"{undefined.kind} {undefined.name} is not defined: what it should set is not set",
+            note="the port has its defaults, without PFC and ECN",
+            help=f"define {undefined.kind} {undefined.name}, or name one that is",
+            elements=(undefined.name,),
+            severity="warning",
+        )
 
 
 def check(device: Device) -> Results:

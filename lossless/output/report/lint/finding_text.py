@@ -31,9 +31,10 @@ def headline(finding: Finding) -> str:
 def object_of(path: Path, *, whole: bool = False) -> str:
     """Return a path as people write it, on one line; unless ``whole``, dozens of ports in a key as their ranges.
 
-    Tables of CONFIG_DB have upper-case names, keys of an intent have not.
+    Tables of CONFIG_DB have upper-case names, keys of an intent have not, and commands have blanks.
     """
-    separator = "|" if path and str(path[0]).isupper() else "."
+    first = str(path[0]) if path else ""
+    separator = "|" if first.isupper() or " " in first else "."
     text = visible(separator.join(map(str, path)))
     if len(text) > _LONGEST_OBJECT and not whole:
         # A row of CONFIG_DB can name its ports in its key: Ethernet0,Ethernet4,...|3.

@@ -1,0 +1,77 @@
+"""Checks switches that run another system than SONiC: their configurations make the same model, and are checked by the
+rules of fabrics that can say something of them; what was found is said in the commands of that system.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.lint.run import Verdicts, run
+from lossless.ground.basics.findings import Finding, UncheckedRule
+from lossless.model.fabric.model import Fabric
+from lossless.model.fabric.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.checks.lint.settings import Settings
+    from lossless.checks.rules.registry import LoadedRule
+    from lossless.formats.inputs.switches import SwitchInput
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.configured_switch import Words
+    from lossless.model.fabric.model import Switch
+
+
+def check_switches(documents: Sequence[Document], settings: Settings) -> list[Verdicts]:
+    """Check switches, each by itself."""
+    return [verdicts for document in documents for verdicts in _check(document, settings)]
+
+
+def _check(document: Document, settings: Settings) -> Iterator[Verdicts]:
+    from lossless.checks.rules.registry import rules_for
+    from lossless.checks.rules.subjects import SwitchConfiguration
+    from lossless.formats.inputs.switches import read_switch
+
+    system = read_switch(document, settings.rdma_dscps)
+    read = system.read
+    intended = settings.intended.get(read.switch.name)
+    switch = read.switch if intended is None else read.switch._replace(classes=intended.classes)
+    view = View(fabric_of(switch, document.name))
+    chosen = settings.chosen(document.file)
+    for verdicts in (
+        run(view, _applicable(rules_for("fabric", "buffers", chosen=chosen), system), "commands"),
+        run(SwitchConfiguration(read, view), rules_for("switch", chosen=chosen), "commands"),
+    ):
+        yield verdicts._replace(findings=tuple(_said(finding, system.words) for finding in verdicts.findings))
+    yield Verdicts(not_checked=tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread))
+
+
+def fabric_of(switch: Switch, file: str) -> Fabric:
+    """Return the fabric of one switch by itself."""
+    return Fabric(
+        name="",
+        door="config_db",
+        classes=switch.classes,
+        congestion=None,
+        switches=(switch,),
+        hosts=(),
+        links=(),
+        networks=(),
+        capacities=(),
+        sources=(file,),
+    )
+
+
+def _applicable(rules: Sequence[LoadedRule], system: SwitchInput) -> list[LoadedRule]:
+    return [rule for rule in rules if rule.code not in system.not_applicable]
+
+
+def _said(finding: Finding, words: Mapping[str, Words]) -> Finding:
+    """Return a finding in the words of a dialect; edits are those of SONiC's files."""
+    own = words.get(finding.code)
+    plain = finding._replace(fix=(), fixable="no")
+    if own is None:
+        return plain
+    return plain._replace(
+        message=own.message or finding.message, note=own.note or finding.note, help=own.help or finding.help
+    )

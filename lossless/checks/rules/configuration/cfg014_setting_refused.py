@@ -1,0 +1,62 @@
+"""A setting must be one that the switch takes, and must mean what it says.
+
+Severity: warning
+
+## What it does
+Looks at what a switch's own system refuses, or takes without effect, in a configuration that was written elsewhere:
+timers out of range, a marking curve whose minimum is above its maximum, shares of more than 100 %, maps to classes that
+do not exist. Validators of structured configurations let all of these through.
+
+## Why it breaks a lossless fabric
+A command that is refused leaves what was there before, on that switch alone. The configuration as written says that
+there is a watchdog, or a marking curve, and the switch has another one, or none.
+
+## Bad
+```text switch base=switch-leaf
+interface Ethernet2
+   tx-queue 3
+      random-detect ecn minimum-threshold 2 mbytes maximum-threshold 1 mbytes max-mark-probability 10   # <- here
+```
+
+```text switch base=switch-leaf
+priority-flow-control pause watchdog default timeout 120   # <- here
+```
+
+```text switch base=switch-leaf
+qos map dscp 26 to traffic-class 9   # <- here
+```
+
+## Good
+```text switch base=switch-leaf
+qos map dscp 34 to traffic-class 4
+priority-flow-control pause watchdog default timeout 0.3
+```
+
+## Fix
+Set a value that the system takes.
+
+## Sources
+- SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a (ranges of the watchdog's
+  timers, quoted from the manual of EOS)
+- pyavd 6.4.0, schema of eos_cli_config_gen: the same ranges as text; the lines of maps are free text, timers strings
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.checks.rules.base import Results, Violation
+
+if TYPE_CHECKING:
+    from lossless.checks.rules.subjects import SwitchConfiguration
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per setting that the system refuses."""
+    for refused in switch.read.refused:
+        yield Violation(
+            origin=refused.origin,
+            message=f"{refused.what}; {refused.why}",
+            note="what is refused leaves the setting that was there before",
+            help=refused.help,
+        )

@@ -1,0 +1,154 @@
+"""Arista EOS: running configurations as text, and the structured configuration of AVD (``eos_cli_config_gen``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.contract import Dialect
+from lossless.formats.switches.eos.read.running_config import config_of, looks_like_eos, read_running_config
+from lossless.formats.switches.eos.read.structured import config_of_data, looks_structured
+from lossless.formats.switches.eos.refusals import refusals
+from lossless.formats.switches.eos.to_model.switch import SwitchReader, is_port
+from lossless.ground.documents.command_lines import CommandDocument
+from lossless.model.fabric.configured_switch import (
+    ReadSwitch,
+    RefusedSetting,
+    UnboundObject,
+    UndefinedName,
+    Words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.switches.eos.read.rows import EosConfig
+    from lossless.ground.basics.findings import Origin
+    from lossless.ground.documents.document import Document
+
+_COMPUTED = "the chip computes headroom and pools; neither a cable length nor a headroom row is configured"
+_BY_COS = (
+    "EOS derives from one map which class a priority pauses and which queue it stops: they cannot disagree"
+)
+_OWN_LIMITS = "limits and defaults are those of SONiC; the limits of EOS are checked by CFG014"
+_NO_HEADROOM = "headroom and pools stand in platform commands, which are not read"
+NOT_APPLICABLE = {
+    "BUF001": _NO_HEADROOM,
+    "BUF002": _NO_HEADROOM,
+    "BUF003": _COMPUTED,
+    "BUF004": _COMPUTED,
+    "BUF007": _COMPUTED,
+    "BUF013": "no egress buffer profile is configured per queue",
+    "WD002": "EOS has no mask of watched priorities: every no-drop priority of a port is watched",
+    "WD003": _OWN_LIMITS,
+    "WD004": _OWN_LIMITS,
+    "WD005": "what EOS does without a recovery time is not public",
+    "WD008": "the transport is that of hosts, which are not compared with switches of EOS",
+    "WD010": _OWN_LIMITS,
+    "WD012": "the chip-wide action is how SONiC programs some chips",
+    "WD013": _OWN_LIMITS,
+    "PFC005": _BY_COS,
+    "ECN004": _NO_HEADROOM,
+    "ECN005": _NO_HEADROOM,
+    "ECN010": "the values are defaults of SONiC's templates",
+    "ECN012": "no buffer profile limits a queue",
+}
+"""Rules of fabrics that cannot say anything of EOS, each with why."""
+_ECN = "random-detect ecn minimum-threshold 500 kbytes maximum-threshold 2000 kbytes max-mark-probability 10"
+WORDS = {
+    "WD001": Words(
+        message="PFC is on, and no watchdog timeout is set for the port",
+        note="the line 'priority-flow-control pause watchdog' stands by default and sets no timer; "
+        "a stuck NIC then pauses the port permanently, and the pause propagates through the fabric",
+        help="set one: priority-flow-control pause watchdog default timeout 0.2, with recovery-time, "
+        "polling-interval and action",
+    ),
+    "WD011": Words(help="priority-flow-control pause watchdog action drop"),
+    "ECN001": Words(
+        message="a lossless queue has no random-detect ecn line: congestion is not marked",
+        help=f"below tx-queue of that queue: {_ECN} weight 0",
+    ),
+    "ECN009": Words(help="give ports of each speed a qos profile of their own"),
+    "PFC001": Words(
+        help="set priority-flow-control priority N no-drop for the priorities of lossless classes alone"
+    ),
+    "PFC002": Words(help="set priority-flow-control priority N drop for all but two priorities"),
+    "CLS007": Words(help="map it to a lossy class of its own: qos map dscp 48 to traffic-class 6"),
+}
+"""What rules say, in the commands of EOS."""
+
+
+def _document(text: str, file: str) -> Document:
+    return read_running_config(text, file)[0]
+
+
+def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
+    structured = not isinstance(document, CommandDocument)
+    config = config_of_data(document) if structured else config_of(document)  # type: ignore[arg-type]
+    reader = SwitchReader(config, rdma_dscps)
+    return ReadSwitch(
+        switch=reader.switch(),
+        maps=reader.maps,
+        undefined=tuple(_undefined(config)),
+        unbound=tuple(_unbound(config)),
+        refused=tuple(_refused(config)),
+        silent=tuple(_silent(config, reader)),
+        untagged=frozenset(name for name in config.interfaces if _untagged(config, name)),
+        unread=tuple(
+            f"line {document.locate(origin.path).line}: {text!r} is not read"
+            for origin, text in config.unread
+        ),
+    )
+
+
+def _undefined(config: EosConfig) -> Iterator[UndefinedName]:
+    if not config.complete:
+        return
+    for settings in config.interfaces.values():
+        profile = settings.get(("profile",))
+        if profile is not None and profile.value is not None and profile.value not in config.profiles:
+            yield UndefinedName("qos profile", profile.value, profile.origin)
+
+
+def _unbound(config: EosConfig) -> Iterator[UnboundObject]:
+    used = {
+        settings[("profile",)].value for settings in config.interfaces.values() if ("profile",) in settings
+    }
+    for name in config.profiles:
+        if name not in used and config.interfaces:
+            yield UnboundObject("qos profile", name, config.places[("profile", name)])
+
+
+def _refused(config: EosConfig) -> Iterator[RefusedSetting]:
+    return refusals(config)
+
+
+def _silent(config: EosConfig, reader: SwitchReader) -> Iterator[tuple[str, Origin]]:
+    if ("all-off",) in config.switch:
+        return
+    for name in filter(is_port, config.interfaces):
+        settings = reader.settings_of(name)
+        on, up = settings.get(("pfc",)), settings.get(("up",))
+        if up is not None and not up.value:
+            continue
+        paused = any(key[0] == "no-drop" and setting.value for key, setting in settings.items())
+        if on is not None and on.value and not paused:
+            yield name, on.origin
+
+
+def _untagged(config: EosConfig, name: str) -> bool:
+    """Return whether a port gets no VLAN tags: a routed one, or one of the native VLAN alone."""
+    settings = config.interfaces[name]
+    vlans = settings.get(("tagged",))
+    return ("routed",) in settings or (vlans is not None and vlans.value in (None, "1"))
+
+
+DIALECT = Dialect(
+    name="eos",
+    title="Arista EOS",
+    recognizes=looks_like_eos,
+    recognizes_data=looks_structured,
+    document=_document,
+    read=_read,
+    not_applicable=NOT_APPLICABLE,
+    words=WORDS,
+)

@@ -1,0 +1,59 @@
+"""Numbers, ranges and names as EOS writes them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
+"""What the units of thresholds stand for; ``segments`` are of a size that depends on the chip."""
+_MOST = 4096
+"""How many interfaces a range may name, more than a switch has."""
+_SPEED = re.compile(r"(?:forced |auto )?([0-9]{1,4})(gfull|ghalf|g-[0-9]|g|full|half)", re.IGNORECASE)
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-"
+_RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})((?:/[0-9]{1,4})*)")
+
+
+def indexes(text: str, most: int) -> list[int] | None:
+    """Return the numbers that a list with blanks, commas and ranges names; None where one is above the most."""
+    numbers: list[int] = []
+    for part in text.replace(",", " ").split():
+        low, dash, high = part.partition("-")
+        if not (low.isdecimal() and len(low) < 4) or (dash and not (high.isdecimal() and len(high) < 4)):
+            return None
+        numbers += range(int(low), int(high if dash else low) + 1)
+    return numbers if numbers and max(numbers) <= most else None
+
+
+def milliseconds(text: str) -> int | None:
+    """Return a time that is written in seconds, ``0.20``; None for what is none."""
+    return round(float(text) * 1000) if re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text) else None
+
+
+def threshold_bytes(amount: str, unit: str) -> int | None:
+    """Return a threshold in bytes, None where its unit says no bytes."""
+    return int(amount) * BYTES[unit] if unit in BYTES else None
+
+
+def speed_bps(text: str) -> int | None:
+    """Return the rate of a speed, ``forced 100gfull`` or ``400g-8``; None where it names none."""
+    match = _SPEED.fullmatch(text)
+    if match is None:
+        return None
+    return int(match[1]) * (10**9 if match[2].lower().startswith("g") else 10**6)
+
+
+def interface_names(text: str) -> Iterator[str]:
+    """Yield the interfaces that a command names: ``Ethernet1-3,7/1`` are four."""
+    prefix = ""
+    for part in text.replace(" ", "").split(","):
+        written = part if part[:1].isalpha() else prefix + part
+        prefix = written[: len(written) - len(written.lstrip(_LETTERS))]
+        match = _RANGE.fullmatch(written)
+        if match is None or int(match[3]) - int(match[2]) >= _MOST:
+            yield written
+        else:
+            yield from (f"{match[1]}{number}{match[4]}" for number in range(int(match[2]), int(match[3]) + 1))

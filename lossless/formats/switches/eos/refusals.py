@@ -1,0 +1,118 @@
+"""What EOS refuses, or takes and cannot mean. pyavd 6.4.0 validates none of it.
+
+Ranges: timeout and recovery time 0.01 to 60 s, polling interval 0.005 to 30 s and at most half of the smaller of both
+(SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a, quoting the manual of EOS; pyavd 6.4.0 has
+the same as text).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.eos.read.rows import EcnThresholds
+from lossless.model.fabric.configured_switch import RefusedSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.switches.eos.read.rows import EosConfig, Settings
+
+_TIMEOUT_MS = range(10, 60_000 + 1)
+_POLL_MS = range(5, 30_000 + 1)
+_QUEUES = range(8)
+
+
+def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
+    """Yield the settings of a switch that EOS does not take, or that mean something else than they say."""
+    for origin, text in config.impossible:
+        yield RefusedSetting(
+            f"{text!r} names what does not exist",
+            "there are traffic classes and queues 0 to 7, DSCPs 0 to 63",
+            "",
+            origin,
+        )
+    off = config.switch.get(("all-off",))
+    if off is not None and any(_pauses(s) for s in (*config.profiles.values(), *config.interfaces.values())):
+        yield RefusedSetting(
+            "priority-flow-control all off is set",
+            "it overrides the PFC of every port, and nothing is paused",
+            "no priority-flow-control all off",
+            off.origin,
+        )
+    yield from _timers(config.switch)
+    for settings in (*config.profiles.values(), *config.interfaces.values()):
+        yield from _timers({**config.switch, **settings}, own=settings)
+        yield from _curves(settings)
+        yield from _shares(settings)
+
+
+def _pauses(settings: Settings) -> bool:
+    on = settings.get(("pfc",))
+    return on is not None and bool(on.value)
+
+
+def _timers(settings: Settings, own: Settings | None = None) -> Iterator[RefusedSetting]:
+    own = settings if own is None else own
+    for name, limits in (
+        ("timeout", _TIMEOUT_MS),
+        ("recovery-time", _TIMEOUT_MS),
+        ("polling-interval", _POLL_MS),
+    ):
+        setting = own.get(("watchdog", name))
+        if setting is not None and setting.value not in limits:
+            least, most = limits[0] / 1000, limits[-1] / 1000
+            yield RefusedSetting(
+                f"the watchdog's {name} is {setting.value / 1000:g} s",
+                f"EOS takes {least:g} to {most:g} s",
+                f"set a {name} within that range",
+                setting.origin,
+            )
+    poll = settings.get(("watchdog", "polling-interval"))
+    timers = [
+        t for name in ("timeout", "recovery-time") if (t := settings.get(("watchdog", name))) is not None
+    ]
+    if poll is None or not timers or not any(t.value < 2 * poll.value for t in timers):
+        return
+    if any(("watchdog", name) in own for name in ("timeout", "recovery-time", "polling-interval")):
+        shortest = min(t.value for t in timers)
+        yield RefusedSetting(
+            f"the watchdog's polling interval is {poll.value / 1000:g} s, and its shortest timer {shortest / 1000:g} s",
+            "the polling interval may be half of the timeout and of the recovery time at most",
+            f"set a polling interval of {shortest / 2000:g} s or less",
+            poll.origin,
+        )
+
+
+def _curves(settings: Settings) -> Iterator[RefusedSetting]:
+    for number in _QUEUES:
+        setting = settings.get(("queue", number, "ecn"))
+        if setting is None or not isinstance(setting.value, EcnThresholds):
+            continue
+        low, high, percent = setting.value
+        if low is not None and high is not None and low > high:
+            yield RefusedSetting(
+                f"the minimum threshold of tx-queue {number} is {low:,} B, its maximum {high:,} B",
+                "a curve cannot end before it begins",
+                "exchange the thresholds",
+                setting.origin,
+            )
+        if percent is not None and percent > 100:
+            yield RefusedSetting(
+                f"the mark probability of tx-queue {number} is {percent} %",
+                "EOS takes 1 to 100",
+                "",
+                setting.origin,
+            )
+
+
+def _shares(settings: Settings) -> Iterator[RefusedSetting]:
+    shares = {n: s for n in _QUEUES if (s := settings.get(("queue", n, "percent"))) is not None}
+    total = sum(share.value for share in shares.values())
+    if total > 100:
+        last = shares[max(shares)]
+        yield RefusedSetting(
+            f"the bandwidth of queues {', '.join(map(str, shares))} adds up to {total} %",
+            "shares of one port cannot exceed 100 %",
+            "lower them to 100 % together",
+            last.origin,
+        )

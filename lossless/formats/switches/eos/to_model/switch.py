@@ -1,0 +1,275 @@
+"""Settings of an EOS switch to the fabric model. What the text leaves out has EOS's own default, or is unknown.
+
+EOS has no priority groups that are configured: the chip gives a class headroom once a priority of it is no-drop, and
+computes how much. Without lines of maps DSCP 0-7 goes to traffic class 1, 8-15 to 0, all others to an eighth each, and
+CoS the same; a routed port trusts DSCP, a switched one CoS
+(SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.eos.read.rows import EcnThresholds, Setting
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.natural_order import natural_key
+from lossless.model.fabric.configured_switch import ClassMaps
+from lossless.model.fabric.model import Cable, ClassSet, Port, Switch, SwitchQos, TrafficClass, WatchdogPoll
+from lossless.model.fabric.qos import (
+    DSCPS,
+    PRIORITIES,
+    UNREADABLE,
+    Curve,
+    IndexMap,
+    PortQos,
+    PriorityGroup,
+    PriorityMask,
+    Queue,
+    Scheduler,
+    Watchdog,
+    Wred,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from lossless.formats.switches.eos.read.rows import EosConfig, Settings
+
+_DEFAULT_CLASS = (1, 0, 2, 3, 4, 5, 6, 7)
+"""The traffic class of each CoS, and of each eighth of the DSCPs."""
+_SHARED = frozenset({"trust", "pfc", "no-drop", "watchdog", "profile", "queue", "routed"})
+"""The settings of a port that its QoS depends on."""
+_OFF = Curve(False, False, None, None, None)
+_ACTIONS = {"drop": "drop", "no-drop": "forward", "errdisable": "errdisable", "notify-only": "alert"}
+"""What a watchdog does to a queue, in the words of the model."""
+
+
+class SwitchReader:
+    """Builds the switch of one configuration; ports that are set identically share their QoS."""
+
+    def __init__(self, config: EosConfig, rdma_dscps: tuple[int, ...]) -> None:
+        self._config = config
+        self._rdma_dscps = rdma_dscps
+        self._file = Origin(config.file)
+        self._built: dict[object, PortQos] = {}
+        self._dscp_to_tc = self._map("dscp", len(DSCPS), 8)
+        self._cos_to_tc = self._map("cos", len(PRIORITIES), 1)
+        self._tc_to_queue = self._identity("tx-queue")
+        self.maps = ClassMaps(self._dscp_to_tc, self._cos_to_tc, self._tc_to_queue)
+
+    def switch(self) -> Switch:
+        """Return the switch."""
+        ports = tuple(
+            self._port(name) for name in sorted(self._config.interfaces, key=natural_key) if is_port(name)
+        )
+        named = self._config.switch.get(("hostname",))
+        return Switch(
+            name=named.value if named else self._config.shown,
+            tier=UNKNOWN,
+            hwsku_name=UNKNOWN,
+            profile=None,
+            hwsku=None,
+            classes=self._classes(ports),
+            ports=ports,
+            demand=(),
+            qos=self._switch_qos(),
+            origin=named.origin if named else self._file,
+        )
+
+    def _switch_qos(self) -> SwitchQos:
+        poll = self._config.switch.get(("watchdog", "polling-interval"))
+        return SwitchQos(
+            buffer_model="traditional",
+            pools=(),
+            poll=WatchdogPoll(poll.value if poll else None, poll.origin if poll else self._file),
+            counters=(),
+            global_dscp_map=None,
+            database_version=None,
+            headroom_oversubscription=None,
+            storage_backend=False,
+            voq=False,
+            origin=self._file,
+        )
+
+    # --- maps ---
+
+    def _map(self, key: str, size: int, each: int) -> IndexMap:
+        """Return a classification map: what is written, then EOS's own."""
+        written = {number: self._config.switch.get((key, number)) for number in range(size)}
+        default = [
+            _DEFAULT_CLASS[number // each] if self._config.complete else UNREADABLE for number in range(size)
+        ]
+        return self._indexed(key, [written[number] for number in range(size)], default)
+
+    def _identity(self, key: str) -> IndexMap:
+        written = [self._config.switch.get((key, number)) for number in PRIORITIES]
+        return self._indexed(key, written, list(PRIORITIES))
+
+    def _indexed(self, name: str, written: Sequence[Setting | None], default: Sequence[int]) -> IndexMap:
+        targets = tuple(
+            own if setting is None else setting.value for setting, own in zip(written, default, strict=True)
+        )
+        origins = tuple(self._file if setting is None else setting.origin for setting in written)
+        return IndexMap(name, targets, self._file, origins)
+
+    # --- ports ---
+
+    def _port(self, name: str) -> Port:
+        own = self._config.interfaces[name]
+        origin = self._config.places.get(("interface", name), self._file)
+        mtu, speed, up, lag = (own.get((key,)) for key in ("mtu", "speed", "up", "lag"))
+        return Port(
+            name=name,
+            speed_bps=speed.value if speed else None,
+            lanes=None,
+            mtu_bytes=mtu.value if mtu else UNKNOWN,
+            admin_up=up is None or bool(up.value),
+            leads_to=None,
+            cable=Cable(UNKNOWN, None, origin),
+            neighbor=None,
+            qos=self._qos(name, origin),
+            placed=True,
+            origin=origin,
+            lag=f"Port-Channel{lag.value}" if lag else None,
+        )
+
+    def settings_of(self, name: str) -> Settings:
+        """Return the settings of an interface with those of its profile, which it overrides."""
+        own = self._config.interfaces[name]
+        profile = own.get(("profile",))
+        return {**self._config.profiles.get(profile.value if profile else "", {}), **own}
+
+    def _qos(self, name: str, origin: Origin) -> PortQos:
+        settings = self.settings_of(name)
+        about = tuple(
+            (key, setting) for key, setting in sorted(settings.items(), key=str) if key[0] in _SHARED
+        )
+        trust = self._trust(settings)
+        shared = (trust, tuple((key, setting.value, setting.origin.path[1:]) for key, setting in about))
+        if shared not in self._built:
+            self._built[shared] = self._build(settings, trust, origin)
+        return self._built[shared]
+
+    def _trust(self, settings: Settings) -> str:
+        stated = settings.get(("trust",))
+        return stated.value if stated else "dscp" if ("routed",) in settings else "cos"
+
+    def _build(self, settings: Settings, trust: str, origin: Origin) -> PortQos:
+        pfc = self._pfc(settings, origin)
+        return PortQos(
+            dscp_to_tc=self._dscp_to_tc if trust == "dscp" else None,
+            tc_to_queue=self._tc_to_queue,
+            tc_to_pg=None,
+            pfc_to_queue=self._by_class(lambda tc: self._tc_to_queue.targets[tc]),
+            pfc_to_pg=self._by_class(lambda tc: tc),
+            trust_dot1p=trust == "cos",
+            pfc=pfc,
+            watchdog_mask=None,
+            watchdog=self._watchdog(settings),
+            queues=tuple(self._queue(number, settings) for number in PRIORITIES),
+            groups=self._groups(pfc),
+            profile_lists=((), ()),
+            origin=origin,
+            dot1p_to_tc=self._cos_to_tc if trust == "cos" else None,
+        )
+
+    def _by_class(self, target_of: Callable[[int], int | None]) -> IndexMap:
+        """Return what a map gives the traffic class of each priority on the wire."""
+        classes = self._cos_to_tc.targets
+        targets = tuple(tc if tc in (None, UNREADABLE) else target_of(tc) for tc in classes)
+        return IndexMap("cos", targets, self._file, self._cos_to_tc.origins)
+
+    def _pfc(self, settings: Settings, origin: Origin) -> PriorityMask:
+        on = settings.get(("pfc",))
+        paused = {
+            number: setting
+            for number in PRIORITIES
+            if (setting := settings.get(("no-drop", number))) is not None and setting.value
+        }
+        if on is None or not on.value or ("all-off",) in self._config.switch:
+            return PriorityMask((), on.origin if on else origin)
+        return PriorityMask(tuple(paused), next((s.origin for s in paused.values()), on.origin))
+
+    def _watchdog(self, settings: Settings) -> Watchdog | None:
+        """Return the watchdog of a port: its own timers, else those of the switch; without any it watches nothing."""
+        off = settings.get(("watchdog",))
+        timeout = self._watched(settings, "timeout")
+        if timeout is None or (off is not None and not off.value):
+            return None
+        recovery, action = self._watched(settings, "recovery-time"), self._watched(settings, "action")
+        return Watchdog(
+            detection_ms=timeout.value,
+            restoration_ms=recovery.value if recovery else None,
+            action=_ACTIONS[action.value] if action else "not stated",
+            origin=timeout.origin,
+        )
+
+    def _watched(self, settings: Settings, key: str) -> Setting | None:
+        return settings.get(("watchdog", key)) or self._config.switch.get(("watchdog", key))
+
+    def _groups(self, pfc: PriorityMask) -> tuple[PriorityGroup | None, ...]:
+        """Return a group with headroom, which the chip computes, for the class of each priority that is no-drop."""
+        classes = {self._cos_to_tc.targets[priority] for priority in pfc.priorities}
+        groups = (PriorityGroup(number, None, generated=True, origin=pfc.origin) for number in PRIORITIES)
+        return tuple(group if group.number in classes else None for group in groups)
+
+    def _queue(self, number: int, settings: Settings) -> Queue | None:
+        opened = settings.get(("queue", number))
+        if opened is None:
+            return None
+        return Queue(
+            number=number,
+            scheduler=_scheduler(number, settings, opened.origin),
+            wred=_wred(number, settings),
+            buffer=None,
+            origin=opened.origin,
+        )
+
+    # --- classes ---
+
+    def _classes(self, ports: Sequence[Port]) -> ClassSet:
+        if self._rdma_dscps:
+            named = TrafficClass(
+                "rdma", self._rdma_dscps, rest=False, priority=None, lossless=True, origin=self._file
+            )
+            return ClassSet("named", (named,))
+        distinct = {
+            id(port.qos): port.qos for port in ports if port.qos and port.admin_up is not False
+        }.values()
+        paused = sorted({priority for qos in distinct for priority in qos.pfc.priorities})
+        return ClassSet("inferred", tuple(self._class(priority) for priority in paused))
+
+    def _class(self, priority: int) -> TrafficClass:
+        dscps = self._dscp_to_tc.sources(self._cos_to_tc.targets[priority] or 0)
+        return TrafficClass(
+            f"priority {priority}", dscps, rest=False, priority=priority, lossless=True, origin=self._file
+        )
+
+
+def is_port(name: str) -> bool:
+    """Return whether an interface is a port of the chip: ``Ethernet1/1``, shortened too."""
+    return name.lower().startswith("et")
+
+
+def _scheduler(number: int, settings: Settings, origin: Origin) -> Scheduler | None:
+    strict, percent = (settings.get(("queue", number, key)) for key in ("strict", "percent"))
+    if strict is not None and strict.value:
+        return Scheduler(f"tx-queue {number}", "STRICT", None, strict.origin)
+    if strict is None and percent is None:
+        return None
+    return Scheduler(
+        f"tx-queue {number}",
+        "DWRR",
+        percent.value if percent else None,
+        (percent or strict or (None, origin))[1],
+    )
+
+
+def _wred(number: int, settings: Settings) -> Wred | None:
+    ecn = settings.get(("queue", number, "ecn"))
+    if ecn is None or ecn.value is None:
+        return None
+    thresholds: EcnThresholds = ecn.value
+    curve = Curve(True, True, thresholds.min_bytes, thresholds.max_bytes, thresholds.probability_percent)
+    return Wred(f"tx-queue {number}", curve, _OFF, _OFF, ecn.origin)

@@ -1,0 +1,32 @@
+"""The registry: dialects by name, each loaded when it is needed. Nothing else names one."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.formats.switches.contract import Dialect
+
+NAMES = ("eos",)
+"""The dialects, each a folder of formats with a module ``dialect`` that holds its ``DIALECT``."""
+
+
+@cache
+def dialect(name: str) -> Dialect:
+    """Return a dialect by its name."""
+    found_dialect: Dialect = import_module(f"lossless.formats.switches.{name}.dialect").DIALECT
+    return found_dialect
+
+
+def of_text(text: str) -> str:
+    """Return the name of the dialect that a text is a configuration of, empty where it is none."""
+    return next((name for name in NAMES if dialect(name).recognizes(text)), "")
+
+
+def of_data(data: Mapping[object, object]) -> str:
+    """Return the name of the dialect that a YAML file is a configuration of, empty where it is none."""
+    return next((name for name in NAMES if dialect(name).recognizes_data(data)), "")

@@ -1,0 +1,71 @@
+"""A switch as its configuration has it: the switch of the model, and what of the configuration is without effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.model import Switch
+    from lossless.model.fabric.qos import IndexMap
+
+
+class UndefinedName(NamedTuple):
+    """A name that a configuration uses and does not define: what kind of thing, and where it is used."""
+
+    kind: str
+    name: str
+    origin: Origin
+
+
+class UnboundObject(NamedTuple):
+    """Something that a configuration defines and binds to nothing: it has no effect."""
+
+    kind: str
+    name: str
+    origin: Origin
+
+
+class RefusedSetting(NamedTuple):
+    """A setting that the system refuses, or takes and cannot mean: what it is, why, and what is meant perhaps."""
+
+    what: str
+    why: str
+    help: str
+    origin: Origin
+
+
+class ClassMaps(NamedTuple):
+    """The maps of a switch, whether a port trusts them or not."""
+
+    dscp_to_tc: IndexMap
+    dot1p_to_tc: IndexMap
+    tc_to_queue: IndexMap
+
+
+class ReadSwitch(NamedTuple):
+    """A switch as its configuration has it.
+
+    ``silent`` are the ports on which PFC is on and no priority is paused, each with the place that turns PFC on.
+    ``untagged`` are ports that get no VLAN tags, as far as the configuration says. ``unread`` are lines that may matter
+    and have no meaning known here.
+    """
+
+    switch: Switch
+    maps: ClassMaps
+    undefined: tuple[UndefinedName, ...] = ()
+    unbound: tuple[UnboundObject, ...] = ()
+    refused: tuple[RefusedSetting, ...] = ()
+    silent: tuple[tuple[str, Origin], ...] = ()
+    untagged: frozenset[str] = frozenset()
+    unread: tuple[str, ...] = ()
+
+
+class Words(NamedTuple):
+    """How the operators of a system say what a rule found; where one is empty, the rule's own words do."""
+
+    message: str = ""
+    note: str = ""
+    help: str = ""
