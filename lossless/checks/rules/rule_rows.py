@@ -111,7 +111,7 @@ ROWS = (
     _row("CLS009", "classification.cls009_dscp_rewritten", "device", needs="TC_TO_DSCP_MAP"),
     _row("CLS010", "classification.cls010_tunnel_hides_class", "device", needs="TUNNEL"),
     _row("CLS011", "classification.cls011_storage_in_rdma_class", "intent"),
-    _row("CLS012", "classification.cls012_control_traffic_lossless", "fabric"),
+    _row("CLS012", "classification.cls012_control_traffic_lossless", "fabric", "switch"),
     _row("CLS013", "classification.cls013_flooding_lossless", "device", needs="VLAN_MEMBER"),
     _row("CLS014", "roles.cls014_map_name_ambiguous", "devices"),
     _row("CLS015", "classification.cls015_nccl_control_class", "intent", "hosts"),

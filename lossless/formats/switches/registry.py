@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.switches.contract import Dialect
 
-NAMES = ("eos",)
+NAMES = ("eos", "nvue")
 """The dialects, each a folder of formats with a module ``dialect`` that holds its ``DIALECT``."""
 
 

@@ -8,6 +8,8 @@ from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lossless.model.fabric.model import Switch
     from lossless.model.fabric.qos import IndexMap
 
@@ -29,12 +31,16 @@ class UnboundObject(NamedTuple):
 
 
 class RefusedSetting(NamedTuple):
-    """A setting that the system refuses, or takes and cannot mean: what it is, why, and what is meant perhaps."""
+    """A setting that the system refuses, or takes and cannot mean: what it is, why, and what is meant perhaps.
+
+    ``ports`` are those that it concerns, empty where it concerns the switch.
+    """
 
     what: str
     why: str
     help: str
     origin: Origin
+    ports: tuple[str, ...] = ()
 
 
 class ClassMaps(NamedTuple):
@@ -48,13 +54,14 @@ class ClassMaps(NamedTuple):
 class ReadSwitch(NamedTuple):
     """A switch as its configuration has it.
 
-    ``silent`` are the ports on which PFC is on and no priority is paused, each with the place that turns PFC on.
-    ``untagged`` are ports that get no VLAN tags, as far as the configuration says. ``unread`` are lines that may matter
-    and have no meaning known here.
+    ``trusts`` says what each port reads, as far as the text does: dscp, pcp, both or none. ``silent`` are the ports on
+    which PFC is on and no priority is paused, each with the place that turns PFC on. ``untagged`` are ports that get no
+    VLAN tags, as far as the configuration says. ``unread`` are lines that may matter and have no meaning known here.
     """
 
     switch: Switch
     maps: ClassMaps
+    trusts: Mapping[str, str]
     undefined: tuple[UndefinedName, ...] = ()
     unbound: tuple[UnboundObject, ...] = ()
     refused: tuple[RefusedSetting, ...] = ()

@@ -57,10 +57,12 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
 from lossless.ground.basics.wording import number_ranges
+from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import PortSet, View
 
@@ -81,6 +83,23 @@ def check(view: View) -> Results:
     for ports in view.lossless_sets:
         if not ports.qos.trust_dot1p and ports.switch.classes.knowledge == "inferred":
             yield from _deployed(ports)
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation where a port of another system reads VLAN tags, and what has none is lossless."""
+    for ports in switch.view.lossless_sets:
+        qos = ports.qos
+        index_map = qos.dscp_to_tc or qos.dot1p_to_tc
+        tc = index_map.targets[UNMARKED] if index_map is not None else None
+        if not qos.trust_dot1p or tc is None or tc == UNREADABLE or qos.groups[tc] is None:
+            continue
+        yield Violation(
+            origin=qos.pfc.origin,
+            message=f"traffic that nobody marked is lossless: {_WHO[UNMARKED]}",
+            note="whoever pauses that class stops this traffic, and this traffic can pause RDMA",
+            help="leave the class of unmarked traffic without PFC",
+            data={"traffic_classes": [tc]},
+        ).on_ports(ports)
 
 
 def _declared(view: View, cls: TrafficClass) -> Iterator[Violation]:

@@ -3,9 +3,10 @@
 Severity: warning
 
 ## What it does
-Looks at what a switch's own system refuses, or takes without effect, in a configuration that was written elsewhere:
-timers out of range, a marking curve whose minimum is above its maximum, shares of more than 100 %, maps to classes that
-do not exist. Validators of structured configurations let all of these through.
+Looks at what a switch's own system refuses, or takes without the effect it seems to have, in a configuration that was
+written elsewhere: timers out of range, a marking curve whose minimum is above its maximum, shares of more than 100 %,
+maps to classes that do not exist, QoS on members of a bond, a watchdog without PFC, pauses in one direction alone, a
+port buffer that holds no frame. Validators of structured configurations let these through.
 
 ## Why it breaks a lossless fabric
 A command that is refused leaves what was there before, on that switch alone. The configuration as written says that
@@ -38,6 +39,8 @@ Set a value that the system takes.
 ## Sources
 - SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a (ranges of the watchdog's
   timers, quoted from the manual of EOS)
+- CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323 (what NVUE takes on bonds and
+  members, and with a watchdog)
 - pyavd 6.4.0, schema of eos_cli_config_gen: the same ranges as text; the lines of maps are free text, timers strings
 """
 
@@ -57,6 +60,6 @@ def on_switch(switch: SwitchConfiguration) -> Results:
         yield Violation(
             origin=refused.origin,
             message=f"{refused.what}; {refused.why}",
-            note="what is refused leaves the setting that was there before",
             help=refused.help,
+            elements=tuple(f"{switch.read.switch.name}:{port}" for port in refused.ports),
         )

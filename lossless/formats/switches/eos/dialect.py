@@ -88,6 +88,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
     return ReadSwitch(
         switch=reader.switch(),
         maps=reader.maps,
+        trusts={name: reader.trust_of(name) for name in config.interfaces},
         undefined=tuple(_undefined(config)),
         unbound=tuple(_unbound(config)),
         refused=tuple(_refused(config)),

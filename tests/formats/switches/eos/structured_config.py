@@ -1,7 +1,7 @@
 """Settings of a switch to AVD's structured configuration (``eos_cli_config_gen`` of pyavd 6.4.0), for its validator.
 
 It cannot say what is guaranteed to a queue in kbps, that ECN of a queue is off, or how an interface's own queues are
-served: that stands in profiles.
+served, which profiles say.
 """
 
 from __future__ import annotations

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyavd  # type: ignore[import-untyped]
 import pytest
 from hypothesis import given, strategies as st
+from pyavd.constants import (  # type: ignore[import-untyped]
+    EOS_CLI_CONFIG_GEN_JINJA2_CONFIG_TEMPLATE,
+    EOS_CLI_CONFIG_GEN_JINJA2_PRECOMPILED_TEMPLATE_PATH,
+)
+from pyavd.templater import Templar  # type: ignore[import-untyped]
 
 from lossless.formats.switches.eos.read.rows import EcnThresholds, EosConfig, Key, Setting, Settings
 from lossless.formats.switches.eos.read.running_config import read_running_config
@@ -20,11 +26,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+@cache
+def templates() -> Any:
+    """Return what :func:`pyavd.get_device_config` makes again for each device.
+
+    jinja2 calls modules of templates by the address of their loader, and one that is freed takes along those of the
+    next that is given its address.
+    """
+    return Templar(precompiled_templates_path=EOS_CLI_CONFIG_GEN_JINJA2_PRECOMPILED_TEMPLATE_PATH)
+
+
 def rendered(data: dict[str, Any]) -> str:
     """Return the text that pyavd makes of a structured configuration."""
     result = pyavd.validate_structured_config(data)
     assert [(v.path, v.message) for v in result.validation_result.violations] == []
-    return str(pyavd.get_device_config(result.validated_data))
+    text = templates().render_template_from_file(
+        template_file=EOS_CLI_CONFIG_GEN_JINJA2_CONFIG_TEMPLATE, template_vars=result.validated_data
+    )
+    return str(text)
 
 
 def plain(config: EosConfig) -> dict[str, dict[Key, Any]]:

@@ -134,6 +134,10 @@ class SwitchReader:
             lag=f"Port-Channel{lag.value}" if lag else None,
         )
 
+    def trust_of(self, name: str) -> str:
+        """Return what an interface reads: dscp, pcp or none."""
+        return {"cos": "pcp"}.get(trust := self._trust(self.settings_of(name)), trust)
+
     def settings_of(self, name: str) -> Settings:
         """Return the settings of an interface with those of its profile, which it overrides."""
         own = self._config.interfaces[name]

@@ -1,0 +1,153 @@
+"""NVIDIA NVUE (Cumulus Linux): ``nv set`` commands, and the tree of ``nv config`` as YAML."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.contract import Dialect
+from lossless.formats.switches.nvue.meaningless import refusals
+from lossless.formats.switches.nvue.read.tree import (
+    looks_like_commands,
+    looks_structured,
+    read_commands,
+    tree_of_commands,
+    tree_of_data,
+)
+from lossless.formats.switches.nvue.to_model.switch import NvueSwitch
+from lossless.model.fabric.configured_switch import ReadSwitch, UnboundObject, UndefinedName, Words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.documents.document import Document
+
+_COMPUTED = "the switch computes headroom and pools from the cable length of the PFC profile"
+_PLATFORM = "how large the buffer is and what the computed headroom is, is not in the configuration"
+_OWN_LIMITS = "limits and defaults are those of SONiC"
+NOT_APPLICABLE = {
+    "BUF001": _PLATFORM,
+    "BUF002": _PLATFORM,
+    "BUF003": _COMPUTED,
+    "BUF004": _COMPUTED,
+    "BUF007": _COMPUTED,
+    "BUF013": "no buffer profile is bound to a queue",
+    "ECN004": _PLATFORM,
+    "ECN005": _PLATFORM,
+    "ECN010": "the values are defaults of SONiC's templates",
+    "ECN012": "no buffer profile limits a queue",
+    "PFC005": "the switch priority of a class is the one that is paused: they cannot disagree",
+    "WD002": "NVUE has no mask of watched priorities",
+    "WD003": _OWN_LIMITS,
+    "WD004": "detection is a number of polls",
+    "WD005": "a recovery interval is not configured before Cumulus Linux 5.19, and has a default then",
+    "WD006": "a recovery interval is not configured before Cumulus Linux 5.19, and has a default then",
+    "WD008": "the transport is that of hosts, which are not compared with switches of NVUE",
+    "WD010": "detection is a number of polls",
+    "WD011": "the watchdog of NVUE has no action to choose",
+    "WD012": "the watchdog of NVUE has no action to choose",
+    "WD013": _OWN_LIMITS,
+}
+"""Rules of fabrics that cannot say anything of NVUE, each with why."""
+WORDS = {
+    "WD001": Words(
+        message="PFC is on, and no watchdog is on for the port",
+        note="'qos roce' does not imply the watchdog; a stuck NIC then pauses the port permanently, and the pause "
+        "propagates through the fabric",
+        help="nv set interface swp1 qos pfc-watchdog, for every port with PFC",
+    ),
+    "ECN001": Words(
+        message="a lossless traffic class marks nothing: congestion-control has ecn on for other classes",
+        help="nv set qos congestion-control default-global traffic-class 3 ecn enable",
+    ),
+    "ECN009": Words(help="bind a congestion-control profile of its own to the ports of each speed"),
+    "PFC001": Words(
+        help="nv set qos pfc default-global switch-priority with the priorities of lossless classes alone"
+    ),
+    "CLS007": Words(help="nv set qos mapping default-global dscp 48 switch-priority 6"),
+    "CLS012": Words(
+        help="nv set qos mapping default-global dscp 0 switch-priority 0, and PFC on other priorities"
+    ),
+}
+"""What rules say, in the commands of NVUE."""
+_KNOWN = frozenset(
+    [
+        "roce",
+        "pfc",
+        "pfc-watchdog",
+        "mapping",
+        "congestion-control",
+        "egress-queue-mapping",
+        "egress-scheduler",
+        "egress-shaper",
+        "traffic-pool",
+        "advance-buffer-config",
+        "link-pause",
+        "remark",
+        "buffer",
+        "advance-buffer",
+    ]
+)
+"""What may follow ``qos``; of pools, buffers, shapers and remarking nothing is needed here."""
+_PROFILED = ("pfc", "mapping", "congestion-control", "egress-scheduler")
+
+
+def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
+    structured = document.file.lower().endswith((".yaml", ".yml"))
+    tree = tree_of_data(document) if structured else tree_of_commands(document)
+    reader = NvueSwitch(tree, document.shown, rdma_dscps)
+    return ReadSwitch(
+        switch=reader.switch(),
+        maps=reader.maps,
+        trusts=reader.trusts(),
+        undefined=tuple(_undefined(reader)),
+        unbound=tuple(_unbound(reader)),
+        refused=tuple(refusals(reader)),
+        unread=tuple(_unread(reader)),
+    )
+
+
+def _unread(reader: NvueSwitch) -> Iterator[str]:
+    qos = reader.tree.at("qos")
+    for word in qos.below if qos is not None else ():
+        if word not in _KNOWN:
+            yield f"'qos {word}' is not read"
+
+
+def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:
+    if not reader.whole:
+        return
+    interfaces = reader.tree.at("interface")
+    for port in (interfaces.below if interfaces is not None else {}).values():
+        for kind in _PROFILED:
+            name = port.value("qos", kind, "profile")
+            if (
+                name is not None
+                and not name.startswith("default")
+                and reader.tree.at("qos", kind, name) is None
+            ):
+                yield UndefinedName(f"{kind} profile", name, port.origin_of("qos", kind, "profile", name))
+
+
+def _unbound(reader: NvueSwitch) -> Iterator[UnboundObject]:
+    interfaces = reader.tree.at("interface")
+    ports = tuple(interfaces.below.values()) if interfaces is not None else ()
+    if not ports:
+        return
+    for kind in _PROFILED:
+        profiles = reader.tree.at("qos", kind)
+        used = {port.value("qos", kind, "profile") for port in ports}
+        for name, profile in (profiles.below if profiles is not None else {}).items():
+            if name not in used and not name.startswith("default"):
+                yield UnboundObject(f"{kind} profile", name, profile.origin)
+
+
+DIALECT = Dialect(
+    name="nvue",
+    title="NVIDIA NVUE",
+    recognizes=looks_like_commands,
+    recognizes_data=looks_structured,
+    document=read_commands,
+    read=_read,
+    not_applicable=NOT_APPLICABLE,
+    words=WORDS,
+)

@@ -1,0 +1,170 @@
+"""NVUE configurations as one tree, whether they are ``nv set`` commands or the YAML of ``nv config``.
+
+In both a setting is a path of words: ``qos pfc my_profile tx enable``. A node is what may follow a word; the last word
+of a path is its value. ``nv set`` takes lists and ranges where YAML has several keys (``swp1-4,swp6``), and they become
+those keys.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.findings import Origin
+from lossless.ground.documents.document import Document
+from lossless.ground.documents.line_places import LineLocator
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.ground.basics.findings import Path
+
+_LISTED = frozenset({"interface", "traffic-class", "switch-priority", "dscp", "pcp", "member"})
+"""Words that several keys may follow, as a list."""
+_RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})")
+_MOST = 4096
+_COMMAND = re.compile(r"\s*(?:sudo )?nv (set|unset) (.+?)\s*(?:#.*)?")
+
+
+class Node:
+    """What follows a word: the words that may come next, in the order in which they were set last, and its place."""
+
+    __slots__ = ("below", "origin", "removed")
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.below: dict[str, Node] = {}
+        self.removed = False
+
+    def at(self, *words: str) -> Node | None:
+        """Return the node of a path below this one."""
+        node: Node | None = self
+        for word in words:
+            node = None if node is None else node.below.get(word)
+        return node
+
+    def value(self, *words: str) -> str | None:
+        """Return the value of a path, that which was set last; None where nothing was."""
+        node = self.at(*words)
+        return next(reversed(node.below), None) if node is not None else None
+
+    def number(self, *words: str) -> int | None:
+        """Return the value of a path as a number, None where it is none."""
+        text = self.value(*words)
+        return int(text) if text is not None and text.isdecimal() and len(text) < 13 else None
+
+    def origin_of(self, *words: str) -> Origin:
+        """Return the place of a path, or of as much of it as there is."""
+        node = self
+        for word in words:
+            node = node.below.get(word) or node
+        return node.origin
+
+
+def read_commands(text: str, file: str) -> Document:
+    """Return the document of ``nv set`` commands: a path of it is the command that it stands for."""
+    lines: dict[Path, int] = {}
+    data: dict[Any, Any] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        if _COMMAND.fullmatch(line):
+            key = " ".join(line.split())
+            lines.setdefault((key,), number)
+            data[key] = {}
+    return Document(file, text, data, LineLocator(text, lines))
+
+
+def tree_of_commands(document: Document) -> Node:
+    """Return the tree that commands make, one after the other."""
+    root = Node(Origin(document.name))
+    for command in document.data:
+        match = _COMMAND.fullmatch(str(command))
+        if match is None:
+            continue
+        origin = Origin(document.name, (command,))
+        for path in _paths(match[2].split()):
+            if match[1] == "set":
+                _set(root, path, origin)
+            else:
+                _unset(root, path, origin)
+    return root
+
+
+def _paths(words: Sequence[str]) -> list[list[str]]:
+    """Return the paths that a command with lists stands for."""
+    paths: list[list[str]] = [[]]
+    for before, word in zip(["", *words], words, strict=False):
+        names = list(_names(word)) if before in _LISTED else [word]
+        paths = [[*path, name] for path in paths for name in names][:_MOST]
+    return paths
+
+
+def _names(text: str) -> Iterator[str]:
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part)
+        if match is None or not 0 <= int(match[3]) - int(match[2]) < _MOST:
+            yield part
+        else:
+            yield from (f"{match[1]}{number}" for number in range(int(match[2]), int(match[3]) + 1))
+
+
+def _set(node: Node, path: Sequence[str], origin: Origin) -> None:
+    for word in path:
+        following = node.below.pop(word, None) or Node(origin)
+        node.below[word] = node = following
+        if node.removed:
+            node.removed = False
+    node.origin = origin
+
+
+def _unset(node: Node, path: Sequence[str], origin: Origin) -> None:
+    """Take a setting away: the default of the switch is back, which other lines may set."""
+    for word in path:
+        node = node.below.setdefault(word, Node(origin))
+    node.below.clear()
+    node.origin, node.removed = origin, True
+
+
+def tree_of_data(document: Document) -> Node:
+    """Return the tree of YAML: of the list that ``nv config`` prints, or of its tree alone."""
+    root = Node(Origin(document.name))
+    _add(root, document.data, ())
+    return root
+
+
+def _add(node: Node, data: Mapping[Any, Any], path: Path) -> None:
+    for key, value in data.items():
+        place = (*path, key)
+        below = node.below.setdefault(str(key), Node(Origin(node.origin.file, place)))
+        if isinstance(value, dict):
+            _add(below, value, place)
+        elif value is not None:
+            text = (
+                {True: "on", False: "off"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+            )
+            below.below[text] = Node(Origin(node.origin.file, place))
+
+
+def looks_like_commands(text: str) -> bool:
+    """Return whether a text consists of commands of NVUE."""
+    return (
+        re.search(
+            r"^\s*(?:sudo )?nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service)\b",
+            text,
+            re.MULTILINE,
+        )
+        is not None
+    )
+
+
+def looks_structured(data: Mapping[object, object]) -> bool:
+    """Return whether data are a tree of NVUE: its keys of QoS, or interfaces of a switch."""
+    qos = data.get("qos")
+    if isinstance(qos, dict) and not {
+        "roce",
+        "traffic-pool",
+        "egress-queue-mapping",
+        "congestion-control",
+    }.isdisjoint(qos):
+        return True
+    interfaces = data.get("interface")
+    return isinstance(interfaces, dict) and any(re.match(r"swp[0-9]", str(name)) for name in interfaces)

@@ -1,0 +1,336 @@
+"""The tree of an NVUE configuration to the fabric model.
+
+A switch priority is a traffic class of the model, and a traffic class of NVUE one of its queues. What holds for all
+ports (``qos roce``, the profiles ``default-global``) stands on a port of its own, :data:`OTHERS`: no text lists them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.nvue.defaults import (
+    CABLE_M,
+    KMAX_BYTES,
+    KMIN_BYTES,
+    MODES,
+    PLAIN,
+    POLL_MS,
+    PRIORITIES,
+    PROBABILITY,
+    ROBUSTNESS,
+    ROCE_CABLE_M,
+)
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.natural_order import natural_key
+from lossless.model.fabric.configured_switch import ClassMaps
+from lossless.model.fabric.model import Cable, ClassSet, Port, Switch, SwitchQos, TrafficClass, WatchdogPoll
+from lossless.model.fabric.qos import (
+    DSCPS,
+    UNREADABLE,
+    Curve,
+    IndexMap,
+    PortQos,
+    PriorityGroup,
+    PriorityMask,
+    Queue,
+    Scheduler,
+    Watchdog,
+    Wred,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from lossless.formats.switches.nvue.defaults import QosDefaults
+    from lossless.formats.switches.nvue.read.tree import Node
+    from lossless.ground.basics.findings import Origin
+
+OTHERS = "swp*"
+"""The name of all ports that have no lines of their own."""
+GLOBAL = "default-global"
+_ON, _OFF = ("on", "enable", "enabled"), ("off", "disable", "disabled")
+
+
+class NvueSwitch:
+    """One configuration, and the switch that it makes."""
+
+    def __init__(self, tree: Node, shown: str, rdma_dscps: tuple[int, ...]) -> None:
+        self.tree = tree
+        self._shown = shown
+        self._rdma_dscps = rdma_dscps
+        self.base = self._base()
+        self.pfc_profiles = tree.at("qos", "pfc")
+        said = ("pfc", "mapping")
+        self.whole = self.roce is not None or any(self._has("qos", word) for word in said)
+        """Whether the text says what ports have where it names none: parts of configurations do not."""
+        self.maps = self._class_maps()
+
+    # --- what holds for all ports ---
+
+    @property
+    def roce(self) -> Node | None:
+        """Where ``qos roce`` stands, on or off; None where the text does not say."""
+        return self.tree.at("qos", "roce")
+
+    def _has(self, *words: str) -> bool:
+        return self.tree.at(*words) is not None
+
+    def _base(self) -> QosDefaults:
+        roce = self.roce
+        if roce is None or roce.removed:
+            return PLAIN
+        stated = roce.value("enable") or roce.value("state")
+        return PLAIN if stated in _OFF else MODES.get(roce.value("mode") or "lossless", PLAIN)
+
+    def _queues(self) -> tuple[int, ...]:
+        """Return the traffic class of each switch priority."""
+        rows = self.tree.at("qos", "egress-queue-mapping", GLOBAL, "switch-priority")
+        stated = {sp: rows.number(str(sp), "traffic-class") for sp in PRIORITIES} if rows is not None else {}
+        return tuple(
+            own if (set_to := stated.get(sp)) is None else set_to for sp, own in enumerate(self.base.queues)
+        )
+
+    def _class_maps(self) -> ClassMaps:
+        """Return the maps to traffic classes of NVUE, which are the queues of the model."""
+        queues, origin = self._queues(), self.tree.origin_of("qos", "mapping", GLOBAL)
+        dscp, pcp = self._dscp_map(GLOBAL), self._pcp_map(GLOBAL)
+
+        def through(index_map: IndexMap | None) -> IndexMap:
+            targets = index_map.targets if index_map else (None,) * len(DSCPS)
+            return IndexMap("", tuple(t if t in (None, UNREADABLE) else queues[t] for t in targets), origin)
+
+        return ClassMaps(through(dscp), through(pcp), IndexMap("", tuple(PRIORITIES), origin))
+
+    # --- maps ---
+
+    def _dscp_map(self, profile: str) -> IndexMap | None:
+        return self._map(profile, "dscp", self.base.dscp, len(DSCPS))
+
+    def _pcp_map(self, profile: str) -> IndexMap | None:
+        return self._map(profile, "pcp", self.base.pcp, len(PRIORITIES))
+
+    def _map(self, profile: str, key: str, own: tuple[int, ...] | None, size: int) -> IndexMap | None:
+        """Return a classification map; of a profile, what it does not name is not known."""
+        rows = self.tree.at("qos", "mapping", profile, key)
+        written = {n: rows.number(str(n), "switch-priority") for n in range(size)} if rows is not None else {}
+        if not self.whole or (profile != GLOBAL and rows is not None):
+            own = (UNREADABLE,) * size
+        if own is None and rows is None:
+            return None
+        default = own or (UNREADABLE,) * size
+        targets = tuple(default[n] if (set_to := written.get(n)) is None else set_to for n in range(size))
+        origin = self.tree.origin_of("qos", "mapping", profile, key)
+        return IndexMap(f"{profile} {key}", targets, origin)
+
+    # --- the switch ---
+
+    def switch(self) -> Switch:
+        """Return the switch."""
+        ports = tuple(self._ports())
+        name = self.tree.value("system", "hostname")
+        return Switch(
+            name=name or self._shown,
+            tier=UNKNOWN,
+            hwsku_name=UNKNOWN,
+            profile=None,
+            hwsku=None,
+            classes=self._classes(ports),
+            ports=ports,
+            demand=(),
+            qos=SwitchQos(
+                buffer_model="traditional",
+                pools=(),
+                poll=WatchdogPoll(self.poll_ms, self.tree.origin_of("qos", "pfc-watchdog")),
+                counters=(),
+                global_dscp_map=None,
+                database_version=None,
+                headroom_oversubscription=None,
+                storage_backend=False,
+                voq=False,
+                origin=self.tree.origin,
+            ),
+            origin=self.tree.origin_of("system", "hostname"),
+        )
+
+    @property
+    def poll_ms(self) -> int:
+        """How often the watchdog looks."""
+        return self.tree.number("qos", "pfc-watchdog", "polling-interval") or POLL_MS
+
+    def _ports(self) -> Iterator[Port]:
+        if self.whole:
+            yield self._port(OTHERS, None)
+        ports = self._interfaces()
+        yield from (self._port(name, ports[name]) for name in sorted(ports, key=natural_key))
+
+    def _interfaces(self) -> dict[str, Node]:
+        interfaces = self.tree.at("interface")
+        return interfaces.below if interfaces is not None else {}
+
+    def _port(self, name: str, node: Node | None) -> Port:
+        origin = node.origin if node is not None else self._origin_of_all()
+        mtu = node.number("link", "mtu") if node is not None else None
+        down = node is not None and node.value("link", "state") == "down"
+        has_qos = node is None or name.startswith("swp")
+        return Port(
+            name=name,
+            speed_bps=None,
+            lanes=None,
+            mtu_bytes=UNKNOWN if mtu is None else mtu,
+            admin_up=not down,
+            leads_to=None,
+            cable=self._cable(node),
+            neighbor=None,
+            qos=self._qos(node, origin) if has_qos else None,
+            placed=True,
+            origin=origin,
+        )
+
+    def _origin_of_all(self) -> Origin:
+        return self.roce.origin if self.roce is not None else self.tree.origin_of("qos", "pfc", GLOBAL)
+
+    def pfc_profile(self, node: Node | None) -> tuple[str, Node | None]:
+        """Return the PFC profile of a port by its name, None where the switch has none of that name."""
+        name = (node.value("qos", "pfc", "profile") if node is not None else None) or GLOBAL
+        return name, self.tree.at("qos", "pfc", name)
+
+    def _cable(self, node: Node | None) -> Cable:
+        name, profile = self.pfc_profile(node)
+        stated = profile.number("cable-length") if profile is not None else None
+        own = ROCE_CABLE_M if self.base.paused and name == GLOBAL else CABLE_M
+        return Cable(
+            UNKNOWN,
+            own if stated is None else stated,
+            self.tree.origin_of("qos", "pfc", name, "cable-length"),
+        )
+
+    def _qos(self, node: Node | None, origin: Origin) -> PortQos:
+        mapping = self._mapping(node)
+        trust = self.trust_of(mapping)
+        pfc = self.pfc_of(node, origin)
+        dscp, pcp = self._dscp_map(mapping), self._pcp_map(mapping)
+        # RoCEv2 is IP: where a port reads both, the DSCP decides.
+        reads_dscp, reads_pcp = trust in ("l3", "both"), trust == "l2"
+        return PortQos(
+            dscp_to_tc=dscp if reads_dscp else None,
+            tc_to_queue=IndexMap("egress-queue-mapping", self._queues(), origin),
+            tc_to_pg=None,
+            pfc_to_queue=None,
+            pfc_to_pg=None,
+            trust_dot1p=reads_pcp,
+            pfc=pfc,
+            watchdog_mask=None,
+            watchdog=self.watchdog_of(node),
+            queues=tuple(self._queue(number, node, origin) for number in PRIORITIES),
+            groups=tuple(
+                PriorityGroup(n, None, generated=True, origin=pfc.origin) if n in pfc.priorities else None
+                for n in PRIORITIES
+            ),
+            profile_lists=((), ()),
+            origin=origin,
+            dot1p_to_tc=pcp if reads_pcp else None,
+        )
+
+    def trusts(self) -> dict[str, str]:
+        """Return what each port reads, as far as the text says: dscp, pcp, both or none."""
+        words = {"l2": "pcp", "l3": "dscp", "both": "both", "port": "none"}
+        ports: dict[str, Node | None] = {**({OTHERS: None} if self.whole else {}), **self._interfaces()}
+        stated = {name: self.trust_of(self._mapping(node)) for name, node in ports.items()}
+        return {name: words[trust] for name, trust in stated.items() if trust in words}
+
+    @staticmethod
+    def _mapping(node: Node | None) -> str:
+        return (node.value("qos", "mapping", "profile") if node is not None else None) or GLOBAL
+
+    def trust_of(self, mapping: str) -> str | None:
+        """Return what a mapping profile trusts; None where the text does not say."""
+        stated = self.tree.value("qos", "mapping", mapping, "trust")
+        return stated or (self.base.trust if self.whole else None)
+
+    def pfc_of(self, node: Node | None, origin: Origin) -> PriorityMask:
+        """Return the priorities that a port pauses: by its profile, else by the switch's, else as RoCE implies."""
+        name, profile = self.pfc_profile(node)
+        stated = profile.at("switch-priority") if profile is not None else None
+        if stated is not None and profile is not None:
+            priorities = sorted(
+                int(word) for word in stated.below if word.isdecimal() and int(word) < len(PRIORITIES)
+            )
+            return PriorityMask(tuple(priorities), profile.origin_of("switch-priority"))
+        implied = self.base.paused if name == GLOBAL else ()
+        return PriorityMask(implied, self._origin_of_all() if implied else origin)
+
+    def watchdog_of(self, node: Node | None) -> Watchdog | None:
+        """Return the watchdog of a port, which is switched on port by port.
+
+        Ports without lines are most often not in use: where any port has a watchdog, they are not asked for one.
+        """
+        if node is None:
+            return next(
+                (dog for port in self._interfaces().values() if (dog := self.watchdog_of(port))), None
+            )
+        own = node.at("qos", "pfc-watchdog")
+        if own is None or own.removed or (own.value("state") or own.value("enable")) in _OFF:
+            return None
+        robustness = self.tree.number("qos", "pfc-watchdog", "robustness") or ROBUSTNESS
+        return Watchdog(self.poll_ms * robustness, None, "not stated", own.origin)
+
+    # --- queues ---
+
+    def _queue(self, number: int, node: Node | None, origin: Origin) -> Queue | None:
+        scheduler, wred = self._scheduler(number, node, origin), self._wred(number, node, origin)
+        return Queue(number, scheduler, wred, None, origin) if scheduler or wred else None
+
+    def _scheduler(self, number: int, node: Node | None, origin: Origin) -> Scheduler | None:
+        name = (node.value("qos", "egress-scheduler", "profile") if node is not None else None) or GLOBAL
+        own = self.tree.at("qos", "egress-scheduler", name, "traffic-class", str(number))
+        if own is None:
+            if not self.whole or number not in self.base.shares:
+                return None
+            share = self.base.shares[number]
+            return Scheduler(f"traffic-class {number}", "DWRR" if share else "STRICT", share, origin)
+        kind = "STRICT" if own.value("mode") == "strict" else "DWRR"
+        return Scheduler(f"traffic-class {number}", kind, own.number("bw-percent"), own.origin)
+
+    def _wred(self, number: int, node: Node | None, origin: Origin) -> Wred | None:
+        name = (node.value("qos", "congestion-control", "profile") if node is not None else None) or GLOBAL
+        own = self.tree.at("qos", "congestion-control", name, "traffic-class", str(number))
+        if own is None:
+            numbers = self.base.marking.get(number) if self.whole and name == GLOBAL else None
+            return None if numbers is None else self._marking(number, numbers, origin)
+        if own.value("ecn") in _OFF:
+            return None
+        numbers = (
+            own.number("min-threshold") or own.number("min-threshold-bytes") or KMIN_BYTES,
+            own.number("max-threshold") or own.number("max-threshold-bytes") or KMAX_BYTES,
+            PROBABILITY if (stated := own.number("probability")) is None else stated,
+        )
+        return self._marking(number, numbers, own.origin)
+
+    @staticmethod
+    def _marking(number: int, numbers: tuple[int, int, int], origin: Origin) -> Wred:
+        unmarked = Curve(False, False, None, None, None)
+        return Wred(f"traffic-class {number}", Curve(True, True, *numbers), unmarked, unmarked, origin)
+
+    # --- classes ---
+
+    def _classes(self, ports: Sequence[Port]) -> ClassSet:
+        origin = self._origin_of_all()
+        if self._rdma_dscps:
+            named = TrafficClass(
+                "rdma", self._rdma_dscps, rest=False, priority=None, lossless=True, origin=origin
+            )
+            return ClassSet("named", (named,))
+        dscps: dict[int, set[int]] = {}
+        for qos in (port.qos for port in ports if port.qos is not None):
+            for priority in qos.pfc.priorities:
+                sources = qos.dscp_to_tc.sources(priority) if qos.dscp_to_tc else ()
+                dscps.setdefault(priority, set()).update(sources)
+        return ClassSet(
+            "inferred",
+            tuple(
+                TrafficClass(
+                    f"priority {p}", tuple(sorted(of)), rest=False, priority=p, lossless=True, origin=origin
+                )
+                for p, of in sorted(dscps.items())
+            ),
+        )

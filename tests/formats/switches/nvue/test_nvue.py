@@ -1,0 +1,199 @@
+"""Configurations of NVUE: commands and YAML say the same, ``qos roce`` implies what it does by its mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from lossless.formats.inputs.switches import configuration_in, is_structured, read_switch
+from lossless.formats.switches.nvue.read.tree import (
+    Node,
+    looks_like_commands,
+    read_commands,
+    tree_of_commands,
+    tree_of_data,
+)
+from lossless.ground.documents import load_text
+from lossless.model.fabric.configured_switch import ReadSwitch
+from lossless.model.fabric.model import Port
+
+
+def tree(text: str) -> dict[str, Any]:
+    return plain(tree_of_commands(read_commands(text, "leaf1.nv")))
+
+
+def plain(node: Node) -> dict[str, Any]:
+    return {word: plain(below) for word, below in node.below.items()}
+
+
+def read(text: str) -> ReadSwitch:
+    document = configuration_in(text, "leaf1.nv")
+    assert document is not None
+    return read_switch(document).read
+
+
+def ports(text: str) -> dict[str, Port]:
+    return {port.name: port for port in read(text).switch.ports}
+
+
+def priorities(port: Port) -> tuple[int, ...]:
+    assert port.qos is not None
+    return port.qos.pfc.priorities
+
+
+# --- the tree ---
+
+
+def test_lists_and_ranges_are_several_keys() -> None:
+    said = tree(
+        "nv set interface swp1-2,swp6,swp37s0-1 qos pfc-watchdog\nnv set qos pfc p switch-priority 3,5\n"
+    )
+    assert list(said["interface"]) == ["swp1", "swp2", "swp6", "swp37s0", "swp37s1"]
+    assert list(said["qos"]["pfc"]["p"]["switch-priority"]) == ["3", "5"]
+
+
+def test_what_is_set_last_counts_and_unset_takes_it_away() -> None:
+    text = "nv set interface swp1 link mtu 9000\nnv set interface swp1 link mtu 9216\n"
+    root = tree_of_commands(read_commands(text, "leaf1.nv"))
+    assert root.value("interface", "swp1", "link", "mtu") == "9216"
+    assert tree(f"{text}nv unset interface swp1 link\n")["interface"]["swp1"]["link"] == {}
+
+
+def test_shell_around_commands_is_left_alone() -> None:
+    text = "#!/bin/bash\nset -e\nsudo nv set qos roce\nnv config apply -y\n# nv set qos roce enable off\n"
+    assert tree(text) == {"qos": {"roce": {}}}
+
+
+_WORDS = st.sampled_from(["alpha", "beta", "gamma", "delta"])
+_TREES = st.dictionaries(
+    _WORDS,
+    st.recursive(st.integers(0, 9), lambda inner: st.dictionaries(_WORDS, inner, min_size=1), max_leaves=8),
+    min_size=1,
+)
+
+
+def _commands(data: dict[str, Any], path: str = "qos") -> list[str]:
+    lines = []
+    for key, value in data.items():
+        lines += (
+            _commands(value, f"{path} {key}") if isinstance(value, dict) else [f"nv set {path} {key} {value}"]
+        )
+    return lines
+
+
+@given(_TREES)
+def test_commands_and_yaml_make_one_tree(data: dict[str, Any]) -> None:
+    import json
+
+    document = load_text(json.dumps({"qos": data}), "leaf1.yaml")
+    assert plain(tree_of_data(document)) == tree("\n".join(_commands(data)))
+
+
+# --- what is implied ---
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nv set qos roce",
+        "nv set qos roce enable on",
+        "nv set qos roce state enabled",
+        "nv set qos roce mode lossless",
+    ],
+)
+def test_roce_is_on_in_every_spelling(line: str) -> None:
+    others = ports(f"{line}\n")["swp*"]
+    assert priorities(others) == (3,)
+    assert others.cable.configured_m == 100
+
+
+@pytest.mark.parametrize(
+    "line", ["nv set qos roce enable off", "nv set qos roce state disabled", "nv set qos roce mode lossy"]
+)
+def test_without_it_or_in_a_lossy_mode_nothing_is_paused(line: str) -> None:
+    assert priorities(ports(f"{line}\n")["swp*"]) == ()
+
+
+def test_roce_sends_two_priorities_to_classes_of_their_own() -> None:
+    maps = read("nv set qos roce\n").maps
+    assert [maps.dscp_to_tc.targets[dscp] for dscp in (0, 26, 34, 48)] == [0, 3, 0, 6]
+
+
+def test_without_roce_a_port_trusts_pcp() -> None:
+    assert read("nv set qos pfc default-global switch-priority 3\n").trusts == {"swp*": "pcp"}
+
+
+def test_a_part_of_a_configuration_says_nothing_of_ports_it_does_not_name() -> None:
+    part = read("nv set interface swp1 link mtu 9216\n")
+    assert [port.name for port in part.switch.ports] == ["swp1"]
+    assert part.trusts == {}
+
+
+def test_a_profile_overrides_what_is_implied_at_its_ports_alone() -> None:
+    text = "nv set qos roce\nnv set qos pfc other switch-priority 4\nnv set interface swp1 qos pfc profile other\n"
+    seen = ports(text)
+    assert (priorities(seen["swp1"]), priorities(seen["swp*"])) == ((4,), (3,))
+
+
+def test_the_watchdog_detects_after_its_polls() -> None:
+    text = "nv set qos roce\nnv set interface swp1 qos pfc-watchdog\nnv set qos pfc-watchdog robustness 5\n"
+    qos = ports(text)["swp1"].qos
+    assert qos is not None
+    assert qos.watchdog is not None
+    assert qos.watchdog.detection_ms == 500
+
+
+@pytest.mark.parametrize("state", ["state disable", "state disabled", "enable off"])
+def test_a_watchdog_that_is_off_watches_nothing(state: str) -> None:
+    qos = ports(f"nv set qos roce\nnv set interface swp1 qos pfc-watchdog {state}\n")["swp1"].qos
+    assert qos is not None
+    assert qos.watchdog is None
+
+
+# --- what has no effect ---
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("nv set interface bond1 bond member swp1\nnv set interface swp1 qos pfc profile p", "member"),
+        ("nv set qos roce mode lossy\nnv set interface swp1 qos pfc-watchdog", "watchdog is on at swp1"),
+        ("nv set qos pfc p port-buffer 1000", "1,000 B of port buffer"),
+        ("nv set qos pfc p rx disable", "sent and not obeyed"),
+        ("nv set qos pfc p tx disable", "obeyed and not sent"),
+        (
+            "nv set qos congestion-control c traffic-class 3 min-threshold 2000\n"
+            "nv set qos congestion-control c traffic-class 3 max-threshold 1000",
+            "minimum threshold of traffic class 3",
+        ),
+        (
+            "nv set qos advance-buffer-config default-global egress-lossless-buffer shared-bytes 16777216",
+            "limited to 16,777,216 B",
+        ),
+    ],
+)
+def test_what_has_another_effect_than_it_says(lines: str, says: str) -> None:
+    text = f"nv set qos roce\nnv set qos pfc p switch-priority 3\n{lines}\n"
+    assert [says in refused.what for refused in read(text).refused] == [True]
+
+
+def test_a_word_below_qos_that_is_not_known_is_named() -> None:
+    assert read("nv set qos rocee\n").unread == ("'qos rocee' is not read",)
+
+
+# --- whose it is ---
+
+
+def test_yaml_of_nvue_is_known_by_its_keys() -> None:
+    assert is_structured(load_text("qos:\n  roce:\n    enable: 'on'\n", "leaf1.yaml"))
+    assert is_structured(load_text("interface:\n  swp1:\n    type: swp\n", "leaf1.yaml"))
+    assert not is_structured(load_text("interface:\n  Ethernet1:\n    mtu: 9000\n", "leaf1.yaml"))
+
+
+@pytest.mark.parametrize(
+    "text", ["nv show qos roce\n", "set interfaces et-0/0/0 mtu 9216\n", "interface Ethernet1\n  mtu 9214\n"]
+)
+def test_other_texts_are_not_taken_for_nvue(text: str) -> None:
+    assert not looks_like_commands(text)
