@@ -191,6 +191,13 @@ def test_the_watchdog_flag_sets_no_timer_and_so_no_watchdog() -> None:
     assert port.qos.watchdog is None
 
 
+def test_marking_by_delay_is_marking_in_every_queue_though_its_bytes_are_not_known() -> None:
+    (port,) = read("interface Ethernet1\n   random-detect ecn delay threshold 3 milliseconds\n").switch.ports
+    assert port.qos is not None
+    curves = {queue.wred.green.thresholds for queue in port.qos.queues if queue and queue.wred}
+    assert curves == {(None, None, None)}
+
+
 def test_ports_that_are_set_identically_share_their_qos() -> None:
     ports = "".join(
         f"interface Ethernet{n}\n   no switchport\n   service-profile ROCE\n" for n in range(2, 9)
@@ -249,8 +256,9 @@ def test_speeds(text: str, gbps: int | None) -> None:
         "qos map dscp-tc ROCE\n dscp 26 traffic-class 3\ninterface Eth1/1\n priority-flow-control priority 3\n",
         "max_op_vls 2\nrouting_engine ftree\n",
         "hostname leaf1\ninterface Ethernet1\n  mtu 9216\n",
+        "To pause a priority, enter:\n\n    priority-flow-control on\n\nand name it.\n",
     ],
-    ids=["nxos", "nvue", "sonic-cli", "opensm", "any"],
+    ids=["nxos", "nvue", "sonic-cli", "opensm", "any", "prose"],
 )
 def test_texts_of_other_systems_are_not_taken_for_eos(text: str) -> None:
     assert not looks_like_eos(text)

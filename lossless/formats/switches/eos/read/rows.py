@@ -4,8 +4,9 @@ Keys are tuples. Of a switch: ``("hostname",)``, ``("dscp", 26)`` and ``("cos", 
 ``("tx-queue", 3)`` (the queue of a traffic class), ``("rewrite", "dscp", 3)``, ``("watchdog", "timeout")`` and the
 other timers (ms), ``("watchdog", "action")``, ``("all-off",)``. Of an interface or a profile: ``("trust",)`` (dscp, cos
 or none), ``("pfc",)``, ``("no-drop", 3)``, ``("watchdog",)``, ``("watchdog", "timeout")`` and so on, ``("profile",)``,
-``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``, ``("tagged",)``, ``("lag",)``, and of its queues
-``("queue", 3, "strict")``, ``("queue", 3, "percent")``, ``("queue", 3, "guaranteed")``, ``("queue", 3, "ecn")``.
+``("ecn",)`` (of all queues), ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``, ``("tagged",)``,
+``("lag",)``, and of its queues ``("queue", 3, "strict")``, ``("queue", 3, "percent")``, ``("queue", 3, "guaranteed")``,
+``("queue", 3, "ecn")``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Settings = dict[Key, Setting]
 
 
 class EcnThresholds(NamedTuple):
-    """The marking curve of a queue. Thresholds are None where they are given in segments, whose size differs.
+    """The marking curve of a queue. Thresholds are None where they are segments, whose size differs, or a delay.
 
     ``probability_percent`` None: EOS has its own default. ``broken``: the text has no form that EOS takes.
     """

@@ -238,7 +238,8 @@ _PORT = _patterns(
     (r"switchport trunk allowed vlan (.+)", _text(("tagged",))),
     (r"switchport access vlan .+", _fixed(("tagged",), None)),
     (r"channel-group ([0-9]+) mode .+", _text(("lag",))),
-    (r"random-detect ecn (?:delay threshold .+|count)", _nothing),
+    (r"random-detect ecn delay threshold .+", _fixed(("ecn",), EcnThresholds(None, None, None))),
+    (r"random-detect ecn count", _nothing),
     (r"(?:no |default )?qos (?:cos|dscp|trust) ?.*", _nothing),
 )
 _QUEUE_LINES = _patterns(
@@ -253,16 +254,20 @@ _QUEUE_LINES = _patterns(
         _curve,
     ),
     (r"no random-detect ecn(?: minimum-threshold)?", _fixed(("ecn",), None)),
-    (r"(?:no )?random-detect (?:ecn (?:count|delay threshold.*)|drop.*)", _nothing),
+    (r"random-detect ecn delay threshold .+", _fixed(("ecn",), EcnThresholds(None, None, None))),
+    (r"(?:no )?random-detect (?:ecn (?:count|delay threshold)|drop).*", _nothing),
     (r"(?:no )?shape rate.*", _nothing),
 )
 
 
 def looks_like_eos(text: str) -> bool:
     """Return whether a text is a configuration of EOS: it has commands that no other system has."""
-    if _OTHERS.search(text):
+    if _OTHERS.search(text) or not _BLOCKS.search(text):
         return False
     return _TELLING.search(text) is not None
+
+
+_BLOCKS = re.compile(r"^(?:interface|qos|platform|priority-flow-control) \S|^! device: ", re.MULTILINE)
 
 
 _OTHERS = re.compile(

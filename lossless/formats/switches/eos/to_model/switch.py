@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _DEFAULT_CLASS = (1, 0, 2, 3, 4, 5, 6, 7)
 """The traffic class of each CoS, and of each eighth of the DSCPs."""
-_SHARED = frozenset({"trust", "pfc", "no-drop", "watchdog", "profile", "queue", "routed"})
+_SHARED = frozenset({"trust", "ecn", "pfc", "no-drop", "watchdog", "profile", "queue", "routed"})
 """The settings of a port that its QoS depends on."""
 _OFF = Curve(False, False, None, None, None)
 _ACTIONS = {"drop": "drop", "no-drop": "forward", "errdisable": "errdisable", "notify-only": "alert"}
@@ -219,7 +219,7 @@ class SwitchReader:
         return tuple(group if group.number in classes else None for group in groups)
 
     def _queue(self, number: int, settings: Settings) -> Queue | None:
-        opened = settings.get(("queue", number))
+        opened = settings.get(("queue", number)) or settings.get(("ecn",))
         if opened is None:
             return None
         return Queue(
@@ -271,7 +271,7 @@ def _scheduler(number: int, settings: Settings, origin: Origin) -> Scheduler | N
 
 
 def _wred(number: int, settings: Settings) -> Wred | None:
-    ecn = settings.get(("queue", number, "ecn"))
+    ecn = settings.get(("queue", number, "ecn")) or settings.get(("ecn",))
     if ecn is None or ecn.value is None:
         return None
     thresholds: EcnThresholds = ecn.value
