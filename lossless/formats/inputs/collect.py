@@ -300,6 +300,8 @@ def foreign(document: Document) -> str | None:
     """Return why a document is none of ours, None where it is."""
     data = document.data
     if not is_json(document.file):
+        if _is_list(document):
+            return "the top level is a list; expected a mapping (key: value)"
         return None if "lossless" in data else "not an intent: it does not begin with lossless: v1"
     if READ_TABLES & data.keys() or _holds_devices(document):
         return None
@@ -309,7 +311,7 @@ def foreign(document: Document) -> str | None:
 
 
 def _is_list(document: Document) -> bool:
-    return document.text.lstrip().startswith("[")
+    return document.text.lstrip().startswith("[") or any(isinstance(key, int) for key in document.data)
 
 
 def _holds_devices(document: Document) -> bool:

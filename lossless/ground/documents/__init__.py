@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def load(path: str | PathLike[str], *, lists: bool = False) -> Document:
-    """Read one file, as JSON or YAML by its suffix; ``lists``: a JSON file may hold a list.
+    """Read one file, as JSON or YAML by its suffix; ``lists``: it may hold a list, in YAML one of mappings.
 
     Raises UnreadableError when it cannot be read, InputError when its kind is unknown or it has no meaning.
     """
@@ -43,7 +43,7 @@ def load_text(text: str, file: str, *, lists: bool = False) -> Document:
         return load_json(text, file, lists=lists)
     from lossless.ground.documents.yaml.document import load_yaml
 
-    return load_yaml(text, file)
+    return load_yaml(text, file, lists=lists)
 
 
 def _kind(file: str) -> str:

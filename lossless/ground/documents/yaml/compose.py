@@ -76,10 +76,13 @@ class YamlNode:
         return ValuePlace(key.start, key.end, self.start, self.end)
 
 
-def compose(text: str, file: str, pure: bool) -> tuple[YamlNode, tuple[Problem, ...]]:
-    """Return the top mapping of a text and the problems that left the rest readable; raises InputError."""
+def compose(text: str, file: str, pure: bool, lists: bool = False) -> tuple[YamlNode, tuple[Problem, ...]]:
+    """Return the top mapping of a text and the problems that left the rest readable; raises InputError.
+
+    With ``lists`` a list of mappings may stand at the top as well.
+    """
     composer = _Composer(text, file, pure)
-    root = composer.document()
+    root = composer.document(lists)
     return root, tuple(sorted(composer.problems))
 
 
@@ -93,7 +96,7 @@ class _Composer:
         self._anchors: dict[str, YamlNode | None] = {}
         self._aliased = 0
 
-    def document(self) -> YamlNode:
+    def document(self, lists: bool) -> YamlNode:
         """Return the only document of the stream."""
         event = next(self._events)
         while isinstance(event, StreamStartEvent | DocumentStartEvent):
@@ -102,7 +105,8 @@ class _Composer:
         if isinstance(event, StreamEndEvent):
             self._refuse(0, "the file holds only comments; expected a mapping (key: value)")
         root = self._node(event, 0)
-        if not isinstance(root.data, dict):
+        is_list = isinstance(root.data, list) and all(isinstance(item, dict) for item in root.data)
+        if not isinstance(root.data, dict) and not (lists and is_list):
             kind = "a list" if isinstance(root.data, list) else "a single value"
             self._refuse(root.start, f"the top level is {kind}; expected a mapping (key: value)")
         for event in self._events:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from lossless.ground.documents.yaml.compose import YamlNode
 
 
-def load_yaml(text: str, file: str, *, pure: bool = False) -> Document:
+def load_yaml(text: str, file: str, *, pure: bool = False, lists: bool = False) -> Document:
     """Read one YAML document whose top level is a mapping; ``pure`` forbids the C parser.
+
+    With ``lists`` the top level may be a list of mappings as well; they are then in the data by their numbers.
 
     A repeated key keeps its first value; repeats, keys that are lists or mappings, and scalars without
     meaning are in ``problems``.
@@ -25,8 +27,9 @@ def load_yaml(text: str, file: str, *, pure: bool = False) -> Document:
     """
     from lossless.ground.documents.yaml.compose import compose
 
-    root, problems = compose(text, file, pure)
-    return Document(file, text, root.data, YamlLocator(root), problems)
+    root, problems = compose(text, file, pure, lists)
+    data = dict(enumerate(root.data)) if isinstance(root.data, list) else root.data
+    return Document(file, text, data, YamlLocator(root), problems)
 
 
 class YamlLocator:

@@ -91,6 +91,15 @@ def test_commands_and_yaml_make_one_tree(data: dict[str, Any]) -> None:
     assert plain(tree_of_data(document)) == tree("\n".join(_commands(data)))
 
 
+def test_the_list_that_nv_config_prints_is_its_tree() -> None:
+    text = "- header:\n    version: '5.9'\n- set:\n    qos:\n      roce:\n        enable: 'on'\n"
+    document = load_text(text, "leaf1.yaml", lists=True)
+    assert is_structured(document)
+    (others,) = read_switch(document).read.switch.ports
+    assert priorities(others) == (3,)
+    assert document.locate(others.origin.path, "key").line == 5
+
+
 # --- what is implied ---
 
 

@@ -127,8 +127,20 @@ def _unset(node: Node, path: Sequence[str], origin: Origin) -> None:
 def tree_of_data(document: Document) -> Node:
     """Return the tree of YAML: of the list that ``nv config`` prints, or of its tree alone."""
     root = Node(Origin(document.name))
-    _add(root, document.data, ())
+    for path, data in _trees(document.data):
+        _add(root, data, path)
     return root
+
+
+def _trees(data: Mapping[Any, Any]) -> Iterator[tuple[Path, Mapping[Any, Any]]]:
+    """Yield the trees of settings with their paths: those below ``set`` of a list, else the data themselves."""
+    if all(isinstance(key, str) for key in data):
+        yield (), data
+        return
+    for number, item in data.items():
+        settings = item.get("set") if isinstance(item, dict) else None
+        if isinstance(settings, dict):
+            yield (number, "set"), settings
 
 
 def _add(node: Node, data: Mapping[Any, Any], path: Path) -> None:
@@ -158,6 +170,10 @@ def looks_like_commands(text: str) -> bool:
 
 def looks_structured(data: Mapping[object, object]) -> bool:
     """Return whether data are a tree of NVUE: its keys of QoS, or interfaces of a switch."""
+    return any(_is_tree(settings) for _, settings in _trees(data))
+
+
+def _is_tree(data: Mapping[Any, Any]) -> bool:
     qos = data.get("qos")
     if isinstance(qos, dict) and not {
         "roce",
