@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 THIN_CURVES = 2
-"""Files that mark at most 1 % of packets, or from 10 kB on: what DCQCN's authors use, and so nothing to report."""
+"""Files that mark at most 1 % of packets, or from 10 kB on: no public source says from which value on that is wrong."""
 
 
 @pytest.mark.parametrize(
