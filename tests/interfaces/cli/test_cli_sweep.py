@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -297,6 +298,10 @@ def test_an_interrupt_at_the_terminal_ends_the_workers_of_a_local_cluster_silent
         r"lossless: interrupted after [\d,]+ of 10,000 settings; nothing is reported\n\n?", err
     )
     assert workers
+    # They end by themselves once nobody is there for them, which may be after their parent has ended.
+    end_by = time.monotonic() + 60
+    while any(map(alive, workers)) and time.monotonic() < end_by:
+        time.sleep(0.1)
     assert not any(map(alive, workers))
 
 
