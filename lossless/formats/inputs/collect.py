@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.discover import fits, is_skipped, seems_ours
 from lossless.formats.inputs.subnet_manager import documents_in, is_managers as is_text
 from lossless.formats.sonic.read.tables import READ_TABLES
+from lossless.formats.switches.registry import TITLES
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents import load
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
 _UNKNOWN = (
-    "unknown kind of file; expected .json, .yaml or .yml, a configuration of a switch, a file of a subnet manager, or "
-    "facts of a host (docs/guides/host-facts.md)"
+    f"unknown kind of file; expected .json, .yaml or .yml, a configuration of {' or '.join(TITLES.values())}, "
+    "a file of a subnet manager, or facts of a host (docs/guides/host-facts.md)"
 )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.inputs.subnet_manager import SUFFIXES as MANAGERS_SUFFIXES
 from lossless.formats.sonic.read.tables import READ_TABLES
+from lossless.formats.switches.registry import SUFFIXES as SWITCH_SUFFIXES
 from lossless.ground.basics.limits import FILE_BYTES
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 FACTS_SUFFIXES = (".facts", ".txt", ".conf", ".env")
 """What files of facts that hosts say of themselves are called, where they are neither JSON nor YAML."""
-SUFFIXES = (".json", ".yaml", ".yml", *dict.fromkeys((*MANAGERS_SUFFIXES, *FACTS_SUFFIXES)))
+SUFFIXES = (".json", ".yaml", ".yml", *dict.fromkeys((*MANAGERS_SUFFIXES, *FACTS_SUFFIXES, *SWITCH_SUFFIXES)))
 SKIPPED = frozenset({"node_modules", "__pycache__"})
 """Folders of other tools; those whose name begins with a dot are skipped too."""
 

@@ -25,8 +25,6 @@ class Dialect(NamedTuple):
     ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code.
     """
 
-    name: str
-    title: str
     recognizes: Callable[[str], bool]
     recognizes_data: Callable[[Mapping[object, object]], bool]
     document: Callable[[str, str], Document]

@@ -11,8 +11,10 @@ if TYPE_CHECKING:
 
     from lossless.formats.switches.contract import Dialect
 
-NAMES = ("eos", "nvue")
-"""The dialects, each a folder of formats with a module ``dialect`` that holds its ``DIALECT``."""
+TITLES = {"eos": "Arista EOS", "nvue": "NVIDIA NVUE"}
+"""The dialects by name, and what people call them; each is a folder with a module ``dialect``."""
+SUFFIXES = (".cfg", ".conf", ".nv")
+"""Names that texts of theirs have in folders; one that is named may have any."""
 
 
 @cache
@@ -24,9 +26,9 @@ def dialect(name: str) -> Dialect:
 
 def of_text(text: str) -> str:
     """Return the name of the dialect that a text is a configuration of, empty where it is none."""
-    return next((name for name in NAMES if dialect(name).recognizes(text)), "")
+    return next((name for name in TITLES if dialect(name).recognizes(text)), "")
 
 
 def of_data(data: Mapping[object, object]) -> str:
     """Return the name of the dialect that a YAML file is a configuration of, empty where it is none."""
-    return next((name for name in NAMES if dialect(name).recognizes_data(data)), "")
+    return next((name for name in TITLES if dialect(name).recognizes_data(data)), "")

@@ -44,7 +44,7 @@ class Command:
         """Yield the commands of its mode, each followed by those of the mode that it opens."""
         for command in self.below:
             yield command
-            yield from command.all()  # no deeper than modes are followed
+            yield from command.all()  # _DEEPEST levels at most
 
 
 class CommandDocument(Document):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.cli.options.lint import LintScope, ReportOptions
     from lossless.interfaces.cli.options.rules import LintSelection
 
-_NOTHING = "nothing to check here: no intent (YAML with lossless: v1) and no config_db.json"
+_NOTHING = "nothing to check here: no intent (YAML with lossless: v1), no config_db.json or other switch configuration"
 
 
 @click.command("lint", short_help=COMMANDS["lint"])

@@ -10,7 +10,7 @@ import pytest
 from lossless.api import Options, lint_documents
 from lossless.checks.rules.rule_rows import ROWS
 from lossless.formats.inputs.switches import configuration_in, read_switch
-from lossless.formats.switches.registry import NAMES
+from lossless.formats.switches.registry import TITLES
 from tests.paths import ROOT, RULE_BASES
 
 LEAVES = {
@@ -100,7 +100,7 @@ def findings(name: str, lines: str, rdma_dscps: tuple[int, ...] = ()) -> list[tu
     return [(finding.code, finding.message, finding.help) for finding in report.findings]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TITLES)
 def test_a_healthy_leaf_draws_nothing(name: str) -> None:
     assert findings(name, "") == []
 
@@ -122,7 +122,7 @@ def not_applicable(name: str) -> set[str]:
     return set(read_switch(document).not_applicable)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TITLES)
 def test_every_rule_of_fabrics_has_a_case_or_a_reason(name: str) -> None:
     subjects = {"fabric", "buffers", "switch"}
     rules = {row.code for row in ROWS if subjects.intersection(row.subjects)}
@@ -131,7 +131,7 @@ def test_every_rule_of_fabrics_has_a_case_or_a_reason(name: str) -> None:
     assert not cases & not_applicable(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", TITLES)
 def test_the_guide_lists_the_rules_that_cannot_say_anything(name: str) -> None:
     heading = f"Rules that say nothing of {name.upper()}"
     page = (ROOT / "docs" / "dialects.md").read_text()
@@ -142,7 +142,7 @@ def test_the_guide_lists_the_rules_that_cannot_say_anything(name: str) -> None:
 
 def test_only_the_registry_and_their_folders_name_dialects() -> None:
     """Docstrings, comments and the readers of running state may: they are text, and another table."""
-    named = re.compile("|".join(f'"{name}"' for name in NAMES))
+    named = re.compile("|".join(f'"{name}"' for name in TITLES))
     places = {
         path.relative_to(ROOT / "lossless").as_posix()
         for path in (ROOT / "lossless").rglob("*.py")

@@ -160,10 +160,8 @@ PAIRS = {
     "other-kind": (
         "fabric.txt",
         b"lossless: v1\n",
-        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of a switch, "
-        "a file of a subnet manager, "
-        "or facts of a host "
-        "(docs/guides/host-facts.md)",
+        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS or "
+        "NVIDIA NVUE, a file of a subnet manager, or facts of a host (docs/guides/host-facts.md)",
     ),
 }
 
@@ -198,7 +196,8 @@ def test_a_folder_without_anything_to_check(arguments: tuple[str, ...], cli: Cli
     outcome = cli("lint", *arguments)
     folder = (*arguments, ".")[0]
     assert outcome.err.splitlines()[0] == (
-        f"{folder}: nothing to check here: no intent (YAML with lossless: v1) and no config_db.json"
+        f"{folder}: nothing to check here: no intent (YAML with lossless: v1), no config_db.json or other switch "
+        "configuration"
     )
     assert (outcome.code, outcome.out) == (2, "")
 

@@ -86,7 +86,7 @@ def _check_physics(physics: Physics) -> None:
 
 
 def _check_cable(network: SimNetwork, cable: SimCable, where: str) -> None:
-    _in_range(cable.rate_bps, f"{where}.rate_bps", _SLOWEST_BPS, 1e15)
+    _in_range(cable.rate_bps, f"{where}.rate_bps", _SLOWEST_BPS, _RATES_BPS[1])
     for name in ("propagation_ns", "a_reaction_ns", "b_reaction_ns"):
         _in_range(getattr(cable, name), f"{where}.{name}", 0, _LONGEST_NS)
     _require(cable.a != cable.b, f"{where}.b", cable.b, "another node than a")

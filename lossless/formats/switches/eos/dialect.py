@@ -144,8 +144,6 @@ def _untagged(config: EosConfig, name: str) -> bool:
 
 
 DIALECT = Dialect(
-    name="eos",
-    title="Arista EOS",
     recognizes=looks_like_eos,
     recognizes_data=looks_structured,
     document=_document,

@@ -26,8 +26,8 @@ def refusals(config: EosConfig) -> Iterator[RefusedSetting]:
     """Yield the settings of a switch that EOS does not take, or that mean something else than they say."""
     for origin, text in config.impossible:
         yield RefusedSetting(
-            f"{text!r} names what does not exist",
-            "there are traffic classes and queues 0 to 7, DSCPs 0 to 63",
+            f"{text!r} is out of range",
+            "classes, queues and priorities are 0 to 7, DSCPs 0 to 63, and times are in seconds",
             "",
             origin,
         )

@@ -11,6 +11,8 @@ from lossless.ground.basics.records import NamedTuple
 PRIORITIES = range(8)
 KMIN_BYTES, KMAX_BYTES, PROBABILITY = 150_000, 1_500_000, 100
 """The marking curve where one is on and no numbers stand."""
+ON, OFF = ("on", "enable", "enabled"), ("off", "disable", "disabled")
+"""How releases spell it."""
 POLL_MS, ROBUSTNESS = 100, 3
 CABLE_M, ROCE_CABLE_M = 10, 100
 

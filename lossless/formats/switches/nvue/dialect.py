@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.contract import Dialect
-from lossless.formats.switches.nvue.meaningless import refusals
+from lossless.formats.switches.nvue.grammar import impossible, unread
 from lossless.formats.switches.nvue.read.tree import (
     looks_like_commands,
     looks_structured,
@@ -13,6 +13,7 @@ from lossless.formats.switches.nvue.read.tree import (
     tree_of_commands,
     tree_of_data,
 )
+from lossless.formats.switches.nvue.refusals import refusals
 from lossless.formats.switches.nvue.to_model.switch import NvueSwitch
 from lossless.model.fabric.configured_switch import ReadSwitch, UnboundObject, UndefinedName, Words
 
@@ -69,25 +70,6 @@ WORDS = {
     ),
 }
 """What rules say, in the commands of NVUE."""
-_KNOWN = frozenset(
-    [
-        "roce",
-        "pfc",
-        "pfc-watchdog",
-        "mapping",
-        "congestion-control",
-        "egress-queue-mapping",
-        "egress-scheduler",
-        "egress-shaper",
-        "traffic-pool",
-        "advance-buffer-config",
-        "link-pause",
-        "remark",
-        "buffer",
-        "advance-buffer",
-    ]
-)
-"""What may follow ``qos``; of pools, buffers, shapers and remarking nothing is needed here."""
 _PROFILED = ("pfc", "mapping", "congestion-control", "egress-scheduler")
 
 
@@ -101,16 +83,9 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         trusts=reader.trusts(),
         undefined=tuple(_undefined(reader)),
         unbound=tuple(_unbound(reader)),
-        refused=tuple(refusals(reader)),
-        unread=tuple(_unread(reader)),
+        refused=(*impossible(tree), *refusals(reader)),
+        unread=tuple(unread(tree)),
     )
-
-
-def _unread(reader: NvueSwitch) -> Iterator[str]:
-    qos = reader.tree.at("qos")
-    for word in qos.below if qos is not None else ():
-        if word not in _KNOWN:
-            yield f"'qos {word}' is not read"
 
 
 def _undefined(reader: NvueSwitch) -> Iterator[UndefinedName]:
@@ -142,8 +117,6 @@ def _unbound(reader: NvueSwitch) -> Iterator[UnboundObject]:
 
 
 DIALECT = Dialect(
-    name="nvue",
-    title="NVIDIA NVUE",
     recognizes=looks_like_commands,
     recognizes_data=looks_structured,
     document=read_commands,

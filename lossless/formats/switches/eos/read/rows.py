@@ -45,9 +45,9 @@ class EcnThresholds(NamedTuple):
 class EosConfig:
     """One switch. ``switch``, ``profiles`` and ``interfaces`` are its settings, the latter two by name.
 
-    ``release`` is that of EOS, None where nothing says it. ``complete`` is False where defaults are printed too, and so
-    what is not printed stands elsewhere. ``impossible`` are commands that name what does
-    not exist, ``unread`` lines about QoS that have no meaning known here.
+    ``complete`` is False where defaults are printed too, and so
+    what is not printed stands elsewhere. ``impossible`` are commands with values that
+    cannot be, ``unread`` lines about QoS that have no meaning known here.
     """
 
     __slots__ = (
@@ -55,10 +55,8 @@ class EosConfig:
         "file",
         "impossible",
         "interfaces",
-        "model",
         "places",
         "profiles",
-        "release",
         "shown",
         "switch",
         "unread",
@@ -67,8 +65,6 @@ class EosConfig:
     def __init__(self, file: str, shown: str) -> None:
         self.file = file
         self.shown = shown
-        self.release: str | None = None
-        self.model: str | None = None
         self.complete = True
         self.switch: Settings = {}
         self.profiles: dict[str, Settings] = {}

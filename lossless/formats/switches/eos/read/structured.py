@@ -1,25 +1,30 @@
 """AVD's structured configuration (``eos_cli_config_gen`` of pyavd 6.4.0) to settings.
 
-What AVD leaves as free text, the lines of maps, is read as the commands that it renders them to.
+Each value is read as the command that AVD renders it to, so that one grammar says what it may be; a value that makes no
+command of EOS is unread.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.eos.read.numbers import milliseconds, speed_bps, threshold_bytes
-from lossless.formats.switches.eos.read.rows import EcnThresholds, EosConfig, Key, Setting, Settings
-from lossless.formats.switches.eos.read.running_config import SWITCH, apply
+from lossless.formats.switches.eos.read.grammar import LAST_QUEUE, PORT, QUEUE, SWITCH, apply
+from lossless.formats.switches.eos.read.rows import EosConfig, Key, Setting, Settings
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from lossless.formats.switches.eos.read.grammar import Patterns
     from lossless.ground.basics.findings import Path
     from lossless.ground.documents.document import Document
 
+    Line = tuple[str, Path]
+    """A command, and the path of the value that it is rendered from."""
+
 _MAPS = {"dscp": "dscp", "cos": "cos", "traffic_class": "traffic-class", "exp": "exp"}
-_TIMERS = ("timeout", "recovery_time", "polling_interval")
+_TIMERS = {"timeout": "timeout", "recovery_time": "recovery-time", "polling_interval": "polling-interval"}
+_WATCHDOG = "priority-flow-control pause watchdog"
 _QUEUES = ("tx_queues", "uc_tx_queues")
 _TELLING = ("ethernet_interfaces", "qos_profiles")
 
@@ -34,7 +39,9 @@ def looks_structured(data: Mapping[object, object]) -> bool:
             and all(isinstance(item, dict) and "name" in item for item in items)
         ):
             return True
-    flow, qos = data.get("priority_flow_control"), data.get("qos")
+    flow, qos, platform = (data.get(key) for key in ("priority_flow_control", "qos", "platform"))
+    if isinstance(platform, dict) and not {"trident", "sand"}.isdisjoint(platform):
+        return True
     return (isinstance(flow, dict) and "watchdog" in flow) or (
         isinstance(qos, dict) and isinstance(qos.get("map"), dict)
     )
@@ -43,27 +50,25 @@ def looks_structured(data: Mapping[object, object]) -> bool:
 def config_of_data(document: Document) -> EosConfig:
     """Return the settings of a structured configuration."""
     config = EosConfig(document.name, document.shown)
-    reader = _StructuredReader(config)
-    data = document.data
-    reader.put(config.switch, ("hostname",), data, ("hostname",))
-    for key, word in _MAPS.items():
-        lines = _at(data, "qos", "map", key)
-        for number, line in enumerate(lines if isinstance(lines, list) else ()):
-            text = f"qos map {word} {' '.join(str(line).split())}"
-            apply(config, config.switch, (text, reader.origin(("qos", "map", key, number))), SWITCH)
-    reader.watchdog(
-        config.switch, _at(data, "priority_flow_control", "watchdog"), ("priority_flow_control", "watchdog")
-    )
-    if _at(data, "priority_flow_control", "all_off") is True:
-        config.switch[("all-off",)] = Setting(True, reader.origin(("priority_flow_control", "all_off")))
-    for name, profile, path in _named(data, "qos_profiles"):
-        config.places.setdefault(("profile", name), reader.origin(path))
-        reader.block(config.profiles.setdefault(name, {}), profile, path)
-        reader.put(config.profiles[name], ("trust",), profile, (*path, "trust"))
-    for name, interface, path in _named(data, "ethernet_interfaces"):
-        config.places.setdefault(("interface", name), reader.origin(path))
-        reader.interface(config.interfaces.setdefault(name, {}), interface, path)
+    _add(config, config.switch, _of_switch(document.data), SWITCH)
+    for key, blocks in (("qos_profiles", config.profiles), ("ethernet_interfaces", config.interfaces)):
+        kind = "profile" if key == "qos_profiles" else "interface"
+        for name, data, path in _named(document.data, key):
+            config.places.setdefault((kind, name), Origin(config.file, path))
+            settings = blocks.setdefault(name, {})
+            lines = _of_profile(data, path) if kind == "profile" else _of_interface(data, path)
+            _add(config, settings, lines, PORT)
+            _add_queues(config, settings, data, path)
     return config
+
+
+def _add(
+    config: EosConfig, settings: Settings, lines: Iterator[Line], patterns: Patterns, prefix: Key = ()
+) -> None:
+    for text, path in lines:
+        origin = Origin(config.file, path)
+        if not apply(config, settings, (text, origin), patterns, prefix):
+            config.unread.append((origin, text))
 
 
 def _at(data: Any, *keys: str) -> Any:
@@ -72,114 +77,130 @@ def _at(data: Any, *keys: str) -> Any:
     return data
 
 
-def _named(data: Mapping[object, object], key: str) -> Iterator[tuple[str, Mapping[str, Any], Path]]:
-    items = data.get(key)
-    for number, item in enumerate(items if isinstance(items, list) else ()):
+def _items(data: Any, key: str) -> Iterator[tuple[int, Any]]:
+    """Yield the items of a list with their numbers; what is no list has none."""
+    items = data.get(key) if isinstance(data, dict) else None
+    return enumerate(items if isinstance(items, list) else ())
+
+
+def _named(data: Mapping[Any, Any], key: str) -> Iterator[tuple[str, Mapping[str, Any], Path]]:
+    for number, item in _items(data, key):
         if isinstance(item, dict) and isinstance(item.get("name"), str):
             yield item["name"], item, (key, number)
 
 
-class _StructuredReader:
-    """Puts values of structured data where the commands that they are rendered to would."""
-
-    def __init__(self, config: EosConfig) -> None:
-        self._config = config
-
-    def origin(self, path: Path) -> Origin:
-        """Return a place in the file."""
-        return Origin(self._config.file, path)
-
-    def put(self, settings: Settings, key: Key, data: Any, path: Path) -> None:
-        """Take a value over as it is, where there is one."""
-        value = data.get(path[-1]) if isinstance(data, dict) else None
-        if value is not None:
-            settings[key] = Setting(value, self.origin(path))
-
-    def interface(self, settings: Settings, data: Mapping[str, Any], path: Path) -> None:
-        """Read an interface."""
-        self.block(settings, data, path)
-        self.put(settings, ("profile",), data, (*path, "service_profile"))
-        self.put(settings, ("mtu",), data, (*path, "mtu"))
-        for key, value, place in (
-            (
-                ("trust",),
-                {"disabled": "none"}.get(_at(data, "qos", "trust"), _at(data, "qos", "trust")),
-                ("qos", "trust"),
-            ),
-            (("speed",), speed_bps(str(data.get("speed") or "")), ("speed",)),
-            (
-                ("up",),
-                None if not isinstance(data.get("shutdown"), bool) else not data["shutdown"],
-                ("shutdown",),
-            ),
-            (
-                ("routed",),
-                True if _at(data, "switchport", "enabled") is False else None,
-                ("switchport", "enabled"),
-            ),
-            (
-                ("tagged",),
-                _at(data, "switchport", "trunk", "allowed_vlan"),
-                ("switchport", "trunk", "allowed_vlan"),
-            ),
-            (("lag",), _at(data, "channel_group", "id"), ("channel_group", "id")),
-        ):
-            if value is not None:
-                settings[key] = Setting(value, self.origin((*path, *place)))
-
-    def block(self, settings: Settings, data: Mapping[str, Any], path: Path) -> None:
-        """Read what an interface and a profile have in common: PFC, its watchdog, and queues."""
-        pfc, at = data.get("priority_flow_control"), (*path, "priority_flow_control")
-        if isinstance(pfc, dict):
-            self.put(settings, ("pfc",), {"enabled": pfc.get("enabled")}, (*at, "enabled"))
-            for number, item in enumerate(pfc.get("priorities") or ()):
-                if isinstance(item, dict) and item.get("priority") in range(8):
-                    self.put(
-                        settings, ("no-drop", item["priority"]), item, (*at, "priorities", number, "no_drop")
-                    )
-            self.port_watchdog(settings, pfc.get("watchdog"), (*at, "watchdog"))
-        for key in _QUEUES:
-            for number, queue in enumerate(data.get(key) or ()):
-                if isinstance(queue, dict) and queue.get("id") in range(8):
-                    self.queue(settings, queue, (*path, key, number))
-
-    def watchdog(self, settings: Settings, data: Any, path: Path) -> None:
-        """Read timers and action of a watchdog."""
-        if not isinstance(data, dict):
-            return
-        for name in _TIMERS:
-            value_ms = milliseconds(str(data.get(name))) if data.get(name) not in (None, "auto") else None
-            if value_ms is not None:
-                settings["watchdog", name.replace("_", "-")] = Setting(value_ms, self.origin((*path, name)))
-        self.put(settings, ("watchdog", "action"), data, (*path, "action"))
-
-    def port_watchdog(self, settings: Settings, data: Any, path: Path) -> None:
-        """Read the watchdog of a port, whose timers stand one level below."""
-        if isinstance(data, dict):
-            self.put(settings, ("watchdog", "action"), data, (*path, "action"))
-            self.watchdog(settings, data.get("timer"), (*path, "timer"))
-            if data.get("enabled") is False:
-                settings["watchdog",] = Setting(False, self.origin((*path, "enabled")))
-
-    def queue(self, settings: Settings, data: Mapping[str, Any], path: Path) -> None:
-        """Read one queue."""
-        number = data["id"]
-        settings.setdefault(("queue", number), Setting(True, self.origin(path)))
-        strict = {"priority strict": True, "no priority": False}.get(str(data.get("priority")))
-        if strict is not None:
-            settings["queue", number, "strict"] = Setting(strict, self.origin((*path, "priority")))
-        self.put(settings, ("queue", number, "percent"), data, (*path, "bandwidth_percent"))
-        curve = _at(data, "random_detect", "ecn", "threshold")
-        if isinstance(curve, dict):
-            at = (*path, "random_detect", "ecn", "threshold")
-            settings["queue", number, "ecn"] = Setting(_thresholds(curve), self.origin(at))
+# --- what values are rendered to ---
 
 
-def _thresholds(curve: Mapping[str, Any]) -> EcnThresholds:
-    unit = str(curve.get("units"))
-    low, high, percent = (curve.get(key) for key in ("min", "max", "max_probability"))
-    return EcnThresholds(
-        threshold_bytes(str(low), unit) if isinstance(low, int) else None,
-        threshold_bytes(str(high), unit) if isinstance(high, int) else None,
-        percent if isinstance(percent, int) else None,
+def _line(data: Any, path: Path, words: str) -> Iterator[Line]:
+    """Yield the command of a value, where one is stated; ``{}`` in it stands for the value."""
+    value = data.get(path[-1]) if isinstance(data, dict) else None
+    if value is not None:
+        yield words.format(" ".join(str(value).split())), path
+
+
+def _switched(data: Any, path: Path, on: str, off: str) -> Iterator[Line]:
+    """Yield the command of a value that is on or off, or what it is where it is neither."""
+    value = data.get(path[-1]) if isinstance(data, dict) else None
+    if value is not None:
+        yield (
+            {True: on, False: off}.get(value, f"{on} {value}")
+            if isinstance(value, bool)
+            else f"{on} {value}",
+            path,
+        )
+
+
+def _of_switch(data: Mapping[Any, Any]) -> Iterator[Line]:
+    yield from _line(data, ("hostname",), "hostname {}")
+    maps = _at(data, "qos", "map")
+    for key, word in _MAPS.items():
+        for number, line in _items(maps, key):
+            yield f"qos map {word} {' '.join(str(line).split())}", ("qos", "map", key, number)
+    if _at(data, "priority_flow_control", "all_off") is True:
+        yield "priority-flow-control all off", ("priority_flow_control", "all_off")
+    watchdog = _at(data, "priority_flow_control", "watchdog")
+    path: Path = ("priority_flow_control", "watchdog")
+    for key, word in _TIMERS.items():
+        yield from _line(watchdog, (*path, key), f"{_WATCHDOG} default {word} {{}}")
+    yield from _line(watchdog, (*path, "action"), f"{_WATCHDOG} action {{}}")
+
+
+def _of_profile(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
+    yield from _trust(data, (*path, "trust"))
+    yield from _pfc(data, path)
+
+
+def _of_interface(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
+    yield from _line(data, (*path, "service_profile"), "service-profile {}")
+    yield from _line(data, (*path, "mtu"), "mtu {}")
+    yield from _line(data, (*path, "speed"), "speed {}")
+    yield from _switched(data, (*path, "shutdown"), "shutdown", "no shutdown")
+    yield from _switched(
+        _at(data, "switchport"), (*path, "switchport", "enabled"), "switchport", "no switchport"
     )
+    trunk = _at(data, "switchport", "trunk")
+    yield from _line(
+        trunk, (*path, "switchport", "trunk", "allowed_vlan"), "switchport trunk allowed vlan {}"
+    )
+    yield from _line(
+        _at(data, "channel_group"), (*path, "channel_group", "id"), "channel-group {} mode active"
+    )
+    yield from _trust(_at(data, "qos"), (*path, "qos", "trust"))
+    yield from _pfc(data, path)
+
+
+def _trust(data: Any, path: Path) -> Iterator[Line]:
+    off = _at(data, "trust") == "disabled"
+    yield from _line(data, path, "no qos trust" if off else "qos trust {}")
+
+
+def _pfc(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
+    flow, path = data.get("priority_flow_control"), (*path, "priority_flow_control")
+    yield from _switched(flow, (*path, "enabled"), "priority-flow-control on", "no priority-flow-control")
+    for number, item in _items(flow, "priorities"):
+        words = f"priority-flow-control priority {_at(item, 'priority')}"
+        yield from _switched(
+            item, (*path, "priorities", number, "no_drop"), f"{words} no-drop", f"{words} drop"
+        )
+    watchdog, path = _at(flow, "watchdog"), (*path, "watchdog")
+    if _at(watchdog, "enabled") is False:
+        yield f"no {_WATCHDOG}", (*path, "enabled")
+    yield from _line(watchdog, (*path, "action"), f"{_WATCHDOG} port action {{}}")
+    timer = _at(watchdog, "timer")
+    if isinstance(timer, dict):
+        stated = (f"{word} {timer[key]}" for key, word in _PORT_TIMERS.items() if timer.get(key) is not None)
+        yield f"{_WATCHDOG} port timer {' '.join(stated)}", (*path, "timer")
+
+
+_PORT_TIMERS = {
+    "timeout": "timeout",
+    "polling_interval": "polling-interval",
+    "recovery_time": "recovery-time",
+}
+"""In the order in which the command has them."""
+
+
+def _add_queues(config: EosConfig, settings: Settings, data: Mapping[str, Any], path: Path) -> None:
+    for key in _QUEUES:
+        for place, item in _items(data, key):
+            number, at = _at(item, "id"), (*path, key, place)
+            origin = Origin(config.file, at)
+            if type(number) is not int or not 0 <= number <= LAST_QUEUE:
+                config.impossible.append((origin, f"tx-queue {number}"))
+                continue
+            settings.setdefault(("queue", number), Setting(True, origin))
+            _add(config, settings, _of_queue(item, at), QUEUE, ("queue", number))
+
+
+def _of_queue(data: Mapping[str, Any], path: Path) -> Iterator[Line]:
+    yield from _line(data, (*path, "priority"), "{}")
+    yield from _line(data, (*path, "bandwidth_percent"), "bandwidth percent {}")
+    curve = _at(data, "random_detect", "ecn", "threshold")
+    if isinstance(curve, dict):
+        unit, low, high, most = (curve.get(key) for key in ("units", "min", "max", "max_probability"))
+        probability = "" if most is None else f" max-mark-probability {most}"
+        words = (
+            f"random-detect ecn minimum-threshold {low} {unit} maximum-threshold {high} {unit}{probability}"
+        )
+        yield words, (*path, "random_detect", "ecn", "threshold")

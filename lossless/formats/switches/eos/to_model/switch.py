@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.eos.read.rows import EcnThresholds, Setting
+from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.configured_switch import ClassMaps
-from lossless.model.fabric.model import Cable, ClassSet, Port, Switch, SwitchQos, TrafficClass, WatchdogPoll
+from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (
     DSCPS,
     PRIORITIES,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from lossless.formats.switches.eos.read.rows import EosConfig, Settings
+    from lossless.model.fabric.model import Switch
 
 _DEFAULT_CLASS = (1, 0, 2, 3, 4, 5, 6, 7)
 """The traffic class of each CoS, and of each eighth of the DSCPs."""
@@ -64,32 +66,13 @@ class SwitchReader:
             self._port(name) for name in sorted(self._config.interfaces, key=natural_key) if is_port(name)
         )
         named = self._config.switch.get(("hostname",))
-        return Switch(
-            name=named.value if named else self._config.shown,
-            tier=UNKNOWN,
-            hwsku_name=UNKNOWN,
-            profile=None,
-            hwsku=None,
-            classes=self._classes(ports),
-            ports=ports,
-            demand=(),
-            qos=self._switch_qos(),
-            origin=named.origin if named else self._file,
-        )
-
-    def _switch_qos(self) -> SwitchQos:
         poll = self._config.switch.get(("watchdog", "polling-interval"))
-        return SwitchQos(
-            buffer_model="traditional",
-            pools=(),
-            poll=WatchdogPoll(poll.value if poll else None, poll.origin if poll else self._file),
-            counters=(),
-            global_dscp_map=None,
-            database_version=None,
-            headroom_oversubscription=None,
-            storage_backend=False,
-            voq=False,
-            origin=self._file,
+        return plain_switch(
+            named.value if named else self._config.shown,
+            ports,
+            WatchdogPoll(poll.value if poll else None, poll.origin if poll else self._file),
+            self._rdma_dscps,
+            named.origin if named else self._file,
         )
 
     # --- maps ---
@@ -228,26 +211,6 @@ class SwitchReader:
             wred=_wred(number, settings),
             buffer=None,
             origin=opened.origin,
-        )
-
-    # --- classes ---
-
-    def _classes(self, ports: Sequence[Port]) -> ClassSet:
-        if self._rdma_dscps:
-            named = TrafficClass(
-                "rdma", self._rdma_dscps, rest=False, priority=None, lossless=True, origin=self._file
-            )
-            return ClassSet("named", (named,))
-        distinct = {
-            id(port.qos): port.qos for port in ports if port.qos and port.admin_up is not False
-        }.values()
-        paused = sorted({priority for qos in distinct for priority in qos.pfc.priorities})
-        return ClassSet("inferred", tuple(self._class(priority) for priority in paused))
-
-    def _class(self, priority: int) -> TrafficClass:
-        dscps = self._dscp_to_tc.sources(self._cos_to_tc.targets[priority] or 0)
-        return TrafficClass(
-            f"priority {priority}", dscps, rest=False, priority=priority, lossless=True, origin=self._file
         )
 
 

@@ -13,6 +13,7 @@ from lossless.formats.switches.nvue.defaults import (
     KMAX_BYTES,
     KMIN_BYTES,
     MODES,
+    OFF,
     PLAIN,
     POLL_MS,
     PRIORITIES,
@@ -20,10 +21,11 @@ from lossless.formats.switches.nvue.defaults import (
     ROBUSTNESS,
     ROCE_CABLE_M,
 )
+from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.configured_switch import ClassMaps
-from lossless.model.fabric.model import Cable, ClassSet, Port, Switch, SwitchQos, TrafficClass, WatchdogPoll
+from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (
     DSCPS,
     UNREADABLE,
@@ -39,16 +41,24 @@ from lossless.model.fabric.qos import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from lossless.formats.switches.nvue.defaults import QosDefaults
     from lossless.formats.switches.nvue.read.tree import Node
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import Switch
 
 OTHERS = "swp*"
 """The name of all ports that have no lines of their own."""
 GLOBAL = "default-global"
-_ON, _OFF = ("on", "enable", "enabled"), ("off", "disable", "disabled")
+
+
+def _target(rows: Node | None, index: int, word: str) -> int | None:
+    """Return what an entry of a map leads to, None where there is none."""
+    if rows is None or rows.value(str(index), word) is None:
+        return None
+    target = rows.number(str(index), word)
+    return target if target in PRIORITIES else UNREADABLE
 
 
 class NvueSwitch:
@@ -80,12 +90,12 @@ class NvueSwitch:
         if roce is None or roce.removed:
             return PLAIN
         stated = roce.value("enable") or roce.value("state")
-        return PLAIN if stated in _OFF else MODES.get(roce.value("mode") or "lossless", PLAIN)
+        return PLAIN if stated in OFF else MODES.get(roce.value("mode") or "lossless", PLAIN)
 
     def _queues(self) -> tuple[int, ...]:
         """Return the traffic class of each switch priority."""
         rows = self.tree.at("qos", "egress-queue-mapping", GLOBAL, "switch-priority")
-        stated = {sp: rows.number(str(sp), "traffic-class") for sp in PRIORITIES} if rows is not None else {}
+        stated = {sp: _target(rows, sp, "traffic-class") for sp in PRIORITIES}
         return tuple(
             own if (set_to := stated.get(sp)) is None else set_to for sp, own in enumerate(self.base.queues)
         )
@@ -112,7 +122,7 @@ class NvueSwitch:
     def _map(self, profile: str, key: str, own: tuple[int, ...] | None, size: int) -> IndexMap | None:
         """Return a classification map; of a profile, what it does not name is not known."""
         rows = self.tree.at("qos", "mapping", profile, key)
-        written = {n: rows.number(str(n), "switch-priority") for n in range(size)} if rows is not None else {}
+        written = {n: _target(rows, n, "switch-priority") for n in range(size)}
         if not self.whole or (profile != GLOBAL and rows is not None):
             own = (UNREADABLE,) * size
         if own is None and rows is None:
@@ -128,29 +138,9 @@ class NvueSwitch:
         """Return the switch."""
         ports = tuple(self._ports())
         name = self.tree.value("system", "hostname")
-        return Switch(
-            name=name or self._shown,
-            tier=UNKNOWN,
-            hwsku_name=UNKNOWN,
-            profile=None,
-            hwsku=None,
-            classes=self._classes(ports),
-            ports=ports,
-            demand=(),
-            qos=SwitchQos(
-                buffer_model="traditional",
-                pools=(),
-                poll=WatchdogPoll(self.poll_ms, self.tree.origin_of("qos", "pfc-watchdog")),
-                counters=(),
-                global_dscp_map=None,
-                database_version=None,
-                headroom_oversubscription=None,
-                storage_backend=False,
-                voq=False,
-                origin=self.tree.origin,
-            ),
-            origin=self.tree.origin_of("system", "hostname"),
-        )
+        poll = WatchdogPoll(self.poll_ms, self.tree.origin_of("qos", "pfc-watchdog"))
+        origin = self.tree.origin_of("system", "hostname")
+        return plain_switch(name or self._shown, ports, poll, self._rdma_dscps, origin)
 
     @property
     def poll_ms(self) -> int:
@@ -269,7 +259,7 @@ class NvueSwitch:
                 (dog for port in self._interfaces().values() if (dog := self.watchdog_of(port))), None
             )
         own = node.at("qos", "pfc-watchdog")
-        if own is None or own.removed or (own.value("state") or own.value("enable")) in _OFF:
+        if own is None or own.removed or (own.value("state") or own.value("enable")) in OFF:
             return None
         robustness = self.tree.number("qos", "pfc-watchdog", "robustness") or ROBUSTNESS
         return Watchdog(self.poll_ms * robustness, None, "not stated", own.origin)
@@ -297,7 +287,7 @@ class NvueSwitch:
         if own is None:
             numbers = self.base.marking.get(number) if self.whole and name == GLOBAL else None
             return None if numbers is None else self._marking(number, numbers, origin)
-        if own.value("ecn") in _OFF:
+        if own.value("ecn") in OFF:
             return None
         numbers = (
             own.number("min-threshold") or own.number("min-threshold-bytes") or KMIN_BYTES,
@@ -310,27 +300,3 @@ class NvueSwitch:
     def _marking(number: int, numbers: tuple[int, int, int], origin: Origin) -> Wred:
         unmarked = Curve(False, False, None, None, None)
         return Wred(f"traffic-class {number}", Curve(True, True, *numbers), unmarked, unmarked, origin)
-
-    # --- classes ---
-
-    def _classes(self, ports: Sequence[Port]) -> ClassSet:
-        origin = self._origin_of_all()
-        if self._rdma_dscps:
-            named = TrafficClass(
-                "rdma", self._rdma_dscps, rest=False, priority=None, lossless=True, origin=origin
-            )
-            return ClassSet("named", (named,))
-        dscps: dict[int, set[int]] = {}
-        for qos in (port.qos for port in ports if port.qos is not None):
-            for priority in qos.pfc.priorities:
-                sources = qos.dscp_to_tc.sources(priority) if qos.dscp_to_tc else ()
-                dscps.setdefault(priority, set()).update(sources)
-        return ClassSet(
-            "inferred",
-            tuple(
-                TrafficClass(
-                    f"priority {p}", tuple(sorted(of)), rest=False, priority=p, lossless=True, origin=origin
-                )
-                for p, of in sorted(dscps.items())
-            ),
-        )

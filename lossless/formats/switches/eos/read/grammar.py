@@ -1,0 +1,188 @@
+"""What the commands of EOS say: each makes settings, by the first pattern that fits it.
+
+Grammar: what pyavd 6.4.0 renders, and SongKou/songkou.github.io content/posts/arista-eos-roce-config.md @0c73d9a;
+forms of older releases (``priority-flow-control mode on``, ``no random-detect ecn``) as running switches print them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.switches.eos.read.numbers import indexes, milliseconds, speed_bps, threshold_bytes
+from lossless.formats.switches.eos.read.rows import EcnThresholds, Key, Setting, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from lossless.formats.switches.eos.read.rows import EosConfig
+    from lossless.ground.basics.findings import Origin
+
+    Made = Iterable[tuple[Key, Any]] | None
+    """The settings that a command makes; None where it names what does not exist."""
+
+LAST_QUEUE = 7
+"""Queues, classes and priorities count 0 to 7."""
+_ABOUT_QOS = re.compile(
+    r"(?:no |default )?(?:qos|priority-flow-control|random-detect|bandwidth|service-profile|priority) "
+)
+
+
+def apply(
+    config: EosConfig, settings: Settings, line: tuple[str, Origin], patterns: Patterns, prefix: Key = ()
+) -> bool:
+    """Make the settings of a command at some place; return whether it has a meaning here."""
+    text, origin = line
+    for pattern, made_of in patterns:
+        match = pattern.fullmatch(text)
+        if match is None:
+            continue
+        made = made_of(match)
+        if made is None:
+            config.impossible.append((origin, text))
+        for key, value in made or ():
+            settings[(*prefix, *key)] = Setting(value, origin)
+        return True
+    return False
+
+
+def is_about_qos(text: str) -> bool:
+    """Return whether a command that has no meaning here would have to have one."""
+    return _ABOUT_QOS.match(text) is not None
+
+
+def _nothing(_: re.Match[str]) -> Made:
+    return ()
+
+
+def _map(key: str, most: int) -> Callable[[re.Match[str]], Made]:
+    def made(match: re.Match[str]) -> Made:
+        sources, target = indexes(match[1], most), int(match[2])
+        return (
+            None
+            if sources is None or target > LAST_QUEUE
+            else [((key, source), target) for source in sources]
+        )
+
+    return made
+
+
+def _rewrite(match: re.Match[str]) -> Made:
+    classes, most = indexes(match[1], LAST_QUEUE), 63 if match[2] == "dscp" else 7
+    return (
+        None
+        if classes is None or int(match[3]) > most
+        else [(("rewrite", match[2], c), int(match[3])) for c in classes]
+    )
+
+
+def _timer(match: re.Match[str]) -> Made:
+    value_ms = milliseconds(match[2])
+    return None if value_ms is None else [(("watchdog", match[1]), value_ms)]
+
+
+def _port_timer(match: re.Match[str]) -> Made:
+    timers = {"timeout": match[1], "polling-interval": match[2], "recovery-time": match[3]}
+    values = {name: milliseconds(text) for name, text in timers.items() if text and text != "auto"}
+    return (
+        None if None in values.values() else [(("watchdog", name), value) for name, value in values.items()]
+    )
+
+
+def _no_drop(match: re.Match[str]) -> Made:
+    number, negated = int(match[2]), match[1] is not None or match[3] != "no-drop"
+    return None if number > LAST_QUEUE else [(("no-drop", number), not negated)]
+
+
+def _curve(match: re.Match[str]) -> Made:
+    low, high = threshold_bytes(match[1], match[2]), threshold_bytes(match[3], match[4])
+    return [(("ecn",), EcnThresholds(low, high, int(match[5]) if match[5] else None))]
+
+
+def _fixed(key: Key, value: object) -> Callable[[re.Match[str]], Made]:
+    return lambda _: [(key, value)]
+
+
+def _text(key: Key) -> Callable[[re.Match[str]], Made]:
+    return lambda match: [(key, match[1])]
+
+
+def _number(key: Key) -> Callable[[re.Match[str]], Made]:
+    return lambda match: [(key, int(match[1]))]
+
+
+Patterns = tuple[tuple[re.Pattern[str], "Callable[[re.Match[str]], Made]"], ...]
+
+
+def _patterns(*rows: tuple[str, Callable[[re.Match[str]], Made]]) -> Patterns:
+    return tuple((re.compile(pattern), made) for pattern, made in rows)
+
+
+_INDEXES = r"((?:[0-9]+(?:-[0-9]+)?[ ,]*)+?)"
+SWITCH = _patterns(
+    (r"hostname (\S+)", _text(("hostname",))),
+    (
+        rf"qos map dscp {_INDEXES} to traffic-class ([0-9]{{1,2}})(?: drop-precedence [0-9])?",
+        _map("dscp", 63),
+    ),
+    (rf"qos map cos {_INDEXES} to traffic-class ([0-9]{{1,2}})", _map("cos", 7)),
+    (rf"qos map traffic-class {_INDEXES} to (?:uc-)?tx-queue ([0-9]{{1,2}})", _map("tx-queue", 7)),
+    (rf"qos map traffic-class {_INDEXES} to (dscp|cos) ([0-9]{{1,2}})", _rewrite),
+    (r"priority-flow-control pause watchdog default (timeout|recovery-time|polling-interval) (\S+)", _timer),
+    (
+        r"priority-flow-control pause watchdog action (drop|no-drop|errdisable|notify-only)",
+        _text(("watchdog", "action")),
+    ),
+    (r"priority-flow-control all off", _fixed(("all-off",), True)),
+    (r"qos (?:map exp|map traffic-class .* to mc-tx-queue|rewrite|random-detect|tx-queue) .+", _nothing),
+    (r"no (?:qos|priority-flow-control) .+", _nothing),
+)
+PORT = _patterns(
+    (r"qos trust (dscp|cos)", _text(("trust",))),
+    (r"no qos trust", _fixed(("trust",), "none")),
+    (r"priority-flow-control (?:mode )?on", _fixed(("pfc",), True)),
+    (r"(?:no priority-flow-control(?: mode)?|priority-flow-control (?:mode )?off)", _fixed(("pfc",), False)),
+    (r"(no )?priority-flow-control priority ([0-9]{1,2})(?: (no-drop|drop))?", _no_drop),
+    (r"priority-flow-control pause watchdog", _nothing),
+    (r"no priority-flow-control pause watchdog", _fixed(("watchdog",), False)),
+    (
+        r"priority-flow-control pause watchdog port action (drop|no-drop|errdisable|notify-only)",
+        _text(("watchdog", "action")),
+    ),
+    (
+        r"priority-flow-control pause watchdog port timer timeout (\S+)"
+        r"(?: polling-interval (\S+))?(?: recovery-time (\S+))?(?: forced)?",
+        _port_timer,
+    ),
+    (r"(?:no|default) priority-flow-control pause watchdog port (?:action|timer)", _nothing),
+    (r"service-profile (\S+)", _text(("profile",))),
+    (r"no service-profile", _fixed(("profile",), None)),
+    (r"mtu ([0-9]{1,5})", _number(("mtu",))),
+    (r"speed (.+)", lambda match: [(("speed",), speed_bps(match[1]))]),
+    (r"shutdown", _fixed(("up",), False)),
+    (r"no shutdown", _fixed(("up",), True)),
+    (r"no switchport", _fixed(("routed",), True)),
+    (r"switchport", _nothing),
+    (r"switchport trunk allowed vlan (.+)", _text(("tagged",))),
+    (r"switchport access vlan .+", _fixed(("tagged",), None)),
+    (r"channel-group ([0-9]+) mode .+", _text(("lag",))),
+    (r"random-detect ecn delay threshold .+", _fixed(("ecn",), EcnThresholds(None, None, None))),
+    (r"random-detect ecn count", _nothing),
+    (r"(?:no |default )?qos (?:cos|dscp|trust) ?.*", _nothing),
+)
+QUEUE = _patterns(
+    (r"priority strict", _fixed(("strict",), True)),
+    (r"no priority", _fixed(("strict",), False)),
+    (r"bandwidth percent ([0-9]{1,3})", _number(("percent",))),
+    (r"bandwidth guaranteed (.+)", _text(("guaranteed",))),
+    (r"no bandwidth (?:percent|guaranteed)", _nothing),
+    (
+        r"random-detect ecn minimum-threshold ([0-9]{1,12}) ([a-z]+) maximum-threshold ([0-9]{1,12}) ([a-z]+)"
+        r"(?: max-mark-probability ([0-9]{1,3}))?(?: weight [0-9]+)?",
+        _curve,
+    ),
+    (r"no random-detect ecn(?: minimum-threshold)?", _fixed(("ecn",), None)),
+    (r"random-detect ecn delay threshold .+", _fixed(("ecn",), EcnThresholds(None, None, None))),
+    (r"(?:no )?random-detect (?:ecn (?:count|delay threshold)|drop).*", _nothing),
+    (r"(?:no )?shape rate.*", _nothing),
+)

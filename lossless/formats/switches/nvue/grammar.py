@@ -1,0 +1,120 @@
+"""Which words of NVUE are read, and which numbers they take: a typo is named, and not taken for a setting of its own.
+
+Source: the argument lists of stackhpc/ansible-nvidia-nvue @90c797b (nvidia.nvue 1.2.5) and the guides of Cumulus Linux
+(:mod:`lossless.formats.switches.nvue.defaults`). Later releases have words that are not here, so an unknown word is no
+mistake: it is not read.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Union
+
+from lossless.formats.switches.nvue.defaults import MODES, OFF, ON
+from lossless.model.fabric.configured_switch import RefusedSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.switches.nvue.read.tree import Node
+
+Words = Union[dict[str, "Words"], frozenset[str], int, None]  # noqa: UP007 it names itself
+"""What may follow: words, each with what follows it (``*``: any name); one of some words; a number up to this one.
+
+None: what follows is not looked at.
+"""
+
+_ANY = "*"
+_LAST, _PERCENT, _NUMBER = 7, 100, 10**12
+_SWITCHED = frozenset((*ON, *OFF))
+_PROFILE: Words = {"profile": None}
+_TO_PRIORITY: Words = {_ANY: {"switch-priority": _LAST}}
+_CURVE: Words = {
+    "ecn": _SWITCHED,
+    "red": _SWITCHED,
+    **dict.fromkeys(
+        ("min-threshold", "max-threshold", "min-threshold-bytes", "max-threshold-bytes"), _NUMBER
+    ),
+    "probability": _PERCENT,
+}
+_PFC: Words = {
+    "switch-priority": _LAST,
+    "tx": _SWITCHED,
+    "rx": _SWITCHED,
+    **dict.fromkeys(("cable-length", "port-buffer", "xoff-threshold", "xon-threshold"), _NUMBER),
+    "small-packet-probability": None,
+}
+_WATCHDOG: Words = {
+    "polling-interval": _NUMBER,
+    "robustness": _NUMBER,
+    "state": _SWITCHED,
+    "enable": _SWITCHED,
+    **dict.fromkeys(
+        ("recovery-interval", "rx-pause-threshold", "rx-pause-duration", "tx-frames-threshold"), None
+    ),
+    "transmit-queue-threshold": None,
+}
+_NOT_NEEDED = ("egress-shaper", "traffic-pool", "advance-buffer-config", "link-pause", "remark", "buffer")
+_QOS: Words = {
+    "roce": {"enable": _SWITCHED, "state": _SWITCHED, "mode": frozenset(MODES), "cable-length": _NUMBER},
+    "pfc": {_ANY: _PFC},
+    "pfc-watchdog": _WATCHDOG,
+    "mapping": {
+        _ANY: {
+            "trust": frozenset(("l2", "l3", "both", "port")),
+            "dscp": _TO_PRIORITY,
+            "pcp": _TO_PRIORITY,
+            "port-default-sp": _LAST,
+        }
+    },
+    "congestion-control": {_ANY: {"traffic-class": {_ANY: _CURVE}}},
+    "egress-queue-mapping": {_ANY: {"switch-priority": {_ANY: {"traffic-class": _LAST}}}},
+    "egress-scheduler": {
+        _ANY: {"traffic-class": {_ANY: {"mode": frozenset(("dwrr", "strict")), "bw-percent": _PERCENT}}}
+    },
+    **dict.fromkeys(_NOT_NEEDED, None),
+}
+_OF_PORT: Words = {
+    **dict.fromkeys(("pfc", "mapping", "congestion-control", "egress-scheduler"), _PROFILE),
+    "pfc-watchdog": _WATCHDOG,
+    **dict.fromkeys(("egress-shaper", "link-pause", "remark", "roce", "buffer"), None),
+}
+
+
+def unread(tree: Node) -> Iterator[str]:
+    """Yield what is said of QoS and not read here."""
+    for path, _, words in _strays(tree):
+        if not isinstance(words, int):
+            yield f"{' '.join(path)!r} is not read"
+
+
+def impossible(tree: Node) -> Iterator[RefusedSetting]:
+    """Yield values that are no numbers, or larger than what NVUE takes."""
+    for path, node, most in _strays(tree):
+        if isinstance(most, int):
+            takes = f"0 to {most}" if most < _NUMBER else "a number of twelve digits at most"
+            yield RefusedSetting(f"{' '.join(path)!r} is out of range", f"it takes {takes}", "", node.origin)
+
+
+def _strays(tree: Node) -> Iterator[tuple[tuple[str, ...], Node, Words]]:
+    """Yield what is not as the grammar has it: its path, its node, and what may stand there."""
+    qos, interfaces = tree.at("qos"), tree.at("interface")
+    if qos is not None:
+        yield from _below(qos, _QOS, ("qos",))
+    for name, port in (interfaces.below if interfaces is not None else {}).items():
+        if (own := port.at("qos")) is not None:
+            yield from _below(own, _OF_PORT, ("interface", name, "qos"))
+
+
+def _below(node: Node, words: Words, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Node, Words]]:
+    for word, following in node.below.items():
+        at = (*path, word)
+        if isinstance(words, dict):
+            if word not in words and _ANY not in words:
+                yield at, following, words
+            elif (inner := words.get(word, words.get(_ANY))) is not None:
+                yield from _below(following, inner, at)
+        elif isinstance(words, int):
+            if not (word.isascii() and word.isdecimal() and len(word) < 14 and int(word) <= words):
+                yield at, following, words
+        elif words is not None and word not in words:
+            yield at, following, words
