@@ -137,7 +137,7 @@ def read_text(text: str, file: str) -> Document:
     """Return the document of a text that represents a file, by its name."""
     if file.endswith(".txt"):
         document = configuration_in(text, file)
-        assert document is not None, "a configuration that no dialect knows"
+        assert document is not None, "a configuration that no dialect recognizes"
         return document
     if not file.endswith((".conf", ".cfg")):
         return load_text(text, file)

@@ -22,7 +22,8 @@ _SCALARS = st.one_of(
 _EOS = (
     "name id enabled priorities priority no_drop watchdog timer timeout polling_interval recovery_time action "
     "tx_queues bandwidth_percent random_detect ecn threshold units min max max_probability mtu speed qos trust "
-    "service_profile switchport trunk allowed_vlan channel_group priority_flow_control shutdown map dscp cos traffic_class"
+    "service_profile switchport trunk allowed_vlan channel_group priority_flow_control shutdown map dscp cos "
+    "traffic_class"
 )
 _NVUE = (
     "roce mode enable state pfc default-global switch-priority tx rx cable-length port-buffer xoff-threshold profile "
