@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import compare
+from lossless.checks.lint.formats import run_by_format
 from lossless.checks.lint.run import Verdicts, run, together
 from lossless.formats.inputs.subnet_manager import manager_files
 from lossless.ground.basics.records import NamedTuple
@@ -123,8 +124,8 @@ def _of_fabric(fabric: Fabric, chosen: Codes | None) -> Iterator[Verdicts]:
     if fabric.managed is not None:
         yield run(view, rules_for("cloud", chosen=chosen), "intent")
         return
-    yield run(view, rules_for("fabric", "intent", chosen=chosen), "intent")
-    yield run(computing_buffers(view), rules_for("buffers", chosen=chosen), "intent")
+    yield from run_by_format(view, rules_for("fabric", "intent", chosen=chosen))
+    yield from run_by_format(computing_buffers(view), rules_for("buffers", chosen=chosen))
 
 
 def of_subnets(subnets: Sequence[Subnet], settings: Settings) -> list[Verdicts]:

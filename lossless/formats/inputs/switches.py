@@ -41,4 +41,11 @@ class SwitchInput(NamedTuple):
 def read_switch(document: Document, rdma_dscps: tuple[int, ...] = ()) -> SwitchInput:
     """Return the switch of a document; ``rdma_dscps`` names the DSCPs that must be lossless."""
     system = dialect(document.dialect)
-    return SwitchInput(system.read(document, rdma_dscps), system.not_applicable, system.words)
+    read = system.read(document, rdma_dscps)
+    read = read._replace(switch=read.switch._replace(format=document.dialect))
+    return SwitchInput(read, system.not_applicable, system.words)
+
+
+def rules_without_meaning(name: str) -> Mapping[str, str]:
+    """Return the rules of fabrics that cannot say anything of a system, each with why."""
+    return dialect(name).not_applicable

@@ -238,6 +238,23 @@ def identifier(value: str, what: str, longest: int) -> str:
     return value
 
 
+PORT_NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}(/[0-9]{1,4}){0,3}"
+"""Names of ports as all systems have them: ``Ethernet8``, ``swp1s0``, ``Ethernet1/1``."""
+
+
+def port_name(value: str) -> str:
+    """Return the name of a port.
+
+    Raises:
+        PydanticCustomError: it is none.
+    """
+    if re.fullmatch(PORT_NAME, value) is None:
+        raise refused(
+            f"{shown(value)} is not the name of a port; expected one like Ethernet8, swp1s0 or Ethernet1/1"
+        )
+    return value
+
+
 def listed(value: object) -> object:
     """Return a YAML list as the tuple the models hold; what is no list is left for them to refuse."""
     return tuple(value) if isinstance(value, list) else value

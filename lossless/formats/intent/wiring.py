@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, mo
 from pydantic_core import PydanticCustomError
 
 from lossless.formats.intent.base import (
+    PORT_NAME,
     LazyJsonSchema,
     Length,
     LinkCount,
@@ -16,6 +17,7 @@ from lossless.formats.intent.base import (
     OnOff,
     identifier,
     listed,
+    port_name,
     refused,
     shown,
 )
@@ -32,14 +34,14 @@ from lossless.formats.intent.shapes import (
     refuse_too_many,
 )
 from lossless.model.fabric.tier import Role
+from lossless.model.hardware.model import SONIC
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 Name = Annotated[str, Field(pattern=NAME)]
-LONGEST_PORT_NAME = 31
 
 
 class SwitchChoice(Model):
-    """A switch product and, where it has several, one of its HWSKUs.
+    """A switch product and, where it has several, one of its HWSKUs; ``format`` is the system that it runs.
 
     ``breakout`` splits cages as stated, ``Ethernet0: 4x200G``; other cages are split as links need it. Ports
     in ``down`` get no link and stay down.
@@ -47,6 +49,7 @@ class SwitchChoice(Model):
 
     profile: str
     hwsku: str | None = None
+    format: str = SONIC
     breakout: dict[str, LinkCount] = Field(default_factory=dict)
     down: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
 
@@ -54,7 +57,7 @@ class SwitchChoice(Model):
     @classmethod
     def _safe_ports(cls, value: Any) -> Any:
         for port in value:
-            identifier(port, "the name of a port", LONGEST_PORT_NAME)
+            port_name(port)
         return value
 
 
@@ -130,7 +133,7 @@ class DeviceChoice(Model):
         return self
 
 
-_END_SCHEMA = {"type": "string", "pattern": r"^[^:]*(:[A-Za-z0-9][A-Za-z0-9._-]{0,30})?$"}
+_END_SCHEMA = {"type": "string", "pattern": rf"^[^:]*(:{PORT_NAME})?$"}
 End = Annotated[str, WithJsonSchema(_END_SCHEMA)]
 _LAG_SCHEMA = {"anyOf": [{"type": "boolean"}, {"enum": ["on", "off"]}, {"type": "string", "pattern": NAME}]}
 
@@ -163,7 +166,7 @@ class LinkChoice(Model):
     def _safe_port(cls, value: str) -> str:
         _, colon, port = value.partition(":")
         if colon:
-            identifier(port, "the name of a port", LONGEST_PORT_NAME)
+            port_name(port)
         return value
 
 
@@ -229,7 +232,7 @@ class TopologyIntent(Model):
         for ends, ports in value.items():
             for index, port in enumerate(ports):
                 try:
-                    identifier(port, "the name of a port", LONGEST_PORT_NAME)
+                    port_name(port)
                 except PydanticCustomError as error:
                     raise refused(error.message(), ends, index) from None
         return value

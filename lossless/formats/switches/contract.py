@@ -8,26 +8,48 @@ words its operators would say what a rule found.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.configured_switch import ReadSwitch, Words
+    from lossless.model.fabric.model import Switch
+
+
+class SwitchFile(NamedTuple):
+    """A file that configures a switch: its name, the template that lays it out, and what that is given.
+
+    ``target`` is where it goes, ``apply`` what is run there, ``why`` what is known of what that does to traffic.
+    """
+
+    name: str
+    template: str
+    content: Mapping[str, Any]
+    target: str
+    apply: tuple[str, ...]
+    why: str
 
 
 class Dialect(NamedTuple):
     """One configuration language.
 
+    ``forms`` are the kinds of files that are read, ``checked_with`` what both directions are compared with.
     ``recognizes`` tells its texts, ``recognizes_data`` what a YAML file of it holds. ``document`` reads a text, and
     ``read`` makes the switch of a document; its second argument names the DSCPs that must be lossless.
     ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code.
+    ``files`` makes the files of a switch. ``losses`` names what of a switch they have no place for, by the parts of
+    :mod:`lossless.formats.switches.meaning`, with why.
     """
 
+    forms: str
+    checked_with: str
     recognizes: Callable[[str], bool]
     recognizes_data: Callable[[Mapping[object, object]], bool]
     document: Callable[[str, str], Document]
     read: Callable[[Document, tuple[int, ...]], ReadSwitch]
     not_applicable: Mapping[str, str]
     words: Mapping[str, Words]
+    files: Callable[[Switch], tuple[SwitchFile, ...]]
+    losses: Mapping[str, str]

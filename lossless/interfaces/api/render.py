@@ -73,6 +73,7 @@ def render(
     from lossless.output.render.fabric import OutputTree, RenderJob, render_fabric, render_files
     from lossless.output.render.hosts import host_notes
     from lossless.output.render.jobs import job_notes
+    from lossless.output.render.other_systems import system_notes
     from lossless.output.render.planned_files import EXTRAS, TELEMETRY
     from lossless.output.render.telemetry import telemetry_notes
 
@@ -96,7 +97,12 @@ def render(
     write, telemetry = not (check or diff), TELEMETRY in extras
     job = RenderJob(fabric, Path(out_dir), bases, in_order, write=write, diff=diff, telemetry=telemetry)
     made_of_fabric = render_fabric(job, processors() if usable() else 1)
-    notes = (*host_notes(fabric), *job_notes(fabric), *(telemetry_notes(fabric) if telemetry else ()))
+    notes = (
+        *system_notes(fabric),
+        *host_notes(fabric),
+        *job_notes(fabric),
+        *(telemetry_notes(fabric) if telemetry else ()),
+    )
     return _result(made_of_fabric, job.tree, notes, report)
 
 
@@ -179,6 +185,7 @@ def _bases(fabric: Fabric, folder: Path) -> dict[str, str]:
     paths = {
         switch.name: folder / switch.device / f"config_db{switch.asic.removeprefix('asic')}.json"
         for switch in fabric.switches
+        if switch.runs_sonic
     }
     present = {name: str(path) for name, path in paths.items() if path.exists()}
     require_bases(fabric, present)

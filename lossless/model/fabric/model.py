@@ -184,7 +184,7 @@ class Switch(NamedTuple):
     ``unused`` are the ports that no link of an intent uses: they have no QoS of their own. ``idle`` are those of them
     that it does not say are down: they take buffer wherever they are up.
     ``release`` is the SONiC release that an intent states, None where it states none; a deployed switch has
-    ``SwitchQos.database_version``.
+    ``SwitchQos.database_version``. ``format`` is the system that it runs.
     """
 
     name: str
@@ -201,11 +201,17 @@ class Switch(NamedTuple):
     unused: tuple[PortSpec, ...] = ()
     idle: tuple[PortSpec, ...] = ()
     device_type: str | None = None
+    format: str = "sonic"
 
     @property
     def device(self) -> str:
         """The device it is, or is an ASIC of: ``leaf1`` of ``leaf1:asic0``."""
         return self.name.partition(":")[0]
+
+    @property
+    def runs_sonic(self) -> bool:
+        """Whether it runs SONiC, and so has a CONFIG_DB."""
+        return self.format == "sonic"
 
     @property
     def asic(self) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.hardware.model import Hwsku, SwitchProfile
+from lossless.model.hardware.model import Hwsku
 
 if TYPE_CHECKING:
-    from lossless.model.hardware.model import AsicCages
+    from lossless.model.hardware.model import AsicCages, SwitchProfile
 
 
 class AsicPart(NamedTuple):
@@ -27,21 +27,6 @@ def asic_parts(profile: SwitchProfile, hwsku: Hwsku) -> tuple[AsicPart, ...]:
 def _part(profile: SwitchProfile, hwsku: Hwsku, asic: AsicCages) -> AsicPart:
     ports = tuple(port for port in hwsku.ports if port.index in asic.indexes)
     own = Hwsku(hwsku.name, ports, hwsku.headroom, hwsku.buffers, hwsku.source, hwsku.platforms)
-    part = SwitchProfile(
-        name=profile.name,
-        product=profile.product,
-        vendor=profile.vendor,
-        platform=profile.platform,
-        asic=profile.asic,
-        cages=tuple(cage for cage in profile.cages if cage.index in asic.indexes),
-        hwskus=(own,),
-        default_hwsku=own.name,
-        queues=profile.queues,
-        priority_groups=profile.priority_groups,
-        max_mtu=profile.max_mtu,
-        split_alias=profile.split_alias,
-        sources=profile.sources,
-        zero_buffers=profile.zero_buffers,
-        modes_complete=profile.modes_complete,
-    )
+    cages = tuple(cage for cage in profile.cages if cage.index in asic.indexes)
+    part = profile.replaced(cages=cages, hwskus=(own,), default_hwsku=own.name, asics=())
     return AsicPart(asic.name, part, own)

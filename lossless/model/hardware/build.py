@@ -6,7 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.units import parse_length, parse_rate
-from lossless.model.hardware.model import Asic, AsicCages, BufferDefaults, Hwsku, SwitchProfile, ZeroBuffers
+from lossless.model.hardware.model import (
+    Asic,
+    AsicCages,
+    BufferDefaults,
+    Hwsku,
+    PortNames,
+    SwitchProfile,
+    ZeroBuffers,
+)
 from lossless.model.hardware.tables import (
     parse_cages,
     parse_dcqcn,
@@ -74,7 +82,12 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
             for asic in raw.get("asics", ())
         ),
         modes_complete=raw["cages"].get("complete", True),
+        formats={key: _port_names(of) for key, of in raw.get("formats", {}).items()},
     )
+
+
+def _port_names(raw: Raw) -> PortNames:
+    return PortNames(raw["port"], raw["split"], raw.get("single") or raw["port"], raw["source"])
 
 
 def _zero_buffers(raw: Raw) -> ZeroBuffers:

@@ -8,7 +8,7 @@ when first asked for, because most commands read one HWSKU of one profile.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.records import NamedTuple
@@ -28,6 +28,8 @@ Late: TypeAlias = _T | Callable[[], _T]
 """A value, or how to get it when it is first asked for."""
 
 Formula = Literal["mellanox", "barefoot"]
+SONIC = "sonic"
+"""The format of a switch that no other is stated for."""
 
 
 class PortSpec(NamedTuple):
@@ -52,14 +54,40 @@ class BreakoutMode(NamedTuple):
     speeds_bps: tuple[int, ...]
 
 
+class PortNames(NamedTuple):
+    """How a system that is not SONiC names the ports of a product: patterns, and the source of them.
+
+    ``whole`` names the port of a cage that is not split, ``split`` each of several, ``single`` a cage of one lane. In
+    them stand ``{index}`` (of the cage), ``{lane}`` (the first of the port within the cage, from 1), ``{number}`` (of
+    the port within the cage, from 0) and ``{part}`` (the same from 1).
+    """
+
+    whole: str
+    split: str
+    single: str
+    source: str
+
+    def of(self, cage: Cage) -> str:
+        """Return the name of the one port of a cage."""
+        return (self.whole if len(cage.lanes) > 1 else self.single).format(index=cage.index)
+
+    def of_part(self, cage: Cage, number: int, first_lane: int) -> str:
+        """Return the name of one of several ports of a cage; ``first_lane`` counts from 0 within the cage."""
+        return self.split.format(index=cage.index, lane=first_lane + 1, number=number, part=number + 1)
+
+
 class Cage(NamedTuple):
-    """One physical port, named as its unsplit port: ``Ethernet8``; its ``index`` counts from 1."""
+    """One physical port, named as its unsplit port: ``Ethernet8``; its ``index`` counts from 1.
+
+    ``names`` says how its ports are named, None where they have the names of SONiC.
+    """
 
     name: str
     lanes: tuple[int, ...]
     alias: str
     index: int  # type: ignore[assignment]
     modes: tuple[BreakoutMode, ...]
+    names: PortNames | None = None
 
     @property
     def speeds_bps(self) -> tuple[int, ...]:
@@ -73,6 +101,9 @@ class Cage(NamedTuple):
         """
         fitting = [m for m in self.modes if m.count == count and speed_bps in m.speeds_bps]
         return max(fitting, key=lambda m: (m.speeds_bps[0] == speed_bps, m.lanes), default=None)
+
+
+NO_FORMATS: Mapping[str, PortNames] = {}
 
 
 class AsicCages(NamedTuple):
@@ -209,6 +240,8 @@ class SwitchProfile:
     first of the port within the cage, from 1) and ``{port}`` (the number in the port's name).
     ``zero_buffers`` is None where SONiC ships none for the product. ``asics`` is empty where there is but one.
     ``modes_complete`` is false where cages may take speeds below their fastest that no source lists.
+    ``formats`` are the systems beside SONiC that its ports are known by, each with the names that it gives them;
+    ``format`` is the one whose names this profile has.
     """
 
     __slots__ = (
@@ -217,6 +250,8 @@ class SwitchProfile:
         "asic",
         "asics",
         "default_hwsku",
+        "format",
+        "formats",
         "hwskus",
         "max_mtu",
         "modes_complete",
@@ -249,6 +284,8 @@ class SwitchProfile:
         zero_buffers: Late[ZeroBuffers | None] = None,
         asics: tuple[AsicCages, ...] = (),
         modes_complete: bool = True,
+        formats: Mapping[str, PortNames] = NO_FORMATS,
+        format: str = SONIC,  # noqa: A002 the word of intents
     ) -> None:
         self.name = name
         self.product = product
@@ -266,6 +303,8 @@ class SwitchProfile:
         self._zero_buffers = zero_buffers
         self.asics = asics
         self.modes_complete = modes_complete
+        self.formats = formats
+        self.format = format
 
     @property
     def cages(self) -> tuple[Cage, ...]:
@@ -313,6 +352,11 @@ class SwitchProfile:
             raise ProfileError(f"{self.name}: {refused}; it can at {known}")
         return split(cage, mode.count, mode.lanes, speed, self.split_alias)
 
+    def replaced(self, **changes: Any) -> SwitchProfile:
+        """Return this profile with some of it changed; tables that are not asked for yet stay so."""
+        kept = {name.removeprefix("_"): getattr(self, name) for name in self.__slots__}
+        return SwitchProfile(**{**kept, **changes})
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SwitchProfile):
             return NotImplemented
@@ -331,22 +375,19 @@ class SwitchProfile:
 def split(cage: Cage, count: int, lanes: int, speed_bps: int, split_alias: str) -> tuple[PortSpec, ...]:
     """Return ``count`` ports of ``speed_bps`` that share the first ``lanes`` lanes of a cage evenly.
 
-    The name of a port is the cage's number plus the port's first lane within the cage.
+    In SONiC the name of a port is the cage's number plus the port's first lane within the cage.
     """
     step = lanes // count
-    base = int(cage.name.removeprefix("Ethernet"))
     ports = []
     for number in range(count):
         first = number * step
-        alias = cage.alias
-        if count > 1:
-            values = {
-                "index": cage.index,
-                "letter": "abcdefgh"[number],
-                "lane": first + 1,
-                "port": base + first,
-            }
-            alias = split_alias.format_map(values)
         lanes_here = cage.lanes[first : first + step]
-        ports.append(PortSpec(f"Ethernet{base + first}", lanes_here, alias, cage.index, speed_bps))
+        if cage.names is not None:
+            name = cage.names.of_part(cage, number, first) if count > 1 else cage.name
+            ports.append(PortSpec(name, lanes_here, name, cage.index, speed_bps))
+            continue
+        port = int(cage.name.removeprefix("Ethernet")) + first
+        values = {"index": cage.index, "letter": "abcdefgh"[number], "lane": first + 1, "port": port}
+        alias = split_alias.format_map(values) if count > 1 else cage.alias
+        ports.append(PortSpec(f"Ethernet{port}", lanes_here, alias, cage.index, speed_bps))
     return tuple(ports)

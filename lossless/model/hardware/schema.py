@@ -35,6 +35,9 @@ Text = Annotated[str, StringConstraints(min_length=1, strict=True)]
 SplitAlias = Annotated[
     str, StringConstraints(pattern=r"^([^{}]|\{(index|letter|lane|port)\})+$", strict=True)
 ]
+PortPattern = Annotated[
+    str, StringConstraints(pattern=r"^([^{}]|\{(index|lane|number|part)\})+$", strict=True)
+]
 PciId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$", strict=True)]
 Driver = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,54}$", strict=True)]
 """The name of a kernel module."""
@@ -125,6 +128,15 @@ class HwskuFile(_Strict):
     buffers: dict[str, Text] = {}
 
 
+class FormatFile(_Strict):
+    """How a system that is not SONiC names ports: of a whole cage, of a split one, of a cage of one lane."""
+
+    port: PortPattern
+    split: PortPattern
+    single: PortPattern | None = None
+    source: Text
+
+
 class SwitchFile(_Strict):
     """A file below ``switches/``."""
 
@@ -143,6 +155,7 @@ class SwitchFile(_Strict):
     buffers: dict[str, BuffersFile] = {}
     zero_buffers: ZeroBuffersFile | None = None
     asics: list[AsicCagesFile] = []
+    formats: dict[str, FormatFile] = {}
     hwsku: list[HwskuFile] = Field(min_length=1)
 
 

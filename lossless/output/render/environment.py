@@ -45,6 +45,7 @@ def environment() -> Environment:
     )
     made.filters["shell"] = _shell
     made.filters["json"] = _json
+    made.filters["yaml"] = _yaml
     return made
 
 
@@ -76,6 +77,21 @@ def _json(value: object, indent: int | None = None) -> str:
     if indent is None:
         return json.dumps(value, ensure_ascii=False)
     return _indented(value, " " * indent, " " * indent)
+
+
+def _yaml(value: object) -> str:
+    """Return data as YAML, keys in the order in which they are."""
+    from io import StringIO
+
+    from ruamel.yaml import YAML
+
+    writer = YAML(typ="safe", pure=True)
+    writer.default_flow_style = False
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    writer.width = 4096
+    text = StringIO()
+    writer.dump(value, text)
+    return text.getvalue().rstrip("\n")
 
 
 def _indented(value: object, step: str, margin: str) -> str:

@@ -139,7 +139,8 @@ def _switch(job: RenderJob, tree: Tree, switch: Switch) -> _DeviceOutcome:
     from lossless.ground.documents import load
 
     try:
-        base = load(job.bases[switch.name]) if job.bases is not None else None
+        path = job.bases.get(switch.name) if job.bases is not None else None
+        base = None if path is None else load(path)
         files, plan = switch_files(switch, base, job.extras)
         return _placed(tree, files, diff=job.diff)._replace(plan=plan)
     except InputError as error:

@@ -23,7 +23,7 @@ def require_bases(fabric: Fabric, present: Collection[str]) -> None:
     Raises:
         RenderError: a device without a base.
     """
-    missing = [switch.name for switch in fabric.switches if switch.name not in present]
+    missing = [s.name for s in fabric.switches if s.runs_sonic and s.name not in present]
     if missing:
         raise RenderError(f"no base for {', '.join(missing)}; a base is DIR/<device>/config_db.json")
 

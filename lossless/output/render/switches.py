@@ -31,6 +31,10 @@ def switch_files(switch: Switch, base: Document | None, extras: Collection[Extra
     Raises:
         RenderError: the base does not fit, or what the template wrote does not say what the tables say.
     """
+    if not switch.runs_sonic:
+        from lossless.output.render.other_systems import other_files
+
+        return DeviceFiles(other_files(switch))
     rendered, content = contents(switch, base)
     if switch.asic:
         return DeviceFiles((_file_of_asic(switch, base, content, extras),))

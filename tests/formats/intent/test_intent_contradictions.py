@@ -241,8 +241,8 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("a: leaf1, b: leaf2", 'a: "leaf1:", b: leaf2')],
         [
             (
-                "20:11: topology.links.0.a: '' is not the name of a port; expected at most 31 "
-                "letters, digits, '.', '_' and '-', beginning with a letter or digit"
+                "20:11: topology.links.0.a: '' is not the name of a port; expected one like "
+                "Ethernet8, swp1s0 or Ethernet1/1"
             )
         ],
     ),
@@ -250,8 +250,8 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("a: leaf1, b: host1", 'a: leaf1, b: "host1:../x"')],
         [
             (
-                "21:21: topology.links.1.b: '../x' is not the name of a port; expected at most "
-                "31 letters, digits, '.', '_' and '-', beginning with a letter or digit"
+                "21:21: topology.links.1.b: '../x' is not the name of a port; expected one like "
+                "Ethernet8, swp1s0 or Ethernet1/1"
             )
         ],
     ),

@@ -69,7 +69,7 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "hwsku": (
         [("leaf: nvidia-sn5600", "leaf: {profile: nvidia-sn5600, hwsk: ACS-SN5600}")],
-        ["12:43: unknown key 'hwsk'; did you mean hwsku? (others: breakout, down)"],
+        ["12:43: unknown key 'hwsk'; did you mean hwsku? (others: format, breakout, down)"],
     ),
     "leaf-spine": (
         [("leaves: 2", "leafs: 2")],

@@ -286,10 +286,10 @@ OWN: dict[str, tuple[str, list[str]]] = {
         ["21:71: topology.ports.leaf1:spine2: leaf1:Ethernet456 already has a link, that of leaf1:spine1"],
     ),
     "port-that-is-none": (
-        '  ports: {"leaf1:spine1": ["Ethernet1/1", Ethernet456]}\n',
+        '  ports: {"leaf1:spine1": ["Ethernet1/a", Ethernet456]}\n',
         [
-            "21:28: topology.ports.leaf1:spine1.0: 'Ethernet1/1' is not the name of a port; expected at most 31 "
-            "letters, digits, '.', '_' and '-', beginning with a letter or digit"
+            "21:28: topology.ports.leaf1:spine1.0: 'Ethernet1/a' is not the name of a port; expected one like "
+            "Ethernet8, swp1s0 or Ethernet1/1"
         ],
     ),
 }

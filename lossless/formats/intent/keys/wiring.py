@@ -46,6 +46,11 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
     "SwitchChoice": {
         "profile": KeyDoc("Name of a switch profile.", ("nvidia-sn5600",)),
         "hwsku": KeyDoc("One of its HWSKUs. Left out: the first of the profile.", ("Mellanox-SN5600-O128",)),
+        "format": KeyDoc(
+            "The system that it runs, which its files are written for: `sonic`, or another one that its profile has, "
+            "as `eos` and `nvue`; `lossless profiles NAME` lists them. Left out: sonic.",
+            ("sonic",),
+        ),
     },
     "Topology": {
         "leaf_spine": KeyDoc("A two-tier Clos by its numbers. Left out: another form is given."),

@@ -182,6 +182,7 @@ class _FabricResolver:
             unused=layout.unused,
             idle=layout.idle,
             release=self.loaded.intent.sonic.release_of(node.name, node.role),
+            format=kind.profile.format,
         )
 
     def _host(self, node: PlanNode, bundles: list[LinkBundle]) -> Host:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import Dialect
+from lossless.formats.switches.contract import Dialect, SwitchFile
+from lossless.formats.switches.eos.from_model.structured import structured
 from lossless.formats.switches.eos.read.running_config import config_of, looks_like_eos, read_running_config
 from lossless.formats.switches.eos.read.structured import config_of_data, looks_structured
 from lossless.formats.switches.eos.refusals import refusals
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from lossless.formats.switches.eos.read.rows import EosConfig
     from lossless.ground.basics.findings import Origin
     from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Switch
 
 _COMPUTED = "the chip computes headroom and pools; neither a cable length nor a headroom row is configured"
 _BY_COS = (
@@ -143,11 +145,52 @@ def _untagged(config: EosConfig, name: str) -> bool:
     return ("routed",) in settings or (vlans is not None and vlans.value in (None, "1"))
 
 
+LOSSES = {"buffers": _COMPUTED, "cable": _COMPUTED}
+"""What EOS has no place for."""
+_APPLY = (
+    "configure session lossless",
+    "show session-config diffs",
+    "commit timer 00:10:00",
+    "configure session lossless commit",
+)
+_WHY = (
+    "what is in the file is set, and what else is configured stays; paste it in the session before its diffs are "
+    "shown. On platforms that watch queues with guaranteed bandwidth alone, the watchdog needs that too: show "
+    "priority-flow-control status says which queues are watched"
+)
+_AVD = "structured configuration of the device in AVD, which renders and deploys it"
+
+
+def _files(switch: Switch) -> tuple[SwitchFile, ...]:
+    data = structured(switch)
+    text = {
+        "device": switch.name,
+        "product": switch.profile.product if switch.profile is not None else "unknown",
+        "watchdog": data.get("priority_flow_control", {}).get("watchdog", {}),
+        "timers": [
+            (name.replace("-", "_"), name) for name in ("timeout", "recovery-time", "polling-interval")
+        ],
+        "map": data.get("qos", {}).get("map", {}),
+        "maps": [("dscp", "dscp"), ("cos", "cos"), ("traffic_class", "traffic-class")],
+        "profiles": data.get("qos_profiles", []),
+        "interfaces": data.get("ethernet_interfaces", []),
+    }
+    avd = {"comment": [f"{switch.name}: keys of eos_cli_config_gen"], "data": data}
+    return (
+        SwitchFile("qos.cfg", "eos/qos.cfg.j2", text, "running-config", _APPLY, _WHY),
+        SwitchFile("avd.yml", "data.yml.j2", avd, "", (), _AVD),
+    )
+
+
 DIALECT = Dialect(
+    forms="show running-config; structured configuration of AVD",
+    checked_with="pyavd 6.4.0",
     recognizes=looks_like_eos,
     recognizes_data=looks_structured,
     document=_document,
     read=_read,
     not_applicable=NOT_APPLICABLE,
     words=WORDS,
+    files=_files,
+    losses=LOSSES,
 )

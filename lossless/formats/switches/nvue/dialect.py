@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import Dialect
+from lossless.formats.switches.contract import Dialect, SwitchFile
+from lossless.formats.switches.nvue.from_model.commands import commands
+from lossless.formats.switches.nvue.from_model.tree import tree
 from lossless.formats.switches.nvue.grammar import impossible, unread
 from lossless.formats.switches.nvue.read.tree import (
     looks_like_commands,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Switch
 
 _COMPUTED = "the switch computes headroom and pools from the cable length of the PFC profile"
 _PLATFORM = "how large the buffer is and what the computed headroom is, is not in the configuration"
@@ -116,11 +119,43 @@ def _unbound(reader: NvueSwitch) -> Iterator[UnboundObject]:
                 yield UnboundObject(f"{kind} profile", name, profile.origin)
 
 
+LOSSES = {
+    "buffers": _COMPUTED,
+    "watchdog.restoration": "a recovery interval came with Cumulus Linux 5.19, and has a default",
+    "watchdog.action": "the watchdog has no action to choose",
+}
+"""What NVUE has no place for."""
+_SAVE = ("nv config diff", "nv config apply", "nv config save")
+_WHY = "what is in the file is set, and what else is configured stays; nv config diff says what changes"
+
+
+def _files(switch: Switch) -> tuple[SwitchFile, ...]:
+    data = tree(switch)
+    product = switch.profile.product if switch.profile is not None else "unknown"
+    text = {"device": switch.name, "product": product, "commands": list(commands(data))}
+    comment = [f"{switch.name}: {product}, Cumulus Linux 5.15 or later"]
+    return (
+        SwitchFile("qos.nv", "nvue/qos.nv.j2", text, "", _SAVE, f"commands to run; {_WHY}"),
+        SwitchFile(
+            "qos.yaml",
+            "data.yml.j2",
+            {"comment": comment, "data": [{"set": data}]},
+            "qos.yaml",
+            ("nv config patch qos.yaml", *_SAVE),
+            _WHY,
+        ),
+    )
+
+
 DIALECT = Dialect(
+    forms="nv set commands; YAML of nv config show",
+    checked_with="reading back",
     recognizes=looks_like_commands,
     recognizes_data=looks_structured,
     document=read_commands,
     read=_read,
     not_applicable=NOT_APPLICABLE,
     words=WORDS,
+    files=_files,
+    losses=LOSSES,
 )

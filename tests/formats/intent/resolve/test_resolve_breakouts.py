@@ -86,8 +86,8 @@ class TestBreakout:
             ),
             (
                 "{../x: 2x400G}",
-                "12:53: hardware.leaf.breakout: '../x' is not the name of a port; expected at most 31 letters, "
-                "digits, '.', '_' and '-', beginning with a letter or digit",
+                "12:53: hardware.leaf.breakout: '../x' is not the name of a port; expected one like Ethernet8, "
+                "swp1s0 or Ethernet1/1",
             ),
         ],
     )

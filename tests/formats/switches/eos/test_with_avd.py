@@ -18,9 +18,12 @@ from pyavd.templater import Templar  # type: ignore[import-untyped]
 from lossless.formats.switches.eos.read.rows import EcnThresholds, EosConfig, Key, Setting, Settings
 from lossless.formats.switches.eos.read.running_config import read_running_config
 from lossless.formats.switches.eos.read.structured import config_of_data
+from lossless.formats.switches.registry import dialect
 from lossless.ground.basics.findings import Origin
-from lossless.ground.documents import load
+from lossless.ground.documents import load, load_text
+from lossless.output.render.environment import render_template
 from tests.formats.switches.eos.structured_config import structured_config
+from tests.strategies import fabric_of, intents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,6 +131,16 @@ def configs(draw: st.DrawFn) -> EosConfig:
 def test_settings_are_read_back_from_what_pyavd_renders_of_them(config: EosConfig) -> None:
     data = structured_config(config)
     assert plain(read_running_config(rendered(data), "leaf1")[1]) == plain(config)
+
+
+@given(intents(renderable=True))
+def test_what_is_written_for_avd_is_rendered_as_our_own_text(intent: dict[str, Any]) -> None:
+    for switch in fabric_of(intent).switches:
+        text, avd = (render_template(file.template, file.content) for file in dialect("eos").files(switch))
+        theirs = plain(read_running_config(rendered(load_text(avd, "avd.yml", lists=True).data), "leaf1")[1])
+        ours = plain(read_running_config(text, "leaf1")[1])
+        del ours["switch"]["hostname",]  # that of a comment
+        assert theirs == ours
 
 
 @pytest.mark.parametrize(

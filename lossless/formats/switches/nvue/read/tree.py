@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Path
 
-_LISTED = frozenset({"interface", "traffic-class", "switch-priority", "dscp", "pcp", "member"})
+LISTED = frozenset({"interface", "traffic-class", "switch-priority", "dscp", "pcp", "member"})
 """Words that several keys may follow, as a list."""
 _RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})")
 _MOST = 4096
@@ -93,7 +93,7 @@ def _paths(words: Sequence[str]) -> list[list[str]]:
     """Return the paths that a command with lists stands for."""
     paths: list[list[str]] = [[]]
     for before, word in zip(["", *words], words, strict=False):
-        names = list(_names(word)) if before in _LISTED else [word]
+        names = list(_names(word)) if before in LISTED else [word]
         paths = [[*path, name] for path in paths for name in names][:_MOST]
     return paths
 

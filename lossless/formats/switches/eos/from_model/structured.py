@@ -1,0 +1,161 @@
+"""A switch of the model to the structured configuration of AVD (``eos_cli_config_gen`` of pyavd 6.4.0).
+
+Maps are written in full, since EOS has a map of its own where none stands: DSCP 0-7 goes to traffic class 1 there.
+Ports that are configured identically share a QoS profile. The queues are those of unicast: switches of Broadcom's
+Trident and Tomahawk, all that profiles know under EOS, have them apart from multicast.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.natural_order import natural_key
+from lossless.model.fabric.qos import PRIORITIES
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.qos import Curve, IndexMap, PortQos, Queue, Watchdog
+
+_ACTIONS = {"drop": "drop", "errdisable": "errdisable", "alert": "notify-only"}
+"""What a watchdog does to a queue, in the words of EOS; older releases could forward too (no-drop)."""
+_UNITS = ((1_000_000, "mbytes"), (1000, "kbytes"), (1, "bytes"))
+_FIXED = 7
+"""Traffic class 7 has queue 7, and no command for it."""
+
+
+def structured(switch: Switch) -> dict[str, Any]:
+    """Return the structured configuration of a switch: QoS alone, without what its own provisioning sets."""
+    ports = sorted(
+        (port for port in switch.ports if port.placed and port.qos), key=lambda port: natural_key(port.name)
+    )
+    blocks = [(port, _block(port.qos)) for port in ports if port.qos is not None]
+    profiles = _named(blocks)
+    return _stated(
+        {
+            "qos": {"map": _maps([port.qos for port in ports if port.qos is not None])},
+            "priority_flow_control": {"watchdog": _timers(switch, ports)},
+            "qos_profiles": [{"name": name, **block} for name, block in profiles.items()],
+            "ethernet_interfaces": [
+                {"name": port.name, "service_profile": _name_of(block, profiles)} for port, block in blocks
+            ],
+        }
+    )
+
+
+def _stated(data: dict[str, Any]) -> dict[str, Any]:
+    """Return data without what nothing is stated for."""
+    kept = {key: _stated(value) if isinstance(value, dict) else value for key, value in data.items()}
+    return {key: value for key, value in kept.items() if value is not None and value not in ({}, [])}
+
+
+# --- the switch ---
+
+
+def _maps(every: list[PortQos]) -> dict[str, list[str]]:
+    """Return the maps, of which a switch has one each: those of the first port."""
+    if not every:
+        return {}
+    maps = {"dscp": _lines(every[0].dscp_to_tc, "traffic-class")}
+    queues = every[0].tc_to_queue
+    if queues is not None and queues.targets != tuple(PRIORITIES):
+        maps["traffic_class"] = [
+            f"{tc} to tx-queue {queue}" for tc, queue in enumerate(queues.targets) if tc != _FIXED
+        ]
+    if any(priority < 2 for qos in every for priority in qos.pfc.priorities):
+        # EOS exchanges 0 and 1 in its map of CoS, by which a pause finds the class that it stops.
+        maps["cos"] = [f"{priority} to traffic-class {priority}" for priority in (0, 1)]
+    return maps
+
+
+def _lines(index_map: IndexMap | None, target: str) -> list[str]:
+    """Return a line for each target, with all that is mapped to it."""
+    if index_map is None:
+        return []
+    by_target = grouped((to, source) for source, to in enumerate(index_map.targets) if to is not None)
+    return [f"{' '.join(map(str, by_target[to]))} to {target} {to}" for to in sorted(by_target)]
+
+
+def _timers(switch: Switch, ports: list[Port]) -> dict[str, Any]:
+    watched = (port.qos.watchdog for port in ports if port.qos is not None and port.qos.watchdog is not None)
+    watchdog: Watchdog | None = next(watched, None)
+    if watchdog is None:
+        return {}
+    return {
+        "timeout": _seconds(watchdog.detection_ms),
+        "recovery_time": _seconds(watchdog.restoration_ms),
+        "polling_interval": _seconds(switch.qos.poll.poll_ms),
+        "action": _ACTIONS.get(watchdog.action),
+    }
+
+
+def _seconds(time_ms: int | None) -> str | None:
+    return None if time_ms is None else f"{time_ms / 1000:g}"
+
+
+# --- profiles ---
+
+
+def _named(blocks: list[tuple[Port, dict[str, Any]]]) -> dict[str, dict[str, Any]]:
+    """Return the profiles that ports need, by names that say what they are for."""
+    distinct: list[dict[str, Any]] = []
+    for _, block in blocks:
+        if block not in distinct:
+            distinct.append(block)
+    words = ["LOSSLESS" if "priority_flow_control" in block else "LOSSY" for block in distinct]
+    counted = dict.fromkeys(words, 0)
+    profiles = {}
+    for word, block in zip(words, distinct, strict=True):
+        counted[word] += 1
+        profiles[word if words.count(word) == 1 else f"{word}-{counted[word]}"] = block
+    return profiles
+
+
+def _name_of(block: dict[str, Any], profiles: dict[str, dict[str, Any]]) -> str:
+    return next(name for name, own in profiles.items() if own == block)
+
+
+def _block(qos: PortQos) -> dict[str, Any]:
+    return _stated(
+        {
+            "trust": "dscp" if qos.dscp_to_tc is not None else "cos",
+            "priority_flow_control": _pfc(qos),
+            "uc_tx_queues": [_queue(queue) for queue in qos.queues if queue is not None],
+        }
+    )
+
+
+def _pfc(qos: PortQos) -> dict[str, Any]:
+    if not qos.pfc.priorities:
+        return {}
+    return {
+        "enabled": True,
+        "priorities": [{"priority": priority, "no_drop": True} for priority in qos.pfc.priorities],
+        # The line that stands by default watches with the timers of the switch.
+        "watchdog": {"enabled": False} if qos.watchdog is None else {},
+    }
+
+
+def _queue(queue: Queue) -> dict[str, Any]:
+    scheduler, wred = queue.scheduler, queue.wred
+    strict = scheduler is not None and scheduler.kind == "STRICT"
+    return _stated(
+        {
+            "id": queue.number,
+            "priority": "priority strict" if strict else "no priority",
+            "bandwidth_percent": None if strict or scheduler is None else scheduler.weight,
+            "random_detect": {"ecn": {"threshold": _curve(wred.green) if wred and wred.marks else {}}},
+        }
+    )
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    low, high = curve.min_bytes or 0, curve.max_bytes or 0
+    size, unit = next((size, unit) for size, unit in _UNITS if not (low % size or high % size))
+    return {
+        "units": unit,
+        "min": low // size,
+        "max": high // size,
+        "max_probability": curve.probability_percent,
+        "weight": 0,
+    }

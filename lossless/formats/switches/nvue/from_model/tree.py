@@ -1,0 +1,173 @@
+"""A switch of the model to the tree of NVUE, as of Cumulus Linux 5.15 (``state enabled``).
+
+Where every port pauses switch priority 3 alone, the tree builds on ``qos roce``, and states all that the intent does:
+maps, shares, curves and cable lengths. Otherwise PFC profiles and the pools of lossless traffic are stated by
+themselves, 50 % of the memory each, as ``qos roce`` divides it (CumulusNetworks/docs
+content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323). What most ports have stands in ``default-global``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.switches.nvue.defaults import POLL_MS
+from lossless.ground.basics.natural_order import natural_key
+from lossless.model.fabric.qos import DSCPS, PRIORITIES
+
+if TYPE_CHECKING:
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.qos import PortQos, Queue
+
+    Tree = dict[str, Any]
+
+GLOBAL = "default-global"
+_OF_ROCE = (3,)
+_HALF = 50
+_KINDS = ("mapping", "pfc", "congestion-control", "egress-scheduler")
+"""What of the QoS of ports may differ from port to port."""
+
+
+def tree(switch: Switch) -> Tree:
+    """Return the settings of a switch: QoS alone, without what its own provisioning sets."""
+    ports = sorted(
+        (port for port in switch.ports if port.placed and port.qos), key=lambda p: natural_key(p.name)
+    )
+    roce = bool(ports) and all(port.qos and port.qos.pfc.priorities == _OF_ROCE for port in ports)
+    profiles = {kind: _Profiles(kind, ports, roce=roce) for kind in _KINDS}
+    first = next((port.qos for port in ports if port.qos is not None), None)
+    qos = {
+        "roce": {"mode": "lossless", "state": "enabled"} if roce else {},
+        "traffic-pool": {} if roce else _pools(ports),
+        **{kind: own.tree() for kind, own in profiles.items()},
+        "egress-queue-mapping": {} if first is None else _queues(first),
+        "pfc-watchdog": _watchdog(switch, ports),
+    }
+    return _stated({"qos": qos, "interface": {port.name: _interface(port, profiles) for port in ports}})
+
+
+def _stated(data: Tree) -> Tree:
+    """Return a tree without what nothing is stated below; an entry of a list has nothing below it."""
+    kept = {
+        key: _stated(value) if isinstance(value, dict) and value else value for key, value in data.items()
+    }
+    return {
+        key: value for key, value in kept.items() if value is not None and (value != {} or key.isdecimal())
+    }
+
+
+class _Profiles:
+    """What ports have of one kind, each distinct one by its name."""
+
+    def __init__(self, kind: str, ports: list[Port], *, roce: bool) -> None:
+        self._shape = _SHAPES[kind]
+        shapes = [self._shape(port, port.qos) for port in ports if port.qos is not None]
+        self._distinct: list[Tree] = []
+        for shape in shapes:
+            if shape not in self._distinct:
+                self._distinct.append(shape)
+        by_number = Counter(map(self._distinct.index, shapes))
+        # Of cables that are as many, the longest: headroom for a shorter one drops.
+        longest = sorted(by_number, key=lambda number: -(self._distinct[number].get("cable-length") or 0))
+        # A profile that only some ports have must not be that of all: it turns PFC on.
+        apart = kind == "pfc" and not roce and len(self._distinct) > 1
+        self._common = None if apart else max(longest, key=lambda number: by_number[number], default=None)
+
+    def name(self, port: Port) -> str | None:
+        """Return the profile of a port, None where it needs no line: that of all ports, or none at all."""
+        if port.qos is None:
+            return None
+        number = self._distinct.index(self._shape(port, port.qos))
+        return None if number == self._common or not self._distinct[number] else self._name(number)
+
+    def _name(self, number: int) -> str:
+        return GLOBAL if number == self._common else f"lossless-{number + 1}"
+
+    def tree(self) -> Tree:
+        return {self._name(number): shape for number, shape in enumerate(self._distinct) if shape}
+
+
+def _mapping(_: Port, qos: PortQos) -> Tree:
+    if qos.dscp_to_tc is None:
+        return {}
+    dscps = {str(dscp): {"switch-priority": qos.traffic_class(dscp)} for dscp in DSCPS}
+    return {"trust": "l3", "dscp": dscps}
+
+
+def _pfc(port: Port, qos: PortQos) -> Tree:
+    if not qos.pfc.priorities:
+        return {}
+    return {
+        "switch-priority": {str(priority): {} for priority in qos.pfc.priorities},
+        "tx": "enable",
+        "rx": "enable",
+        "cable-length": port.cable.known_m,
+    }
+
+
+def _curves(_: Port, qos: PortQos) -> Tree:
+    return {"traffic-class": {str(queue.number): _curve(queue) for queue in qos.queues if queue is not None}}
+
+
+def _curve(queue: Queue) -> Tree:
+    if queue.wred is None or not queue.wred.marks:
+        return {"ecn": "disable"}
+    low, high, percent = queue.wred.green.thresholds
+    return {
+        "ecn": "enable",
+        "red": "disable",
+        "min-threshold": low,
+        "max-threshold": high,
+        "probability": percent,
+    }
+
+
+def _shares(_: Port, qos: PortQos) -> Tree:
+    rows: Tree = {}
+    for queue in filter(None, qos.queues):
+        if queue.scheduler is not None:
+            strict = queue.scheduler.kind == "STRICT"
+            share = {"mode": "strict"} if strict else {"mode": "dwrr", "bw-percent": queue.scheduler.weight}
+            rows[str(queue.number)] = share
+    return {"traffic-class": rows} if rows else {}
+
+
+_SHAPES = {"mapping": _mapping, "pfc": _pfc, "congestion-control": _curves, "egress-scheduler": _shares}
+
+
+def _queues(qos: PortQos) -> Tree:
+    return {GLOBAL: {"switch-priority": {str(tc): {"traffic-class": qos.queue_of(tc)} for tc in PRIORITIES}}}
+
+
+def _pools(ports: list[Port]) -> Tree:
+    paused = {priority for port in ports if port.qos is not None for priority in port.qos.pfc.priorities}
+    if not paused:
+        return {}
+    return {
+        "default-lossless": {
+            "memory-percent": _HALF,
+            "switch-priority": {str(priority): {} for priority in sorted(paused)},
+        },
+        "default-lossy": {"memory-percent": _HALF},
+    }
+
+
+def _watchdog(switch: Switch, ports: list[Port]) -> Tree:
+    """Return the timers of the watchdog; a detection time that is no number of polls is rounded, and refused then."""
+    watched = (port.qos.watchdog for port in ports if port.qos is not None and port.qos.watchdog is not None)
+    watchdog = next(watched, None)
+    if watchdog is None:
+        return {}
+    poll_ms = switch.qos.poll.poll_ms or POLL_MS
+    polls = round(watchdog.triggers_after_ms / poll_ms)
+    return {"polling-interval": poll_ms, "robustness": polls}
+
+
+def _interface(port: Port, profiles: dict[str, _Profiles]) -> Tree:
+    names = {
+        kind: {"profile": name} for kind, own in profiles.items() if (name := own.name(port)) is not None
+    }
+    if port.qos is not None and port.qos.watchdog is not None:
+        names["pfc-watchdog"] = {"state": "enabled"}
+    # A port with nothing of its own is named all the same.
+    return {"qos": names} if names else {"type": "swp"}

@@ -1,0 +1,69 @@
+"""The files of a switch that runs another system than SONiC: laid out by templates, read back, and compared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.meaning import PARTS, differences
+from lossless.formats.switches.registry import TITLES, dialect
+from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.wording import joined
+from lossless.output.render.environment import render_template
+from lossless.output.render.planned_files import Deployment, PlannedFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.switches.contract import Dialect, SwitchFile
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Fabric, Switch
+
+
+def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
+    """Return the files of a switch.
+
+    Raises:
+        RenderError: its system refuses what is declared, or has no place for it.
+    """
+    system = dialect(switch.format)
+    return tuple(_file(switch, system, file) for file in system.files(switch))
+
+
+def _file(switch: Switch, system: Dialect, file: SwitchFile) -> PlannedFile:
+    text = render_template(file.template, file.content)
+    path = f"{switch.device}/{file.name}"
+    read = system.read(_document(system, text, path), ())
+    title = TITLES[switch.format]
+    problems = [f"{switch.name}: {title} does not take it: {r.what}: {r.why}" for r in read.refused]
+    problems += [f"{switch.name}: {title} {line}" for line in _left(switch, system, read.switch)]
+    if problems:
+        raise RenderError(*dict.fromkeys(problems))
+    return PlannedFile(path, text, deployment=Deployment(file.target, file.apply, None, file.why))
+
+
+def _document(system: Dialect, text: str, path: str) -> Document:
+    if not path.endswith((".yml", ".yaml")):
+        return system.document(text, path)
+    from lossless.ground.documents import load_text
+
+    return load_text(text, path, lists=True)
+
+
+def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
+    """Yield what of a switch its files do not say."""
+    at = grouped((difference[1:], difference.port) for difference in differences(switch, read, system.losses))
+    for (part, what, declared, said), names in at.items():
+        where = f"{PARTS[part]} ({what})" if what else PARTS[part]
+        yield f"has no place for {where} as declared on {joined(names, 4)}: {declared}, its file would say {said}"
+
+
+def system_notes(fabric: Fabric) -> Iterator[str]:
+    """Yield what the files of switches leave out, by the system that they run."""
+    by_format: dict[str, list[str]] = {}
+    for switch in fabric.switches:
+        if switch.format in TITLES:
+            by_format.setdefault(switch.format, []).append(switch.name)
+    for name, switches in by_format.items():
+        for part, why in dialect(name).losses.items():
+            yield f"{joined(switches, 4)} ({TITLES[name]}): no file sets {PARTS[part]}: {why}"

@@ -1,0 +1,127 @@
+"""Fabrics whose switches run several systems: each is written in the words of its own, or refused with the reason."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.api import lint, lint_documents, render, simulate
+from lossless.ground.basics.errors import InputError, RenderError
+from lossless.ground.documents import load_text
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MIXED = ROOT / "examples" / "roce-256-mixed" / "fabric.yaml"
+
+
+def changed(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    text = MIXED.read_text()
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    path = tmp_path / "fabric.yaml"
+    path.write_text(text)
+    return path
+
+
+def test_the_mixed_fabric_is_healthy_and_safe() -> None:
+    report = lint([MIXED])
+    assert (report.findings, report.errors, report.not_checked) == ((), (), ())
+    assert [verdict.overall for verdict in simulate(MIXED)] == ["safe"]
+
+
+def test_each_switch_has_the_files_of_its_system_and_they_are_healthy(tmp_path: Path) -> None:
+    result = render(MIXED, tmp_path)
+    of_switches = {path for path in result.files if path.startswith(("leaf", "spine"))}
+    assert of_switches == {
+        *(f"leaf{n}/{name}" for n in (1, 2) for name in ("qos.nv", "qos.yaml")),
+        *(f"spine{n}/{name}" for n in (1, 2) for name in ("qos.cfg", "avd.yml")),
+    }
+    report = lint([tmp_path])
+    assert (report.findings, report.errors) == ((), ())
+
+
+def test_what_no_file_sets_is_said_once_for_each_system(tmp_path: Path) -> None:
+    notes = [note for note in render(MIXED, tmp_path).notes if "no file sets" in note]
+    assert [note.partition(": no file sets ")[::2][0] for note in notes] == [
+        *["leaf1 and leaf2 (NVIDIA NVUE)"] * 3,
+        *["spine1 and spine2 (Arista EOS)"] * 2,
+    ]
+
+
+def test_the_manifest_says_how_each_file_is_applied(tmp_path: Path) -> None:
+    render(MIXED, tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    applied = {file["path"]: file["apply"] for file in manifest["files"]}
+    assert applied["leaf1/qos.yaml"][0] == "nv config patch qos.yaml"
+    assert applied["spine1/qos.cfg"][0] == "configure session lossless"
+
+
+def test_a_base_is_asked_of_switches_with_sonic_alone(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    assert render(MIXED, tmp_path / "out", base_dir=tmp_path / "base").files
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ("detection: 600ms", "detection: 700ms"),
+            "leaf1: NVIDIA NVUE has no place for the watchdog's detection time as declared on swp1s0, swp1s1, swp2s0, "
+            "swp2s1 and 60 more: 700, its file would say 800",
+        ),
+        (
+            ("action: drop", "action: forward"),
+            "spine1: Arista EOS has no place for the watchdog's action as declared on Ethernet1/1, Ethernet1/5, "
+            "Ethernet2/1, Ethernet2/5 and 28 more: forward, its file would say not stated",
+        ),
+        (
+            ("poll: 200ms, detection: 600ms", "poll: 400ms, detection: 400ms"),
+            "spine1: Arista EOS does not take it: the watchdog's polling interval is 0.4 s, and its shortest timer "
+            "0.4 s: the polling interval may be half of the timeout and of the recovery time at most",
+        ),
+    ],
+)
+def test_what_a_system_cannot_do_is_refused_and_nothing_is_written(
+    tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    with pytest.raises(RenderError) as refused:
+        render(changed(tmp_path, change), tmp_path / "out")
+    assert said in refused.value.lines
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_format_that_a_product_does_not_run_is_named(tmp_path: Path) -> None:
+    path = changed(tmp_path, ("format: nvue", "format: nveu"))
+    (problem,) = lint([path]).errors
+    assert (problem.line, problem.message) == (
+        18,
+        "hardware.leaf.format: nvidia-sn5600 is not known to run 'nveu'; did you mean nvue? (others: sonic)",
+    )
+    with pytest.raises(InputError):
+        render(path, tmp_path / "out")
+
+
+def test_ports_have_the_names_of_the_system(tmp_path: Path) -> None:
+    path = changed(
+        tmp_path,
+        ("format: nvue}", "format: nvue, breakout: {swp1: 2x400G}, down: [swp1s1]}"),
+        ("format: eos}", "format: eos, breakout: {Ethernet1/1: 2x400G}}"),
+    )
+    assert lint([path]).errors == ()
+    wrong = changed(tmp_path, ("format: nvue}", "format: nvue, down: [Ethernet0]}"))
+    (problem,) = lint([wrong]).errors
+    assert problem.message == (
+        "hardware.leaf.down.0: nvidia-sn5600 has no port Ethernet0; its ports can be swp1, swp2, swp3, swp4 ... swp64s3"
+    )
+
+
+def test_rules_of_sonic_say_nothing_of_other_systems() -> None:
+    """Polling 64 ports every 200 ms is too often for SONiC alone."""
+    sonic = MIXED.read_text().replace(", format: nvue", "")
+    (finding,) = lint_documents([load_text(sonic, "fabric.yaml")]).findings
+    assert finding.code == "WD013"
