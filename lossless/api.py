@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lossless.interfaces.api.exporter import Exporter as Exporter, exporter as exporter
     from lossless.interfaces.api.fabrics import Fabrics as Fabrics, load_fabrics as load_fabrics
     from lossless.interfaces.api.fix import FixResult as FixResult, fix as fix
+    from lossless.interfaces.api.formats import Format as Format, formats as formats
     from lossless.interfaces.api.headroom import (
         HeadroomInputs as HeadroomInputs,
         Headrooms as Headrooms,
@@ -107,6 +108,7 @@ _MODULES = {
     "exporter": "Exporter exporter",
     "fabrics": "Fabrics load_fabrics",
     "fix": "FixResult fix",
+    "formats": "Format formats",
     "headroom": "HeadroomInputs Headrooms headroom_of_link headroom_of_ports",
     "import_": "ImportResult import_configs write_import",
     "lint": "lint lint_documents lint_text",

@@ -223,7 +223,7 @@ class TraceStages(NamedTuple):
 class TraceHop(NamedTuple):
     """One switch: in at one port, out at another. ``losses`` are those of a packet of a lossless class.
 
-    ``counters`` are empty where no captures are named.
+    ``counters`` are empty where no captures are named; ``format`` is the system that the switch runs.
     """
 
     switch: str
@@ -233,6 +233,7 @@ class TraceHop(NamedTuple):
     marks: tuple[TraceFinding, ...] = ()
     losses: tuple[TraceLoss, ...] = ()
     counters: tuple[TraceCounter, ...] = ()
+    format: str = "sonic"
 
 
 class TraceHost(NamedTuple):

@@ -66,7 +66,8 @@ def hop_of(
 ) -> TraceHop:
     """Return a hop of a packet that arrives with a DSCP; ``peers`` are at the other ends of both ports."""
     ingress, egress = (_end(port, peer) for port, peer in zip(transit.ports, peers, strict=True))
-    return TraceHop(transit.switch.name, ingress, egress, stages_of(transit, dscp, rewrites))
+    stages = stages_of(transit, dscp, rewrites)
+    return TraceHop(transit.switch.name, ingress, egress, stages, format=transit.switch.format)
 
 
 def stages_of(transit: SwitchTransit, dscp: int, rewrites: DscpRewrites) -> TraceStages:

@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.registry import dialect, of_data, of_text
+from lossless.formats.switches.registry import (
+    Format as Format,
+    dialect,
+    of_data,
+    of_text,
+    supported as supported_formats,
+)
 from lossless.ground.basics.records import NamedTuple
+
+__all__ = [
+    "Format",
+    "SwitchInput",
+    "configuration_in",
+    "is_structured",
+    "read_switch",
+    "rules_without_meaning",
+    "supported_formats",
+]
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

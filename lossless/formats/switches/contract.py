@@ -35,7 +35,7 @@ class SwitchFile(NamedTuple):
 class Dialect(NamedTuple):
     """One configuration language.
 
-    ``forms`` are the kinds of files that are read, ``checked_with`` what both directions are compared with.
+    ``reads`` and ``writes`` say which files, ``checked_with`` what both directions are compared with.
     ``recognizes`` tells its texts, ``recognizes_data`` what a YAML file of it holds. ``document`` reads a text, and
     ``read`` makes the switch of a document; its second argument names the DSCPs that must be lossless.
     ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code.
@@ -43,7 +43,8 @@ class Dialect(NamedTuple):
     :mod:`lossless.formats.switches.meaning`, with why.
     """
 
-    forms: str
+    reads: str
+    writes: str
     checked_with: str
     recognizes: Callable[[str], bool]
     recognizes_data: Callable[[Mapping[object, object]], bool]

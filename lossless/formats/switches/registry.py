@@ -6,6 +6,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.records import NamedTuple
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -13,6 +15,14 @@ if TYPE_CHECKING:
 
 TITLES = {"eos": "Arista EOS", "nvue": "NVIDIA NVUE"}
 """The dialects by name, and what people call them; each is a folder with a module ``dialect``."""
+SONIC = (
+    "sonic",
+    "SONiC",
+    "config_db.json, and rows of it",
+    "config_db.json, qos.json",
+    "its YANG models and its Lua",
+)
+"""The system that the program is built around, in the words of the list of formats."""
 SUFFIXES = (".cfg", ".conf", ".nv")
 """Names that texts of theirs have in folders; one that is named may have any."""
 
@@ -32,3 +42,22 @@ def of_text(text: str) -> str:
 def of_data(data: Mapping[object, object]) -> str:
     """Return the name of the dialect that a YAML file is a configuration of, empty where it is none."""
     return next((name for name in TITLES if dialect(name).recognizes_data(data)), "")
+
+
+class Format(NamedTuple):
+    """The configuration of a system: the name that an intent gives it, its files, and what checks both directions."""
+
+    name: str
+    title: str
+    reads: str
+    writes: str
+    checked_with: str
+
+
+def supported() -> tuple[Format, ...]:
+    """Return the systems whose configurations are read and written."""
+    systems = ((name, title, dialect(name)) for name, title in TITLES.items())
+    return (
+        Format(*SONIC),
+        *(Format(name, title, of.reads, of.writes, of.checked_with) for name, title, of in systems),
+    )

@@ -12,12 +12,13 @@ from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from os import PathLike
 
     from lossless.ground.documents.document import Document
     from lossless.interfaces.api.report import Report
     from lossless.model.fabric.model import Fabric, Switch
-    from lossless.output.render.drift import RowDifference
+    from lossless.output.render.drift import RowDifference, SwitchDrift
     from lossless.output.render.planned_files import UpdatePlan
 
 
@@ -64,8 +65,6 @@ def diff(
     Raises:
         InputError: the file or the intent cannot be read, or the intent has no such switch.
     """
-    from lossless.output.render.drift import drift_of
-
     try:
         document, running = intent_at(intent), _running(config_db)
     except InputError:
@@ -75,14 +74,30 @@ def diff(
     if fabric is None:
         return Drift(device or "", running.file, document.file, (), 0, None, None, (), report)
     switch = switch_of(fabric, running, device)
-    return Drift(switch.name, running.file, document.file, *drift_of(switch, running), report)
+    return Drift(switch.name, running.file, document.file, *drift_between(switch, running), report)
+
+
+def drift_between(switch: Switch, running: Document) -> SwitchDrift:
+    """Return how the configuration of a switch differs from its intent, whichever system it runs."""
+    if switch.runs_sonic and not running.dialect:
+        from lossless.output.render.drift import drift_of
+
+        return drift_of(switch, running)
+    from lossless.output.render.drift_of_systems import drift_of_system
+
+    return drift_of_system(switch, running)
 
 
 def _running(config_db: str | PathLike[str]) -> Document:
-    from lossless.formats.inputs.collect import device_in
+    from lossless.formats.inputs.collect import Candidate, device_in, is_json, read
     from lossless.ground.documents import load
 
     _require_one_file(config_db)
+    if is_json(str(config_db)):
+        return device_in(load(config_db))
+    inputs = read(Candidate(str(config_db), expected=True))
+    if len(inputs.documents) == 1 and inputs.documents[0].dialect:
+        return inputs.documents[0]
     return device_in(load(config_db))
 
 
@@ -138,8 +153,12 @@ def switch_of(
     from lossless.output.render.drift import hostname_of
 
     switches = {switch.name: switch for switch in fabric.switches}
-    hostname = hostname_of(running)
-    name = device or name_in_intent(Tables(running.file, running.data), hostname)
+    if running.dialect:
+        hostname = _own_name(running, switches)
+        name = device or hostname
+    else:
+        hostname = hostname_of(running)
+        name = device or name_in_intent(Tables(running.file, running.data), hostname)
     if name in switches:
         return switches[name]
     hint = suggestion(device or hostname, switches)
@@ -150,3 +169,14 @@ def switch_of(
     else:
         message = f"does not say whose it is (DEVICE_METADATA|localhost|hostname){hint}{remedy}"
     raise InputError([Problem(running.file, None, None, message)])
+
+
+def _own_name(running: Document, switches: Collection[str]) -> str:
+    """Return the name that a configuration of another system has, or its file or folder where it names none."""
+    from pathlib import PurePath
+
+    from lossless.formats.inputs.switches import read_switch
+
+    path = PurePath(running.file)
+    named = (read_switch(running).read.switch.name, path.stem, path.parent.name)
+    return next((name for name in named if name in switches), named[0])

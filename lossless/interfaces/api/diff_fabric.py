@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.inputs.fabrics import intent_at
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
-from lossless.interfaces.api.diff import Drift, require_order, switch_of
+from lossless.interfaces.api.diff import Drift, drift_between, require_order, switch_of
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
 
@@ -58,7 +58,7 @@ def diff_fabric(
         require_order(str(configs[0]), str(intent))
         raise
     inputs = gather(configs)
-    running = [config for config in inputs.documents if is_json(config.file)]
+    running = [config for config in inputs.documents if config.dialect or is_json(config.file)]
     report, fabric = sound_fabric(document, options)
     if fabric is None:
         return FabricDrift(document.file, (), (), inputs.problems, report)
@@ -92,10 +92,8 @@ def _compared(
     report: Report,
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[Drift]:
-    from lossless.output.render.drift import drift_of
-
     switches = {switch.name: switch for switch in fabric.switches}
     for number, (name, running) in enumerate(devices.items(), 1):
-        yield Drift(name, running.file, intent, *drift_of(switches[name], running), report)
+        yield Drift(name, running.file, intent, *drift_between(switches[name], running), report)
         if progress is not None:
             progress(number, len(devices))

@@ -42,6 +42,7 @@ COMMANDS: dict[str, str] = {
     "rule": "Explain one rule.",
     "rules": "List all rules.",
     "profiles": "Show the known hardware, with sources.",
+    "formats": "List the systems of switches that are read and written.",
     "baseline": "Record a baseline of current findings.",
     "collector": "Print the script that reports the state of a host or a switch.",
     "exporter": "Serve the counters of a SONiC switch to Prometheus.",

@@ -44,10 +44,10 @@ def command(
 ) -> int:
     """Say how running switches have drifted from their intent.
 
-    CONFIG_DB is the file of a switch; several files, or a folder of them, are compared with all switches of the
-    intent. INTENT is a file or a folder that holds fabric.yaml. The tables that render owns are compared by meaning.
-    A patch is written only where the switch's own updater accepts all of it. Exit codes: 0 no drift, 1 drift, 2 not
-    compared, or no patch where one was asked for.
+    CONFIG_DB is the file of a switch, of SONiC or of a system that lossless formats lists; several files, or a folder
+    of them, are compared with all switches of the intent. INTENT is a file or a folder that holds fabric.yaml. What
+    render sets is compared by meaning. A patch is written only where the switch's own updater accepts all of it. Exit
+    codes: 0 no drift, 1 drift, 2 not compared, or no patch where one was asked for.
     """
     options = api_options((), profile_dirs)
     # pathlib costs a tenth of an interpreter's start.
@@ -146,6 +146,8 @@ def _print_count(drift: Drift) -> None:
 def _print_update(drift: Drift) -> None:
     """Say how the device can be brought in line."""
     update = drift.change
+    if update is None and drift.rows:
+        notice("no patch: such a switch is brought there by the file that render writes for it")
     if update is None or update.how == "nothing":
         return
     if update.how == "reload":

@@ -33,7 +33,8 @@ def render_onto(intent: str, files: Mapping[str, str], *, quiet: bool) -> None:
     """Say how an intent is rendered, onto the ``files`` of devices where they lie as those of a base do."""
     folders = {file.removesuffix(f"{device}/config_db.json") for device, file in files.items()}
     base = folders.pop()
-    is_base = not folders and not base.endswith(".json")
+    is_base = not folders and all(file.endswith("/config_db.json") for file in files.values())
+    is_base = is_base and not base.endswith(".json")
     words = ("--base", base.rstrip("/") or ".", "-o", "rendered") if is_base else ("-o", "out")
     then("render", intent, *words, quiet=quiet, because="writes what the intent declares")
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.api import Hardware
-    from lossless.interfaces.api.profiles import Hwsku, NicProfile, SwitchProfile
+    from lossless.interfaces.api.profiles import Hwsku, NicProfile, PortNames, SwitchProfile
 
 _UNKNOWN = "unknown"
 
@@ -85,6 +85,7 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
             ("queues", _known(switch.queues)),
             ("priority groups", _known(switch.priority_groups)),
             ("largest MTU", _bytes(switch.max_mtu)),
+            ("formats", ", ".join(("sonic", *(_format(*known) for known in switch.formats.items())))),
         ]
     )
     for hwsku in switch.hwskus:
@@ -95,7 +96,15 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
         "buffer parts": asic.buffer_parts_source,
         "cell": asic.cell_source,
     }
-    yield from _sources(asic_sources | dict(switch.sources))
+    formats = {name: names.source for name, names in switch.formats.items()}
+    yield from _sources(asic_sources | dict(switch.sources) | formats)
+
+
+def _format(name: str, names: PortNames) -> str:
+    whole, split = (
+        pattern.format(index=1, lane=1, number=0, part=1) for pattern in (names.whole, names.split)
+    )
+    return f"{name} (ports {whole}, {split})" if whole != split else f"{name} (ports {whole})"
 
 
 def _hwsku(hwsku: Hwsku, *, is_default: bool) -> Iterator[str]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from lossless.output.report.update_text import SwitchUpdate
 
+_PORTS = "port"
+"""What stands in place of a table where a system has none."""
 VERSION = 1
 """Of the names in the object: names once shipped stay."""
 _MAPS = {
@@ -119,7 +121,10 @@ def drift_lines(rows: Iterable[DriftRow], style: TextStyle = PLAIN) -> list[str]
 def causes_of(rows: Iterable[DriftRow]) -> list[str]:
     """Return each cause in words: rows of one table with the same difference share it."""
     keys_of = grouped(((row.table, change), row.key) for row in rows for change in _changes(row))
-    return [visible(f"{table}|{listed(keys)}: {change}") for (table, change), keys in keys_of.items()]
+    return [
+        visible(f"{'' if table == _PORTS else f'{table}|'}{listed(keys)}: {change}")
+        for (table, change), keys in keys_of.items()
+    ]
 
 
 def _changes(row: DriftRow) -> Iterator[str]:

@@ -78,6 +78,7 @@ ARGUMENTS: dict[str, Sequence[Sequence[str]]] = {
     "opensm": [[SUBNET], ["opensm.conf"]],
     "rule": [["PFC001"], [HOSTILE]],
     "rules": [["--format", form] for form in ("text", "json", "md")],
+    "formats": [["--format", form] for form in ("text", "json", "md")],
     "profiles": [[], ["--profiles", "profiles"], [HOSTILE]],
     "baseline": [[INTENT, SWITCH], [INTENT, SWITCH, "--output", "known.json"]],
     "collector": [[], ["--switch"]],

@@ -33,6 +33,7 @@ ARGUMENTS: Mapping[str, Sequence[str]] = {
     "opensm": ["nowhere.yaml"],
     "rule": ["PFC001"],
     "rules": [],
+    "formats": [],
     "profiles": [],
     "baseline": ["bad.yaml"],
     "collector": [],

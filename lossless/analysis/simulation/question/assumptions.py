@@ -32,6 +32,8 @@ def assumptions(
         yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
     if any(buffer_parts(switch) > 1 for switch in built.switch_of.values()):
         yield "a chip divides its buffer: ports that traffic comes in by share as few parts as they can, the worst case"
+    if not all(switch.runs_sonic for switch in built.switch_of.values()):
+        yield "a switch of another system than SONiC has the headroom and pools that SONiC gives the same product"
     watched = any(switch.watchdog is not None for switch in switches.values())
     if watched and any(map(_is_of_another_vendor, built.switch_of.values())):
         yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"

@@ -183,7 +183,8 @@ def _files(switch: Switch) -> tuple[SwitchFile, ...]:
 
 
 DIALECT = Dialect(
-    forms="show running-config; structured configuration of AVD",
+    reads="show running-config; structured configuration of AVD",
+    writes="qos.cfg, avd.yml",
     checked_with="pyavd 6.4.0",
     recognizes=looks_like_eos,
     recognizes_data=looks_structured,

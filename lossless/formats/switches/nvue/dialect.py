@@ -148,8 +148,9 @@ def _files(switch: Switch) -> tuple[SwitchFile, ...]:
 
 
 DIALECT = Dialect(
-    forms="nv set commands; YAML of nv config show",
-    checked_with="reading back",
+    reads="nv set commands; YAML of nv config show",
+    writes="qos.nv, qos.yaml",
+    checked_with="public configurations, and reading back",
     recognizes=looks_like_commands,
     recognizes_data=looks_structured,
     document=read_commands,

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     Data = Mapping[str, Any]
 
 UNKNOWN = "unknown"
+SONIC = "sonic"
 _WITHOUT_ENTRY = {"no entry": ", as the map has no entry", "no map": ", as no map is bound"}
 
 
@@ -32,6 +33,16 @@ def end_text(end: Data, word: str) -> str:
     parts = [end["port"], f"{speed} over {cable}", f"{word} {end['peer']}" if end["peer"] else ""]
     parts.append("admin down" if end["up"] is False else "")
     return ", ".join(filter(None, parts))
+
+
+def lines_of(hop: Data) -> Iterator[StageLine]:
+    """Yield the lines of a hop; of a system without CONFIG_DB there are no rows to name, and no buffers to state."""
+    for line in stage_lines(hop["stages"]):
+        if hop["format"] == SONIC:
+            yield line
+        elif line.label not in ("group", "buffer"):
+            computed = "computed by the switch" if line.label == "headroom" else line.what
+            yield line._replace(what=computed, by="")
 
 
 def stage_lines(stages: Data) -> Iterator[StageLine]:

@@ -8,7 +8,7 @@ from lossless.ground.basics.foreign_text import spelled_out
 from lossless.output.report.columns import facts, table, wrapped
 from lossless.output.report.text_style import PLAIN, TextStyle
 from lossless.output.report.trace.counters import counted, counters_text
-from lossless.output.report.trace.stages import UNKNOWN, StageLine, end_text, stage_lines
+from lossless.output.report.trace.stages import SONIC, UNKNOWN, StageLine, end_text, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -80,12 +80,13 @@ class _TraceWriter:
 
     def _hop(self, hop: Data) -> str:
         lines = [
-            f"{self._style.paint(hop['switch'], 'place')}",
+            self._style.paint(hop["switch"], "place")
+            + ("" if hop["format"] == SONIC else f" ({hop['format']})"),
             wrapped(f"in   {end_text(hop['ingress'], 'from')}", self._style, _INDENT),
             wrapped(f"out  {end_text(hop['egress'], 'to')}", self._style, _INDENT),
             *self._findings(hop["switch"], hop["marks"], "ports"),
         ]
-        stages = list(stage_lines(hop["stages"]))
+        stages = list(lines_of(hop))
         width = max((len(line.what) for line in stages if line.by), default=0)
         for line in stages:
             lines += _row(line, width, self._style)

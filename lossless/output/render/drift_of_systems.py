@@ -1,0 +1,101 @@
+"""How a switch that runs another system than SONiC differs from what an intent declares for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.sonic.changes.difference import FieldDifference, RowDifference
+from lossless.formats.switches.meaning import PARTS, differences
+from lossless.formats.switches.registry import TITLES, dialect
+from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.units import format_bytes
+from lossless.ground.basics.wording import listed
+from lossless.output.render.drift import SwitchDrift
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.ground.documents.document import Document
+    from lossless.model.fabric.model import Switch
+
+
+def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
+    """Return how the configuration of a switch differs from its intent, in all that its system has a place for."""
+    if running.dialect != switch.format:
+        runs, declared = (TITLES.get(name, "SONiC") for name in (running.dialect, switch.format))
+        return SwitchDrift((), problems=(f"{running.shown}: is of {runs}; {switch.name} runs {declared}",))
+    system = dialect(running.dialect)
+    read = system.read(running, ()).switch
+    ports = {port.name: port for port in read.ports if port.qos is not None}
+    absent = [port.name for port in switch.ports if port.placed and port.qos and port.name not in ports]
+    present = [d for d in differences(switch, read, system.losses) if d.port in ports]
+    moved = {difference.port for difference in present if difference.part == "dscp"}
+    # Which DSCPs a pause stops follows from where they go.
+    own = [d for d in present if not (d.part == "paused" and d.port in moved)]
+    fields = grouped((d.port, field) for d in own for field in _fields(d.part, d.what, d.read, d.declared))
+    return SwitchDrift(
+        (
+            *(RowDifference(TABLE, port, "added", ()) for port in absent),
+            *(RowDifference(TABLE, port, "changed", tuple(of)) for port, of in fields.items()),
+        )
+    )
+
+
+def _fields(part: str, what: str, before: Any, after: Any) -> Iterator[FieldDifference]:
+    """Yield what differs: of a map what goes elsewhere, of a curve each of its numbers."""
+    if part == "dscp" and before is not None:
+        yield from _moved(before, after)
+    elif part == "ecn" and before is not None and after is not None:
+        for (name, unit), old, new in zip(_CURVE, before, after, strict=True):
+            if old != new:
+                yield FieldDifference(f"{name} of {what}", _number(old, unit), _number(new, unit))
+    else:
+        yield FieldDifference(
+            _LABELS.get(part, PARTS[part]).format(what), _text(part, before), _text(part, after)
+        )
+
+
+_LABELS = {
+    "pfc": "the set of paused priorities",
+    "paused": "the set of DSCPs that a pause of {} stops",
+    "scheduler": "the scheduling of {}",
+    "ecn": "ECN of {}",
+    "cable": "the length of the cable",
+}
+TABLE = "port"
+"""Such systems have no tables: what differs is told port by port."""
+_CURVE = (("marks", ""), ("Kmin", "B"), ("Kmax", "B"), ("Pmax", "%"))
+
+
+def _number(value: Any, unit: str) -> str | None:
+    if value is None or isinstance(value, bool):
+        return None if value is None else "yes" if value else "no"
+    return format_bytes(value) if unit == "B" else f"{value} {unit}"
+
+
+def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> Iterator[FieldDifference]:
+    moved = grouped(
+        (ends, str(dscp)) for dscp, ends in enumerate(zip(before, after, strict=True)) if ends[0] != ends[1]
+    )
+    for (old, new), dscps in moved.items():
+        yield FieldDifference(f"the queue of DSCP {listed(dscps)}", str(old), str(new))
+
+
+def _text(part: str, value: Any) -> str | None:
+    """Return a part of the meaning of a switch in words, None where nothing is set."""
+    if value is None:
+        return "no marking" if part == "ecn" else None
+    if part == "ecn":
+        return f"marking from {_number(value[1], 'B')} to {_number(value[2], 'B')}, {value[3]} %"
+    if part == "scheduler":
+        kind, weight = value
+        return kind if weight is None else f"{kind} {weight} %"
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return f"{value}{_UNITS.get(part, '')}"
+
+
+_UNITS = {
+    "cable": " m",
+    **dict.fromkeys(("watchdog.detection", "watchdog.restoration", "watchdog.poll"), " ms"),
+}

@@ -1,0 +1,126 @@
+"""Commands on fabrics whose switches run other systems than SONiC, as a person meets them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from lossless.api import formats, render
+from lossless.formats.switches.registry import TITLES
+from lossless.model.hardware.load import load_switch, switch_names
+from tests.paths import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.interfaces.cli.conftest import Cli
+
+MIXED = str(ROOT / "examples" / "roce-256-mixed")
+
+
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of the mixed fabric."""
+    folder = tmp_path_factory.mktemp("mixed")
+    render(MIXED, folder)
+    return folder
+
+
+def changed(rendered: Path, name: str, folder: Path, *changes: tuple[str, str]) -> str:
+    text = (rendered / name).read_text()
+    for before, after in changes:
+        assert before in text
+        text = text.replace(before, after)
+    path = folder / f"{name.partition('/')[0]}.cfg"
+    path.write_text(text)
+    return str(path)
+
+
+def test_formats_are_listed_with_what_checks_them(cli: Cli) -> None:
+    listed = json.loads(cli("formats", "--format", "json").out)
+    assert [row["name"] for row in listed] == ["sonic", *TITLES]
+    assert all(row.keys() == {"name", "title", "reads", "writes", "checked_with"} for row in listed)
+    assert {row.name: row.writes for row in formats()}["eos"] == "qos.cfg, avd.yml"
+
+
+def test_profiles_know_formats_that_exist() -> None:
+    known = {name for switch in switch_names() for name in load_switch(switch).formats}
+    assert known <= set(TITLES)
+    assert {"eos", "nvue"} <= known
+
+
+def test_a_profile_says_how_ports_are_called(cli: Cli) -> None:
+    lines = cli("profiles", "nvidia-sn5600").out.splitlines()
+    assert "  formats          sonic, nvue (ports swp1, swp1s0)" in lines
+
+
+@pytest.mark.parametrize("name", ["leaf1/qos.nv", "leaf1/qos.yaml", "spine1/qos.cfg", "spine1/avd.yml"])
+def test_what_was_rendered_is_no_drift(cli: Cli, rendered: Path, name: str) -> None:
+    outcome = cli("diff", str(rendered / name), MIXED)
+    device = name.partition("/")[0]
+    assert (outcome.code, outcome.out) == (0, "")
+    assert f"{device} is configured as" in outcome.err
+
+
+def test_drift_is_told_by_port(cli: Cli, rendered: Path, tmp_path: Path) -> None:
+    path = changed(
+        rendered,
+        "spine1/qos.cfg",
+        tmp_path,
+        ("minimum-threshold 800 kbytes", "minimum-threshold 500 kbytes"),
+        ("dscp 26 to traffic-class 3", "dscp 26 to traffic-class 4"),
+        ("recovery-time 1.2", "recovery-time 1"),
+        ("interface Ethernet2/5\n   service-profile LOSSLESS\n", ""),
+    )
+    outcome = cli("diff", path, MIXED)
+    assert outcome.code == 1
+    on = "Ethernet1/1, Ethernet1/5, Ethernet2/1, Ethernet3/1 and 27 more: "
+    said = " ".join(outcome.out.split())
+    assert said == (
+        "Ethernet2/5: missing on the device "
+        f"{on}the queue of DSCP 26 is 4; the intent says 3 "
+        f"{on}Kmin of queue 3 is 500,000 B; the intent says 800,000 B "
+        f"{on}the watchdog's restoration time is 1000 ms; the intent says 1200 ms"
+    )
+    assert "no patch: such a switch is brought there by the file that render writes for it" in outcome.err
+
+
+def test_a_switch_of_another_system_than_declared_is_not_compared(cli: Cli, rendered: Path) -> None:
+    outcome = cli("diff", str(rendered / "spine1" / "qos.cfg"), str(ROOT / "examples" / "roce-256"))
+    assert outcome.code == 2
+    assert "is of Arista EOS; spine1 runs SONiC" in outcome.err
+
+
+def test_a_folder_of_several_systems_is_compared_with_one_intent(
+    cli: Cli, rendered: Path, tmp_path: Path
+) -> None:
+    for name in ("leaf1/qos.nv", "leaf2/qos.nv", "spine1/qos.cfg"):
+        target = tmp_path / name
+        target.parent.mkdir()
+        target.write_text((rendered / name).read_text())
+    outcome = cli("diff", str(tmp_path), MIXED)
+    assert outcome.code == 0
+    assert "3 of 4 switches compared; 3 configured as" in outcome.err
+    assert "no configuration here of spine2" in outcome.err
+
+
+def test_a_path_through_several_systems_names_no_rows_of_sonic(cli: Cli) -> None:
+    outcome = cli("trace", MIXED, "--from", "host1", "--to", "host17", "--dscp", "26", "-v")
+    assert outcome.code == 0
+    assert {"leaf1 (nvue)", "spine1 (eos)", "  headroom  computed by the switch"} <= set(
+        outcome.out.splitlines()
+    )
+    assert "_MAP" not in outcome.out
+    assert "PROFILE" not in outcome.out
+
+
+def test_a_simulation_says_whose_buffers_it_takes(cli: Cli) -> None:
+    outcome = cli("simulate", MIXED, "--seeds", "1", "-v")
+    assert outcome.code == 0
+    said = " ".join(outcome.out.split())
+    assert (
+        "a switch of another system than SONiC has the headroom and pools that SONiC gives the same product"
+        in said
+    )
