@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.output.report.update_text import SwitchUpdate
 
 _PORTS = "port"
-"""What stands in place of a table where a system has none."""
+"""In place of a table where a system has none."""
 VERSION = 1
 """Of the names in the object: names once shipped stay."""
 _MAPS = {

@@ -131,7 +131,7 @@ def _pfc(qos: PortQos) -> dict[str, Any]:
     return {
         "enabled": True,
         "priorities": [{"priority": priority, "no_drop": True} for priority in qos.pfc.priorities],
-        # The line that stands by default watches with the timers of the switch.
+        # Without a line of its own a port is watched with the timers of the switch.
         "watchdog": {"enabled": False} if qos.watchdog is None else {},
     }
 
