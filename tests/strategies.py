@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from lossless.formats.intent.classes import name_of_dscp
 from lossless.formats.intent.load import LoadedIntent, load_intent
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents import load_text
+from lossless.model.fabric.dscp_names import name_of_dscp
 from lossless.model.fabric.tier import tier_of_role
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from tests.shapes import (

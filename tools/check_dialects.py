@@ -123,6 +123,10 @@ NEW = {
     "lossless-can-drop": ("CFG014",),
     "pfc-one-sided": ("CFG014",),
     "default-class-lossless": ("CLS012",),
+    "wrong-class-type": ("CFG014",),
+    "pfc-not-on": ("CFG014",),
+    "mtu-differs": ("CFG014",),
+    "bandwidth-share": ("CFG014",),
 }
 """Rules that say faults beside those of the table of faults."""
 
@@ -162,11 +166,13 @@ def _class(
     if expected["queue"] is not None:
         yield f"queue of class {key}", expected["queue"], maps.tc_to_queue.targets[number]
     lossless = {number for qos in all_qos for number, group in enumerate(qos.groups) if group is not None}
+    lossless |= read_switch.lossless.keys()
     if expected["lossless"] is not None:
         yield f"class {key} lossless", expected["lossless"], number in lossless
     if expected["pfc_priority"] is not None:
         paused = [p for qos in all_qos for p in qos.pfc.priorities if qos.pausing_group(p) == number]
-        yield f"pfc priority of class {key}", expected["pfc_priority"], paused[0] if paused else None
+        priority = read_switch.lossless.get(number, paused[0] if paused else None)
+        yield f"pfc priority of class {key}", expected["pfc_priority"], priority
     queue = next((q for qos in all_qos if (q := qos.queues[maps.tc_to_queue.targets[number] or 0])), None)
     yield from _queue(key, expected, queue)
 

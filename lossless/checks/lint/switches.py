@@ -68,7 +68,7 @@ def _applicable(rules: Sequence[LoadedRule], system: SwitchInput) -> list[Loaded
 
 def _said(finding: Finding, words: Mapping[str, Words]) -> Finding:
     """Return a finding in the words of a dialect; edits are those of SONiC's files."""
-    own = words.get(finding.code)
+    own = words.get(f"{finding.code} {finding.severity}") or words.get(finding.code)
     plain = finding._replace(fix=(), fixable="no")
     if own is None:
         return plain

@@ -305,7 +305,7 @@ ROWS = (
     _row("TOP008", "topology.top008_rdma_bridged", "intent"),
     _row("TOP009", "topology.top009_oversubscribed_after_failures", "intent"),
     _row("TOP014", "topology.top014_cluster_contradicted", "intent"),
-    _row("WD001", "watchdog.wd001_watchdog_missing", "fabric"),
+    _row("WD001", "watchdog.wd001_watchdog_missing", "fabric", "switch"),
     _row("WD002", "watchdog.wd002_watchdog_mask_empty", "fabric"),
     _row("WD003", "watchdog.wd003_watchdog_timer_range", "fabric"),
     _row("WD004", "watchdog.wd004_watchdog_timer_below_poll", "fabric"),

@@ -38,7 +38,8 @@ class Dialect(NamedTuple):
     ``reads`` and ``writes`` say which files, ``checked_with`` what both directions are compared with.
     ``recognizes`` tells its texts, ``recognizes_data`` what a YAML file of it holds. ``document`` reads a text, and
     ``read`` makes the switch of a document; its second argument names the DSCPs that must be lossless.
-    ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code.
+    ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code,
+    or by code and severity where one code says several things.
     ``files`` makes the files of a switch. ``losses`` names what of a switch they have no place for, by the parts of
     :mod:`lossless.formats.switches.meaning`, with why.
     """

@@ -19,6 +19,7 @@ PARTS = {
     "paused": "the DSCPs that a pause stops",
     "scheduler": "how a queue is served",
     "ecn": "the marking curve of a queue",
+    "watchdog": "whether the watchdog is on",
     "watchdog.detection": "the watchdog's detection time",
     "watchdog.restoration": "the watchdog's restoration time",
     "watchdog.action": "the watchdog's action",
@@ -71,6 +72,7 @@ def _parts(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[tuple[str
     for queue in filter(None, qos.queues):
         yield from _of_queue(queue)
     watchdog = qos.watchdog if qos.pfc.priorities else None
+    yield ("watchdog", ""), watchdog is not None
     yield ("watchdog.detection", ""), watchdog and watchdog.detection_ms
     yield ("watchdog.restoration", ""), watchdog and watchdog.restoration_ms
     yield ("watchdog.action", ""), watchdog and watchdog.action

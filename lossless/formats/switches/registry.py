@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.switches.contract import Dialect
 
-TITLES = {"eos": "Arista EOS", "nvue": "NVIDIA NVUE"}
+TITLES = {"eos": "Arista EOS", "nvue": "NVIDIA NVUE", "nxos": "Cisco NX-OS"}
 """The dialects by name, and what people call them; each is a folder with a module ``dialect``."""
 SONIC = (
     "sonic",

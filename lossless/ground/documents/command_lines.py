@@ -48,7 +48,7 @@ class Command:
 
 
 class CommandDocument(Document):
-    """The document of a configuration: ``top`` are the commands in no mode, ``comments`` the lines of ``!``."""
+    """The document of a configuration: ``top`` are the commands in no mode, ``comments`` its comments."""
 
     __slots__ = ("comments", "top")
 
@@ -56,16 +56,23 @@ class CommandDocument(Document):
     comments: tuple[str, ...]
 
 
-def read_commands(text: str, file: str, enters: Enters) -> CommandDocument:
-    """Return the document of a configuration; a path of it is what :attr:`Command.path` is."""
+def read_commands(
+    text: str, file: str, enters: Enters, *, comments_leave: bool = True, comment: tuple[str, ...] = ("!",)
+) -> CommandDocument:
+    """Return the document of a configuration; a path of it is what :attr:`Command.path` is.
+
+    ``comments_leave``: a comment ends the modes of commands that are indented as much. ``comment`` are the signs that
+    begin one.
+    """
     reader = _CommandTree(enters)
     comments = []
     for number, written in enumerate(text.split("\n"), 1):
         line = written.strip()
         indent = len(written) - len(written.lstrip())
-        if line.startswith("!"):
+        if line.startswith(comment):
             comments.append(line)
-            reader.leave(indent)
+            if comments_leave:
+                reader.leave(indent)
         elif line:
             reader.add(indent, " ".join(line.split()), number)
     data: dict[str | int, Any] = {}

@@ -90,6 +90,8 @@ def _text(part: str, value: Any) -> str | None:
     if part == "scheduler":
         kind, weight = value
         return kind if weight is None else f"{kind} {weight} %"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
     return f"{value}{_UNITS.get(part, '')}"

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lossless.formats.intent.classes import dscp_of_name, name_of_dscp
 from lossless.formats.intent.load import LoadedIntent, load_intent
 from lossless.formats.intent.ranks import ClassPlace, statements
 from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.findings import Origin
 from lossless.ground.documents import load_text
+from lossless.model.fabric.dscp_names import dscp_of_name, name_of_dscp
 from tests.formats.intent.intent_texts import ECN, NAMED, PRESET, SHAPE, WATCHDOG, said_of, spoilt
 
 

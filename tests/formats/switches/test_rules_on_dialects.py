@@ -15,7 +15,7 @@ from tests.paths import ROOT, RULE_BASES
 
 LEAVES = {
     name: (RULE_BASES / file).read_text()
-    for name, file in (("eos", "switch-leaf.txt"), ("nvue", "switch-nvue.txt"))
+    for name, file in (("eos", "switch-leaf.txt"), ("nvue", "switch-nvue.txt"), ("nxos", "switch-nxos.txt"))
 }
 CURVE = "random-detect ecn minimum-threshold {} maximum-threshold {} max-mark-probability {} weight 0"
 SECOND = "interface Ethernet2\n   no switchport\n"
@@ -86,7 +86,58 @@ NVUE = (
     Case("SCH004", "nv set qos egress-scheduler default-global traffic-class 3 mode strict\n"),
     Case("WD001", "nv unset interface swp1-4 qos pfc-watchdog\n"),
 )
-BY_NAME = {"eos": EOS, "nvue": NVUE}
+
+
+def input_class(dscp: int, group: int) -> str:
+    return (
+        f"class-map type qos match-any C{dscp}\n  match dscp {dscp}\n"
+        f"policy-map type qos CLASSIFY\n  class C{dscp}\n    set qos-group {group}\n"
+    )
+
+
+def network(number: int, *lines: str) -> str:
+    below = "".join(f"    {line}\n" for line in lines)
+    return f"policy-map type network-qos NETWORK\n  class type network-qos c-8q-nq{number}\n{below}"
+
+
+def output(number: int, *lines: str) -> str:
+    below = "".join(f"    {line}\n" for line in lines)
+    return f"policy-map type queuing OUTPUT\n  class type queuing c-out-8q-q{number}\n{below}"
+
+
+WRED = (
+    "random-detect minimum-threshold {} kbytes maximum-threshold {} kbytes drop-probability {} weight 0 ecn"
+)
+PORT5 = "interface Ethernet1/5\n"
+NXOS = (
+    Case("CLS001", "", (34,)),
+    Case("CLS002", input_class(27, 3), (26,)),
+    Case("CLS004", f"{PORT5}  priority-flow-control mode on\n"),
+    Case("CLS007", "class-map type qos match-any RDMA\n  match dscp 48\n"),
+    Case("CLS012", input_class(0, 3)),
+    Case("CFG002", f"{PORT5}  service-policy type qos input MISSING\n"),
+    Case(
+        "CFG013",
+        "policy-map type queuing UNUSED\n  class type queuing c-out-8q-q3\n    bandwidth percent 9\n",
+    ),
+    Case(
+        "CFG014",
+        "policy-map type network-qos NETWORK\n  class type network-qos c-out-8q-q3\n    pause pfc-cos 3\n",
+    ),
+    Case("ECN001", "system qos\n  service-policy type queuing output EMPTY\npolicy-map type queuing EMPTY\n"),
+    Case("ECN002", output(3, WRED.format(900, 900, 10))),
+    Case("ECN003", output(3, WRED.format(500, 2000, 0))),
+    Case("ECN007", output(3, WRED.format(1, 3, 10))),
+    Case("PFC001", network(4, "pause pfc-cos 4"), (26,)),
+    Case("PFC002", network(4, "pause pfc-cos 4") + network(5, "pause pfc-cos 5")),
+    Case(
+        "PFC018", "system qos\n  service-policy type network-qos PLAIN\npolicy-map type network-qos PLAIN\n"
+    ),
+    Case("SCH001", output(3, "bandwidth remaining percent 2") + output(1, "bandwidth remaining percent 97")),
+    Case("SCH004", output(3, "priority level 1")),
+    Case("WD001", f"{PORT5}  priority-flow-control mode on\n  service-policy type qos input CLASSIFY\n"),
+)
+BY_NAME = {"eos": EOS, "nvue": NVUE, "nxos": NXOS}
 CASES = [pytest.param(name, case, id=f"{name} {case.code}") for name, of in BY_NAME.items() for case in of]
 NOT_CASES = {"ECN009": "it compares ports of two speeds", "PFC018": "NVUE turns PFC on by naming priorities"}
 
@@ -133,7 +184,7 @@ def test_every_rule_of_fabrics_has_a_case_or_a_reason(name: str) -> None:
 
 @pytest.mark.parametrize("name", TITLES)
 def test_the_guide_lists_the_rules_that_cannot_say_anything(name: str) -> None:
-    heading = f"Rules that say nothing of {name.upper()}"
+    heading = f"Rules that say nothing of {TITLES[name].rpartition(' ')[2]}"
     page = (ROOT / "docs" / "dialects.md").read_text()
     section = page.partition(f"## {heading}")[2].partition("\n## ")[0]
     rows = re.findall(r"^\|(.*?)\|", section, re.MULTILINE)[2:]

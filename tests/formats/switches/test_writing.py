@@ -30,6 +30,10 @@ MATTERING = {
         r"robustness (?!3$)|polling-interval (?!100$)|min-threshold (?!150000$)|max-threshold (?!1500000$)"
         r"|probability (?!100$)|cable-length (?!100?$)|bw-percent (?!50$|1[23]$)|qos pfc lossless-.* switch-priority"
     ),
+    "nxos": re.compile(
+        r"pause|remaining percent (?!0$)|priority level|random-detect|watch-dog|service-policy|mode on"
+        r"|set qos-group [1-7]|match dscp|^policy-map type (?:qos|queuing)"
+    ),
 }
 """Lines without which something else holds: they do not say what a system does by itself."""
 pytestmark = pytest.mark.laws

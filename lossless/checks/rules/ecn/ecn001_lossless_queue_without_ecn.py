@@ -190,6 +190,8 @@ def _queue_violation(queues: Sequence[LosslessQueue]) -> Violation:
 
 def _queue_origin(queue: LosslessQueue) -> Origin:
     row = queue.queue.origin if queue.queue else None
+    if row and not queue.ports.switch.runs_sonic:
+        return row
     return row.key() if row and row.path[0] == "QUEUE" else queue.ports.qos.pfc.origin
 
 

@@ -6,7 +6,8 @@ Severity: error
 Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
 error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
 any row is one warning; a fragment without PORT rows, which never holds them, is not reported. Where some PFC
-ports have a row and others have none, those others are an error.
+ports have a row and others have none, those others are an error. On a switch of another system, ports with PFC count
+before any priority is paused.
 
 ## Why it breaks a lossless fabric
 A stuck NIC pauses its switch port permanently. The pause propagates hop by hop until hosts in the whole fabric are
@@ -64,6 +65,8 @@ from lossless.ground.basics.grouping import grouped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossless.checks.rules.subjects import SwitchConfiguration
+    from lossless.model.fabric.model import Port
     from lossless.model.fabric.view import PortSet, View
 
 _WHY = "a stuck NIC pauses the port permanently, and the pause propagates through the fabric"
@@ -81,6 +84,25 @@ def check(view: View) -> Results:
             yield MissingInput(WATCHDOG_ELSEWHERE, places(missing))
         else:
             yield _device_without_rows(missing)
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation for ports of another system on which PFC is on, pauses nothing yet, and nothing would watch."""
+    name, view = switch.read.switch.name, switch.view
+    silent = [port for port, _ in switch.read.silent if _unwatched(view.port(name, port))]
+    if silent and not view.lossless_sets:
+        yield Violation(
+            origin=switch.read.silent[0][1],
+            message="PFC is on and no port has a watchdog",
+            note=_WHY,
+            help="turn the watchdog on for every port with PFC",
+            severity="warning",
+            elements=tuple(f"{name}:{port}" for port in silent),
+        )
+
+
+def _unwatched(port: Port | None) -> bool:
+    return port is not None and port.qos is not None and port.qos.watchdog is None
 
 
 def _undeclared(ports: PortSet) -> Violation:

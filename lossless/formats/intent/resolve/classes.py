@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.classes import NoCurve, dscp_of_name, name_of_dscp
+from lossless.formats.intent.classes import NoCurve
 from lossless.formats.intent.contradictions import wred_name_at
 from lossless.formats.intent.ranks import ClassPlace, as_written, statements
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.dscp_names import dscp_of_name, name_of_dscp
 from lossless.model.fabric.model import ClassSet, NamedDscp, TrafficClass
 from lossless.model.fabric.qos import DSCPS, PRIORITIES, Curve, IndexMap, PriorityMask, Scheduler, Wred
 
