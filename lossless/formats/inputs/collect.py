@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
+*_FIRST, _LAST = TITLES.values()
+_SYSTEMS = f"{', '.join(_FIRST)} or {_LAST}"
 _UNKNOWN = (
-    f"unknown kind of file; expected .json, .yaml or .yml, a configuration of {' or '.join(TITLES.values())}, "
+    f"unknown kind of file; expected .json, .yaml or .yml, a configuration of {_SYSTEMS}, "
     "a file of a subnet manager, or facts of a host (docs/guides/host-facts.md)"
 )
 

@@ -34,7 +34,6 @@ from lossless.formats.intent.shapes import (
     refuse_too_many,
 )
 from lossless.model.fabric.tier import Role
-from lossless.model.hardware.model import SONIC
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 Name = Annotated[str, Field(pattern=NAME)]
@@ -49,7 +48,7 @@ class SwitchChoice(Model):
 
     profile: str
     hwsku: str | None = None
-    format: str = SONIC
+    format: str | None = None
     breakout: dict[str, LinkCount] = Field(default_factory=dict)
     down: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
 

@@ -85,7 +85,7 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
             ("queues", _known(switch.queues)),
             ("priority groups", _known(switch.priority_groups)),
             ("largest MTU", _bytes(switch.max_mtu)),
-            ("formats", ", ".join(("sonic", *(_format(*known) for known in switch.formats.items())))),
+            ("formats", ", ".join(_format(name, switch.formats.get(name)) for name in switch.runs)),
         ]
     )
     for hwsku in switch.hwskus:
@@ -100,7 +100,9 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
     yield from _sources(asic_sources | dict(switch.sources) | formats)
 
 
-def _format(name: str, names: PortNames) -> str:
+def _format(name: str, names: PortNames | None) -> str:
+    if names is None:
+        return name
     whole, split = (
         pattern.format(index=1, lane=1, number=0, part=1) for pattern in (names.whole, names.split)
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.units import parse_length, parse_rate
 from lossless.model.hardware.model import (
+    SONIC,
     Asic,
     AsicCages,
     BufferDefaults,
@@ -82,6 +83,7 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
             for asic in raw.get("asics", ())
         ),
         modes_complete=raw["cages"].get("complete", True),
+        default_format=raw.get("default_format", SONIC),
         formats={key: _port_names(of) for key, of in raw.get("formats", {}).items()},
     )
 

@@ -241,7 +241,7 @@ class SwitchProfile:
     ``zero_buffers`` is None where SONiC ships none for the product. ``asics`` is empty where there is but one.
     ``modes_complete`` is false where cages may take speeds below their fastest that no source lists.
     ``formats`` are the systems beside SONiC that its ports are known by, each with the names that it gives them;
-    ``format`` is the one whose names this profile has.
+    ``format`` is the one whose names this profile has, ``default_format`` the one that it runs where nothing is stated.
     """
 
     __slots__ = (
@@ -249,6 +249,7 @@ class SwitchProfile:
         "_zero_buffers",
         "asic",
         "asics",
+        "default_format",
         "default_hwsku",
         "format",
         "formats",
@@ -286,6 +287,7 @@ class SwitchProfile:
         modes_complete: bool = True,
         formats: Mapping[str, PortNames] = NO_FORMATS,
         format: str = SONIC,  # noqa: A002 the word of intents
+        default_format: str = SONIC,
     ) -> None:
         self.name = name
         self.product = product
@@ -305,6 +307,14 @@ class SwitchProfile:
         self.modes_complete = modes_complete
         self.formats = formats
         self.format = format
+        self.default_format = default_format
+
+    @property
+    def runs(self) -> tuple[str, ...]:
+        """The systems that it can run, the one that it runs by default first."""
+        others = (name for name in (SONIC, *self.formats) if name != self.default_format)
+        sonic = self.default_format == SONIC or any(hwsku.buffers for hwsku in self.hwskus)
+        return (self.default_format, *(name for name in others if name != SONIC or sonic))
 
     @property
     def cages(self) -> tuple[Cage, ...]:

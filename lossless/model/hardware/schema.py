@@ -144,6 +144,7 @@ class SwitchFile(_Strict):
     vendor: Text
     platform: Text
     default_hwsku: Text
+    default_format: Text | None = None
     queues: PositiveInt | None = None
     priority_groups: PositiveInt | None = None
     max_mtu: PositiveInt | None = None

@@ -65,5 +65,6 @@ def system_notes(fabric: Fabric) -> Iterator[str]:
         if switch.format in TITLES:
             by_format.setdefault(switch.format, []).append(switch.name)
     for name, switches in by_format.items():
-        for part, why in dialect(name).losses.items():
-            yield f"{joined(switches, 4)} ({TITLES[name]}): no file sets {PARTS[part]}: {why}"
+        by_why = grouped((why, PARTS[part]) for part, why in dialect(name).losses.items())
+        for why, parts in by_why.items():
+            yield f"{joined(switches, 4)} ({TITLES[name]}): no file sets {joined(parts)}: {why}"

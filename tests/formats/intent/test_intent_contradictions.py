@@ -165,7 +165,7 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "12:18: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn5"
                 "600? (others: nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 a"
-                "nd 12 more, see lossless profiles)"
+                "nd 13 more, see lossless profiles)"
             ),
             (
                 "12:72: hardware.spine: nvidia-sn5600 has no HWSKU 'V64'; there are ACS-SN5600, "
@@ -298,7 +298,7 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "16:35: topology.devices.leaf2.hardware: no switch profile is called "
                 "'nvidia-sn56'; did you mean nvidia-sn5600? (others: nvidia-sn4600c, nvidia-sn2410, "
-                "nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 and 12 more, see lossless profiles)"
+                "nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 and 13 more, see lossless profiles)"
             )
         ],
     ),

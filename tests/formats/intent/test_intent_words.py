@@ -201,7 +201,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "12:40: hardware.spine: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn"
                 "5600? (others: nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 "
-                "and 12 more, see lossless profiles)"
+                "and 13 more, see lossless profiles)"
             )
         ],
     ),
@@ -234,7 +234,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "12:28: hardware.leaf: no switch profile is called 'nvidia-sn5601'; did you mean nvidia-sn5"
                 "600? (others: nvidia-sn4600c, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 a"
-                "nd 12 more, see lossless profiles)"
+                "nd 13 more, see lossless profiles)"
             )
         ],
     ),

@@ -93,7 +93,7 @@ PAIRS = {
         intent_with("leaf: nvidia-sn5600", "leaf: nvidia-sn5610").encode(),
         "fabric.yaml:12:18: hardware.leaf: no switch profile is called 'nvidia-sn5610'; "
         "did you mean nvidia-sn5600? (others: nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, nvidia-sn3700, "
-        "nvidia-sn4700 and 12 more, see lossless profiles)\n"
+        "nvidia-sn4700 and 13 more, see lossless profiles)\n"
         "   |\n"
         "12 | hardware: {leaf: nvidia-sn5610, spine: nvidia-sn5600, nic: connectx-7}\n"
         "   |                  ^^^^^^^^^^^^^",
@@ -160,8 +160,8 @@ PAIRS = {
     "other-kind": (
         "fabric.txt",
         b"lossless: v1\n",
-        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS or "
-        "NVIDIA NVUE, a file of a subnet manager, or facts of a host (docs/guides/host-facts.md)",
+        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS, "
+        "NVIDIA NVUE or Cisco NX-OS, a file of a subnet manager, or facts of a host (docs/guides/host-facts.md)",
     ),
 }
 

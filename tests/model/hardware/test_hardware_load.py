@@ -27,6 +27,7 @@ def test_all_products_are_found() -> None:
         "arista-7060x6-64pe",
         "arista-7060x6-64pe-b",
         "arista-7260cx3",
+        "cisco-9332d-gx2b",
         "dell-s6000",
         "dell-s6100",
         "dell-z9332f",
@@ -106,19 +107,19 @@ def test_what_is_no_hwsku_of_ours_is_unknown(name: str) -> None:
         (
             "nvidia-sn5610",
             "no switch profile is called 'nvidia-sn5610'; did you mean nvidia-sn5600? (others: "
-            "nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 and 12 more, "
+            "nvidia-sn2410, nvidia-sn4600c, nvidia-sn2700, nvidia-sn3700, nvidia-sn4700 and 13 more, "
             "see lossless profiles)",
         ),
         (
             "SN4700",
             "no switch profile is called 'SN4700'; did you mean nvidia-sn4700? (others: "
-            "nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, arista-7050qx, arista-7060cx and 12 more, "
+            "nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, arista-7050qx, arista-7060cx and 13 more, "
             "see lossless profiles)",
         ),
         (
             "../secret",
             "no switch profile is called '../secret'; there are accton-as9516, arista-7050cx3, "
-            "arista-7050qx, arista-7060cx, arista-7060x6-64pe and 13 more, see lossless profiles",
+            "arista-7050qx, arista-7060cx, arista-7060x6-64pe and 14 more, see lossless profiles",
         ),
     ],
 )

@@ -49,7 +49,7 @@ def test_what_no_file_sets_is_said_once_for_each_system(tmp_path: Path) -> None:
     notes = [note for note in render(MIXED, tmp_path).notes if "no file sets" in note]
     assert [note.partition(": no file sets ")[::2][0] for note in notes] == [
         *["leaf1 and leaf2 (NVIDIA NVUE)"] * 3,
-        *["spine1 and spine2 (Arista EOS)"] * 2,
+        "spine1 and spine2 (Arista EOS)",
     ]
 
 
@@ -125,3 +125,45 @@ def test_rules_of_sonic_say_nothing_of_other_systems() -> None:
     sonic = MIXED.read_text().replace(", format: nvue", "")
     (finding,) = lint_documents([load_text(sonic, "fabric.yaml")]).findings
     assert finding.code == "WD013"
+
+
+NEXUS = ROOT / "examples" / "nexus-128" / "fabric.yaml"
+
+
+def test_a_fabric_of_nexus_switches_is_rendered_and_healthy(tmp_path: Path) -> None:
+    report = lint([NEXUS])
+    assert (report.findings, report.errors) == ((), ())
+    result = render(NEXUS, tmp_path)
+    assert {path for path in result.files if path.startswith(("leaf", "spine"))} == {
+        f"{tier}{n}/qos.cfg" for tier in ("leaf", "spine") for n in (1, 2)
+    }
+    report = lint([tmp_path])
+    assert (report.findings, report.errors) == ((), ())
+
+
+def test_what_no_public_source_tells_of_a_switch_is_not_checked() -> None:
+    (result,) = simulate(NEXUS)
+    assert result.overall == "not checked"
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        (
+            "buffers: {pool_sizes: {ingress_lossless_pool: {size: 40 MiB}}}\n",
+            "buffers.pool_sizes.ingress_lossless_pool.size: cannot be set on cisco-9332d-gx2b: its system computes "
+            "buffers; leave it out",
+        ),
+        (
+            "hardware: {switch: {profile: cisco-9332d-gx2b, format: sonic}, nic: connectx-7}\n",
+            "hardware.switch.format: cisco-9332d-gx2b is not known to run 'sonic'; there is nxos",
+        ),
+    ],
+)
+def test_what_such_a_switch_cannot_be_told_is_refused(added: str, said: str) -> None:
+    lines = [
+        line for line in NEXUS.read_text().splitlines() if not line.startswith(added.partition(":")[0] + ":")
+    ]
+    text = "\n".join([*lines, added])
+    (problem,) = lint_documents([load_text(text, "fabric.yaml")]).errors
+    assert problem.message == said

@@ -48,7 +48,7 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
         "hwsku": KeyDoc("One of its HWSKUs. Left out: the first of the profile.", ("Mellanox-SN5600-O128",)),
         "format": KeyDoc(
             "The system that it runs, which its files are written for: `sonic`, or another one that its profile has, "
-            "as `eos` and `nvue`; `lossless profiles NAME` lists them. Left out: sonic.",
+            "as `eos` and `nvue`; `lossless profiles NAME` lists them. Left out: the first of that list.",
             ("sonic",),
         ),
     },

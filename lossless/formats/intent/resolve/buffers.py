@@ -8,8 +8,10 @@ from lossless.formats.intent.resolve.pool_sizes import RATIO, stated_pools
 from lossless.ground.basics.errors import InputError
 from lossless.model.fabric.qos import DynamicBuffers, Pool
 from lossless.model.hardware.buffer_names import EGRESS_LOSSLESS_POOL
+from lossless.model.hardware.buffers import BufferDefaults
 from lossless.model.hardware.capacity import backs_headroom
 from lossless.model.hardware.load import load_switch, switch_names
+from lossless.model.hardware.model import SONIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin
-    from lossless.model.hardware.model import Asic, BufferDefaults, Hwsku
+    from lossless.model.hardware.model import Asic, Hwsku
 
 BufferModel = Literal["traditional", "dynamic"]
 
@@ -28,6 +30,8 @@ LOSSLESS_MTU_BYTES = 1024
 SMALL_PACKET_PERCENT = 100
 """Small packets that headroom is computed for where none are stated: what SONiC configured until sonic-buildimage
 pull request 20632 (2024-10, 50 since), what gives the most headroom, and what NVIDIA's own rows assume."""
+NO_BUFFERS = BufferDefaults("", (), (), None)
+"""Those of a switch whose buffers no public source tells."""
 _MOST_RATIO = 65_535
 """DEFAULT_LOSSLESS_BUFFER_PARAMETER|over_subscribe_ratio is a uint16 (sonic-default-lossless-buffer-parameter.yang
 @a3488c1)."""
@@ -120,11 +124,15 @@ def dynamic_pools(asic: Asic, defaults: BufferDefaults, origin: Origin) -> tuple
 def buffer_defaults(loaded: LoadedIntent, kind: SwitchKind, templates: Sequence[str]) -> BufferDefaults:
     """Return the pools and profiles that fit a kind of switch, for the first of the places named that has some.
 
+    Of a switch that SONiC does not know, and that runs another system, there are none: what it computes is unknown.
+
     Raises:
         InputError: no HWSKU of the product ships lossless buffers for it, or none in the form that is stated.
     """
     wanted = loaded.intent.buffers.pools.get(kind.role)
     shipped = [defaults for template in templates if (defaults := _own(kind, template))]
+    if not shipped and kind.profile.format != SONIC:
+        return NO_BUFFERS
     if not shipped:
         raise InputError([loaded.problem(kind.hardware_origin, _without_buffers(kind))])
     if wanted is None or _form(shipped[0]) == wanted:

@@ -154,7 +154,7 @@ class LosslessBuffers:
         self, loaded: LoadedIntent, kind: SwitchKind, pools: Mapping[str, Pool], model: BufferModel
     ) -> None:
         self._loaded, self._kind, self._model = loaded, kind, model
-        self._pool = pools[INGRESS_LOSSLESS_POOL]
+        self._pool = pools.get(INGRESS_LOSSLESS_POOL)
         self._classes = [name for name, cls in loaded.intent.classes.items() if cls.lossless]
         self._own: dict[StatedBuffers, GroupBuffers] = {}
 
@@ -181,7 +181,11 @@ class LosslessBuffers:
 
     def _require_kind(self, located: LocatedBuffers) -> None:
         """Refuse a threshold of another kind than the pool has, as rule SWS013 reports it on devices."""
-        why = other_kind(self._kind, self._model, self._pool, located.stated._asdict())
+        if self._pool is None:
+            why = f"cannot be set on {self._kind.profile.name}: its system computes buffers; leave it out"
+            why = "" if located.stated == NOTHING else why
+        else:
+            why = other_kind(self._kind, self._model, self._pool, located.stated._asdict())
         if why:
             raise self._refusal(located, f"{located.stated.shown()} {why}")
 
@@ -242,7 +246,7 @@ class LosslessBuffers:
         return self._profile(pg_profile_name(row.speed_bps, row.cable_m), row, located)
 
     def _profile(self, name: str, row: HeadroomRow, located: LocatedBuffers) -> BufferProfile:
-        stated, static = located.stated, self._pool.mode == "static"
+        stated, static = located.stated, self._pool is not None and self._pool.mode == "static"
         usual = (None, row.threshold) if static else (row.threshold, None)
         dynamic_th, static_th_bytes = usual if stated.threshold == NOTHING.threshold else stated.threshold
         return BufferProfile(

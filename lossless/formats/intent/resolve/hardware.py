@@ -10,7 +10,6 @@ from lossless.ground.basics.errors import InputError, Problem, ProfileError
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.load import load_nic, load_switch
-from lossless.model.hardware.model import SONIC
 from lossless.model.hardware.port_names import in_format
 
 if TYPE_CHECKING:
@@ -108,12 +107,13 @@ class _Finder:
         except ProfileError as error:
             self._refuse(self._below(path, "profile"), f"{dotted}: {error}")
             return None
-        if choice.format not in (SONIC, *profile.formats):
-            hint = suggestion(choice.format, (SONIC, *profile.formats))
-            message = f"{dotted}.format: {profile.name} is not known to run {choice.format!r}{hint}"
+        system = choice.format or profile.default_format
+        if system not in profile.runs:
+            hint = suggestion(system, profile.runs)
+            message = f"{dotted}.format: {profile.name} is not known to run {system!r}{hint}"
             self._refuse(self._below(path, "format"), message)
             return None
-        profile = in_format(profile, choice.format)
+        profile = in_format(profile, system)
         name = choice.hwsku or profile.default_hwsku
         hwsku = profile.hwsku(name)
         if hwsku is not None:

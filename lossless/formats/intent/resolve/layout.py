@@ -152,6 +152,8 @@ class LayoutBuilder:
     ) -> tuple[Pool, ...]:
         stated = stated_pools(self.loaded, kind)
         require_held(self.loaded, kind, stated, defaults)
+        if not defaults.pools:
+            return ()
         if model == "dynamic":
             computed = dynamic_pools(kind.profile.asic, defaults, self.loaded.origin("buffers", "model"))
         else:
@@ -320,7 +322,7 @@ class _PortShaper:
     @property
     def computes(self) -> bool:
         """Whether the switch computes the profiles of lossless groups itself."""
-        return self.model == "dynamic"
+        return self.model == "dynamic" or not self._defaults.pools
 
     def port(
         self,

@@ -127,6 +127,10 @@ def require_held(
 def _refused(
     loaded: LoadedIntent, kind: SwitchKind, stated: StatedPools, shipped: BufferDefaults
 ) -> Iterator[tuple[Origin, str]]:
+    if not shipped.pools:
+        for _, origin in stated.values.values():
+            yield origin, f"cannot be set on {kind.profile.name}: its system computes buffers; leave it out"
+        return
     dynamic = loaded.intent.buffers.model.get(kind.role) == "dynamic"
     names = [pool.name for pool in shipped.pools]
     most_bytes = max(chip_bytes(shipped), kind.profile.asic.buffer_bytes or 0)

@@ -174,7 +174,7 @@ def test_random_detect_without_ecn_drops() -> None:
     assert finding.help == "put ecn at the end of that line"
 
 
-def test_lines_about_qos_without_a_meaning_are_not_passed_over() -> None:
+def test_lines_about_qos_without_a_meaning_are_named() -> None:
     text = LEAF + "interface Ethernet1/1\n  priority-flow-control something new\n"
     assert read(text).unread == ("line 36: 'priority-flow-control something new' is not read",)
 
