@@ -32,6 +32,7 @@ test: $(VENV)/dev.stamp profiles/compiled.json
 	@sh tools/install-telemetry.sh
 	@sh tools/install-harper.sh
 	@sh tools/install-grafana-types.sh
+	@sh tools/install-nxos-models.sh
 	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: format lint generated phrases prose types

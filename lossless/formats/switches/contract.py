@@ -22,6 +22,7 @@ class SwitchFile(NamedTuple):
     """A file that configures a switch: its name, the template that lays it out, and what that is given.
 
     ``target`` is where it goes, ``apply`` what is run there, ``why`` what is known of what that does to traffic.
+    ``whole``: it says all that the dialect has a place for, and so can be read back.
     """
 
     name: str
@@ -30,6 +31,7 @@ class SwitchFile(NamedTuple):
     target: str
     apply: tuple[str, ...]
     why: str
+    whole: bool = True
 
 
 class Dialect(NamedTuple):

@@ -33,13 +33,16 @@ def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
 def _file(switch: Switch, system: Dialect, file: SwitchFile) -> PlannedFile:
     text = render_template(file.template, file.content)
     path = f"{switch.device}/{file.name}"
+    planned = PlannedFile(path, text, deployment=Deployment(file.target, file.apply, None, file.why))
+    if not file.whole:
+        return planned
     read = system.read(_document(system, text, path), ())
     title = TITLES[switch.format]
     problems = [f"{switch.name}: {title} does not take it: {r.what}: {r.why}" for r in read.refused]
     problems += [f"{switch.name}: {title} {line}" for line in _left(switch, system, read.switch)]
     if problems:
         raise RenderError(*dict.fromkeys(problems))
-    return PlannedFile(path, text, deployment=Deployment(file.target, file.apply, None, file.why))
+    return planned
 
 
 def _document(system: Dialect, text: str, path: str) -> Document:

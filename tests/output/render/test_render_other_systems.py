@@ -135,7 +135,10 @@ def test_a_fabric_of_nexus_switches_is_rendered_and_healthy(tmp_path: Path) -> N
     assert (report.findings, report.errors) == ((), ())
     result = render(NEXUS, tmp_path)
     assert {path for path in result.files if path.startswith(("leaf", "spine"))} == {
-        f"{tier}{n}/qos.cfg" for tier in ("leaf", "spine") for n in (1, 2)
+        f"{tier}{n}/{name}"
+        for tier in ("leaf", "spine")
+        for n in (1, 2)
+        for name in ("qos.cfg", "qos.dme.json")
     }
     report = lint([tmp_path])
     assert (report.findings, report.errors) == ((), ())

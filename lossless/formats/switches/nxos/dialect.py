@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.contract import Dialect, SwitchFile
+from lossless.formats.switches.nxos.from_model.dme import object_model
 from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
 from lossless.formats.switches.nxos.names import is_built_in
 from lossless.formats.switches.nxos.read.running_config import config_of, document_of, looks_like_nxos
@@ -169,21 +170,32 @@ _WHY = (
 )
 
 
+_DME = (
+    "the policies alone, for RESTCONF and NX-API; PFC of ports, the watchdog and system qos are set by qos.cfg. "
+    "A change of the network-qos policy resets buffers: drain the switch first"
+)
+
+
 def _files(switch: Switch) -> tuple[SwitchFile, ...]:
+    made = policies(switch)
     content = {
         "device": switch.name,
         "product": switch.profile.product if switch.profile is not None else "unknown",
         "input": INPUT,
         "network_name": NETWORK,
-        **policies(switch),
+        **made,
     }
-    return (SwitchFile("qos.cfg", "nxos/qos.cfg.j2", content, "running-config", _APPLY, _WHY),)
+    document = {"data": object_model(made, {"input": INPUT, "network": NETWORK})}
+    return (
+        SwitchFile("qos.cfg", "nxos/qos.cfg.j2", content, "running-config", _APPLY, _WHY),
+        SwitchFile("qos.dme.json", "data.json.j2", document, "", (), _DME, whole=False),
+    )
 
 
 DIALECT = Dialect(
     reads="show running-config, scripts of commands",
-    writes="qos.cfg",
-    checked_with="public configurations, and reading back",
+    writes="qos.cfg, qos.dme.json",
+    checked_with="public configurations, reading back, and the YANG models of 9.3(1)",
     recognizes=looks_like_nxos,
     recognizes_data=lambda _: False,
     document=document_of,

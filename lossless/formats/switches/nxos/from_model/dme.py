@@ -1,0 +1,104 @@
+"""The policies of a switch as a document of NX-OS's object model (DME), for RESTCONF and NX-API.
+
+The object model of 9.3 has no global watchdog, and says the modes of PFC as numbers that no public source explains:
+both are set by the commands alone. Shapes: Cisco-NX-OS-device.yang (YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and
+CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.switches.nxos.read.grammar import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    Data = dict[str, Any]
+
+_MODEL = "Cisco-NX-OS-device:System"
+_LAST_DSCP = 63
+
+
+def object_model(policies: Mapping[str, Any], names: Mapping[str, str]) -> Data:
+    """Return the document of policies; ``names`` has those of the ``input`` and the ``network`` policy."""
+    classes = policies["classes"]
+    inputs = [{"name": _class_name(of), "setGrp-items": {"id": of["group"]}} for of in classes]
+    return {
+        _MODEL: {
+            "ipqos-items": {
+                "dflt-items": {
+                    "c-items": {"name-items": {"CMapInst-list": [_class_map(of) for of in classes]}},
+                    **_policies(
+                        [(names["input"], [*inputs, {"name": "class-default", "setGrp-items": {"id": 0}}])]
+                    ),
+                    "policy-items": {"in-items": _bound(policies["interfaces"], names["input"])},
+                },
+                "nw-items": _policies([(names["network"], [*map(_network, policies["network"])])]),
+                "queuing-items": _policies(
+                    (name, [*map(_queue, rows)]) for name, rows in policies["outputs"].items()
+                ),
+            }
+        }
+    }
+
+
+def _class_name(of: Data) -> str:
+    return f"LOSSLESS-GROUP-{of['group']}"
+
+
+def _class_map(of: Data) -> Data:
+    dscps = numbers(of["dscps"], _LAST_DSCP) or ()
+    return {
+        "name": _class_name(of),
+        "matchType": "match-any",
+        "dscp-items": {"Dscp-list": [{"val": dscp} for dscp in dscps]},
+    }
+
+
+def _policies(named: Iterable[tuple[str, list[Data]]]) -> Data:
+    rows = [
+        {"name": name, "matchType": "match-any", "cmap-items": {"MatchCMap-list": classes}}
+        for name, classes in named
+    ]
+    return {"p-items": {"name-items": {"PMapInst-list": rows}}}
+
+
+def _network(of: Data) -> Data:
+    paused = {f"pfcCos{priority}": True for priority in of["pause"]}
+    return {
+        "name": of["name"],
+        **({"pause-items": paused} if paused else {}),
+        **({"mtu-items": {"value": of["mtu"]}} if of["mtu"] else {}),
+    }
+
+
+def _queue(row: Data) -> Data:
+    return {"name": row["name"], **dict(_served(row))}
+
+
+def _served(row: Data) -> Iterator[tuple[str, Data]]:
+    if row["level"] is not None:
+        yield "prio-items", {"level": row["level"]}
+    if row["percent"] is not None:
+        yield "setRemBW-items", {"val": row["percent"]}
+    curve = row["curve"]
+    if curve is not None:
+        yield (
+            "RandDet-items",
+            {
+                "minThreshold": curve["min"],
+                "minThresholdUnit": curve["unit"],
+                "maxThreshold": curve["max"],
+                "maxThresholdUnit": curve["unit"],
+                "dropAvail": curve["percent"],
+                "weight": 0,
+                "ecn": True,
+            },
+        )
+
+
+def _bound(interfaces: Iterable[Data], name: str) -> Data:
+    ports = (re.sub(r"^Ethernet", "eth", interface["name"]) for interface in interfaces)
+    return {"intf-items": {"If-list": [{"name": port, "pmap-items": {"name": name}} for port in ports]}}
