@@ -1,8 +1,8 @@
 """The policies of a switch as a document of NX-OS's object model (DME), for RESTCONF and NX-API.
 
 The object model of 9.3 has no global watchdog, and says the modes of PFC as numbers that no public source explains:
-both are set by the commands alone. Shapes: Cisco-NX-OS-device.yang (YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and
-CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596.
+both are set by the commands alone. Shapes: Cisco-NX-OS-device.yang (YangModels/yang @6795d9c vendor/cisco/nx/9.3-2),
+and CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596.
 """
 
 from __future__ import annotations
