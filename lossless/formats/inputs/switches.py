@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.registry import (
+    SUFFIXES as SUFFIXES,
     Format as Format,
     dialect,
     of_data,
@@ -14,6 +15,7 @@ from lossless.formats.switches.registry import (
 from lossless.ground.basics.records import NamedTuple
 
 __all__ = [
+    "SUFFIXES",
     "Format",
     "SwitchInput",
     "configuration_in",

@@ -29,20 +29,28 @@ def is_ours(file: str, text: str) -> bool:
 def read_text(file: str, text: str) -> Inputs:
     """Read a text that replaces a file: to a document, or to the reasons why there is none."""
     try:
-        document = load_text(decode(text.encode("utf-8", "surrogatepass"), file), file)
+        plain = decode(text.encode("utf-8", "surrogatepass"), file)
+        if is_managers(file):
+            configured = _of_switch(plain, file)
+            return Inputs() if configured is None else Inputs((configured,))
+        document = load_text(plain, file, lists=True)
     except InputError as error:
         return Inputs(problems=tuple(error.problems))
     return _checked(document)
+
+
+def _of_switch(text: str, file: str) -> Document | None:
+    from lossless.formats.inputs.switches import configuration_in
+
+    return configuration_in(text, file)
 
 
 def read_bytes(raw: bytes, file: str) -> Inputs:
     """Read the bytes of a file, whose suffix says what it is; the files beside a subnet manager's are not read."""
     try:
         if is_managers(file):
-            from lossless.formats.inputs.switches import configuration_in
-
             text = decode(raw, file)
-            configured = configuration_in(text, file)
+            configured = _of_switch(text, file)
             managers = documents_in(file, text, near=False) if configured is None else (configured,)
             if managers:
                 return Inputs(managers)

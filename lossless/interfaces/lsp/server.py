@@ -18,6 +18,7 @@ from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.limits import EDITOR_TEXT_CHARACTERS, EDITOR_TEXTS_CHARACTERS, MIB
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.text import Lines
+from lossless.interfaces.api.files import SUFFIXES
 from lossless.interfaces.lsp.cursor import cursor_at, key_at, transport_in
 from lossless.interfaces.lsp.diagnostics import SOURCE, DiagnosticBuilder, FindingDiagnostic
 from lossless.interfaces.lsp.fixes import Texts, fix, fix_all, text_edits
@@ -38,7 +39,7 @@ PAUSE_S = 0.2
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.lossless"
 _LOGS = ("pygls.protocol.json_rpc", "pygls.protocol.language_server", "pygls.server", "pygls.feature_manager")
 _LONGEST_LOG = 400
-_WATCHED = "**/*.{json,yaml,yml}"
+_WATCHED = f"**/*{{{','.join(SUFFIXES)}}}"
 
 
 class EditorText(NamedTuple):

@@ -9,6 +9,7 @@ from pygls.uris import to_fs_path
 
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.limits import PATH_BYTES
+from lossless.interfaces.api.files import SUFFIXES
 
 _SUFFIXES = {"json": ".json", "jsonc": ".json", "yaml": ".yaml"}
 """Of files in a language, as editors name it."""
@@ -31,7 +32,7 @@ def file_of(uri: str, language: str | None) -> str | None:
     """Return the file of a URI; of a text that was never saved, a name by its language; None for other kinds."""
     path = path_of(uri)
     if path is not None:
-        return path if path.lower().endswith((".json", ".yaml", ".yml")) else None
+        return path if path.lower().endswith(SUFFIXES) else None
     if language not in _SUFFIXES:
         return None
     name = visible(uri)

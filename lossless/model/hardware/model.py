@@ -22,6 +22,7 @@ from lossless.model.hardware.buffers import (
     ProfileDefaults as ProfileDefaults,
     ZeroBuffers as ZeroBuffers,
 )
+from lossless.model.hardware.port_patterns import NO_FORMATS, PortNames as PortNames
 
 _T = TypeVar("_T")
 Late: TypeAlias = _T | Callable[[], _T]
@@ -54,28 +55,6 @@ class BreakoutMode(NamedTuple):
     speeds_bps: tuple[int, ...]
 
 
-class PortNames(NamedTuple):
-    """How a system that is not SONiC names the ports of a product: patterns, and the source of them.
-
-    ``whole`` names the port of a cage that is not split, ``split`` each of several, ``single`` a cage of one lane. In
-    them stand ``{index}`` (of the cage), ``{lane}`` (the first of the port within the cage, from 1), ``{number}`` (of
-    the port within the cage, from 0) and ``{part}`` (the same from 1).
-    """
-
-    whole: str
-    split: str
-    single: str
-    source: str
-
-    def of(self, cage: Cage) -> str:
-        """Return the name of the one port of a cage."""
-        return (self.whole if len(cage.lanes) > 1 else self.single).format(index=cage.index)
-
-    def of_part(self, cage: Cage, number: int, first_lane: int) -> str:
-        """Return the name of one of several ports of a cage; ``first_lane`` counts from 0 within the cage."""
-        return self.split.format(index=cage.index, lane=first_lane + 1, number=number, part=number + 1)
-
-
 class Cage(NamedTuple):
     """One physical port, named as its unsplit port: ``Ethernet8``; its ``index`` counts from 1.
 
@@ -101,9 +80,6 @@ class Cage(NamedTuple):
         """
         fitting = [m for m in self.modes if m.count == count and speed_bps in m.speeds_bps]
         return max(fitting, key=lambda m: (m.speeds_bps[0] == speed_bps, m.lanes), default=None)
-
-
-NO_FORMATS: Mapping[str, PortNames] = {}
 
 
 class AsicCages(NamedTuple):
@@ -393,7 +369,7 @@ def split(cage: Cage, count: int, lanes: int, speed_bps: int, split_alias: str) 
         first = number * step
         lanes_here = cage.lanes[first : first + step]
         if cage.names is not None:
-            name = cage.names.of_part(cage, number, first) if count > 1 else cage.name
+            name = cage.names.of_part(cage.index, number, first) if count > 1 else cage.name
             ports.append(PortSpec(name, lanes_here, name, cage.index, speed_bps))
             continue
         port = int(cage.name.removeprefix("Ethernet")) + first

@@ -23,7 +23,9 @@ def in_format(profile: SwitchProfile, name: str) -> SwitchProfile:
 
 
 def _cages(profile: SwitchProfile, names: PortNames) -> tuple[Cage, ...]:
-    return tuple(cage._replace(name=names.of(cage), names=names) for cage in profile.cages)
+    return tuple(
+        cage._replace(name=names.of(cage.index, len(cage.lanes)), names=names) for cage in profile.cages
+    )
 
 
 def _hwsku(hwsku: Hwsku, cages: partial[tuple[Cage, ...]]) -> Hwsku:

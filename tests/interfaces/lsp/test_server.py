@@ -16,6 +16,7 @@ from lsprotocol import types
 from lossless.interfaces.lsp.server import FIX_ALL
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.lsp.client import PROGRAM, Editor, applied, editor
+from tests.paths import RULE_BASES
 
 ALL = types.Range(types.Position(0, 0), types.Position(10_000, 0))
 PCP = f"{INTENT}hosts: {{trust: pcp}}  # as the old fabric had it\n"
@@ -341,3 +342,22 @@ def test_a_client_that_leaves_without_a_word_ends_the_server(raw: bytes) -> None
     assert b"Traceback" not in done.stderr
     assert done.stderr == b""
     assert (b'"code": -32700' in done.stdout) == raw.startswith(b"Content")
+
+
+@spoken
+async def test_a_configuration_of_another_system_is_checked_while_it_is_typed(folder: Path) -> None:
+    path = folder / "leaf1.cfg"
+    text = (RULE_BASES / "switch-nxos.txt").read_text()
+    path.write_text(text)
+    async with editor(folder) as client:
+        assert await client.open(path, text) == []
+        version = client.type(path, text.replace(" weight 0 ecn", " weight 0"))
+        assert codes(await client.diagnostics(path, version)) == {"ECN001"}
+
+
+@spoken
+async def test_other_files_of_such_a_name_draw_nothing(folder: Path) -> None:
+    path = folder / "nginx.conf"
+    path.write_text("daemon off;\n")
+    async with editor(folder) as client:
+        assert await client.open(path, "daemon off;\nqos off;\n") == []
