@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.checks.lint.run import Verdicts, run
+from lossless.model.fabric.parts import of_switches
+from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.checks.rules.registry import LoadedRule
-    from lossless.model.fabric.view import View
+    from lossless.model.fabric.model import Switch
 
 
 def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[Verdicts]:
@@ -26,21 +29,9 @@ def run_by_format(view: View, rules: Sequence[LoadedRule]) -> Iterator[Verdicts]
     for rule in rules:
         groups.setdefault(frozenset(name for name in formats if rule.code in silent[name]), []).append(rule)
     for left_out, group in groups.items():
-        yield run(_without(view, left_out), group, "intent")
+        part = of_switches(view.fabric, partial(_runs_none_of, left_out))
+        yield run(view if part is view.fabric else View(part), group, "intent")
 
 
-def _without(view: View, formats: frozenset[str]) -> View:
-    """Return a view without the switches of some systems, itself where there are none."""
-    from lossless.model.fabric.view import View
-
-    if not formats:
-        return view
-    fabric = view.fabric
-    gone = {switch.name for switch in fabric.switches if switch.format in formats}
-    return View(
-        fabric._replace(
-            switches=tuple(switch for switch in fabric.switches if switch.name not in gone),
-            links=tuple(link for link in fabric.links if gone.isdisjoint((link.a, link.b))),
-            beyond=tuple(link for link in fabric.beyond if link.switch not in gone),
-        )
-    )
+def _runs_none_of(formats: frozenset[str], switch: Switch) -> bool:
+    return switch.format not in formats

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.lint.run import Verdicts, run
 from lossless.ground.basics.findings import Finding, UncheckedRule
-from lossless.model.fabric.model import Fabric
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from lossless.formats.inputs.switches import SwitchInput
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.configured_switch import Words
-    from lossless.model.fabric.model import Switch
 
 
 def check_switches(documents: Sequence[Document], settings: Settings) -> list[Verdicts]:
@@ -30,13 +28,13 @@ def check_switches(documents: Sequence[Document], settings: Settings) -> list[Ve
 def _check(document: Document, settings: Settings) -> Iterator[Verdicts]:
     from lossless.checks.rules.registry import rules_for
     from lossless.checks.rules.subjects import SwitchConfiguration
-    from lossless.formats.inputs.switches import read_switch
+    from lossless.formats.inputs.switches import fabric_of_switches, read_switch
 
     system = read_switch(document, settings.rdma_dscps)
     read = system.read
     intended = settings.intended.get(read.switch.name)
     switch = read.switch if intended is None else read.switch._replace(classes=intended.classes)
-    view = View(fabric_of(switch, document.name))
+    view = View(fabric_of_switches((switch,), (document.name,)))
     chosen = settings.chosen(document.file)
     for verdicts in (
         run(view, _applicable(rules_for("fabric", "buffers", chosen=chosen), system), "commands"),
@@ -44,22 +42,6 @@ def _check(document: Document, settings: Settings) -> Iterator[Verdicts]:
     ):
         yield verdicts._replace(findings=tuple(_said(finding, system.words) for finding in verdicts.findings))
     yield Verdicts(not_checked=tuple(UncheckedRule("", f"{document.shown}: {note}") for note in read.unread))
-
-
-def fabric_of(switch: Switch, file: str) -> Fabric:
-    """Return the fabric of one switch by itself."""
-    return Fabric(
-        name="",
-        door="config_db",
-        classes=switch.classes,
-        congestion=None,
-        switches=(switch,),
-        hosts=(),
-        links=(),
-        networks=(),
-        capacities=(),
-        sources=(file,),
-    )
 
 
 def _applicable(rules: Sequence[LoadedRule], system: SwitchInput) -> list[LoadedRule]:

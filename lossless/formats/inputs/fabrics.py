@@ -48,6 +48,25 @@ def fabrics_of(
     return Fabrics(tuple(fabrics), tuple(errors))
 
 
+def with_other_systems(
+    fabrics: Sequence[Fabric], documents: Sequence[Document], rdma_dscps: tuple[int, ...] = ()
+) -> tuple[Fabric, ...]:
+    """Return fabrics with the deployed switches that run other systems, among those that run SONiC."""
+    configured = [document for document in documents if document.dialect]
+    if not configured:
+        return tuple(fabrics)
+    from lossless.formats.inputs.switches import fabric_of_switches, read_switch
+
+    switches = tuple(read_switch(document, rdma_dscps).read.switch for document in configured)
+    files = tuple(document.file for document in configured)
+    declared = [fabric for fabric in fabrics if fabric.declared]
+    deployed = next((fabric for fabric in fabrics if not fabric.declared), None)
+    if deployed is None:
+        return (*declared, fabric_of_switches(switches, files))
+    every = (*deployed.switches, *switches)
+    return (*declared, deployed._replace(switches=every, sources=(*deployed.sources, *files)))
+
+
 def documents_at(path: str | PathLike[str]) -> tuple[list[Document], list[Problem]]:
     """Return what a path stands for; a folder with a fabric.yaml stands for that intent."""
     inside = os.path.join(path, "fabric.yaml")

@@ -12,7 +12,6 @@ from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
 from lossless.interfaces.api.render import sound_fabric
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from os import PathLike
 
     from lossless.ground.documents.document import Document
@@ -148,13 +147,14 @@ def switch_of(
         InputError: there is none; the message names those that there are.
     """
     from lossless.formats.inputs.devices import name_in_intent
+    from lossless.formats.inputs.switches import read_switch
     from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.basics.nearest import suggestion
     from lossless.output.render.drift import hostname_of
 
     switches = {switch.name: switch for switch in fabric.switches}
     if running.dialect:
-        hostname = _own_name(running, switches)
+        hostname = read_switch(running).read.switch.name
         name = device or hostname
     else:
         hostname = hostname_of(running)
@@ -169,14 +169,3 @@ def switch_of(
     else:
         message = f"does not say whose it is (DEVICE_METADATA|localhost|hostname){hint}{remedy}"
     raise InputError([Problem(running.file, None, None, message)])
-
-
-def _own_name(running: Document, switches: Collection[str]) -> str:
-    """Return the name that a configuration of another system has, or its file or folder where it names none."""
-    from pathlib import PurePath
-
-    from lossless.formats.inputs.switches import read_switch
-
-    path = PurePath(running.file)
-    named = (read_switch(running).read.switch.name, path.stem, path.parent.name)
-    return next((name for name in named if name in switches), named[0])

@@ -22,6 +22,15 @@ def load_fabrics(documents: Sequence[Document], options: Options = DEFAULT_OPTIO
     return fabrics_of(documents, options.profile_dirs, options.rdma_dscps)
 
 
+def only_sonic(documents: Sequence[Document]) -> str:
+    """Return what is to be said where there are configurations of systems that a command does not know."""
+    if not any(document.dialect for document in documents):
+        return ""
+    from lossless.formats.inputs.switches import systems_of
+
+    return f": configurations of {systems_of(documents)}, and this is known of SONiC and of intents alone"
+
+
 def fabrics_at(path: str | PathLike[str], options: Options, purpose: str) -> tuple[Fabric, ...]:
     """Return the fabrics at a path.
 
@@ -31,7 +40,7 @@ def fabrics_at(path: str | PathLike[str], options: Options, purpose: str) -> tup
     documents, errors = documents_at(path)
     fabrics, unread = load_fabrics(documents, options)
     if errors or unread or not fabrics:
-        nothing = Problem(str(path), None, None, f"nothing here to {purpose}")
+        nothing = Problem(str(path), None, None, f"nothing here to {purpose}{only_sonic(documents)}")
         raise InputError([*errors, *unread] or [nothing])
     return fabrics
 

@@ -77,13 +77,17 @@ def import_configs(
     from lossless.formats.inputs.collect import collect
     from lossless.formats.inputs.intents import is_intent
     from lossless.formats.inputs.subnet_manager import is_managers
+    from lossless.interfaces.api.fabrics import only_sonic
 
-    documents, problems = collect(paths)
-    documents = [document for document in documents if not is_managers(document.file)]
+    every, problems = collect(paths)
+    documents = [document for document in every if not (document.dialect or is_managers(document.file))]
     problems += [Problem(d.file, 1, 1, "is an intent already") for d in documents if is_intent(d)]
     if problems or not documents:
         raise InputError(
-            problems or [Problem(str(path), None, None, "nothing here to import") for path in paths]
+            problems
+            or [
+                Problem(str(path), None, None, f"nothing here to import{only_sonic(every)}") for path in paths
+            ]
         )
     return import_documents(documents, cabling=cabling, lldp=lldp, nic=nic, name=name, options=options)
 

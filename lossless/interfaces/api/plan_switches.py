@@ -117,6 +117,8 @@ def kind_of_switches(
 
 def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
     """Return what a switch runs and is to run, or why that is not known."""
+    if not pair.target.runs_sonic:
+        return f"{pair.name} runs {pair.target.format}; steps of a change are known of SONiC alone"
     stated = old.release if old else pair.target.release
     before = release_of(pair.running.data) or stated
     after = pair.target.release or before

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.wording import joined
+from lossless.model.fabric.parts import of_switches
 from lossless.output.render.hosts import below
 from lossless.output.render.planned_files import TELEMETRY, Deployment, PlannedFile
 
@@ -58,11 +60,12 @@ def telemetry_files(fabric: Fabric) -> Iterator[PlannedFile]:
     from lossless.formats.telemetry.prometheus.files import fabric_files
     from lossless.formats.telemetry.prometheus.times import times
 
-    if fabric.switches:
-        yield from _planned(fabric_files(fabric))
-        yield from _planned(dashboard_files(fabric))
-        yield from _planned(gnmic_files(fabric, times(fabric).scrape))
-        yield from _planned(node_exporter_files(fabric))
+    watched = of_switches(fabric, lambda switch: switch.runs_sonic)
+    if watched.switches:
+        yield from _planned(fabric_files(watched))
+        yield from _planned(dashboard_files(watched))
+        yield from _planned(gnmic_files(watched, times(watched).scrape))
+        yield from _planned(node_exporter_files(watched))
 
 
 def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
@@ -81,6 +84,10 @@ def subnet_telemetry_files(subnet: Subnet) -> Iterator[PlannedFile]:
 
 def telemetry_notes(fabric: Fabric) -> tuple[str, ...]:
     """Return what is to be said of the files of a fabric."""
+    others = [switch.name for switch in fabric.switches if not switch.runs_sonic]
+    if others:
+        what = f"{joined(others, 4)}: no telemetry: it is known of SONiC alone"
+        return (what,) if len(others) == len(fabric.switches) else (what, NO_RECEIVERS)
     if fabric.switches:
         return (NO_RECEIVERS,)
     return ("no telemetry: the intent has no switches and hosts of its own to watch",)

@@ -124,3 +124,30 @@ def test_a_simulation_says_whose_buffers_it_takes(cli: Cli) -> None:
         "a switch of another system than SONiC has the headroom and pools that SONiC gives the same product"
         in said
     )
+
+
+def test_a_deployed_switch_of_another_system_is_traced(cli: Cli, rendered: Path) -> None:
+    path = str(rendered / "spine1" / "qos.cfg")
+    outcome = cli("trace", path, "--from", "Ethernet1/1", "--to", "Ethernet1/5", "--dscp", "26", "-v")
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[1] == "unbroken: no error on this path concerns this DSCP"
+    assert "  watchdog  running: drop; detects in 600 ms; restores in 1200 ms; polls every 200 ms" in lines
+    lossy = cli("trace", path, "--from", "Ethernet1/1", "--to", "Ethernet1/5", "--dscp", "48", "-v")
+    assert "  headroom  none: there is no lossless group" in lossy.out.splitlines()
+
+
+@pytest.mark.parametrize("command", ["simulate", "import", "headroom"])
+def test_what_is_known_of_sonic_alone_says_so(cli: Cli, rendered: Path, tmp_path: Path, command: str) -> None:
+    path = changed(rendered, "spine1/qos.cfg", tmp_path)
+    outcome = cli(command, path)
+    assert outcome.code == 2
+    assert "configurations of Arista EOS, and this is known of SONiC and of intents alone" in " ".join(
+        outcome.err.split()
+    )
+
+
+def test_a_plan_names_the_switches_that_it_cannot_plan(cli: Cli) -> None:
+    outcome = cli("plan", MIXED, MIXED)
+    assert outcome.code == 2
+    assert "leaf1 runs nvue; steps of a change are known of SONiC alone" in outcome.err

@@ -170,3 +170,16 @@ def test_what_such_a_switch_cannot_be_told_is_refused(added: str, said: str) -> 
     text = "\n".join([*lines, added])
     (problem,) = lint_documents([load_text(text, "fabric.yaml")]).errors
     assert problem.message == said
+
+
+def test_what_is_watched_are_switches_with_sonic(tmp_path: Path) -> None:
+    half = changed(
+        tmp_path,
+        (", format: nvue", ""),
+        ("poll: 200ms, detection: 600ms", "poll: 400ms, detection: 1200ms"),
+    )
+    result = render(half, tmp_path / "out", extras=["telemetry"])
+    assert "spine1 and spine2: no telemetry: it is known of SONiC alone" in result.notes
+    texts = [path.read_text() for path in (tmp_path / "out" / "telemetry").rglob("*") if path.is_file()]
+    assert any("leaf1" in text for text in texts)
+    assert not any("spine1" in text for text in texts)

@@ -41,8 +41,16 @@ def lines_of(hop: Data) -> Iterator[StageLine]:
         if hop["format"] == SONIC:
             yield line
         elif line.label not in ("group", "buffer"):
-            computed = "computed by the switch" if line.label == "headroom" else line.what
-            yield line._replace(what=computed, by="")
+            yield line._replace(what=_without_rows(line, hop["stages"]), by="")
+
+
+def _without_rows(line: StageLine, stages: Data) -> str:
+    """Return what a line says where the system is not SONiC."""
+    if line.label == "headroom" and stages["priority_group"]["lossless"] is not False:
+        return "computed by the switch"
+    if line.label == "ECN" and stages["ecn"]["wred"] is None:
+        return "marks nothing"
+    return line.what.replace(": not stated", ", its action is not stated")
 
 
 def stage_lines(stages: Data) -> Iterator[StageLine]:

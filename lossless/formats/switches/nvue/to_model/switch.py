@@ -209,8 +209,8 @@ class NvueSwitch:
             pfc_to_pg=None,
             trust_dot1p=reads_pcp,
             pfc=pfc,
-            watchdog_mask=None,
-            watchdog=self.watchdog_of(node),
+            watchdog_mask=pfc if (watchdog := self.watchdog_of(node)) else None,
+            watchdog=watchdog,
             queues=tuple(self._queue(number, node, origin) for number in PRIORITIES),
             groups=tuple(
                 PriorityGroup(n, None, generated=True, origin=pfc.origin) if n in pfc.priorities else None

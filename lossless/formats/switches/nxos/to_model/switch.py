@@ -147,7 +147,7 @@ class NxosSwitch:
             # RoCEv2 is IP: where a policy looks at both, the DSCP decides.
             trust_dot1p=cos is not None and dscp is None,
             pfc=pfc,
-            watchdog_mask=None,
+            watchdog_mask=pfc if watchdog else None,
             watchdog=watchdog,
             queues=tuple(_queue(n, queues[n]) if n in queues else None for n in PRIORITIES),
             groups=self._groups(pfc),
