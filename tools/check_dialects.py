@@ -122,6 +122,13 @@ NEW = {
     "qos-on-member": ("CFG014",),
     "lossless-can-drop": ("CFG014",),
     "pfc-one-sided": ("CFG014",),
+    "pfc-not-on": ("CFG014",),
+    "bandwidth-share": ("CFG014",),
+    "ecn-line-broken": ("CFG014",),
+    "ecn-curve": ("ECN001",),
+    "link-pause": ("CFG014",),
+    "mtu-differs": ("CFG014",),
+    "unknown-syntax": ("CFG014",),
     "default-class-lossless": ("CLS012",),
 }
 """Rules that say faults beside those of the table of faults."""
@@ -166,6 +173,8 @@ def _class(
         yield f"class {key} lossless", expected["lossless"], number in lossless
     if expected["pfc_priority"] is not None:
         paused = [p for qos in all_qos for p in qos.pfc.priorities if qos.pausing_group(p) == number]
+        # Where DCBX decides which priorities are paused, the class alone says which one it would be.
+        paused += [p for qos in all_qos if qos.pfc_to_pg for p in qos.pfc_to_pg.sources(number)]
         yield f"pfc priority of class {key}", expected["pfc_priority"], paused[0] if paused else None
     queue = next((q for qos in all_qos if (q := qos.queues[maps.tc_to_queue.targets[number] or 0])), None)
     yield from _queue(key, expected, queue)

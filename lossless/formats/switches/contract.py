@@ -23,6 +23,7 @@ class Dialect(NamedTuple):
     ``recognizes`` tells its texts, ``recognizes_data`` what a YAML file of it holds. ``document`` reads a text, and
     ``read`` makes the switch of a document; its second argument names the DSCPs that must be lossless.
     ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code.
+    ``in_json``: what it recognizes may stand in a JSON file too.
     """
 
     recognizes: Callable[[str], bool]
@@ -31,3 +32,4 @@ class Dialect(NamedTuple):
     read: Callable[[Document, tuple[int, ...]], ReadSwitch]
     not_applicable: Mapping[str, str]
     words: Mapping[str, Words]
+    in_json: bool = False

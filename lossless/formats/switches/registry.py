@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from lossless.formats.switches.contract import Dialect
 
-TITLES = {"eos": "Arista EOS", "nvue": "NVIDIA NVUE"}
+TITLES = {"eos": "Arista EOS", "nvue": "NVIDIA NVUE", "nxos": "Cisco NX-OS"}
 """The dialects by name, and what people call them; each is a folder with a module ``dialect``."""
 SUFFIXES = (".cfg", ".conf", ".nv")
 """Names that texts of theirs have in folders; one that is named may have any."""
@@ -29,6 +29,7 @@ def of_text(text: str) -> str:
     return next((name for name in TITLES if dialect(name).recognizes(text)), "")
 
 
-def of_data(data: Mapping[object, object]) -> str:
-    """Return the name of the dialect that a YAML file is a configuration of, empty where it is none."""
-    return next((name for name in TITLES if dialect(name).recognizes_data(data)), "")
+def of_data(data: Mapping[object, object], *, json: bool = False) -> str:
+    """Return the name of the dialect that a YAML or JSON file is a configuration of, empty where it is none."""
+    names = (name for name in TITLES if dialect(name).in_json or not json)
+    return next((name for name in names if dialect(name).recognizes_data(data)), "")

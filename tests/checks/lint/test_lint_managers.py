@@ -91,8 +91,8 @@ def test_a_configuration_of_something_else_is_skipped_in_a_folder_and_refused_by
     assert api.lint([tmp_path]).errors == ()
     (error,) = api.lint([tmp_path / "nginx.conf"]).errors
     assert error.message.startswith(
-        "unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS or "
-        "NVIDIA NVUE, a file of a subnet manager"
+        "unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS, "
+        "NVIDIA NVUE or Cisco NX-OS, a file of a subnet manager"
     )
 
 

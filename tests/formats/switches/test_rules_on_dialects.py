@@ -15,7 +15,7 @@ from tests.paths import ROOT, RULE_BASES
 
 LEAVES = {
     name: (RULE_BASES / file).read_text()
-    for name, file in (("eos", "switch-leaf.txt"), ("nvue", "switch-nvue.txt"))
+    for name, file in (("eos", "switch-leaf.txt"), ("nvue", "switch-nvue.txt"), ("nxos", "switch-nxos.txt"))
 }
 CURVE = "random-detect ecn minimum-threshold {} maximum-threshold {} max-mark-probability {} weight 0"
 SECOND = "interface Ethernet2\n   no switchport\n"
@@ -86,7 +86,54 @@ NVUE = (
     Case("SCH004", "nv set qos egress-scheduler default-global traffic-class 3 mode strict\n"),
     Case("WD001", "nv unset interface swp1-4 qos pfc-watchdog\n"),
 )
-BY_NAME = {"eos": EOS, "nvue": NVUE}
+NXOS_SECOND = "interface Ethernet1/2\n  no switchport\n  mtu 9216\n"
+ON = "  priority-flow-control mode on\n"
+WATCHED = "  priority-flow-control watch-dog-interval on\n"
+MARKED = "  service-policy type qos input MARKS\n"
+
+
+def of_class(kind: str, policy: str, name: str, *lines: str) -> str:
+    opened = (f"policy-map type {kind} {policy}", f"  class type {kind} {name}")
+    return "".join(f"{line}\n" for line in (*opened, *(f"    {line}" for line in lines)))
+
+
+def of_queue(*lines: str) -> str:
+    return of_class("queuing", "QUEUES", "c-out-8q-q3", *lines)
+
+
+def no_drop(*priorities: int) -> str:
+    return "".join(
+        of_class("network-qos", "CLASSES", f"c-8q-nq{n}", "mtu 9216", f"pause pfc-cos {n}")
+        for n in priorities
+    )
+
+
+NXOS_CURVE = "random-detect minimum-threshold {} maximum-threshold {} drop-probability {} weight 0 ecn"
+NXOS = (
+    Case("CLS001", of_class("qos", "MARKS", "RDMA", "set qos-group 1"), (26,)),
+    Case("CLS002", "class-map type qos match-any RDMA\n  match dscp 27\n", (26,)),
+    Case("CLS004", NXOS_SECOND + ON + WATCHED),
+    Case("CLS007", of_class("qos", "MARKS", "CNP", "set qos-group 3")),
+    Case("CLS012", "class-map type qos match-any RDMA\n  match dscp 0\n"),
+    Case("CFG002", NXOS_SECOND + "  service-policy type qos input MISSING\n"),
+    Case("CFG013", of_class("qos", "UNUSED", "RDMA", "set qos-group 3")),
+    Case("CFG014", of_queue("bandwidth remaining percent 70")),
+    Case("ECN001", of_queue("no random-detect")),
+    Case("ECN002", of_queue(NXOS_CURVE.format("1 mbytes", "1 mbytes", 10))),
+    Case("ECN003", of_queue(NXOS_CURVE.format("1 mbytes", "2 mbytes", 0))),
+    Case("ECN007", of_queue(NXOS_CURVE.format("1 kbytes", "2 kbytes", 10))),
+    Case("PFC001", no_drop(4), (26,)),
+    Case("PFC002", no_drop(2, 4, 5)),
+    Case("PFC018", "system qos\n  no service-policy type network-qos CLASSES\n"),
+    Case(
+        "SCH001",
+        of_queue("bandwidth remaining percent 2")
+        + of_class("queuing", "QUEUES", "c-out-8q-q-default", "bandwidth remaining percent 98"),
+    ),
+    Case("SCH004", of_queue("priority level 1")),
+    Case("WD001", "interface Ethernet1/1\n  no priority-flow-control watch-dog-interval\n"),
+)
+BY_NAME = {"eos": EOS, "nvue": NVUE, "nxos": NXOS}
 CASES = [pytest.param(name, case, id=f"{name} {case.code}") for name, of in BY_NAME.items() for case in of]
 NOT_CASES = {"ECN009": "it compares ports of two speeds", "PFC018": "NVUE turns PFC on by naming priorities"}
 
@@ -133,7 +180,7 @@ def test_every_rule_of_fabrics_has_a_case_or_a_reason(name: str) -> None:
 
 @pytest.mark.parametrize("name", TITLES)
 def test_the_guide_lists_the_rules_that_cannot_say_anything(name: str) -> None:
-    heading = f"Rules that say nothing of {name.upper()}"
+    heading = f"Rules that say nothing of {TITLES[name].split()[-1]}"
     page = (ROOT / "docs" / "dialects.md").read_text()
     section = page.partition(f"## {heading}")[2].partition("\n## ")[0]
     rows = re.findall(r"^\|(.*?)\|", section, re.MULTILINE)[2:]

@@ -160,8 +160,8 @@ PAIRS = {
     "other-kind": (
         "fabric.txt",
         b"lossless: v1\n",
-        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS or "
-        "NVIDIA NVUE, a file of a subnet manager, or facts of a host (docs/guides/host-facts.md)",
+        "fabric.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS, "
+        "NVIDIA NVUE or Cisco NX-OS, a file of a subnet manager, or facts of a host (docs/guides/host-facts.md)",
     ),
 }
 

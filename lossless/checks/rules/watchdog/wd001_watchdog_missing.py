@@ -6,7 +6,8 @@ Severity: error
 Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
 error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
 any row is one warning; a fragment without PORT rows, which never holds them, is not reported. Where some PFC
-ports have a row and others have none, those others are an error.
+ports have a row and others have none, those others are an error. On a switch that runs another system, a port
+with PFC on and nothing to pause yet is worth knowing too.
 
 ## Why it breaks a lossless fabric
 A stuck NIC pauses its switch port permanently. The pause propagates hop by hop until hosts in the whole fabric are
@@ -64,6 +65,7 @@ from lossless.ground.basics.grouping import grouped
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.model.fabric.view import PortSet, View
 
 _WHY = "a stuck NIC pauses the port permanently, and the pause propagates through the fabric"
@@ -81,6 +83,22 @@ def check(view: View) -> Results:
             yield MissingInput(WATCHDOG_ELSEWHERE, places(missing))
         else:
             yield _device_without_rows(missing)
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per place that turns PFC on, of another system, where nothing is paused or watched yet."""
+    name = switch.read.switch.name
+    watched = {port.name for port in switch.read.switch.ports if port.qos and port.qos.watchdog}
+    silent = [(origin, port) for port, origin in switch.read.silent if port not in watched]
+    for origin, ports in grouped(silent).items():
+        yield Violation(
+            origin=origin,
+            message="PFC is on and no watchdog is",
+            note=_WHY,
+            help="turn the watchdog on before a priority is lossless",
+            elements=tuple(f"{name}:{port}" for port in ports),
+            severity="info",
+        )
 
 
 def _undeclared(ports: PortSet) -> Violation:

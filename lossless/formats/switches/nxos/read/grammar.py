@@ -1,0 +1,285 @@
+"""What the commands of NX-OS say: each makes settings, by the first pattern that fits it.
+
+Grammar: configurations of microsoft/AzureStack_Network_Switch_Config_Generator @51524fa and microsoft/SDN @242fb0c
+(Nexus 3000 with NX-OS 6.0), and of the tests of batfish/batfish @cba1873. Ranges: Cisco-NX-OS-device.yang 9.3(1) of
+ydk-models-cisco-nx-os 9.3.1, and CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596, which
+has the larger buffers of later releases.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from lossless.formats.switches.nxos.read.numbers import DSCP_NAMES, PRECEDENCES, indexes, threshold_bytes
+from lossless.formats.switches.nxos.read.rows import (
+    NETWORK,
+    QOS,
+    QUEUING,
+    Key,
+    NxosSetting,
+    PauseBuffer,
+    RandomDetect,
+    Settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from lossless.formats.switches.nxos.read.rows import NxosConfig
+    from lossless.ground.basics.findings import Origin
+
+    Made = Iterable[tuple[Key, Any]] | None
+    """The settings that a command makes; None where a value of it cannot be."""
+    Maker = Callable[[re.Match[str]], Made]
+
+LAST = 7
+"""qos-groups, queues and priorities count 0 to 7 (ipqos_QoSGrpId, ipqos_Cos)."""
+_DSCP = 63
+_PERCENT = range(100 + 1)
+_MTU = range(576, 9216 + 1)
+_LEVELS = range(1, 8 + 1)
+_BUFFER_BYTES = range(5000, 268_435_456 + 1)
+_THRESHOLD = range(52_428_800 + 1)
+"""ipqos_ThreshVal, in whichever unit."""
+_WEIGHT = range(15 + 1)
+_ABOUT_QOS = re.compile(
+    r"(?:no )?(?:(?:priority-flow-control|random-detect|drop-probability|maximum-threshold|weight|bandwidth|pause"
+    r"|priority|service-policy|match|set|class|class-map|policy-map|queue-limit|qos|mls qos|congestion-control"
+    r"|hardware qos|police|flowcontrol|storm-control unicast|inherit port-profile|feature qos)(?![\w-])|ecn$)"
+)
+
+
+def apply(config: NxosConfig, settings: Settings, line: tuple[str, Origin], patterns: Patterns) -> None:
+    """Make the settings of a command at some place; a line about QoS that has no meaning here is named."""
+    text, origin = line
+    for pattern, made_of in patterns:
+        match = pattern.fullmatch(text)
+        if match is None:
+            continue
+        made = made_of(match)
+        if made is None:
+            config.impossible[origin, text] = None
+        for key, value in made or ():
+            settings[key] = NxosSetting(value, origin)
+        return
+    _not_read(config, text, origin)
+
+
+def accepts(patterns: Patterns, text: str) -> bool:
+    """Return whether a command stands in the mode of these patterns."""
+    return any(pattern.fullmatch(text) for pattern, _ in patterns)
+
+
+def _not_read(config: NxosConfig, text: str, origin: Origin) -> None:
+    for pattern, meant in _WRONG:
+        if pattern.match(text):
+            config.refused[origin, text, meant] = None
+            return
+    if _ABOUT_QOS.match(text):
+        config.unread[origin, text] = None
+
+
+# --- what a pattern makes ---
+
+
+def _nothing(_: re.Match[str]) -> Made:
+    return ()
+
+
+def _fixed(key: Key, value: object) -> Maker:
+    return lambda _: [(key, value)]
+
+
+def _text(key: Key) -> Maker:
+    return lambda match: [(key, match[1])]
+
+
+def _number(key: Key, within: range) -> Maker:
+    def made(match: re.Match[str]) -> Made:
+        return [(key, int(match[1]))] if int(match[1]) in within else None
+
+    return made
+
+
+def _each(key: str, most: int, names: Mapping[str, int] | None = None) -> Maker:
+    """Return what makes a setting of each number of a list."""
+
+    def made(match: re.Match[str]) -> Made:
+        numbers = indexes(match[1], most, names)
+        return None if numbers is None else [((key, number), True) for number in numbers]
+
+    return made
+
+
+def _precedences(match: re.Match[str]) -> Made:
+    numbers = indexes(match[1], LAST, PRECEDENCES)
+    return None if numbers is None else [(("dscp", 8 * p + low), True) for p in numbers for low in range(8)]
+
+
+def _pfc(match: re.Match[str]) -> Made:
+    return [(("pfc",), "auto" if match[1] else match[2])]
+
+
+def _watchdog(match: re.Match[str]) -> Made:
+    on = match[1] is None and match[2] == "on"
+    return [(("watchdog",), on), (("log-only",), on and "disable-action" in match[3])]
+
+
+def _pause(match: re.Match[str]) -> Made:
+    """Return what a ``pause`` line says: its words come in any order."""
+    words = match[1].split()
+    made: list[tuple[Key, Any]] = []
+    for flag in ("no-drop", "receive"):
+        if flag in words:
+            made.append(((flag,), True))
+            words.remove(flag)
+    cos = re.search(r"pfc-cos ((?:[0-9]+(?:-[0-9]+)?[ ,]*)+)", " ".join(words))
+    numbers = indexes(cos[1], LAST) if cos else []
+    buffer = re.search(
+        r"buffer-size ([0-9]+) pause-threshold ([0-9]+) resume-threshold ([0-9]+)", " ".join(words)
+    )
+    if numbers is None or (buffer and int(buffer[1]) not in _BUFFER_BYTES):
+        return None
+    made += [(("pause", number), True) for number in numbers]
+    return [*made, (("buffer",), PauseBuffer(*map(int, buffer.groups())))] if buffer else made
+
+
+def _curve(match: re.Match[str]) -> Made:
+    low, high, percent = int(match[1]), int(match[3]), int(match[5])
+    if low not in _THRESHOLD or high not in _THRESHOLD or percent not in _PERCENT:
+        return None
+    if match[6] and int(match[6]) not in _WEIGHT:
+        return None
+    limits = threshold_bytes(match[1], match[2]), threshold_bytes(match[3], match[4])
+    return [(("ecn",), RandomDetect(*limits, percent, "ecn" in match[7].split()))]
+
+
+def _optimized(match: re.Match[str]) -> Made:
+    return [(("ecn",), RandomDetect(None, None, None, match[1] is not None))]
+
+
+def _speed(match: re.Match[str]) -> Made:
+    return [(("speed",), int(match[1]) * (10**9 if match[2] else 10**6))]
+
+
+def _storm(match: re.Match[str]) -> Made:
+    return [(("storm",), float(match[1]))]
+
+
+# --- which commands there are ---
+
+Patterns = tuple[tuple[re.Pattern[str], "Maker"], ...]
+
+
+def _patterns(*rows: tuple[str, Maker]) -> Patterns:
+    return tuple((re.compile(pattern), made) for pattern, made in rows)
+
+
+_LIST = r"([0-9a-z]+(?:[ ,-]+[0-9a-z]+)*)"
+_AMOUNT = r"([0-9]{1,12}) (packets|bytes|kbytes|mbytes|us)"
+_DESCRIPTION = (r"(?:no )?description\b.*", _nothing)
+_POLICIES = (
+    r"(no )?service-policy(?: type (qos|queuing))? (input|output) (\S+)(?: no-stats)?",
+    lambda match: [(("policy", match[2] or QOS, match[3]), None if match[1] else match[4])],
+)
+_NETWORK_POLICY = (
+    r"(no )?service-policy type network-qos (\S+)",
+    lambda match: [(("policy", NETWORK, ""), None if match[1] else match[2])],
+)
+SWITCH = _patterns(
+    (r"(?:hostname|switchname) (\S+)", _text(("hostname",))),
+    (r"(no )?priority-flow-control watch-dog-interval (on|off)()", _watchdog),
+    (
+        r"priority-flow-control watch-dog interval ([0-9]{1,6})(?: .+)?",
+        _number(("watchdog", "interval"), range(10**6)),
+    ),
+    (
+        r"priority-flow-control (?:watch-dog shutdown-multiplier|(?:auto|fixed)-restore multiplier) .+",
+        _nothing,
+    ),
+    (r"priority-flow-control override-interface mode off", _fixed(("override",), True)),
+    (r"(?:no )?hardware qos .+", _nothing),
+)
+SYSTEM = _patterns(_POLICIES, _NETWORK_POLICY)
+PORT = _patterns(
+    (r"(no )?priority-flow-control mode(?: (on|off|auto))?(?: send-tlv)?", _pfc),
+    (r"(no )?priority-flow-control watch-dog-interval (on|off)((?: disable-action| interface-multiplier [0-9]+)*)",
+     _watchdog),
+    (r"no priority-flow-control watch-dog-interval", _fixed(("watchdog",), False)),
+    _POLICIES,
+    (r"mtu ([0-9]{1,5})", _number(("mtu",), range(64, 65_536))),
+    (r"speed ([0-9]{1,7})(g)?", _speed),
+    (r"speed auto.*|no (?:mtu|speed)\b.*", _nothing),
+    (r"shutdown(?: force)?", _fixed(("up",), False)),
+    (r"no shutdown(?: force)?", _fixed(("up",), True)),
+    (r"no switchport", _fixed(("routed",), True)),
+    (r"switchport", _fixed(("routed",), False)),
+    (r"switchport mode access", _fixed(("access",), True)),
+    (r"switchport mode (?!access)\S.*", _fixed(("access",), False)),
+    (r"(?:no )?switchport .+", _nothing),
+    (r"channel-group ([0-9]+)\b.*", _text(("lag",))),
+    (r"inherit port-profile (\S+)", _text(("inherit",))),
+    (r"flowcontrol (receive|send) (on|off|desired)", lambda match: [(("flowcontrol", match[1]), match[2])]),
+    (r"storm-control unicast level ([0-9]{1,3}(?:\.[0-9]{1,2})?)", _storm),
+    (r"(?:no )?storm-control .+|state (?:enabled|disabled)|(?:no )?bandwidth [0-9]+", _nothing),
+    _DESCRIPTION,
+)  # fmt: skip
+CLASS_MAP = _patterns(
+    (rf"match (?:ip )?dscp {_LIST}", _each("dscp", _DSCP, DSCP_NAMES)),
+    (rf"match cos {_LIST}", _each("cos", LAST)),
+    (rf"match (?:ip )?precedence {_LIST}", _precedences),
+    (rf"match qos-group {_LIST}", _each("qos-group", LAST)),
+    (r"match (.+)", _text(("other",))),
+    _DESCRIPTION,
+)
+CLASSES = {
+    QOS: _patterns(
+        (r"set qos-group ([0-9]{1,3})", _number(("qos-group",), range(LAST + 1))),
+        (r"(?:no )?set (?:cos|dscp|ip dscp|precedence|ip precedence|dlb-disable)\b.*", _nothing),
+        (r"police (.+)", _text(("police",))),
+        _DESCRIPTION,
+    ),
+    NETWORK: _patterns(
+        (r"pause ((?:pfc-cos|no-drop|buffer-size|receive)\b.*)", _pause),
+        (r"no pause\b.*", _nothing),
+        (r"mtu ([0-9]{1,5})", _number(("mtu",), _MTU)),
+        (r"(?:no )?congestion-control .+|set cos [0-7]|(?:no )?multicast-optimize|queue-limit .+", _nothing),
+        _DESCRIPTION,
+    ),
+    QUEUING: _patterns(
+        (r"bandwidth percent ([0-9]{1,3})", _number(("percent",), _PERCENT)),
+        (r"bandwidth remaining percent ([0-9]{1,3})", _number(("remaining",), _PERCENT)),
+        (r"priority level ([0-9]{1,2})", _number(("priority",), _LEVELS)),
+        (r"priority", _fixed(("priority",), 1)),
+        (rf"random-detect minimum-threshold {_AMOUNT} maximum-threshold {_AMOUNT} drop-probability ([0-9]{{1,3}})"
+         r"(?: weight ([0-9]{1,2}))?((?: cap-average| ecn)*)", _curve),
+        (r"random-detect threshold (?:burst|mesh)-optimized( ecn)?", _optimized),
+        (r"no random-detect\b.*", _fixed(("ecn",), None)),
+        (r"pause (buffer-size .+)", _pause),
+        (r"(?:no )?(?:shape|queue-limit)\b.*|no (?:bandwidth|priority)\b.*", _nothing),
+        _DESCRIPTION,
+    ),
+}  # fmt: skip
+"""The commands of a class, by the type of its policy."""
+_WRONG = tuple(
+    (re.compile(pattern), meant)
+    for pattern, meant in (
+        (r"(?:no )?priority-flow-control watch-?dog", "priority-flow-control watch-dog-interval on"),
+        (
+            r"priority-flow-control (?:priority|receive|send|enable|no-drop)\b",
+            "priority-flow-control mode on",
+        ),
+        (
+            r"service-policy type network-qos",
+            "below system qos: service-policy type network-qos with the policy",
+        ),
+        (r"priority-flow-control (?:on|off)$", "priority-flow-control mode on"),
+        (
+            r"random-detect |drop-probability |maximum-threshold ",
+            "one line: random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 "
+            "weight 0 ecn",
+        ),
+    )
+)
+"""Lines that public texts have and NX-OS has not, each with what is meant."""

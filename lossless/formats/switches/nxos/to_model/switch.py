@@ -1,0 +1,299 @@
+"""Settings of an NX-OS switch to the fabric model. A qos-group is a traffic class, and the queue of its number.
+
+What is no-drop is said once for the switch, by the network-qos policy of ``system qos``; a port says whether PFC is on.
+Without a line its mode is auto: then DCBX decides, and which priorities are paused is not known
+(configurations of batfish/batfish @cba1873 with ``show running-config all``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.nxos.names import qos_group
+from lossless.formats.switches.nxos.read.numbers import is_port
+from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING
+from lossless.formats.switches.nxos.to_model.classification import UNMARKED, classified, nothing_known
+from lossless.formats.switches.plain_switch import plain_switch
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
+from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.configured_switch import ClassMaps
+from lossless.model.fabric.model import Cable, Port, WatchdogPoll
+from lossless.model.fabric.qos import (
+    DSCPS,
+    PRIORITIES,
+    Curve,
+    IndexMap,
+    PortQos,
+    PriorityGroup,
+    PriorityMask,
+    Queue,
+    Scheduler,
+    Watchdog,
+    Wred,
+)
+
+if TYPE_CHECKING:
+    from lossless.formats.switches.nxos.read.rows import (
+        Classes,
+        NxosConfig,
+        NxosSetting,
+        RandomDetect,
+        Settings,
+    )
+    from lossless.formats.switches.nxos.to_model.classification import Classification
+    from lossless.model.fabric.model import Switch
+
+ALL = "*"
+"""The name of a port that stands for all, where a text names none."""
+OUT, IN = "output", "input"
+_SHARED = frozenset({"policy", "pfc", "watchdog", "log-only"})
+"""The settings of a port that its QoS depends on."""
+_UNUSED = Curve(False, False, None, None, None)
+
+
+class NoDrop(NamedTuple):
+    """A qos-group that is lossless: the priorities that pause it, and the class that says so."""
+
+    priorities: tuple[int, ...]
+    name: str
+    settings: Settings
+    origin: Origin
+
+
+class NxosSwitch:
+    """Builds the switch of one configuration; ports that are set identically share their QoS."""
+
+    def __init__(self, config: NxosConfig, rdma_dscps: tuple[int, ...]) -> None:
+        self.config = config
+        self._rdma_dscps = rdma_dscps
+        self._file = Origin(config.file)
+        self._built: dict[object, PortQos] = {}
+        self.main = self._main_classification()
+        self.no_drop = self._no_drop()
+        unseen = IndexMap("", (None,) * len(DSCPS), self._file)
+        self.maps = ClassMaps(
+            self.main.dscp_to_group or unseen,
+            self.main.cos_to_group or unseen._replace(targets=(None,) * len(PRIORITIES)),
+            IndexMap("qos-group", tuple(PRIORITIES), self._file),
+        )
+
+    def ports(self) -> list[str]:
+        """Return the ports that QoS is set on, in their natural order."""
+        return sorted(filter(is_port, self.config.ports), key=natural_key)
+
+    def switch(self) -> Switch:
+        """Return the switch."""
+        named = self.config.switch.get(("hostname",))
+        poll = self.config.switch.get(("watchdog", "interval"))
+        names = self.ports() or [ALL] * bool(self.config.policies)
+        return plain_switch(
+            named.value if named else self.config.shown,
+            tuple(map(self._port, names)),
+            WatchdogPoll(poll.value if poll else None, poll.origin if poll else self._file),
+            self._rdma_dscps,
+            named.origin if named else self._file,
+        )
+
+    def settings_of(self, port: str) -> Settings:
+        """Return what a port has, of itself and of its port profiles and its port channel."""
+        return self.config.settings_of(port) if port in self.config.ports else {}
+
+    # --- policies ---
+
+    def policy_of(self, settings: Settings, kind: str, direction: str) -> Bound | None:
+        """Return the policy of a port, its own or that of the switch; None where neither has one."""
+        key = ("policy", kind, direction)
+        bound = settings.get(key) or self.config.switch.get(key)
+        if bound is None or bound.value is None:
+            return None
+        return Bound(bound.value, self.config.policies.get((kind, bound.value)))
+
+    def classification(self, settings: Settings) -> Classification:
+        """Return what a port makes of marks."""
+        bound = self.policy_of(settings, QOS, IN)
+        if bound is not None:
+            return self._classified(bound)
+        lag = settings.get(("lag",))
+        away = lag is not None and f"port-channel{lag.value}" not in self.config.ports
+        return nothing_known(self._file) if self.config.is_part or away else UNMARKED
+
+    def _classified(self, bound: Bound) -> Classification:
+        if bound.policy is None:
+            return nothing_known(self._file)
+        return classified(self.config, bound.name, bound.policy)
+
+    def _main_classification(self) -> Classification:
+        """Return what the policy of the switch makes of marks, else that of most ports, else the first there is."""
+        named = [self.policy_of(self.settings_of(port), QOS, IN) for port in self.config.ports]
+        count = Counter(bound.name for bound in named if bound is not None and bound.policy is not None)
+        names = [name for name, _ in count.most_common(1)]
+        names += [name for kind, name in self.config.policies if kind == QOS]
+        first = Bound(names[0], self.config.policies[QOS, names[0]]) if names else None
+        main = self.policy_of({}, QOS, IN) or first
+        return UNMARKED if main is None else self._classified(main)
+
+    def _no_drop(self) -> dict[int, NoDrop]:
+        """Return the qos-groups that are lossless in effect."""
+        bound = self.policy_of({}, NETWORK, "")
+        no_drop: dict[int, NoDrop] = {}
+        for name, settings in bound.policy.below.items() if bound and bound.policy else ():
+            pauses = [setting for key, setting in settings.items() if key[0] in ("pause", "no-drop")]
+            group = qos_group(self.config, NETWORK, name) if pauses else None
+            if group is not None:
+                no_drop[group] = NoDrop(
+                    self._priorities(group, name, settings), name, settings, pauses[0].origin
+                )
+        return no_drop
+
+    def _priorities(self, group: int, name: str, settings: Settings) -> tuple[int, ...]:
+        """Return what pauses a class: what its line names, else the CoS that it matches, else that lead to it."""
+        class_map = self.config.class_maps.get((NETWORK, name), {})
+        stated = sorted(int(key[1]) for key in settings if key[0] == "pause")
+        matched = sorted(int(key[1]) for key in class_map if key[0] == "cos")
+        cos = self.main.cos_to_group
+        return tuple(stated or matched or (cos.sources(group) if cos is not None else ()) or (group,))
+
+    # --- ports ---
+
+    def _port(self, name: str) -> Port:
+        settings = self.settings_of(name)
+        origin = self.config.places.get(("interface", name), self._file)
+        mtu, speed, up, lag = (settings.get((key,)) for key in ("mtu", "speed", "up", "lag"))
+        return Port(
+            name=name,
+            speed_bps=speed.value if speed else None,
+            lanes=None,
+            mtu_bytes=mtu.value if mtu else UNKNOWN,
+            admin_up=up is None or bool(up.value),
+            leads_to=None,
+            cable=Cable(UNKNOWN, None, origin),
+            neighbor=None,
+            qos=self._qos(settings, origin),
+            placed=True,
+            origin=origin,
+            lag=f"port-channel{lag.value}" if lag else None,
+        )
+
+    def trusts(self) -> dict[str, str]:
+        """Return what each port reads, as far as the text says, and all ports where the switch has a policy."""
+        read = {name: self.classification(self.settings_of(name)).trust for name in self.ports()}
+        if self.policy_of({}, QOS, IN) is not None:
+            read[ALL] = self.classification({}).trust
+        return {name: trust for name, trust in read.items() if trust}
+
+    def mode(self, settings: Settings) -> str:
+        """Return the mode of PFC at a port: on, off or auto, which is the default."""
+        if ("override",) in self.config.switch:
+            return "off"
+        stated = settings.get(("pfc",))
+        return stated.value if stated else "auto"
+
+    def watchdog(self, settings: Settings) -> Watchdog | None:
+        """Return the watchdog of a port: it takes a line of the port and, where that can be said, one of the switch."""
+        own, switch = settings.get(("watchdog",)), self.config.switch.get(("watchdog",))
+        if own is None or not own.value:
+            return None
+        if self.config.says_watchdog and (switch is None or not switch.value):
+            return None
+        return Watchdog(None, None, "not stated", own.origin)
+
+    def _qos(self, settings: Settings, origin: Origin) -> PortQos:
+        about = [(key, setting) for key, setting in sorted(settings.items(), key=str) if key[0] in _SHARED]
+        away = self.classification(settings).trust
+        shared = (away, *((key, setting.value, setting.origin.path[1:]) for key, setting in about))
+        if shared not in self._built:
+            self._built[shared] = self._build(settings, origin)
+        return self._built[shared]
+
+    def _build(self, settings: Settings, origin: Origin) -> PortQos:
+        made = self.classification(settings)
+        pfc = self._pfc(settings, origin)
+        to_group = self._priority_map()
+        return PortQos(
+            dscp_to_tc=made.dscp_to_group,
+            tc_to_queue=self.maps.tc_to_queue,
+            tc_to_pg=None,
+            pfc_to_queue=to_group,
+            pfc_to_pg=to_group,
+            trust_dot1p=made.trust == "pcp",
+            pfc=pfc,
+            watchdog_mask=None,
+            watchdog=self.watchdog(settings),
+            queues=tuple(self._queue(number, settings) for number in PRIORITIES),
+            groups=self._groups(settings),
+            profile_lists=((), ()),
+            origin=origin,
+            dot1p_to_tc=made.cos_to_group,
+        )
+
+    def _priority_map(self) -> IndexMap:
+        """Return the qos-group that each priority pauses, and whose queue it stops."""
+        groups = {p: group for group, no_drop in self.no_drop.items() for p in no_drop.priorities}
+        return IndexMap("pause pfc-cos", tuple(map(groups.get, PRIORITIES)), self._file)
+
+    def _pfc(self, settings: Settings, origin: Origin) -> PriorityMask:
+        stated = settings.get(("pfc",))
+        on = self.mode(settings) == "on"
+        priorities = {p for no_drop in self.no_drop.values() for p in no_drop.priorities} if on else ()
+        return PriorityMask(tuple(sorted(priorities)), stated.origin if stated else origin)
+
+    def _groups(self, settings: Settings) -> tuple[PriorityGroup | None, ...]:
+        """Return the groups with headroom; where DCBX decides, those of a switch that turns PFC on nowhere itself."""
+        mode = self.mode(settings)
+        has = mode == "on" or (mode == "auto" and not self.anywhere_on)
+        return tuple(
+            PriorityGroup(n, None, generated=True, origin=self.no_drop[n].origin)
+            if has and n in self.no_drop
+            else None
+            for n in PRIORITIES
+        )
+
+    @cached_property
+    def anywhere_on(self) -> bool:
+        """Whether PFC is on at some port."""
+        return any(self.mode(self.settings_of(port)) == "on" for port in self.ports())
+
+    # --- queues ---
+
+    def _queue(self, number: int, settings: Settings) -> Queue | None:
+        return queue_of(self.config, self.policy_of(settings, QUEUING, OUT), number)
+
+
+class Bound(NamedTuple):
+    """A policy that is bound by its name; None where nothing defines it."""
+
+    name: str
+    policy: Classes | None
+
+
+def queue_of(config: NxosConfig, bound: Bound | None, number: int) -> Queue | None:
+    """Return a queue as a queuing policy has it, None where none of its classes is of that qos-group."""
+    policy = bound.policy if bound else None
+    for name, settings in policy.below.items() if policy else ():
+        if policy is not None and qos_group(config, QUEUING, name) == number:
+            return Queue(number, _scheduler(name, settings), _wred(name, settings), None, policy.places[name])
+    return None
+
+
+def _scheduler(name: str, settings: Settings) -> Scheduler | None:
+    """Return how a class is served: strictly, else by the larger of its shares."""
+    strict = settings.get(("priority",))
+    shares = [share for key in ("percent", "remaining") if (share := settings.get((key,))) is not None]
+    if strict is None and not shares:
+        return None
+    share = max(shares, key=lambda each: int(each.value), default=None)
+    origin = (strict or share or shares[0]).origin
+    return Scheduler(name, "DWRR" if strict is None else "STRICT", share.value if share else None, origin)
+
+
+def _wred(name: str, settings: Settings) -> Wred | None:
+    stated: NxosSetting | None = settings.get(("ecn",))
+    if stated is None or stated.value is None:
+        return None
+    marking: RandomDetect = stated.value
+    curve = Curve(True, marking.ecn, marking.min_bytes, marking.max_bytes, marking.probability_percent)
+    return Wred(name, curve, _UNUSED, _UNUSED, stated.origin)
