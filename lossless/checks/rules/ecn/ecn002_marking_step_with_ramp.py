@@ -81,7 +81,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
         green = use.wred.green
         if _is_step(use) and green.probability_percent == 100:
             yield Violation(
-                origin=threshold_origin(switch.view, use.wred, "min"),
+                origin=use.wred.origin,
                 message=f"Kmin and Kmax are both {format_bytes(green.max_bytes or 0)}: "
                 "marking jumps from none to all",
                 note="all senders slow down at once, and the link idles until they have come back",

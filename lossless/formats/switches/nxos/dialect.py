@@ -95,6 +95,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         undefined=tuple(_undefined(config)),
         unbound=tuple(_unbound(config)),
         refused=tuple(refusals(config, reader)),
+        defined=reader.defined_queues(),
         silent=tuple(_silent(config, reader)),
         untagged=frozenset(port for port in reader.ports() if _untagged(reader.settings_of(port))),
         unread=tuple(
@@ -139,7 +140,7 @@ def _unbound(config: NxosConfig) -> Iterator[UnboundObject]:
         (str(key[1]), s.value) for block in _blocks(config) for key, s in block.items() if key[0] == "policy"
     }
     for (kind, name), policy in config.policies.items():
-        if (kind, name) not in bound:
+        if (kind, name) not in bound and name not in config.bound_elsewhere:
             yield UnboundObject(f"policy-map type {kind}", name, policy.origin)
     used = {(kind, cls) for (kind, _), policy in config.policies.items() for cls in policy.below}
     for kind, name in config.class_maps:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 _BUILT_IN = {
     QOS: re.compile(r"class-(?:default|fcoe)"),
-    QUEUING: re.compile(r"class-default|c-(?:in|out)-(?:[48]q-)?q(?:-default|[1-7])"),
-    NETWORK: re.compile(r"class-default|c-(?:[48]q-)?nq(?:-default|[1-7])"),
+    QUEUING: re.compile(r"class-(?:default|fcoe)|c-(?:in|out)-(?:[48]q-)?q(?:-default|[1-7])"),
+    NETWORK: re.compile(r"class-(?:default|fcoe)|c-(?:[48]q-)?nq(?:-default|[1-7])"),
 }
 _NUMBER = re.compile(r"q([1-7])$")
 
@@ -38,6 +38,6 @@ def qos_group(config: NxosConfig, kind: str, name: str) -> int | None:
         return None
     if is_built_in(kind, name):
         match = _NUMBER.search(name)
-        return int(match[1]) if match else 0
+        return int(match[1]) if match else 0 if name.endswith("default") else None
     stated = [int(key[1]) for key in config.class_maps[kind, name] if key[0] == "qos-group"]
     return stated[0] if stated else 0 if name == DEFAULT_CLASS else None

@@ -32,7 +32,8 @@ _LARGEST_ROCE_BYTES = 4096
 
 def policy_refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedSetting]:
     """Yield what policies say that cannot be, or means something else than it says."""
-    for no_drop in reader.no_drop.values():
+    for group, no_drop in reader.no_drop.items():
+        yield from _without_traffic(config, group, no_drop)
         yield from _smaller_frames(reader, no_drop)
         yield from _received_only(no_drop)
     for (kind, name), policy in config.policies.items():
@@ -43,6 +44,19 @@ def policy_refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedS
                 yield from _policed(reader, cls, settings)
         if kind == QUEUING:
             yield from _Shares(config, reader, name, policy).refusals()
+
+
+def _without_traffic(config: NxosConfig, group: int, no_drop: NoDrop) -> Iterator[RefusedSetting]:
+    """Yield a no-drop class that no policy map of type qos leads to; a part of a text may have none."""
+    policies = [policy for (kind, _), policy in config.policies.items() if kind == QOS]
+    groups = {s.value for each in policies for row in each.below.values() if (s := row.get(("qos-group",)))}
+    if policies and group and group not in groups:
+        yield RefusedSetting(
+            f"class {no_drop.name} is no-drop, and no class of a policy map of type qos sets qos-group {group}",
+            "no packet is in the class, and RDMA has another one",
+            f"set qos-group {group} for the class of RDMA",
+            no_drop.origin,
+        )
 
 
 def _mtus(reader: NxosSwitch) -> dict[str, int]:

@@ -50,6 +50,10 @@ def test_a_sound_configuration_refuses_nothing() -> None:
             "PFC is off at Ethernet1/2",
         ),
         ("interface Ethernet1/1\n  storm-control unicast level 50\n", "drops unicast above 50 %"),
+        (
+            f"{NETWORK}  class type network-qos c-8q-nq4\n    mtu 9216\n    pause pfc-cos 4\n",
+            "class c-8q-nq4 is no-drop, and no class of a policy map of type qos sets qos-group 4",
+        ),
         ("interface Ethernet1/1\n  flowcontrol send on\n", "link-level flow control is on beside PFC"),
         (
             f"{NETWORK}  class type network-qos c-8q-nq3\n    mtu 2240\n",
@@ -174,6 +178,11 @@ def test_a_class_of_the_wrong_type_pauses_nothing() -> None:
 def test_an_object_that_nothing_names(lines: str, kind: str) -> None:
     (unbound,) = read(LEAF + lines).unbound
     assert (unbound.kind, unbound.name) == (kind, "UNUSED")
+
+
+def test_a_policy_of_a_vlan_is_bound() -> None:
+    lines = "policy-map type qos VLANS\n  class RDMA\nvlan configuration 7\n  service-policy type qos input VLANS\n"
+    assert read(LEAF + lines).unbound == ()
 
 
 def test_a_part_of_a_configuration_lacks_nothing() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
+from lossless.api import Options, lint_documents
 from lossless.formats.inputs.switches import configuration_in, read_switch
 from lossless.formats.switches.nxos.read.numbers import DSCP_NAMES, indexes, port_names
 from lossless.formats.switches.nxos.read.rows import Key, NxosConfig, PauseBuffer, RandomDetect, Settings
@@ -433,6 +434,56 @@ def test_a_text_without_interfaces_has_one_port_that_stands_for_all() -> None:
     have = read(text)
     assert [each.name for each in have.switch.ports] == ["*"]
     assert [group.number for group in qos(text, "*").groups if group] == [3]
+
+
+def test_priority_and_class_may_differ_and_no_rule_takes_one_for_the_other() -> None:
+    text = LEAF.replace("pause pfc-cos 3", "pause pfc-cos 4")
+    document = configuration_in(text, "leaf1.cfg")
+    assert document is not None
+    assert lint_documents([document], Options(rdma_dscps=(26,))).findings == ()
+    document = configuration_in(text.replace(" ecn\n", "\n"), "leaf1.cfg")
+    assert document is not None
+    found = lint_documents([document], Options(rdma_dscps=(26,))).findings
+    assert [(each.code, each.severity, each.data["queues"]) for each in found] == [("ECN001", "error", [3])]
+
+
+def test_members_and_their_port_channel_share_pfc_and_its_watchdog() -> None:
+    on, watched = "  priority-flow-control mode on\n", "  priority-flow-control watch-dog-interval on\n"
+    channel, member = f"interface port-channel7\n{on}", "interface Ethernet1/7\n  channel-group 7\n"
+    text = f"{LEAF}{channel}{member}{watched}"
+    assert qos(text, "Ethernet1/7").pfc.priorities == (3,)
+    assert qos(text, "port-channel7").watchdog is not None
+    assert qos(f"{text}interface Ethernet1/8\n  channel-group 7\n", "port-channel7").watchdog is None
+
+
+def test_marking_may_stand_in_the_network_policy() -> None:
+    text = LEAF.replace(
+        "    pause pfc-cos 3\n", "    pause pfc-cos 3\n    congestion-control random-detect ecn\n"
+    )
+    text = "".join(line for line in text.splitlines(keepends=True) if "minimum-threshold" not in line)
+    queue = qos(text).queues[3]
+    assert queue is not None
+    assert queue.wred is not None
+    assert queue.wred.marks
+
+
+def test_queues_of_a_policy_that_is_bound_to_nothing_are_defined_and_in_no_port() -> None:
+    text = LEAF.replace("  service-policy type queuing output QUEUES\n", "")
+    (queue,) = (each for each in read(text).defined if each is not None and each.number == 3)
+    assert queue.scheduler is not None
+    assert queue.scheduler.weight == 60
+    assert qos(text).queues == (None,) * 8
+    assert [(each.kind, each.name) for each in read(text).unbound] == [("policy-map type queuing", "QUEUES")]
+
+
+def test_a_port_with_an_address_is_routed() -> None:
+    text = LEAF.replace("  no switchport\n", "  ip address 10.0.0.0/31\n")
+    assert read(text).untagged == {"Ethernet1/1"}
+
+
+def test_people_write_capitals_and_short_words() -> None:
+    text = "Int eth1/1\n  Mtu 9216\n  Description Storage\n  shut\n"
+    assert values(config(text).ports["Ethernet1/1"]) == {("mtu",): 9216, ("up",): False}
 
 
 # --- whose text it is ---

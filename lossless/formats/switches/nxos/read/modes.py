@@ -30,7 +30,7 @@ _TYPE = rf"(?:type ({'|'.join(TYPES)}) )?"
 CLASS_MAP_LINE = re.compile(rf"class-map {_TYPE}(?:match-(any|all|first) )?(\S+)")
 POLICY_MAP_LINE = re.compile(rf"policy-map {_TYPE}(?:match-(?:any|all|first) )?(\S+)")
 CLASS_LINE = re.compile(rf"class {_TYPE}(\S+)(?: insert-before \S+)?")
-PORT_LINE = re.compile(r"interface ((?!breakout)\S.*)")
+PORT_LINE = re.compile(r"int(?:erface)? ((?!breakout)\S.*)")
 PROFILE_LINE = re.compile(r"port-profile (?:type \S+ )?(\S+)")
 _BY_ITSELF = re.compile(
     r"(?:no )?(?:feature|hostname|switchname|version|vlan|vrf context|router|ip route|ip access-list|line|vpc domain"
@@ -77,7 +77,9 @@ def read_modes(text: str, file: str) -> CommandDocument:
         if line[:1] in ("!", "#"):
             comments.append(line)
         elif line and not _STARTING.fullmatch(line):
-            reader.add(len(written) - len(written.lstrip()), " ".join(line.split()), number)
+            # People begin lines with a capital; what follows may be a name.
+            first, _, rest = " ".join(line.split()).partition(" ")
+            reader.add(len(written) - len(written.lstrip()), f"{first.lower()} {rest}".rstrip(), number)
     data: dict[str | int, Any] = {}
     lines: dict[Path, int] = {}
     for command in reader.root.all():

@@ -24,6 +24,8 @@ Key = tuple[str | int, ...]
 QOS, QUEUING, NETWORK = "qos", "queuing", "network-qos"
 TYPES = (QOS, QUEUING, NETWORK)
 """The types of class maps and policy maps; without one, it is ``qos``."""
+_OF_CHANNEL = frozenset({"policy", "pfc", "watchdog", "log-only", "routed", "access"})
+"""What the members of a port channel have of it."""
 DEFAULT_CLASS = "class-default"
 
 
@@ -82,7 +84,8 @@ class NxosConfig:
     """One switch. ``class_maps`` and ``policies`` are by type and name, ``ports`` and ``profiles`` by name.
 
     ``system_qos``: it has a block of that name. ``says_watchdog`` is False for the object model: no leaf of it is the
-    watchdog of the whole switch.
+    watchdog of the whole switch. ``bound_elsewhere`` are policies that are bound to no port, but to a VLAN or
+    the like.
 
     ``impossible`` are commands with values that cannot be, ``refused`` those that are not known to NX-OS, each with
     what is meant; ``unread`` lines about QoS that have no meaning known here. Each is named once, however many ports
@@ -90,6 +93,7 @@ class NxosConfig:
     """
 
     __slots__ = (
+        "bound_elsewhere",
         "class_maps",
         "file",
         "impossible",
@@ -118,6 +122,7 @@ class NxosConfig:
         self.places: dict[Name, Origin] = {}
         self.impossible: dict[tuple[Origin, str], None] = {}
         self.refused: dict[tuple[Origin, str, str], None] = {}
+        self.bound_elsewhere: set[str] = set()
         self.unread: dict[tuple[Origin, str], None] = {}
 
     @property
@@ -126,15 +131,11 @@ class NxosConfig:
         return not self.policies
 
     def settings_of(self, port: str) -> Settings:
-        """Return what a port has: of its port profiles, of its port channel the policies, and its own."""
+        """Return what a port has: of its port channel, of its port profiles, and its own."""
         own = self._with_profiles(self.ports[port])
         lag = own.get(("lag",))
         channel = self.ports.get(f"port-channel{lag.value}", {}) if lag is not None else {}
-        shared = {
-            key: value
-            for key, value in self._with_profiles(channel).items()
-            if key[0] in ("policy", "routed", "access")
-        }
+        shared = {key: value for key, value in self._with_profiles(channel).items() if key[0] in _OF_CHANNEL}
         return {**shared, **own}
 
     def _with_profiles(self, settings: Settings) -> Settings:

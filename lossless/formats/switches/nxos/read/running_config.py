@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from lossless.formats.switches.nxos.read.rows import Settings
     from lossless.ground.documents.command_lines import Command, CommandDocument
 
+_BINDING = re.compile(r"service-policy (?:type \S+ )?(?:input |output )?(\S+)")
+
 
 def read_running_config(text: str, file: str) -> tuple[CommandDocument, NxosConfig]:
     """Return the document of a configuration, and its settings."""
@@ -58,6 +60,8 @@ def _command(config: NxosConfig, command: Command) -> None:
         _block(config, config.switch, command, SYSTEM)
     else:
         _apply(config, config.switch, command, SWITCH)
+        lines = (_BINDING.match(below.text) for below in command.all())
+        config.bound_elsewhere.update(line[1] for line in lines if line is not None)
 
 
 def open_class_map(config: NxosConfig, kind: str, name: str, match: str, origin: Origin) -> None:

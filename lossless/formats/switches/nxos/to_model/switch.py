@@ -17,6 +17,7 @@ from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING
 from lossless.formats.switches.nxos.to_model.classification import UNMARKED, classified, nothing_known
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.records import NamedTuple
@@ -72,6 +73,7 @@ class NxosSwitch:
         self._rdma_dscps = rdma_dscps
         self._file = Origin(config.file)
         self._built: dict[object, PortQos] = {}
+        self._settings = self._all_settings()
         self.main = self._main_classification()
         self.no_drop = self._no_drop()
         unseen = IndexMap("", (None,) * len(DSCPS), self._file)
@@ -100,7 +102,21 @@ class NxosSwitch:
 
     def settings_of(self, port: str) -> Settings:
         """Return what a port has, of itself and of its port profiles and its port channel."""
-        return self.config.settings_of(port) if port in self.config.ports else {}
+        return self._settings.get(port, {})
+
+    def _all_settings(self) -> dict[str, Settings]:
+        """Return what each port has; a port channel without a line has the watchdog that all its members have."""
+        settings = {port: self.config.settings_of(port) for port in self.config.ports}
+        members = grouped(
+            (f"port-channel{lag.value}", own.get(("watchdog",)))
+            for own in self.config.ports.values()
+            if (lag := own.get(("lag",))) is not None
+        )
+        for channel, watchdogs in members.items():
+            watched = [setting for setting in watchdogs if setting is not None and setting.value]
+            if channel in settings and len(watched) == len(watchdogs):
+                settings[channel].setdefault(("watchdog",), watched[0])
+        return settings
 
     # --- policies ---
 
@@ -260,7 +276,29 @@ class NxosSwitch:
     # --- queues ---
 
     def _queue(self, number: int, settings: Settings) -> Queue | None:
-        return queue_of(self.config, self.policy_of(settings, QUEUING, OUT), number)
+        queue = queue_of(self.config, self.policy_of(settings, QUEUING, OUT), number)
+        marking = self._marked_by_network(number)
+        if marking is None or (queue is not None and queue.wred is not None):
+            return queue
+        return queue._replace(wred=marking) if queue else Queue(number, None, marking, None, marking.origin)
+
+    def _marked_by_network(self, number: int) -> Wred | None:
+        """Return the marking of a class of the network-qos policy, which older switches have there."""
+        bound = self.policy_of({}, NETWORK, "")
+        for name, settings in bound.policy.below.items() if bound and bound.policy else ():
+            wred = _wred(name, settings)
+            if wred is not None and wred.marks and qos_group(self.config, NETWORK, name) == number:
+                return wred
+        return None
+
+    def defined_queues(self) -> tuple[Queue | None, ...]:
+        """Return the queues of a policy that is bound to nothing, where no queuing policy is bound at all."""
+        blocks = (self.config.switch, *map(self.settings_of, self.config.ports))
+        names = [name for kind, name in self.config.policies if kind == QUEUING]
+        if not names or any(self.policy_of(block, QUEUING, OUT) for block in blocks):
+            return ()
+        policy = Bound(names[0], self.config.policies[QUEUING, names[0]])
+        return tuple(queue_of(self.config, policy, number) for number in PRIORITIES)
 
 
 class Bound(NamedTuple):
