@@ -429,7 +429,7 @@ def test_mtu_and_speed_are_unknown_where_no_line_says_them() -> None:
     assert have.speed_bps is None
 
 
-def test_a_text_without_interfaces_has_one_port_that_stands_for_all() -> None:
+def test_a_text_without_interfaces_has_one_port_for_all() -> None:
     text = LEAF.partition("interface")[0]
     have = read(text)
     assert [each.name for each in have.switch.ports] == ["*"]

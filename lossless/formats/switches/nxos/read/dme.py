@@ -1,6 +1,6 @@
 """The object model of NX-OS (DME) as JSON: ``Cisco-NX-OS-device:System``, as NETCONF, gNMI and RESTCONF have it.
 
-Each value is read as the command that stands for it, so that one grammar says what it may be. Names of containers and
+Each value is read as the command it represents, so that one grammar says what it may be. Names of containers and
 leaves: Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1. The mode of PFC and its watchdog are numbers
 there, and no public source says which number is which: words are read, numbers are not.
 """

@@ -146,7 +146,7 @@ def type_of(line: re.Pattern[str], text: str) -> str:
 
 
 def _opened(text: str) -> tuple[str, Patterns | None] | None:
-    """Return the kind of mode of the switch that a command opens, and what stands in it; None where it opens none."""
+    """Return the kind of mode of the switch that a command opens, and its grammar; None where it opens none."""
     if POLICY_MAP_LINE.fullmatch(text) is not None:
         return "policy-map", None
     if CLASS_MAP_LINE.fullmatch(text) is not None:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 ALL = "*"
-"""The name of a port that stands for all, where a text names none."""
+"""The name of a port that represents all, where a text names none."""
 OUT, IN = "output", "input"
 _SHARED = frozenset({"policy", "pfc", "watchdog", "log-only"})
 """The settings of a port that its QoS depends on."""
