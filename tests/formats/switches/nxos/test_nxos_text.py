@@ -359,6 +359,56 @@ def test_a_line_about_qos_that_is_not_known_is_named_once_and_others_are_left_al
     assert read(text).unread == ("line 44: 'service-policy sideways X' is not read",)
 
 
+@pytest.mark.parametrize(
+    ("kind", "lines", "left"),
+    [
+        ("network-qos", "pause pfc-cos 3\nno pause pfc-cos 3\nmtu 9216", {("mtu",): 9216}),
+        ("queuing", "bandwidth remaining percent 5\nno bandwidth remaining percent 5", {}),
+        ("queuing", "priority level 1\nno priority level 1", {}),
+        ("qos", "set qos-group 3\npolice cir 1 gbps\nno police cir 1 gbps", {("qos-group",): 3}),
+    ],
+)
+def test_no_takes_a_setting_back(kind: str, lines: str, left: dict[object, object]) -> None:
+    have = config(f"policy-map type {kind} P\nclass type {kind} A\n{lines}\n")
+    assert values(have.policies[kind, "P"].below["A"]) == left
+    assert values(config("interface e1/1\nchannel-group 7\nno channel-group\n").ports["Ethernet1/1"]) == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class type network-qos c-8q-nq3\n  pause pfc-cos 3\n",
+        "unknown mode\n  priority-flow-control mode on\n",
+        "policy-map type qos P\n  no class RDMA\n",
+        "no policy-map type qos P\n",
+        "interface e1/1\n  storm-control unicast level pps 9\n",
+    ],
+)
+def test_a_line_about_qos_is_never_passed_over(text: str) -> None:
+    last = text.splitlines()[-1].strip()
+    assert last in [line for _, line in config(text).unread]
+
+
+def test_other_policies_and_route_maps_are_left_alone() -> None:
+    text = (
+        "class-map type control-plane match-any C\n  match access-group name X\n"
+        "policy-map type control-plane P\n  class C\n    police cir 1 kbps\n"
+        "route-map R permit 10\n  match ip address prefix-list L\n  set local-preference 200\n"
+    )
+    assert not config(text).unread
+
+
+def test_a_network_class_may_match_a_cos() -> None:
+    text = (
+        "class-map type qos A\n  match cos 3\nclass-map type network-qos B\n  match cos 3\n"
+        "policy-map type qos P\n  class A\n    set qos-group 2\n"
+        "policy-map type network-qos N\n  class type network-qos B\n    pause no-drop\n"
+        "system qos\n  service-policy type qos input P\n  service-policy type network-qos N\n"
+        "interface e1/1\n  priority-flow-control mode on\n"
+    )
+    assert (qos(text).pfc.priorities, qos(text).pausing_group(3)) == ((3,), 2)
+
+
 # --- the switch that it makes ---
 
 

@@ -43,11 +43,19 @@ _BUFFER_BYTES = range(5000, 268_435_456 + 1)
 _THRESHOLD = range(52_428_800 + 1)
 """ipqos_ThreshVal, in whichever unit."""
 _WEIGHT = range(15 + 1)
+_REMOVED = object()
+"""What a line with ``no`` sets a key to: it and those that begin as it does are not set any more."""
 _ABOUT_QOS = re.compile(
     r"(?:no )?(?:(?:priority-flow-control|random-detect|drop-probability|maximum-threshold|weight|bandwidth|pause"
-    r"|priority|service-policy|match|set|class|class-map|policy-map|queue-limit|qos|mls qos|congestion-control"
-    r"|hardware qos|police|flowcontrol|storm-control unicast|inherit port-profile|feature qos)(?![\w-])|ecn$)"
+    r"|priority|service-policy|match|set|class|queue-limit|qos|mls qos|congestion-control|hardware qos|police"
+    r"|flowcontrol|storm-control unicast|inherit port-profile|feature qos)(?![\w-])"
+    r"|(?:class|policy)-map (?!type (?:control-plane|psp))|ecn$)"
 )
+_ONLY_QOS = re.compile(
+    r"(?:no )?(?:priority-flow-control|random-detect|pause|bandwidth (?:remaining )?percent|set qos-group"
+    r"|match (?:dscp|cos|qos-group))\b"
+)
+"""Lines that are about QoS wherever they are: below a line that is not known, too."""
 
 
 def apply(config: NxosConfig, settings: Settings, line: tuple[str, Origin], patterns: Patterns) -> None:
@@ -61,14 +69,29 @@ def apply(config: NxosConfig, settings: Settings, line: tuple[str, Origin], patt
         if made is None:
             config.impossible[origin, text] = None
         for key, value in made or ():
-            settings[key] = NxosSetting(value, origin)
+            _set(settings, key, NxosSetting(value, origin))
         return
     _not_read(config, text, origin)
+
+
+def _set(settings: Settings, key: Key, setting: NxosSetting) -> None:
+    if setting.value is not _REMOVED:
+        settings[key] = setting
+        return
+    for other in [each for each in settings if each[: len(key)] == key]:
+        del settings[other]
 
 
 def accepts(patterns: Patterns, text: str) -> bool:
     """Return whether a command stands in the mode of these patterns."""
     return any(pattern.fullmatch(text) for pattern, _ in patterns)
+
+
+def note_stray(config: NxosConfig, line: tuple[str, Origin]) -> None:
+    """Name a line about QoS that is below one which is not known."""
+    text, origin = line
+    if _ONLY_QOS.match(text):
+        config.unread[origin, text] = None
 
 
 def _not_read(config: NxosConfig, text: str, origin: Origin) -> None:
@@ -89,6 +112,10 @@ def _nothing(_: re.Match[str]) -> Made:
 
 def _fixed(key: Key, value: object) -> Maker:
     return lambda _: [(key, value)]
+
+
+def _without(*names: str) -> Maker:
+    return lambda _: [((name,), _REMOVED) for name in names]
 
 
 def _text(key: Key) -> Maker:
@@ -222,7 +249,11 @@ PORT = _patterns(
     (r"inherit port-profile (\S+)", _text(("inherit",))),
     (r"flowcontrol (receive|send) (on|off|desired)", lambda match: [(("flowcontrol", match[1]), match[2])]),
     (r"storm-control unicast level ([0-9]{1,3}(?:\.[0-9]{1,2})?)", _storm),
-    (r"(?:no )?storm-control .+|state (?:enabled|disabled)|(?:no )?bandwidth [0-9]+", _nothing),
+    (r"no storm-control unicast\b.*", _without("storm")),
+    (r"no channel-group\b.*", _without("lag")),
+    (r"no inherit port-profile\b.*", _without("inherit")),
+    (r"no flowcontrol (?:receive|send)\b.*", _without("flowcontrol")),
+    (r"(?:no )?storm-control (?!unicast).+|state (?:enabled|disabled)|(?:no )?bandwidth [0-9]+", _nothing),
     _DESCRIPTION,
 )  # fmt: skip
 CLASS_MAP = _patterns(
@@ -237,12 +268,14 @@ CLASSES = {
     QOS: _patterns(
         (r"set qos-group ([0-9]{1,3})", _number(("qos-group",), range(LAST + 1))),
         (r"(?:no )?set (?:cos|dscp|ip dscp|precedence|ip precedence|dlb-disable)\b.*", _nothing),
+        (r"no set qos-group\b.*", _without("qos-group")),
         (r"police (.+)", _text(("police",))),
+        (r"no police\b.*", _without("police")),
         _DESCRIPTION,
     ),
     NETWORK: _patterns(
         (r"pause ((?:pfc-cos|no-drop|buffer-size|receive)\b.*)", _pause),
-        (r"no pause\b.*", _nothing),
+        (r"no pause\b.*", _without("pause", "no-drop", "receive", "buffer")),
         (r"mtu ([0-9]{1,5})", _number(("mtu",), _MTU)),
         (r"congestion-control random-detect( ecn)?\b.*", _optimized),
         (r"(?:no )?congestion-control .+|set cos [0-7]|(?:no )?multicast-optimize|queue-limit .+", _nothing),
@@ -258,7 +291,11 @@ CLASSES = {
         (r"random-detect threshold (?:burst|mesh)-optimized( ecn)?", _optimized),
         (r"no random-detect\b.*", _fixed(("ecn",), None)),
         (r"pause (buffer-size .+)", _pause),
-        (r"(?:no )?(?:shape|queue-limit)\b.*|no (?:bandwidth|priority)\b.*", _nothing),
+        (r"no bandwidth remaining percent\b.*", _without("remaining")),
+        (r"no bandwidth percent\b.*", _without("percent")),
+        (r"no priority\b.*", _without("priority")),
+        (r"no pause\b.*", _without("buffer")),
+        (r"(?:no )?(?:shape|queue-limit)\b.*", _nothing),
         _DESCRIPTION,
     ),
 }  # fmt: skip

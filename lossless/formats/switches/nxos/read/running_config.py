@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nxos.read.grammar import CLASS_MAP, CLASSES, PORT, SWITCH, SYSTEM, apply
+from lossless.formats.switches.nxos.read.grammar import (
+    CLASS_MAP,
+    CLASSES,
+    PORT,
+    SWITCH,
+    SYSTEM,
+    apply,
+    note_stray,
+)
 from lossless.formats.switches.nxos.read.modes import (
     CLASS_LINE,
     CLASS_MAP_LINE,
@@ -60,6 +68,8 @@ def _command(config: NxosConfig, command: Command) -> None:
         _block(config, config.switch, command, SYSTEM)
     else:
         _apply(config, config.switch, command, SWITCH)
+        for below in command.all():
+            note_stray(config, (below.text, Origin(config.file, below.path)))
         lines = (_BINDING.match(below.text) for below in command.all())
         config.bound_elsewhere.update(line[1] for line in lines if line is not None)
 
@@ -77,6 +87,7 @@ def _policy_map(config: NxosConfig, command: Command, kind: str, name: str) -> N
     for below in command.below:
         match = CLASS_LINE.fullmatch(below.text)
         if match is None:
+            _apply(config, {}, below, ())
             continue
         origin = Origin(config.file, below.path)
         policy.types[match[2]] = match[1] or kind

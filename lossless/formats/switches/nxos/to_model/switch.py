@@ -158,12 +158,21 @@ class NxosSwitch:
         no_drop: dict[int, NoDrop] = {}
         for name, settings in bound.policy.below.items() if bound and bound.policy else ():
             pauses = [setting for key, setting in settings.items() if key[0] in ("pause", "no-drop")]
-            group = qos_group(self.config, NETWORK, name) if pauses else None
+            group = self._group(name) if pauses else None
             if group is not None:
                 no_drop[group] = NoDrop(
                     self._priorities(group, name, settings), name, settings, pauses[0].origin
                 )
         return no_drop
+
+    def _group(self, name: str) -> int | None:
+        """Return the qos-group of a class of the network-qos policy, which may match the CoS that leads to it."""
+        group = qos_group(self.config, NETWORK, name)
+        cos = [int(key[1]) for key in self.config.class_maps.get((NETWORK, name), {}) if key[0] == "cos"]
+        leads_to = self.main.cos_to_group
+        if group is not None or not cos or leads_to is None:
+            return group
+        return leads_to.targets[cos[0]] if leads_to.targets[cos[0]] in PRIORITIES else None
 
     def _priorities(self, group: int, name: str, settings: Settings) -> tuple[int, ...]:
         """Return what pauses a class: what its line names, else the CoS that it matches, else that lead to it."""
