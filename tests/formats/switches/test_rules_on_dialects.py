@@ -157,6 +157,24 @@ def test_each_rule_finds_its_fault(name: str, case: Case) -> None:
     assert case.code in {code for code, _, _ in findings(name, case.lines, case.rdma_dscps)}
 
 
+KNOWN = (
+    ("nxos", Case("CLS007", of_class("qos", "MARKS", "CNP", "set qos-group 0"))),
+    ("nxos", Case("ECN002", of_queue(NXOS_CURVE.format("1 mbytes", "1 mbytes", 100)))),
+    ("nxos", Case("WD001", "system qos\n  no service-policy type network-qos CLASSES\nno priority-flow-control "
+                  "watch-dog-interval on\n")),
+    ("nvue", Case("ECN002", CURVE_OF_3.format(1000000, 1000000, 100))),
+)  # fmt: skip
+"""What is no mistake, and worth knowing."""
+
+
+@pytest.mark.parametrize(("name", "case"), KNOWN, ids=[f"{name} {case.code}" for name, case in KNOWN])
+def test_what_is_no_mistake_is_an_info(name: str, case: Case) -> None:
+    document = configuration_in(LEAVES[name] + case.lines, "leaf1.cfg")
+    assert document is not None
+    report = lint_documents([document], Options())
+    assert [each.severity for each in report.findings if each.code == case.code] == ["info"]
+
+
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_nothing_is_said_in_the_words_of_sonic(name: str, case: Case) -> None:
     said = " ".join(text for finding in findings(name, case.lines, case.rdma_dscps) for text in finding[1:])

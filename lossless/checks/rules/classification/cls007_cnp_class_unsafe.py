@@ -29,12 +29,6 @@ classes:   # <- here
 }
 ```
 
-```text switch base=switch-nxos
-policy-map type qos MARKS
-  class CNP
-    set qos-group 3   # <- here
-```
-
 ## Good
 ```yaml intent base=leaf-spine
 classes:

@@ -124,6 +124,11 @@ def test_it_says_what_the_text_of_the_same_switch_says() -> None:
     assert said(config_of_data(document(LEAF))) == said(of_text)
 
 
+def test_a_class_map_matches_all_where_it_does_not_say() -> None:
+    have = config_of_data(document(json.loads(json.dumps(LEAF).replace('"matchType": "match-any", ', ""))))
+    assert not have.class_maps["qos", "RDMA"]["any",].value
+
+
 def test_a_finding_points_at_the_value(tmp_path: Path) -> None:
     file = tmp_path / "leaf1.json"
     changed = json.loads(json.dumps(LEAF).replace('"val": 39', '"val": 70'))

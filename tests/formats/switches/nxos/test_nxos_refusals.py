@@ -92,6 +92,11 @@ def test_a_setting_that_cannot_mean_what_it_says(lines: str, says: str) -> None:
     assert [says] == [says for refused in read(LEAF + lines).refused if says in refused.what]
 
 
+def test_what_no_class_matches_is_in_the_default_class() -> None:
+    lines = f"{NETWORK}  class type network-qos c-8q-nq-default\n    pause pfc-cos 0\n"
+    assert read(LEAF + lines).refused == ()
+
+
 def test_headroom_of_two_frames_and_a_distance_between_thresholds_are_enough() -> None:
     assert read(LEAF + IN.format(BUFFER.format(58432, 40000, 39999))).refused == ()
 

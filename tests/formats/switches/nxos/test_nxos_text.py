@@ -105,6 +105,17 @@ def test_a_line_of_two_modes_belongs_to_the_one_that_its_indentation_says() -> N
     assert ("watchdog",) in config(f"interface e1/1\nmtu 9000\n{line}").ports["Ethernet1/1"]
 
 
+def test_a_prompt_of_the_switch_ends_all_modes() -> None:
+    lines = (
+        "(config)# int e1/1",
+        "(config-if)# mtu 9000",
+        "(config)# priority-flow-control watch-dog-interval on",
+    )
+    have = config("".join(f"leaf1{line}\n" for line in lines))
+    assert values(have.ports["Ethernet1/1"]) == {("mtu",): 9000}
+    assert have.switch["watchdog",].value
+
+
 def test_a_line_of_one_mode_stays_in_it_where_its_indentation_is_lost() -> None:
     text = "interface e1/1\n  mtu 9000\npriority-flow-control mode on\n"
     assert values(config(text).ports["Ethernet1/1"])["pfc",] == "on"
@@ -155,6 +166,14 @@ def test_a_member_has_the_policies_of_its_port_channel() -> None:
     assert have.trusts["Ethernet1/7"] == have.trusts["port-channel7"] == "dscp"
     assert "Ethernet1/7" in have.untagged
     assert port(text, "Ethernet1/7").lag == "port-channel7"
+
+
+def test_what_a_member_says_itself_counts() -> None:
+    text = LEAF + (
+        "interface port-channel7\n  priority-flow-control mode on\n"
+        "interface Ethernet1/7\n  priority-flow-control mode off\n  channel-group 7\n"
+    )
+    assert qos(text, "Ethernet1/7").pfc.priorities == ()
 
 
 def test_what_a_member_of_a_channel_elsewhere_reads_is_not_known() -> None:
@@ -234,6 +253,7 @@ def test_the_names_of_dscps_are_those_of_their_rfcs() -> None:
             "priority-flow-control watch-dog-interval on disable-action",
             {("watchdog",): True, ("log-only",): True},
         ),
+        ("no priority-flow-control watch-dog-interval on", {("watchdog",): False, ("log-only",): False}),
         ("service-policy type qos input A no-stats", {("policy", "qos", "input"): "A"}),
         ("service-policy input A", {("policy", "qos", "input"): "A"}),
         ("service-policy type queuing output A", {("policy", "queuing", "output"): "A"}),
@@ -321,6 +341,7 @@ def test_what_a_line_of_a_class_says(kind: str, line: str, says: dict[object, ob
         "priority level 9",
         "random-detect minimum-threshold 1 kbytes maximum-threshold 2 kbytes drop-probability 101 weight 0 ecn",
         "random-detect minimum-threshold 1 kbytes maximum-threshold 52428801 kbytes drop-probability 1 weight 0 ecn",
+        "random-detect minimum-threshold 52428801 bytes maximum-threshold 9 mbytes drop-probability 1 weight 0 ecn",
         "random-detect minimum-threshold 1 kbytes maximum-threshold 2 kbytes drop-probability 1 weight 16 ecn",
         "pause buffer-size 4999 pause-threshold 1 resume-threshold 0",
     ],
@@ -384,7 +405,7 @@ def test_no_takes_a_setting_back(kind: str, lines: str, left: dict[object, objec
         "interface e1/1\n  storm-control unicast level pps 9\n",
     ],
 )
-def test_a_line_about_qos_is_never_passed_over(text: str) -> None:
+def test_a_line_about_qos_is_always_named(text: str) -> None:
     last = text.splitlines()[-1].strip()
     assert last in [line for _, line in config(text).unread]
 
@@ -524,6 +545,15 @@ def test_queues_of_a_policy_that_is_bound_to_nothing_are_defined_and_in_no_port(
     assert queue.scheduler.weight == 60
     assert qos(text).queues == (None,) * 8
     assert [(each.kind, each.name) for each in read(text).unbound] == [("policy-map type queuing", "QUEUES")]
+
+
+def test_the_qos_group_of_a_class_that_no_name_says_is_not_known() -> None:
+    text = LEAF.replace("type network-qos c-8q-nq3", "type network-qos class-fcoe")
+    assert qos(text).groups == (None,) * 8
+
+
+def test_an_access_port_gets_no_tags() -> None:
+    assert "Ethernet1/1" in read(LEAF.replace("no switchport", "switchport mode access")).untagged
 
 
 def test_a_port_with_an_address_is_routed() -> None:
