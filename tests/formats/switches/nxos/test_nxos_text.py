@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -34,7 +36,7 @@ def values(settings: Settings) -> dict[Key, object]:
     return {key: setting.value for key, setting in settings.items()}
 
 
-def everything(text: str) -> dict[object, object]:
+def everything(text: str) -> dict[object, Any]:
     """Return all settings of a text, without their places."""
     have = config(text)
     return {
@@ -77,6 +79,15 @@ def test_a_text_says_the_same_with_prompts() -> None:
         if line != "!"
     ]
     assert everything("leaf1# conf t\n" + "\n".join(lines) + "\nleaf1(config)#\n") == everything(LEAF)
+
+
+def test_one_prompt_may_stand_before_all_lines() -> None:
+    lines = "".join(f"leaf1(config)# {line.strip()}\n" for line in LEAF.splitlines() if line != "!")
+    have, want = everything(lines), everything(LEAF)
+    # The line of the watchdog is the switch's by its prompt, and the port's by nothing.
+    for key in (("watchdog",), ("log-only",)):
+        del want["port", "Ethernet1/1"][key]
+    assert have == want
 
 
 def test_marks_of_comments_leave_no_mode() -> None:

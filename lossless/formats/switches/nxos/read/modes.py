@@ -71,9 +71,10 @@ def read_modes(text: str, file: str) -> CommandDocument:
     comments = []
     for number, written in enumerate(text.split("\n"), 1):
         line = written.strip()[:_LONGEST]
-        if (prompt := _PROMPT.match(line)) is not None:
+        prompt = _PROMPT.match(line)
+        reader.at_top = prompt is not None and prompt[1] in (None, "config")
+        if prompt is not None:
             line = line[prompt.end() :]
-            reader.prompted(prompt[1])
         if line[:1] in ("!", "#"):
             comments.append(line)
         elif line and not _STARTING.fullmatch(line):
@@ -93,16 +94,15 @@ def read_modes(text: str, file: str) -> CommandDocument:
 
 
 class _ModeStack:
-    """The modes that are open, the innermost last; the first is that of the switch."""
+    """The modes that are open, the innermost last; the first is that of the switch.
+
+    ``at_top``: the prompt is that of no mode. People copy one prompt to all lines, so it decides between modes alone.
+    """
 
     def __init__(self) -> None:
         self.root = Command("", (), 0)
         self._open = [_OpenMode(self.root, -1, "switch", SWITCH)]
-
-    def prompted(self, mode: str | None) -> None:
-        """Leave all modes where the prompt of the switch says so."""
-        if mode in (None, "config"):
-            del self._open[1:]
+        self.at_top = False
 
     def add(self, indent: int, text: str, line: int) -> None:
         """Take the next command."""
@@ -125,6 +125,8 @@ class _ModeStack:
 
     def _depth(self, indent: int, text: str) -> int:
         """Return in which of the open modes a command stands."""
+        if self.at_top and accepts(SWITCH, text):
+            return 0
         inside = [depth for depth in range(len(self._open)) if not self._left(depth, indent)]
         taking = [depth for depth in inside if self._open[depth].has(text)]
         taking = taking or [depth for depth in range(len(self._open)) if self._open[depth].has(text)]
