@@ -111,8 +111,10 @@ class _ModeStack:
             return
         opened = _opened(text)
         depth = 0 if opened is not None else self._depth(indent, text)
-        del self._open[depth + 1 :]
-        mode = self._open[-1]
+        aside = opened is None and depth == 0 and self._is_of_switch(text)
+        if not aside:
+            del self._open[depth + 1 :]
+        mode = self._open[depth]
         mode.indented = mode.indented or (depth > 0 and indent > mode.indent)
         command = Command(text, (*mode.command.path, text), line)
         mode.command.below.append(command)
@@ -125,7 +127,7 @@ class _ModeStack:
 
     def _depth(self, indent: int, text: str) -> int:
         """Return in which of the open modes a command stands."""
-        if self.at_top and accepts(SWITCH, text):
+        if self._is_of_switch(text):
             return 0
         inside = [depth for depth in range(len(self._open)) if not self._left(depth, indent)]
         taking = [depth for depth in inside if self._open[depth].has(text)]
@@ -135,6 +137,10 @@ class _ModeStack:
         deepest = inside[-1]
         flat = self._open[deepest].indent >= indent
         return 0 if flat and (self._open[deepest].kind == "other" or _BY_ITSELF.match(text)) else deepest
+
+    def _is_of_switch(self, text: str) -> bool:
+        """Return whether the prompt says that a command is the switch's; modes stay open, as prompts are copied."""
+        return self.at_top and accepts(SWITCH, text)
 
     def _left(self, depth: int, indent: int) -> bool:
         """Return whether a line is indented too little for a mode whose other commands are indented."""
