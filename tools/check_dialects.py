@@ -121,12 +121,17 @@ NEW = {
     "headroom-thresholds": ("CFG014",),
     "qos-on-member": ("CFG014",),
     "lossless-can-drop": ("CFG014",),
+    "rdma-dscp-not-lossless": ("CFG014",),
     "pfc-one-sided": ("CFG014",),
+    "pfc-not-on": ("CFG014",),
+    "bandwidth-share": ("CFG014",),
+    "ecn-line-broken": ("CFG014",),
+    "ecn-curve": ("ECN001",),
+    "link-pause": ("CFG014",),
+    "mtu-differs": ("CFG014",),
+    "unknown-syntax": ("CFG014",),
     "default-class-lossless": ("CLS012",),
     "wrong-class-type": ("CFG014",),
-    "pfc-not-on": ("CFG014",),
-    "mtu-differs": ("CFG014",),
-    "bandwidth-share": ("CFG014",),
 }
 """Rules that say faults beside those of the table of faults."""
 
@@ -166,18 +171,20 @@ def _class(
     if expected["queue"] is not None:
         yield f"queue of class {key}", expected["queue"], maps.tc_to_queue.targets[number]
     lossless = {number for qos in all_qos for number, group in enumerate(qos.groups) if group is not None}
-    lossless |= read_switch.lossless.keys()
     if expected["lossless"] is not None:
         yield f"class {key} lossless", expected["lossless"], number in lossless
     if expected["pfc_priority"] is not None:
         paused = [p for qos in all_qos for p in qos.pfc.priorities if qos.pausing_group(p) == number]
-        priority = read_switch.lossless.get(number, paused[0] if paused else None)
-        yield f"pfc priority of class {key}", expected["pfc_priority"], priority
-    queue = next((q for qos in all_qos if (q := qos.queues[maps.tc_to_queue.targets[number] or 0])), None)
-    yield from _queue(key, expected, queue)
+        # Where DCBX decides which priorities are paused, the class alone says which one it would be.
+        paused += [p for qos in all_qos if qos.pfc_to_pg for p in qos.pfc_to_pg.sources(number)]
+        yield f"pfc priority of class {key}", expected["pfc_priority"], paused[0] if paused else None
+    place = maps.tc_to_queue.targets[number] or 0
+    queue = next((q for qos in all_qos if (q := qos.queues[place])), None)
+    unbound = read_switch.defined[place] if queue is None and read_switch.defined else None
+    yield from _queue(key, expected, queue or unbound, bound=unbound is None)
 
 
-def _queue(key: str, expected: Json, queue: Queue | None) -> Iterator[tuple[str, Any, Any]]:
+def _queue(key: str, expected: Json, queue: Queue | None, *, bound: bool) -> Iterator[tuple[str, Any, Any]]:
     scheduler, wred = (queue.scheduler, queue.wred) if queue else (None, None)
     kind = {"STRICT": "strict", "DWRR": "dwrr"}.get(scheduler.kind) if scheduler else None
     for name, have in (("kind", kind), ("percent", scheduler.weight if scheduler else None)):
@@ -189,7 +196,7 @@ def _queue(key: str, expected: Json, queue: Queue | None) -> Iterator[tuple[str,
         if ecn.get(name) is not None:
             yield f"ecn {name} of class {key}", ecn[name], getattr(curve, name, None)
     if ecn.get("enabled") is not None:
-        yield f"ecn of class {key}", ecn["enabled"], curve is not None and curve.enabled
+        yield f"ecn of class {key}", ecn["enabled"], bound and curve is not None and curve.enabled
 
 
 def _watchdog(expected: Json, ports: list[Port], read_switch: ReadSwitch) -> Iterator[tuple[str, Any, Any]]:

@@ -59,7 +59,7 @@ class _DeviceEntry(NamedTuple):
     results: tuple[DeviceResult, ...]
     excerpts: Excerpts | None
     problems: tuple[Problem, ...]
-    facts: tuple[Candidate, ...]
+    others: tuple[Candidate, ...]
 
 
 class _IntentEntry(NamedTuple):
@@ -99,9 +99,14 @@ class LintCache:
         documents = {document.file: document.whole for document in inputs.documents}
         excerpts = {entry.excerpts.file: entry.excerpts for entry in entries if entry.excerpts is not None}
         results = [result for entry in entries for result in entry.results]
-        of_hosts = merged([source.read(candidate) for entry in entries for candidate in entry.facts])
+        apart = merged([source.read(candidate) for entry in entries for candidate in entry.others])
+        documents |= {document.file: document.whole for document in apart.documents}
         problems = (*inputs.problems, *(problem for entry in entries for problem in entry.problems))
-        inputs = inputs._replace(problems=problems, facts=(*inputs.facts, *of_hosts.facts))
+        inputs = inputs._replace(
+            documents=(*inputs.documents, *apart.documents),
+            problems=problems,
+            facts=(*inputs.facts, *apart.facts),
+        )
         return joined(inputs, intents, results, {**documents, **excerpts}, settings)
 
     def _intent_entry(
@@ -122,8 +127,8 @@ class LintCache:
         present = {device: self._devices[device] for device in candidates if device in self._devices}
         self._devices = {device: entry for device, entry in present.items() if entry.basis == bases[device]}
         changed = [candidate for candidate in candidates if candidate not in self._devices]
-        for candidate, results, excerpts, problems, facts in _checked(changed, settings, source):
-            self._devices[candidate] = _DeviceEntry(bases[candidate], results, excerpts, problems, facts)
+        for candidate, results, excerpts, problems, others in _checked(changed, settings, source):
+            self._devices[candidate] = _DeviceEntry(bases[candidate], results, excerpts, problems, others)
         return [self._devices[candidate] for candidate in candidates]
 
 
@@ -143,7 +148,7 @@ def _checked(
     for candidate in candidates:
         file = check_file(source.read(candidate), candidate, settings, reader)
         excerpts = Excerpts(candidate.file, file.shown, source.load) if file.results else None
-        yield candidate, file.results, excerpts, file.problems, file.facts
+        yield candidate, file.results, excerpts, file.problems, file.others
 
 
 def _checked_in_processes(
@@ -152,9 +157,9 @@ def _checked_in_processes(
     work = check_in_processes(candidates, settings, source.read, source.load)
     results = grouped((result.file, result) for result in work.results)
     problems = grouped((problem.file, problem) for problem in work.problems)
-    of_hosts = frozenset(work.facts)
+    others = frozenset(work.others)
     for candidate in candidates:
         file = candidate.file
-        facts = (candidate,) if candidate in of_hosts else ()
+        other = (candidate,) if candidate in others else ()
         of_file, unread = tuple(results.get(file, ())), tuple(problems.get(file, ()))
-        yield candidate, of_file, work.excerpts.get(file), unread, facts
+        yield candidate, of_file, work.excerpts.get(file), unread, other

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.lint.devices import check_devices
 from lossless.checks.lint.results import completed, joined
-from lossless.formats.inputs.collect import Inputs, devices_in, is_json, merged, read
+from lossless.formats.inputs.collect import Inputs, devices_in, is_device, is_json, merged, read
 from lossless.formats.inputs.intents import declarations_of
 from lossless.formats.inputs.subnet_manager import is_managers
 
@@ -43,7 +43,7 @@ def check_inputs(inputs: Inputs, settings: Settings) -> LintResult:
     split = merged([devices_in(document) for document in inputs.documents])
     inputs = inputs._replace(documents=split.documents, problems=(*inputs.problems, *split.problems))
     intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
-    deployed = [document for document in inputs.documents if is_json(document.file)]
+    deployed = [document for document in inputs.documents if is_device(document)]
     settings = completed(settings, intents, [document.file for document in deployed], len(inputs.facts))
     shown = {document.file: document.whole for document in inputs.documents}
     return joined(inputs, intents, check_devices(deployed, settings), shown, settings)
@@ -56,10 +56,11 @@ def _check_in_processes(devices: Sequence[Candidate], inputs: Inputs, settings: 
     intents = declarations_of(inputs.documents, settings.profile_dirs, settings.progress)
     settings = completed(settings, intents, [candidate.file for candidate in devices], len(inputs.facts))
     work = check_in_processes(devices, settings)
-    of_hosts = merged([read(candidate) for candidate in work.facts])
+    others = merged([read(candidate) for candidate in work.others])
+    inputs = inputs._replace(documents=(*inputs.documents, *others.documents))
     shown = {document.file: document.whole for document in inputs.documents} | dict(work.excerpts)
     inputs = inputs._replace(
-        problems=(*inputs.problems, *work.problems), facts=(*inputs.facts, *of_hosts.facts)
+        problems=(*inputs.problems, *work.problems), facts=(*inputs.facts, *others.facts)
     )
     return joined(inputs, intents, work.results, shown, settings)
 

@@ -6,7 +6,7 @@ import gc
 from typing import TYPE_CHECKING, TypeVar
 
 from lossless.checks.lint.devices import DeviceResult, check_device
-from lossless.formats.inputs.collect import load_configuration, read
+from lossless.formats.inputs.collect import is_device, load_configuration, read
 from lossless.ground.basics import processes
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.documents.excerpts import Excerpts, PathPlaces, places
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 
 
 class DeviceWork(NamedTuple):
-    """What rules say of many devices, what to show of each file, what could not be read, and files of host facts."""
+    """What rules say of many devices, what to show of each file, what could not be read, and files of other things.
+
+    ``others`` are files of host facts, and of switches that run another system.
+    """
 
     results: list[DeviceResult]
     excerpts: dict[str, Excerpts]
     problems: list[Problem]
-    facts: list[Candidate]
+    others: list[Candidate]
 
 
 class DeviceFile(NamedTuple):
@@ -38,7 +41,7 @@ class DeviceFile(NamedTuple):
     results: tuple[DeviceResult, ...]
     problems: tuple[Problem, ...]
     shown: PathPlaces
-    facts: tuple[Candidate, ...] = ()
+    others: tuple[Candidate, ...] = ()
 
 
 _Result = TypeVar("_Result")
@@ -68,7 +71,7 @@ def check_in_processes(
     work = DeviceWork([], {}, [], [])
     for file in in_processes(check, candidates, settings.progress):
         work.problems.extend(file.problems)
-        work.facts.extend(file.facts)
+        work.others.extend(file.others)
         work.results.extend(file.results)
         for result in file.results[:1]:
             work.excerpts[result.file] = Excerpts(result.file, file.shown, load)
@@ -95,9 +98,9 @@ def in_processes(
 
 def check_file(inputs: Inputs, candidate: Candidate, settings: Settings, reader: DeviceReader) -> DeviceFile:
     """Check what one file holds, and keep of it only what reports may show."""
-    if not inputs.documents:
-        facts = (candidate,) if inputs.facts else ()
-        return DeviceFile((), inputs.problems, PathPlaces({}, {}, {}), facts)
+    if not all(map(is_device, inputs.documents)) or not inputs.documents:
+        others = (candidate,) if inputs.facts or inputs.documents else ()
+        return DeviceFile((), inputs.problems, PathPlaces({}, {}, {}), others)
     results = tuple(check_device(document, settings, reader) for document in inputs.documents)
     paths = (path for result in results for path in _paths(result))
     return DeviceFile(results, inputs.problems, places(inputs.documents[0].whole, paths))

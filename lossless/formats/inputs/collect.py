@@ -11,6 +11,7 @@ from lossless.formats.sonic.read.tables import READ_TABLES
 from lossless.formats.switches.registry import TITLES
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.records import NamedTuple
+from lossless.ground.basics.wording import one_of
 from lossless.ground.documents import load
 
 if TYPE_CHECKING:
@@ -21,10 +22,8 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
 
 _NO_LIST = "a list, and none of its items is a CONFIG_DB"
-*_FIRST, _LAST = TITLES.values()
-_SYSTEMS = f"{', '.join(_FIRST)} or {_LAST}"
 _UNKNOWN = (
-    f"unknown kind of file; expected .json, .yaml or .yml, a configuration of {_SYSTEMS}, "
+    f"unknown kind of file; expected .json, .yaml or .yml, a configuration of {one_of(TITLES.values())}, "
     "a file of a subnet manager, or facts of a host (docs/guides/host-facts.md)"
 )
 
@@ -172,8 +171,8 @@ def _has_host_facts(document: Document) -> bool:
 
 
 def _is_of_switch(document: Document) -> bool:
-    """Return whether a YAML file is no intent but the configuration of a switch, which its document then says."""
-    if is_json(document.file) or "lossless" in document.data:
+    """Return whether a file is no intent and no CONFIG_DB, but the configuration of a switch of another system."""
+    if "lossless" in document.data or READ_TABLES & document.data.keys():
         return False
     from lossless.formats.inputs.switches import is_structured
 
@@ -182,7 +181,7 @@ def _is_of_switch(document: Document) -> bool:
 
 def devices_in(document: Document) -> Inputs:
     """Return a document for each device of a file; an intent, and a plain configuration, stand for themselves."""
-    if not is_json(document.file) or document.part:
+    if not is_device(document) or document.part:
         return Inputs((document,))
     if READ_TABLES & document.data.keys() or (not document.data and not _is_list(document)):
         return Inputs((_beside_host(document),))
@@ -234,6 +233,11 @@ def located(document: Document, path: Path, message: str) -> Problem:
 def is_json(file: str) -> bool:
     """Return whether a file is a device's by its name: those are JSON, intents are YAML."""
     return file.lower().endswith(".json")
+
+
+def is_device(document: Document) -> bool:
+    """Return whether a document is the configuration of a device with SONiC."""
+    return is_json(document.file) and not document.dialect
 
 
 def _beside_host(document: Document) -> Document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from lossless.formats.inputs.collect import collect, is_json, search, split
+from lossless.formats.inputs.collect import collect, is_device, is_json, search, split
 from lossless.formats.inputs.discover import seems_ours
 from lossless.formats.inputs.intents import intent_fabric, is_intent
 from lossless.ground.basics.errors import InputError, Problem, ProfileError
@@ -37,7 +37,7 @@ def fabrics_of(
     errors: list[Problem] = []
     intents = [document for document in documents if is_intent(document)]
     fabrics = [fabric for document in intents if (fabric := intent_fabric(document, profile_dirs, errors))]
-    deployed = [document for document in documents if is_json(document.file)]
+    deployed = [document for document in documents if is_device(document)]
     if deployed:
         from lossless.formats.inputs.devices import deployed_fabric
 

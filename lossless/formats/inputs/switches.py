@@ -50,8 +50,8 @@ def configuration_in(text: str, file: str) -> Document | None:
 
 
 def is_structured(document: Document) -> bool:
-    """Return whether a YAML file is the configuration of a switch, which its document then says."""
-    document.dialect = of_data(document.data)
+    """Return whether a YAML or JSON file is the configuration of a switch, which its document then says."""
+    document.dialect = of_data(document.data, json=document.file.lower().endswith(".json"))
     return bool(document.dialect)
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Switch
 
 
-class SwitchFile(NamedTuple):
+class ConfigurationFile(NamedTuple):
     """A file that configures a switch: its name, the template that lays it out, and what that is given.
 
     ``target`` is where it goes, ``apply`` what is run there, ``why`` what is known of what that does to traffic.
@@ -38,8 +38,9 @@ class Dialect(NamedTuple):
     """One configuration language.
 
     ``reads`` and ``writes`` say which files, ``checked_with`` what both directions are compared with.
-    ``recognizes`` tells its texts, ``recognizes_data`` what a YAML file of it holds. ``document`` reads a text, and
-    ``read`` makes the switch of a document; its second argument names the DSCPs that must be lossless.
+    ``recognizes`` tells its texts, ``recognizes_data`` what a YAML file of it holds, with ``in_json`` a JSON file too.
+    ``document`` reads a text, and ``read`` makes the switch of a document; its second argument names the DSCPs that
+    must be lossless.
     ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code,
     or by code and severity where one code says several things.
     ``files`` makes the files of a switch. ``losses`` names what of a switch they have no place for, by the parts of
@@ -55,5 +56,6 @@ class Dialect(NamedTuple):
     read: Callable[[Document, tuple[int, ...]], ReadSwitch]
     not_applicable: Mapping[str, str]
     words: Mapping[str, Words]
-    files: Callable[[Switch], tuple[SwitchFile, ...]]
+    files: Callable[[Switch], tuple[ConfigurationFile, ...]]
     losses: Mapping[str, str]
+    in_json: bool = False

@@ -39,9 +39,10 @@ def of_text(text: str) -> str:
     return next((name for name in TITLES if dialect(name).recognizes(text)), "")
 
 
-def of_data(data: Mapping[object, object]) -> str:
-    """Return the name of the dialect that a YAML file is a configuration of, empty where it is none."""
-    return next((name for name in TITLES if dialect(name).recognizes_data(data)), "")
+def of_data(data: Mapping[object, object], *, json: bool = False) -> str:
+    """Return the name of the dialect that a YAML or JSON file is a configuration of, empty where it is none."""
+    names = (name for name in TITLES if dialect(name).in_json or not json)
+    return next((name for name in names if dialect(name).recognizes_data(data)), "")
 
 
 class Format(NamedTuple):

@@ -22,6 +22,12 @@ def joined(names: Iterable[str], most: int | None = None) -> str:
     return " and ".join(filter(None, [", ".join(every[:-1]), *every[-1:]]))
 
 
+def one_of(names: Iterable[str]) -> str:
+    """Return ``a, b or c``."""
+    *others, last = names
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def spell(priorities: Iterable[int]) -> str:
     """Return ``priority 3`` or ``priorities 3 and 4``; ``no priority`` for none."""
     numbers = [str(priority) for priority in sorted(priorities)]

@@ -15,7 +15,7 @@ from lossless.model.hardware.infiniband import (
     load_infiniband_switch,
 )
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
-from lossless.model.hardware.model import Hwsku, PortNames, SwitchProfile
+from lossless.model.hardware.model import Hwsku, PortNaming, SwitchProfile
 from lossless.model.hardware.nic import NicProfile
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ __all__ = [
     "Hwsku",
     "InfinibandSwitchProfile",
     "NicProfile",
-    "PortNames",
+    "PortNaming",
     "SwitchProfile",
     "hardware",
     "load_nic",

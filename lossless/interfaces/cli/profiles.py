@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.api import Hardware
-    from lossless.interfaces.api.profiles import Hwsku, NicProfile, PortNames, SwitchProfile
+    from lossless.interfaces.api.profiles import Hwsku, NicProfile, PortNaming, SwitchProfile
 
 _UNKNOWN = "unknown"
 
@@ -100,7 +100,7 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
     yield from _sources(asic_sources | dict(switch.sources) | formats)
 
 
-def _format(name: str, names: PortNames | None) -> str:
+def _format(name: str, names: PortNaming | None) -> str:
     if names is None:
         return name
     whole, split = (

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.model.fabric.model import Switch
-    from lossless.model.fabric.qos import IndexMap
+    from lossless.model.fabric.qos import IndexMap, Queue
 
 
 class UndefinedName(NamedTuple):
@@ -54,23 +54,22 @@ class ClassMaps(NamedTuple):
 class ReadSwitch(NamedTuple):
     """A switch as its configuration has it.
 
-    ``lossless`` has the PFC priority of each class that is no-drop for the whole switch, whatever its ports do; empty
-    where a system says it port by port.
     ``trusts`` says what each port reads, as far as the text does: dscp, pcp, both or none. ``silent`` are the ports on
     which PFC is on and no priority is paused, each with the place that turns PFC on. ``untagged`` are ports that get no
     VLAN tags, as far as the configuration says. ``unread`` are lines that may matter and have no meaning known here.
+    ``defined`` are queues as a policy has them that is bound to no port, where no other is.
     """
 
     switch: Switch
     maps: ClassMaps
     trusts: Mapping[str, str]
-    lossless: Mapping[int, int] = {}
     undefined: tuple[UndefinedName, ...] = ()
     unbound: tuple[UnboundObject, ...] = ()
     refused: tuple[RefusedSetting, ...] = ()
     silent: tuple[tuple[str, Origin], ...] = ()
     untagged: frozenset[str] = frozenset()
     unread: tuple[str, ...] = ()
+    defined: tuple[Queue | None, ...] = ()
 
 
 class Words(NamedTuple):

@@ -12,7 +12,7 @@ from lossless.model.hardware.model import (
     AsicCages,
     BufferDefaults,
     Hwsku,
-    PortNames,
+    PortNaming,
     SwitchProfile,
     ZeroBuffers,
 )
@@ -88,8 +88,8 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
     )
 
 
-def _port_names(raw: Raw) -> PortNames:
-    return PortNames(raw["port"], raw["split"], raw.get("single") or raw["port"], raw["source"])
+def _port_names(raw: Raw) -> PortNaming:
+    return PortNaming(raw["port"], raw["split"], raw.get("single") or raw["port"], raw["source"])
 
 
 def _zero_buffers(raw: Raw) -> ZeroBuffers:

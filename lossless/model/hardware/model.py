@@ -22,7 +22,7 @@ from lossless.model.hardware.buffers import (
     ProfileDefaults as ProfileDefaults,
     ZeroBuffers as ZeroBuffers,
 )
-from lossless.model.hardware.port_patterns import NO_FORMATS, PortNames as PortNames
+from lossless.model.hardware.port_patterns import NO_FORMATS, PortNaming as PortNaming
 
 _T = TypeVar("_T")
 Late: TypeAlias = _T | Callable[[], _T]
@@ -66,7 +66,7 @@ class Cage(NamedTuple):
     alias: str
     index: int  # type: ignore[assignment]
     modes: tuple[BreakoutMode, ...]
-    names: PortNames | None = None
+    names: PortNaming | None = None
 
     @property
     def speeds_bps(self) -> tuple[int, ...]:
@@ -261,7 +261,7 @@ class SwitchProfile:
         zero_buffers: Late[ZeroBuffers | None] = None,
         asics: tuple[AsicCages, ...] = (),
         modes_complete: bool = True,
-        formats: Mapping[str, PortNames] = NO_FORMATS,
+        formats: Mapping[str, PortNaming] = NO_FORMATS,
         format: str = SONIC,  # noqa: A002 the word of intents
         default_format: str = SONIC,
     ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.model.hardware.model import SONIC, Hwsku, PortSpec, SwitchProfile, split
 
 if TYPE_CHECKING:
-    from lossless.model.hardware.model import Cage, PortNames
+    from lossless.model.hardware.model import Cage, PortNaming
 
 
 @cache
@@ -22,7 +22,7 @@ def in_format(profile: SwitchProfile, name: str) -> SwitchProfile:
     return profile.replaced(cages=cages, hwskus=hwskus, format=name)
 
 
-def _cages(profile: SwitchProfile, names: PortNames) -> tuple[Cage, ...]:
+def _cages(profile: SwitchProfile, names: PortNaming) -> tuple[Cage, ...]:
     return tuple(
         cage._replace(name=names.of(cage.index, len(cage.lanes)), names=names) for cage in profile.cages
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lossless.ground.basics.records import NamedTuple
 
 
-class PortNames(NamedTuple):
+class PortNaming(NamedTuple):
     """How a system that is not SONiC names the ports of a product: patterns, and the source of them.
 
     ``whole`` names the port of a cage that is not split, ``split`` each of several, ``single`` a cage of one lane. In
@@ -29,5 +29,5 @@ class PortNames(NamedTuple):
         return self.split.format(index=cage, lane=first_lane + 1, number=number, part=number + 1)
 
 
-NO_FORMATS: Mapping[str, PortNames] = {}
+NO_FORMATS: Mapping[str, PortNaming] = {}
 """Those of a switch whose ports are known by the names of SONiC alone."""

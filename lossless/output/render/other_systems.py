@@ -15,7 +15,7 @@ from lossless.output.render.planned_files import Deployment, PlannedFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.contract import Dialect, SwitchFile
+    from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric, Switch
 
@@ -30,7 +30,7 @@ def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
     return tuple(_file(switch, system, file) for file in system.files(switch))
 
 
-def _file(switch: Switch, system: Dialect, file: SwitchFile) -> PlannedFile:
+def _file(switch: Switch, system: Dialect, file: ConfigurationFile) -> PlannedFile:
     text = render_template(file.template, file.content)
     path = f"{switch.device}/{file.name}"
     planned = PlannedFile(path, text, deployment=Deployment(file.target, file.apply, None, file.why))

@@ -171,6 +171,15 @@ _COMMANDS = {
     "the timers are ten times as long": "priority-flow-control pause watchdog default timeout 2",
 }
 
+_COMMANDS_OF_NXOS = {
+    "the port is down": "interface Ethernet1/1\n  shutdown",
+    "the port reads no marks": "interface Ethernet1/1\n  no service-policy type qos input MARKS",
+    "DCBX decides": "interface Ethernet1/1\n  priority-flow-control mode auto",
+    "PFC is off": "priority-flow-control override-interface mode off",
+    "another class is no-drop": "policy-map type network-qos CLASSES\n"
+    "  class type network-qos c-8q-nq4\n    pause pfc-cos 4",
+}
+
 
 def reports(snippet: Snippet, code: str) -> Iterator[tuple[str, Report]]:
     """Yield each change to the network of a snippet that leaves it readable, and what a rule says of the result."""
@@ -186,7 +195,8 @@ def _changed(snippet: Snippet) -> Iterator[tuple[str, Document]]:
         for name, lines in _OPTIONS.items():
             yield name, read_text(f"{snippet.text}{lines}\n", snippet.file)
     elif snippet.kind == "text switch":
-        for name, lines in _COMMANDS.items():
+        of_nxos = snippet.base == "switch-nxos"
+        for name, lines in (_COMMANDS_OF_NXOS if of_nxos else _COMMANDS).items():
             yield name, read_text(f"{snippet.document().text}{lines}\n", snippet.file)
     elif snippet.base != "none":
         changes = {"leaf-spine": _INTENTS, "infiniband": _SUBNETS}.get(snippet.base, _DEVICES)

@@ -150,8 +150,9 @@ def test_what_is_named_and_is_no_file(tmp_path: Path) -> None:
         [],
         [
             "nowhere.json: no such file",
-            "x.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS, NVIDIA NVUE "
-            "or Cisco NX-OS, a file of a subnet manager, "
+            "x.txt: unknown kind of file; expected .json, .yaml or .yml, a configuration of Arista EOS, "
+            "NVIDIA NVUE or Cisco NX-OS, "
+            "a file of a subnet manager, "
             "or facts of a host "
             "(docs/guides/host-facts.md)",
         ],

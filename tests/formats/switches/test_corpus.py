@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.formats.inputs.collect import Candidate, read
+from lossless.formats.switches.nxos.read.dme import config_of_data
+from lossless.formats.switches.nxos.read.running_config import read_running_config
 from tools.check_dialects import compared
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from lossless.formats.switches.nxos.read.rows import Key, Settings
 
 THIN_CURVES = 2
 """Files that mark at most 1 % of packets, or from 10 kB on: no public source says from which value on that is wrong."""
@@ -18,10 +24,13 @@ STEPS = 3
 NOT_SAID = 2
 """A class for CNPs in a file that names no CNPs, and ECN of a class whose pause does not take."""
 
+UNPAUSED = 1
+"""A file whose lossless class takes no effect: that it marks nothing either is not said before it does."""
+
 
 @pytest.mark.parametrize(
     ("name", "missed", "agree", "faults"),
-    [("eos", THIN_CURVES, 330, 12), ("nvue", 0, 420, 16), ("nxos", STEPS + NOT_SAID, 225, 19)],
+    [("eos", THIN_CURVES, 330, 12), ("nvue", 0, 420, 16), ("nxos", UNPAUSED, 230, 23)],
 )
 def test_configurations_are_read_as_people_read_them(
     reference: Path, name: str, missed: int, agree: int, faults: int
@@ -31,3 +40,23 @@ def test_configurations_are_read_as_people_read_them(
     assert counts["faults_missed"] == missed
     assert counts["agree"] >= agree
     assert counts["faults_found"] >= faults
+
+
+def test_an_object_model_says_what_the_text_beside_it_says(reference: Path) -> None:
+    folder = reference / "captures" / "dialects" / "nxos"
+    models = sorted(folder.glob("*.dme.json"))
+    assert len(models) >= 2
+    for model in models:
+        file = model.with_name(model.name.replace(".dme.json", ".cfg"))
+        of_text = read_running_config(file.read_text(), str(file))[1]
+        (document,) = read(Candidate(str(model), expected=True)).documents
+        of_model = config_of_data(document)
+        assert _said(of_model.class_maps) == _said(of_text.class_maps)
+        policies = (
+            {name: _said(each.below) for name, each in of.policies.items()} for of in (of_model, of_text)
+        )
+        assert next(policies) == next(policies)
+
+
+def _said(blocks: Mapping[Any, Settings]) -> dict[Any, dict[Key, Any]]:
+    return {name: {key: setting.value for key, setting in block.items()} for name, block in blocks.items()}

@@ -74,6 +74,29 @@ def test_any_tree_of_nvue_is_read(qos: dict[str, Any], port: Any) -> None:
     said({"qos": {"roce": {}, **qos}, "interface": {"swp1": port, "swp2": {"qos": port}, "bond1": port}})
 
 
+_NXOS = (
+    "name id mtu layer adminSt dflt-items queuing-items nw-items c-items p-items name-items CMapInst-list "
+    "PMapInst-list matchType dscp-items Dscp-list cos-items Cos-list val cmap-items MatchCMap-list setGrp-items "
+    "mtu-items value pause-items pfcCos3 bufferSize pauseThreshold resumeThreshold setBW-items setRemBW-items "
+    "prio-items level RandDet-items minThreshold minThresholdUnit dropAvail ecn policy-items in-items out-items "
+    "sys-items intf-items pmap-items If-list phys-items PhysIf-list priorflowctrl-items mode "
+    "globalpriorflowctrl-items overrideInterface"
+)
+
+
+@given(st.dictionaries(st.sampled_from(_NXOS.split()), values(_NXOS)), values(_NXOS))
+def test_any_object_model_of_nxos_is_read(qos: dict[str, Any], policy: Any) -> None:
+    maps = {"p-items": {"name-items": {"PMapInst-list": [{"name": "P", "cmap-items": policy}, policy]}}}
+    data = {"ipqos-items": {"nw-items": maps, "queuing-items": maps, **qos}, "intf-items": policy}
+    # What is no number of JSON is no document at all.
+    written = (
+        json.dumps({"Cisco-NX-OS-device:System": data}).replace("-Infinity", "0").replace("Infinity", "0")
+    )
+    document = load_text(written.replace("NaN", "0"), "leaf1.json")
+    assert is_structured(document)
+    assert lint_documents([document]).errors == ()
+
+
 _LINES = {
     "eos": (
         "interface Ethernet1",
@@ -117,42 +140,46 @@ _LINES = {
     ),
     "nxos": (
         "interface Ethernet1/1",
-        "interface e1/1-99999,,po",
-        "interface ,",
+        "interface e1/1-99999,,1/2-1,x",
+        "interface port-channel1",
+        "  channel-group 1 mode active",
+        "port-profile type ethernet A",
+        "  inherit port-profile A",
+        "inherit port-profile missing",
         "class-map type qos match-all A",
-        "  match dscp 0-99",
-        "  match dscp ef,cs3,what",
-        "match cos 3",
+        "class-map type network-qos B",
+        "  match dscp 0-99,x",
+        "  match dscp 63-0",
+        "match qos-group 3,4",
         "  match access-group name x",
         "policy-map type qos P",
+        "policy-map type network-qos P",
+        "policy-map type queuing P",
         "  class A",
-        "class type qos class-default",
+        "  class type queuing c-out-8q-q3",
+        "  class type network-qos c-8q-nq3",
+        "class class-default",
         "    set qos-group 99",
         "    set qos-group 3",
-        "policy-map type network-qos N",
-        "  class type network-qos c-8q-nq3",
-        "    pause pfc-cos 9",
-        "    pause no-drop",
-        "    pause buffer-size 1 pause-threshold 2 resume-threshold 3",
-        "policy-map type queuing Q",
-        "  class type queuing c-out-8q-q3",
-        "    bandwidth remaining percent 999",
-        "    random-detect minimum-threshold 9 packets maximum-threshold 1 us drop-probability 900 ecn",
+        "    pause pfc-cos 3-1",
+        "    pause pfc-cos 0-7 receive",
+        "    pause buffer-size 9999 pause-threshold 99999 resume-threshold 999999",
+        "    bandwidth remaining percent 100",
+        "    priority level 1",
+        "    random-detect minimum-threshold 9 us maximum-threshold 1 bytes drop-probability 100 weight 0",
         "system qos",
-        "  service-policy type network-qos N",
+        "  service-policy type network-qos P",
         "  service-policy type qos input P",
-        "  service-policy type queuing output Q",
+        "service-policy type queuing output P",
         "  priority-flow-control mode on",
-        "  priority-flow-control watch-dog",
         "priority-flow-control watch-dog-interval on",
-        "  inherit port-profile X",
-        "port-profile type ethernet X",
-        "  channel-group 1",
+        "priority-flow-control override-interface mode off",
+        "  storm-control unicast level 0",
+        "leaf1(config)# ",
         "exit",
         "end",
         "!",
-        "# what",
-        "leaf1(config)# system qos",
+        "#",
     ),
 }
 
@@ -166,3 +193,7 @@ def test_any_lines_in_any_order_are_read(name: str, data: st.DataObject) -> None
     document = configuration_in(text, "leaf1.cfg")
     assert document is not None
     assert lint_documents([document]).errors == ()
+
+
+def test_a_text_of_blank_lines_is_nothing_and_is_not_searched_once_per_line() -> None:
+    assert configuration_in("\n" * 200_000 + "x", "blank.cfg") is None

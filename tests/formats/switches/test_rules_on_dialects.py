@@ -86,56 +86,52 @@ NVUE = (
     Case("SCH004", "nv set qos egress-scheduler default-global traffic-class 3 mode strict\n"),
     Case("WD001", "nv unset interface swp1-4 qos pfc-watchdog\n"),
 )
+NXOS_SECOND = "interface Ethernet1/2\n  no switchport\n  mtu 9216\n"
+ON = "  priority-flow-control mode on\n"
+WATCHED = "  priority-flow-control watch-dog-interval on\n"
+MARKED = "  service-policy type qos input MARKS\n"
 
 
-def input_class(dscp: int, group: int) -> str:
-    return (
-        f"class-map type qos match-any C{dscp}\n  match dscp {dscp}\n"
-        f"policy-map type qos CLASSIFY\n  class C{dscp}\n    set qos-group {group}\n"
+def of_class(kind: str, policy: str, name: str, *lines: str) -> str:
+    opened = (f"policy-map type {kind} {policy}", f"  class type {kind} {name}")
+    return "".join(f"{line}\n" for line in (*opened, *(f"    {line}" for line in lines)))
+
+
+def of_queue(*lines: str) -> str:
+    return of_class("queuing", "QUEUES", "c-out-8q-q3", *lines)
+
+
+def no_drop(*priorities: int) -> str:
+    return "".join(
+        of_class("network-qos", "CLASSES", f"c-8q-nq{n}", "mtu 9216", f"pause pfc-cos {n}")
+        for n in priorities
     )
 
 
-def network(number: int, *lines: str) -> str:
-    below = "".join(f"    {line}\n" for line in lines)
-    return f"policy-map type network-qos NETWORK\n  class type network-qos c-8q-nq{number}\n{below}"
-
-
-def output(number: int, *lines: str) -> str:
-    below = "".join(f"    {line}\n" for line in lines)
-    return f"policy-map type queuing OUTPUT\n  class type queuing c-out-8q-q{number}\n{below}"
-
-
-WRED = (
-    "random-detect minimum-threshold {} kbytes maximum-threshold {} kbytes drop-probability {} weight 0 ecn"
-)
-PORT5 = "interface Ethernet1/5\n"
+NXOS_CURVE = "random-detect minimum-threshold {} maximum-threshold {} drop-probability {} weight 0 ecn"
 NXOS = (
-    Case("CLS001", "", (34,)),
-    Case("CLS002", input_class(27, 3), (26,)),
-    Case("CLS004", f"{PORT5}  priority-flow-control mode on\n"),
-    Case("CLS007", "class-map type qos match-any RDMA\n  match dscp 48\n"),
-    Case("CLS012", input_class(0, 3)),
-    Case("CFG002", f"{PORT5}  service-policy type qos input MISSING\n"),
+    Case("CLS001", of_class("qos", "MARKS", "RDMA", "set qos-group 1"), (26,)),
+    Case("CLS002", "class-map type qos match-any RDMA\n  match dscp 27\n", (26,)),
+    Case("CLS004", NXOS_SECOND + ON + WATCHED),
+    Case("CLS007", of_class("qos", "MARKS", "CNP", "set qos-group 3")),
+    Case("CLS012", "class-map type qos match-any RDMA\n  match dscp 0\n"),
+    Case("CFG002", NXOS_SECOND + "  service-policy type qos input MISSING\n"),
+    Case("CFG013", of_class("qos", "UNUSED", "RDMA", "set qos-group 3")),
+    Case("CFG014", of_queue("bandwidth remaining percent 70")),
+    Case("ECN001", of_queue("no random-detect")),
+    Case("ECN002", of_queue(NXOS_CURVE.format("1 mbytes", "1 mbytes", 10))),
+    Case("ECN003", of_queue(NXOS_CURVE.format("1 mbytes", "2 mbytes", 0))),
+    Case("ECN007", of_queue(NXOS_CURVE.format("1 kbytes", "2 kbytes", 10))),
+    Case("PFC001", no_drop(4), (26,)),
+    Case("PFC002", no_drop(2, 4, 5)),
+    Case("PFC018", "system qos\n  no service-policy type network-qos CLASSES\n"),
     Case(
-        "CFG013",
-        "policy-map type queuing UNUSED\n  class type queuing c-out-8q-q3\n    bandwidth percent 9\n",
+        "SCH001",
+        of_queue("bandwidth remaining percent 2")
+        + of_class("queuing", "QUEUES", "c-out-8q-q-default", "bandwidth remaining percent 98"),
     ),
-    Case(
-        "CFG014",
-        "policy-map type network-qos NETWORK\n  class type network-qos c-out-8q-q3\n    pause pfc-cos 3\n",
-    ),
-    Case("ECN001", "system qos\n  service-policy type queuing output EMPTY\npolicy-map type queuing EMPTY\n"),
-    Case("ECN002", output(3, WRED.format(900, 900, 10))),
-    Case("ECN003", output(3, WRED.format(500, 2000, 0))),
-    Case("ECN007", output(3, WRED.format(1, 3, 10))),
-    Case("PFC001", network(4, "pause pfc-cos 4"), (26,)),
-    Case("PFC002", network(4, "pause pfc-cos 4") + network(5, "pause pfc-cos 5")),
-    Case(
-        "PFC018", "system qos\n  service-policy type network-qos PLAIN\npolicy-map type network-qos PLAIN\n"
-    ),
-    Case("SCH001", output(3, "bandwidth remaining percent 2") + output(1, "bandwidth remaining percent 97")),
-    Case("SCH004", output(3, "priority level 1")),
-    Case("WD001", f"{PORT5}  priority-flow-control mode on\n  service-policy type qos input CLASSIFY\n"),
+    Case("SCH004", of_queue("priority level 1")),
+    Case("WD001", "interface Ethernet1/1\n  no priority-flow-control watch-dog-interval\n"),
 )
 BY_NAME = {"eos": EOS, "nvue": NVUE, "nxos": NXOS}
 CASES = [pytest.param(name, case, id=f"{name} {case.code}") for name, of in BY_NAME.items() for case in of]
@@ -159,6 +155,24 @@ def test_a_healthy_leaf_draws_nothing(name: str) -> None:
 @pytest.mark.parametrize(("name", "case"), CASES)
 def test_each_rule_finds_its_fault(name: str, case: Case) -> None:
     assert case.code in {code for code, _, _ in findings(name, case.lines, case.rdma_dscps)}
+
+
+KNOWN = (
+    ("nxos", Case("CLS007", of_class("qos", "MARKS", "CNP", "set qos-group 0"))),
+    ("nxos", Case("ECN002", of_queue(NXOS_CURVE.format("1 mbytes", "1 mbytes", 100)))),
+    ("nxos", Case("WD001", "system qos\n  no service-policy type network-qos CLASSES\nno priority-flow-control "
+                  "watch-dog-interval on\n")),
+    ("nvue", Case("ECN002", CURVE_OF_3.format(1000000, 1000000, 100))),
+)  # fmt: skip
+"""What is no mistake, and worth knowing."""
+
+
+@pytest.mark.parametrize(("name", "case"), KNOWN, ids=[f"{name} {case.code}" for name, case in KNOWN])
+def test_what_is_no_mistake_is_an_info(name: str, case: Case) -> None:
+    document = configuration_in(LEAVES[name] + case.lines, "leaf1.cfg")
+    assert document is not None
+    report = lint_documents([document], Options())
+    assert [each.severity for each in report.findings if each.code == case.code] == ["info"]
 
 
 @pytest.mark.parametrize(("name", "case"), CASES)

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import assume, given, strategies as st
 
+from lossless.formats.sonic.read.tables import Tables
+from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.formats.switches.meaning import PARTS, differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.documents import load_text
+from lossless.interfaces.api.plan_switches import complete_rows, named_rows_of
+from lossless.model.hardware.load import switch_for_hwsku
 from lossless.output.render.environment import render_template
 from tests.strategies import fabric_of, intents
 
 if TYPE_CHECKING:
-    from lossless.formats.switches.contract import SwitchFile
+    from lossless.formats.switches.contract import ConfigurationFile
     from lossless.model.fabric.configured_switch import ReadSwitch
     from lossless.model.fabric.model import Switch
 
@@ -47,7 +51,7 @@ def renamed(switch: Switch, name: str) -> Switch:
     return switch._replace(ports=ports, format=name)
 
 
-def text_of(file: SwitchFile) -> str:
+def text_of(file: ConfigurationFile) -> str:
     return render_template(file.template, file.content)
 
 
@@ -110,7 +114,7 @@ def test_what_is_read_back_is_what_was_declared(name: str, data: Data) -> None:
 def test_an_intent_makes_equal_fabrics_on_all_systems(data: Data) -> None:
     for switch in switches(data):
         losses = {part: why for name in TITLES for part, why in dialect(name).losses.items()}
-        said = []
+        said = [[_stated(port) for port in meaning(on_sonic(switch), losses)]]
         for name in TITLES:
             declared = renamed(switch, name)
             file = dialect(name).files(declared)[0]
@@ -122,6 +126,13 @@ def test_an_intent_makes_equal_fabrics_on_all_systems(data: Data) -> None:
             said.append([_stated(port) for port in meaning(own, losses)])
         for other in said:
             assert other == said[0]
+
+
+def on_sonic(switch: Switch) -> Switch:
+    """Return a switch as its CONFIG_DB is read, with rows for its ports."""
+    tables = Tables("config_db.json", named_rows_of(switch, complete_rows(switch)))
+    (back,) = read_fabric([tables], switch_for_hwsku).switches
+    return back
 
 
 def _stated(port: dict[tuple[str, str], Any]) -> dict[tuple[str, str], Any]:

@@ -59,7 +59,7 @@ def has_table(text: str, file: str) -> bool:
     try:
         tools = load_toml(text, file).data.get("tool")
     except InputError:
-        return re.search(r"^\s*\[+\s*tool\s*\.\s*lossless\b", text, re.MULTILINE) is not None
+        return re.search(r"^[ \t]*\[+\s*tool\s*\.\s*lossless\b", text, re.MULTILINE) is not None
     return isinstance(tools, dict) and "lossless" in tools
 
 

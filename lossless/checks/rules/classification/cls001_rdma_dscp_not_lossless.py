@@ -57,7 +57,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.locations import beside, entry_or_map, places
-from lossless.checks.rules.pfc.priorities import by_switch, remapped
+from lossless.checks.rules.pfc.priorities import by_switch, paused_classes, remapped
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def check(view: View) -> Results:
             yield from _unreached(device)
             continue
         # One port short of what others of its switch pause is PFC001's.
-        paused = {priority for ports in device for priority in ports.qos.pfc.priorities}
+        paused = {traffic_class for ports in device for traffic_class in paused_classes(ports.qos)}
         for ports in device:
             yield from _against_classes(ports, paused, bounced)
 

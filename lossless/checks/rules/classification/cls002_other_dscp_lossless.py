@@ -64,6 +64,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.locations import beside, entry_or_map
+from lossless.checks.rules.pfc.priorities import paused_classes
 from lossless.ground.basics.wording import number_ranges
 from lossless.model.fabric.qos import DSCPS
 
@@ -91,7 +92,7 @@ def _beside_rdma(ports: PortSet, dscp_map: IndexMap, cnp_dscp: int | None) -> It
     named = {dscp for cls in ports.switch.classes.lossless for dscp in cls.dscps}
     homes = {ports.qos.traffic_class(dscp) for dscp in named}
     homes |= {cls.priority for cls in ports.switch.classes.lossless if cls.priority is not None}
-    homes &= set(ports.qos.pfc.priorities)
+    homes &= paused_classes(ports.qos)
     others = [d for d in DSCPS if ports.qos.traffic_class(d) in homes and d not in named and d != cnp_dscp]
     if not others:
         return

@@ -7,7 +7,9 @@ With DCQCN, looks up the class of the DSCP that the NICs put on CNPs. It is an e
 that DSCP, so that CNPs fall into the class of the rest, or where its class is lossless; a class that is
 served by DWRR instead of strict priority is worth knowing. Where a class called `cnp` exists and the NICs
 are told another DSCP, CLS008 reports it instead. A deployed file does not say what the NICs send: there, only
-their default, DSCP 48, on a traffic class with PFC is a warning. Under `pfc-only` there are no CNPs.
+their default, DSCP 48, on a traffic class with PFC is a warning. On a switch that runs another system it is worth
+knowing where DSCP 48 shares a queue with unmarked traffic that is not served strictly. Under `pfc-only` there
+are no CNPs.
 
 ## Why it breaks a lossless fabric
 A CNP tells the sender to slow down. Behind paused data, or behind a full default queue, it arrives when the
@@ -61,18 +63,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.rules.base import MissingInput, Results, Violation
+from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import beside, entry_or_map
 from lossless.ground.basics.findings import Origin
+from lossless.model.fabric.qos import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.model.fabric.model import CongestionControl, TrafficClass
     from lossless.model.fabric.view import PortSet, View
 
 DEFAULT_CNP_DSCP = 48
 """What ConnectX NICs put on CNPs unless told otherwise (mlxconfig query prints, CNP_DSCP; profiles/nics)."""
+_UNMARKED_DSCP = 0
 CNP_CLASS = "cnp"
 """The class an intent means for CNPs, by its name."""
 _WHY = "a CNP that waits behind the congestion it reports slows the sender too late"
@@ -95,6 +100,34 @@ def _deployed(view: View) -> Iterator[Violation]:
         )
         if not named and not ports.qos.trust_dot1p:
             yield from _default_dscp(ports)
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation where a port of another system sends CNPs behind unmarked traffic."""
+    yield from merged(_behind_unmarked(switch.view))
+
+
+def _behind_unmarked(view: View) -> Iterator[Violation]:
+    for ports in view.lossless_sets:
+        qos = ports.qos
+        tc = qos.dscp_to_tc.targets[DEFAULT_CNP_DSCP] if qos.dscp_to_tc and not qos.trust_dot1p else None
+        shares = qos.dscp_to_tc is not None and tc == qos.dscp_to_tc.targets[_UNMARKED_DSCP]
+        if tc is None or tc == UNREADABLE or not shares or tc in qos.pfc.priorities:
+            continue
+        queue = qos.queues[qos.queue_of(tc)]
+        marks = any(other is not None and other.wred is not None and other.wred.marks for other in qos.queues)
+        if queue is None or queue.scheduler is None or queue.scheduler.kind == "STRICT" or not marks:
+            continue
+        yield Violation(
+            origin=queue.origin,
+            message=f"DSCP {DEFAULT_CNP_DSCP}, which NICs put on CNPs by default, shares queue {queue.number} with "
+            "unmarked traffic, and is not served strictly",
+            note=_WHY,
+            help="give it a strict class of its own",
+            data={"dscp": DEFAULT_CNP_DSCP, "queue": queue.number},
+            severity="info",
+            confidence="medium",
+        ).on_ports(ports)
 
 
 def _default_dscp(ports: PortSet) -> Iterator[Violation]:

@@ -9,7 +9,7 @@ deployed device. A name that leads nowhere is an error. So is the old form `[BUF
 names no database version it is a warning, and before version 3_0_3 only worth knowing. Names of headroom profiles
 that buffermgrd will make for a port of the device are not missed. In part of a configuration, without the table
 that is meant, nothing is checked. On a switch that runs another system it looks at the profiles and policies that
-interfaces name.
+interfaces name, and at the classes that policies name.
 
 ## Why it breaks a lossless fabric
 orchagent does not refuse such a row, it waits for the name, and says so at a level that no one logs. Of a

@@ -5,8 +5,10 @@ Severity: warning
 ## What it does
 Looks at what a switch's own system refuses, or takes without the effect it seems to have, in a configuration that was
 written elsewhere: timers out of range, a marking curve whose minimum is above its maximum, shares of more than 100 %,
-maps to classes that do not exist, QoS on members of a bond, a watchdog without PFC, pauses in one direction alone, a
-port buffer that holds no frame. Validators of structured configurations let these through.
+maps to classes that do not exist, QoS on members of a bond, a watchdog without PFC or without its line of the switch,
+PFC that is left to DCBX, pauses in one direction alone, a port buffer that holds no frame, a no-drop class whose MTU
+is smaller than that of others, and storm control or a policer that drops what PFC protects. Validators of structured
+configurations let these through.
 
 ## Why it breaks a lossless fabric
 A command that is refused leaves what was there before, on that switch alone. The configuration as written says that
@@ -27,6 +29,11 @@ priority-flow-control pause watchdog default timeout 120   # <- here
 qos map dscp 26 to traffic-class 9   # <- here
 ```
 
+```text switch base=switch-nxos
+interface Ethernet1/1
+  priority-flow-control watch-dog-interval 200   # <- here
+```
+
 ## Good
 ```text switch base=switch-leaf
 qos map dscp 34 to traffic-class 4
@@ -41,6 +48,7 @@ Set a value that the system takes.
   timers, quoted from the manual of EOS)
 - CumulusNetworks/docs content/cumulus-linux-519/.../Quality-of-Service/_index.md @16b8323 (what NVUE takes on bonds and
   members, and with a watchdog)
+- ydk-models-cisco-nx-os 9.3.1, Cisco-NX-OS-device.yang (ranges of NX-OS; a watchdog with disableAction only logs)
 - pyavd 6.4.0, schema of eos_cli_config_gen: the same ranges as text; the lines of maps are free text, timers strings
 """
 

@@ -189,10 +189,11 @@ def _queue_violation(queues: Sequence[LosslessQueue]) -> Violation:
 
 
 def _queue_origin(queue: LosslessQueue) -> Origin:
+    """Return the row of a queue, or its class where commands have one; else where PFC is on."""
     row = queue.queue.origin if queue.queue else None
-    if row and not queue.ports.switch.runs_sonic:
-        return row
-    return row.key() if row and row.path[0] == "QUEUE" else queue.ports.qos.pfc.origin
+    if row is None or row.path[:1] == ("BUFFER_QUEUE",) or not row.path:
+        return queue.ports.qos.pfc.origin
+    return row.key() if row.path[0] == "QUEUE" else row
 
 
 def _classes_without(view: View, bare: Sequence[LosslessQueue]) -> Iterator[Violation]:

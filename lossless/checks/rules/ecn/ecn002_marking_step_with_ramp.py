@@ -5,7 +5,8 @@ Severity: info
 ## What it does
 Looks at WRED profiles on lossless queues whose Kmin equals Kmax although a probability below 100 % is given.
 Equal thresholds with 100 %, a published setting that says what happens, are silent, and so is a profile
-that means "off" with thresholds beyond any buffer.
+that means "off" with thresholds beyond any buffer. On a switch that runs another system a step of 100 % is named
+too: there the probability is always written, and not what a missing one becomes.
 
 ## Why it breaks a lossless fabric
 With Kmin equal to Kmax there is nothing between them: below, nothing is marked, above, everything is. The few
@@ -26,6 +27,12 @@ classes:
   rdma:
     ecn:
       min: 3200 KiB   # <- here
+```
+
+```text switch base=switch-nxos
+policy-map type queuing QUEUES
+  class type queuing c-out-8q-q3
+    random-detect minimum-threshold 1 mbytes maximum-threshold 1 mbytes drop-probability 100 weight 0 ecn   # <- here
 ```
 
 ## Good
@@ -57,21 +64,37 @@ from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
     from lossless.checks.rules.ecn.wred_profiles import WredUse
+    from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.model.fabric.view import View
 
 
 def check(view: View) -> Results:
     """Yield a violation per curve without a slope whose probability says otherwise."""
     for use in marking_uses(view):
-        green = use.wred.green
-        if (
-            green.min_bytes == green.max_bytes
-            and green.max_bytes is not None
-            and green.max_bytes > ONE_PACKET_BYTES
-            and green.probability_percent not in (None, 100)
-            and in_reach(use, green)
-        ):
+        if _is_step(use) and use.wred.green.probability_percent not in (None, 100):
             yield _violation(view, use)
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per curve of another system that marks nothing up to a threshold, and everything above."""
+    for use in marking_uses(switch.view):
+        green = use.wred.green
+        if _is_step(use) and green.probability_percent == 100:
+            yield Violation(
+                origin=use.wred.origin,
+                message=f"Kmin and Kmax are both {format_bytes(green.max_bytes or 0)}: "
+                "marking jumps from none to all",
+                note="all senders slow down at once, and the link idles until they have come back",
+                help="lower Kmin, with a probability of less than 100 %; leave it where a step is meant",
+                data={"bytes": green.max_bytes, "probability_percent": green.probability_percent},
+            ).on_ports(*use.sets)
+
+
+def _is_step(use: WredUse) -> bool:
+    """Return whether a curve has no slope, at a threshold that a queue can grow to."""
+    green = use.wred.green
+    step = green.min_bytes == green.max_bytes and (green.max_bytes or 0) > ONE_PACKET_BYTES
+    return step and in_reach(use, green)
 
 
 def _violation(view: View, use: WredUse) -> Violation:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.ecn_marking import LARGEST_THRESHOLD
 from lossless.checks.rules.locations import counted_lossy, distinct
+from lossless.checks.rules.pfc.priorities import paused_class
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.records import NamedTuple
@@ -60,8 +61,13 @@ def lossless_queues(view: View) -> Iterator[LosslessQueue]:
     """Yield the queue of every priority with PFC that is lossless, where its map can be read."""
     for ports in view.lossless_sets:
         for priority in ports.qos.pfc.priorities:
-            number = ports.qos.queue_of(priority)
-            if number == UNREADABLE or _astray(ports.qos, priority) or counted_lossy(ports.qos, priority):
+            traffic_class = paused_class(ports.qos, priority)
+            number = ports.qos.queue_of(traffic_class)
+            if (
+                number == UNREADABLE
+                or _astray(ports.qos, priority)
+                or counted_lossy(ports.qos, traffic_class)
+            ):
                 continue
             yield LosslessQueue(ports, priority, number, ports.qos.queues[number])
 
@@ -74,7 +80,7 @@ def lossless_numbers(view: View) -> dict[int, list[int]]:
 def _astray(qos: PortQos, priority: int) -> bool:
     """Return whether the traffic leaves by another queue than its pause stops; PFC005 says so."""
     stopped = qos.pfc_to_queue.targets[priority] if qos.pfc_to_queue else priority
-    return stopped not in (None, UNREADABLE, qos.queue_of(priority))
+    return stopped not in (None, UNREADABLE, qos.queue_of(paused_class(qos, priority)))
 
 
 def uses(view: View) -> tuple[WredUse, ...]:

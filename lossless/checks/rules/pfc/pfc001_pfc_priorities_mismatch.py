@@ -61,7 +61,14 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation, merged
 from lossless.checks.rules.locations import beside
-from lossless.checks.rules.pfc.priorities import by_switch, in_service, remapped, uncovered
+from lossless.checks.rules.pfc.priorities import (
+    by_switch,
+    in_service,
+    paused_class,
+    paused_classes,
+    remapped,
+    uncovered,
+)
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.ground.basics.wording import spell
 
@@ -93,9 +100,10 @@ def _too_many(ports: PortSet) -> Iterator[Violation]:
         return
     wanted = {cls.priority for cls in classes.lossless if cls.priority is not None}
     wanted |= {qos.traffic_class(dscp) for cls in classes.lossless for dscp in cls.dscps}
-    extra = sorted(set(qos.pfc.priorities) - wanted - remapped(qos))
+    unwanted = {p for p in qos.pfc.priorities if paused_class(qos, p) not in wanted}
+    extra = sorted(unwanted - remapped(qos))
     # A DSCP that goes astray is CLS001's, and until it is fixed nobody knows which priority is one too many.
-    if extra and wanted.issubset(qos.pfc.priorities):
+    if extra and wanted.issubset(paused_classes(qos)):
         yield Violation(
             origin=qos.pfc.origin,
             message=f"PFC is on for {spell(extra)}, which no lossless class uses: those use {spell(wanted)}",

@@ -54,6 +54,19 @@ def sent_priority(qos: PortQos, traffic_class: int) -> int | None:
     return stopping[0] if len(stopping) == 1 else None
 
 
+def paused_class(qos: PortQos, priority: int) -> int:
+    """Return the traffic class that a priority pauses: its own number, unless the switch derives one from the other.
+
+    Systems other than SONiC have one line for both, and no map from traffic classes to groups.
+    """
+    return priority if qos.tc_to_pg is not None else qos.pausing_group(priority)
+
+
+def paused_classes(qos: PortQos) -> frozenset[int]:
+    """Return the traffic classes that the priorities of a port pause."""
+    return frozenset(paused_class(qos, priority) for priority in qos.pfc.priorities)
+
+
 def is_lossy(profile: BufferProfile | None) -> bool:
     """Return whether an egress profile is for lossy queues, which drop at their tail.
 

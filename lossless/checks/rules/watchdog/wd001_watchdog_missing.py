@@ -6,8 +6,8 @@ Severity: error
 Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an
 error. A deployed file says less: `pfcwd start_default` writes the rows on the running switch, so a file without
 any row is one warning; a fragment without PORT rows, which never holds them, is not reported. Where some PFC
-ports have a row and others have none, those others are an error. On a switch of another system, ports with PFC count
-before any priority is paused.
+ports have a row and others have none, those others are an error. On a switch that runs another system, a port
+with PFC on and nothing to pause yet is worth knowing too.
 
 ## Why it breaks a lossless fabric
 A stuck NIC pauses its switch port permanently. The pause propagates hop by hop until hosts in the whole fabric are
@@ -96,7 +96,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
             message="PFC is on and no port has a watchdog",
             note=_WHY,
             help="turn the watchdog on for every port with PFC",
-            severity="warning",
+            severity="info",
             elements=tuple(f"{name}:{port}" for port in silent),
         )
 

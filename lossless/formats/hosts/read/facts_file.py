@@ -54,7 +54,7 @@ _SIGNS = (
     ("mlnx_qos", re.compile(r"^(?:DCBX mode|Priority trust state): ", re.MULTILINE)),
     ("ethtool -a", re.compile(r"^Pause parameters for \S+:", re.MULTILINE)),
     ("ethtool", re.compile(r"^(?:driver|pfc-prevention-tout): \S+$", re.MULTILINE)),
-    ("mlxconfig", re.compile(r"^\s*Configurations:.*$", re.MULTILINE)),
+    ("mlxconfig", re.compile(r"^[ \t]*Configurations:.*$", re.MULTILINE)),
     ("files", re.compile(r"^/sys/\S+\s*[=:]", re.MULTILINE)),
     ("lldpctl", re.compile(r"^lldp\.\S+\.chassis\.", re.MULTILINE)),
     (

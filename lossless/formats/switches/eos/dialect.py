@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import Dialect, SwitchFile
+from lossless.formats.switches.contract import ConfigurationFile, Dialect
 from lossless.formats.switches.eos.from_model.structured import structured
 from lossless.formats.switches.eos.read.running_config import config_of, looks_like_eos, read_running_config
 from lossless.formats.switches.eos.read.structured import config_of_data, looks_structured
@@ -161,7 +161,7 @@ _WHY = (
 _AVD = "structured configuration of the device in AVD, which renders and deploys it"
 
 
-def _files(switch: Switch) -> tuple[SwitchFile, ...]:
+def _files(switch: Switch) -> tuple[ConfigurationFile, ...]:
     data = structured(switch)
     text = {
         "device": switch.name,
@@ -177,8 +177,8 @@ def _files(switch: Switch) -> tuple[SwitchFile, ...]:
     }
     avd = {"comment": [f"{switch.name}: keys of eos_cli_config_gen"], "data": data}
     return (
-        SwitchFile("qos.cfg", "eos/qos.cfg.j2", text, "running-config", _APPLY, _WHY),
-        SwitchFile("avd.yml", "data.yml.j2", avd, "", (), _AVD),
+        ConfigurationFile("qos.cfg", "eos/qos.cfg.j2", text, "running-config", _APPLY, _WHY),
+        ConfigurationFile("avd.yml", "data.yml.j2", avd, "", (), _AVD),
     )
 
 

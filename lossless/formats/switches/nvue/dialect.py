@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import Dialect, SwitchFile
+from lossless.formats.switches.contract import ConfigurationFile, Dialect
 from lossless.formats.switches.nvue.from_model.commands import commands
 from lossless.formats.switches.nvue.from_model.tree import tree
 from lossless.formats.switches.nvue.grammar import impossible, unread
@@ -129,14 +129,14 @@ _SAVE = ("nv config diff", "nv config apply", "nv config save")
 _WHY = "what is in the file is set, and what else is configured stays; nv config diff says what changes"
 
 
-def _files(switch: Switch) -> tuple[SwitchFile, ...]:
+def _files(switch: Switch) -> tuple[ConfigurationFile, ...]:
     data = tree(switch)
     product = switch.profile.product if switch.profile is not None else "unknown"
     text = {"device": switch.name, "product": product, "commands": list(commands(data))}
     comment = [f"{switch.name}: {product}, Cumulus Linux 5.15 or later"]
     return (
-        SwitchFile("qos.nv", "nvue/qos.nv.j2", text, "", _SAVE, f"commands to run; {_WHY}"),
-        SwitchFile(
+        ConfigurationFile("qos.nv", "nvue/qos.nv.j2", text, "", _SAVE, f"commands to run; {_WHY}"),
+        ConfigurationFile(
             "qos.yaml",
             "data.yml.j2",
             {"comment": comment, "data": [{"set": data}]},

@@ -1,93 +1,107 @@
-"""Cisco NX-OS: running configurations and scripts of its commands."""
+"""Cisco NX-OS: configurations as text, and the object model (DME) as JSON."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import Dialect, SwitchFile
+from lossless.formats.switches.contract import ConfigurationFile, Dialect
 from lossless.formats.switches.nxos.from_model.dme import object_model
 from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
-from lossless.formats.switches.nxos.names import is_built_in
-from lossless.formats.switches.nxos.read.running_config import config_of, document_of, looks_like_nxos
+from lossless.formats.switches.nxos.names import exists, is_built_in
+from lossless.formats.switches.nxos.read.dme import config_of_data, looks_structured
+from lossless.formats.switches.nxos.read.modes import read_modes
+from lossless.formats.switches.nxos.read.rows import TYPES
+from lossless.formats.switches.nxos.read.running_config import config_of, looks_like_nxos
 from lossless.formats.switches.nxos.refusals import refusals
 from lossless.formats.switches.nxos.to_model.switch import NxosSwitch
-from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import ReadSwitch, UnboundObject, UndefinedName, Words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.formats.switches.nxos.read.rows import NxosConfig
+    from lossless.formats.switches.nxos.read.rows import NxosConfig, Settings
     from lossless.ground.basics.findings import Origin
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Switch
 
-_COMPUTED = "the switch computes headroom; a pause buffer of an input policy is checked by CFG014"
-_PLATFORM = "how large the buffer is, and what headroom is computed, is not in the configuration"
-_NO_TIMERS = "the watchdog is on or off; its timers and its action are those of the switch"
+_PLATFORM = "the buffer of the chip is not in the configuration, and without a pause buffer headroom is the platform's"
+_NO_LENGTH = "NX-OS has no cable lengths"
+_NO_TIMERS = "the watchdog is on or off; what its timers are in effect is not public"
 NOT_APPLICABLE = {
     "BUF001": _PLATFORM,
     "BUF002": _PLATFORM,
-    "BUF003": _COMPUTED,
-    "BUF004": _COMPUTED,
-    "BUF007": _COMPUTED,
+    "BUF003": _NO_LENGTH,
+    "BUF004": _NO_LENGTH,
+    "BUF007": _PLATFORM,
     "BUF013": "no egress buffer profile is configured per queue",
     "ECN004": _PLATFORM,
     "ECN005": _PLATFORM,
     "ECN010": "the values are defaults of SONiC's templates",
     "ECN012": "no buffer profile limits a queue",
-    "PFC005": "the qos-group of a class is the one that is paused: they cannot disagree",
-    "WD002": "NX-OS has no mask of watched priorities",
+    "PFC005": "the line of a class says which priority pauses it: group, queue and priority cannot disagree",
+    "WD002": "NX-OS has no mask of watched priorities: every no-drop queue of a port is watched",
     "WD003": _NO_TIMERS,
     "WD004": _NO_TIMERS,
     "WD005": _NO_TIMERS,
     "WD006": _NO_TIMERS,
     "WD008": "the transport is that of hosts, which are not compared with switches of NX-OS",
     "WD010": _NO_TIMERS,
-    "WD011": _NO_TIMERS,
-    "WD012": _NO_TIMERS,
+    "WD011": "disable-action, which only logs, is checked by CFG014",
+    "WD012": "the watchdog of NX-OS has no action to choose",
     "WD013": _NO_TIMERS,
 }
 """Rules of fabrics that cannot say anything of NX-OS, each with why."""
 _ECN = (
     "random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 weight 0 ecn"
 )
+_WATCHDOG = "priority-flow-control watch-dog-interval on"
 WORDS = {
+    "CFG002": Words(note="what it should set keeps its default"),
     "WD001": Words(
-        message="PFC is on, and no watchdog is on for the port",
-        note="a stuck NIC then pauses the port permanently, and the pause propagates through the fabric",
-        help="priority-flow-control watch-dog-interval on, for the switch and for every port with PFC",
+        message="PFC is on, and the watchdog is not",
+        note="it takes a line of the switch and one of the port; a stuck NIC then pauses the port permanently, and the "
+        "pause propagates through the fabric",
+        help=f"{_WATCHDOG}, once before the interfaces and once below each with PFC",
     ),
-    "ECN001": Words(
-        message="the queue of a lossless class has no random-detect line with ecn: congestion is not marked",
-        help=f"in the class of that queue in the output policy: {_ECN}",
+    "ECN001": Words(help=f"in the class of that queue, on one line: {_ECN}"),
+    "ECN003": Words(help="set a drop-probability of 1 or more"),
+    "ECN007": Words(help="the unit stands behind each threshold: minimum-threshold 150 kbytes"),
+    "ECN009": Words(
+        help="bind a queuing policy of its own to the ports of each speed: service-policy type queuing output"
     ),
-    "ECN001 error": Words(
-        message="the queue of a lossless class drops where it should mark: its random-detect line has no ecn",
-        help="put ecn at the end of that line",
-    ),
-    "PFC001": Words(help="leave pause pfc-cos to the classes of lossless traffic alone"),
+    "PFC001": Words(help="leave pause pfc-cos to the lossless classes alone"),
     "PFC002": Words(help="leave pause pfc-cos to two classes of the network-qos policy"),
-    "PFC018": Words(help="pause pfc-cos 3 in class c-8q-nq3 of the network-qos policy that system qos names"),
-    "CLS004": Words(help="service-policy type qos input, with a class map that matches the DSCP of RDMA"),
-    "CLS007": Words(help="set qos-group 7 for its DSCP, a class of its own that is not paused"),
+    "PFC018": Words(
+        help="pause pfc-cos 3 in class type network-qos c-8q-nq3, and service-policy type network-qos with its policy "
+        "below system qos"
+    ),
+    "CLS001": Words(help="match dscp in the class map whose class has the qos-group of the no-drop class"),
+    "CLS002": Words(help="match the DSCPs of RDMA alone in the class map of the no-drop class"),
+    "CLS004": Words(
+        help="match dscp 26 in the class map, and bind its policy to the port: service-policy type qos input"
+    ),
+    "CLS007": Words(help="class-map type qos match-any CNP with match dscp 48, and set qos-group 7 for it"),
+    "CLS012": Words(help="set qos-group 0 for it: the class of unmarked traffic has no pause"),
+    "SCH001": Words(help="raise its bandwidth remaining percent; vendors publish 50 % for RDMA"),
+    "SCH004": Words(help="bandwidth remaining percent 50, instead of priority level 1"),
 }
 """What rules say, in the commands of NX-OS."""
 
 
 def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
-    config = config_of(document)  # type: ignore[arg-type]
+    config = config_of(document) if isinstance(document, CommandDocument) else config_of_data(document)
     reader = NxosSwitch(config, rdma_dscps)
     return ReadSwitch(
         switch=reader.switch(),
-        maps=reader.maps(),
+        maps=reader.maps,
         trusts=reader.trusts(),
-        lossless={pause.group: pause.priority for pause in reader.pauses},
         undefined=tuple(_undefined(config)),
         unbound=tuple(_unbound(config)),
-        refused=tuple(refusals(reader)),
-        silent=tuple(_silent(reader)),
-        untagged=frozenset(name for name in reader.names if _untagged(reader, name)),
+        refused=tuple(refusals(config, reader)),
+        defined=reader.defined_queues(),
+        silent=tuple(_silent(config, reader)),
+        untagged=frozenset(port for port in reader.ports() if _untagged(reader.settings_of(port))),
         unread=tuple(
             f"line {document.locate(origin.path).line}: {text!r} is not read"
             for origin, text in config.unread
@@ -95,67 +109,77 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
     )
 
 
-_POLICIES = {"input": "qos", "queuing": "queuing", "queuing input": "queuing", "network-qos": "network-qos"}
-
-
-def _uses(config: NxosConfig) -> Iterator[tuple[str, str, Origin]]:
-    """Yield the policies that ports and the switch name: type, name and place."""
-    blocks = (config.bound, *config.profiles.values(), *config.interfaces.values())
-    for rows in blocks:
-        for key, kind in _POLICIES.items():
-            if key in rows:
-                yield kind, rows[key].value, rows[key].origin
+def _blocks(config: NxosConfig) -> Iterator[Settings]:
+    yield config.switch
+    yield from config.profiles.values()
+    yield from config.ports.values()
 
 
 def _undefined(config: NxosConfig) -> Iterator[UndefinedName]:
-    for kind, name, origin in _uses(config):
-        if (kind, name) not in config.policies and not name.startswith("default-"):
-            yield UndefinedName(f"policy-map type {kind}", name, origin)
+    seen: dict[UndefinedName, None] = {}
+    for block in _blocks(config) if not config.is_part else ():
+        for key, setting in block.items():
+            if key[0] == "policy" and setting.value and not _is_policy(config, str(key[1]), setting.value):
+                seen[UndefinedName(f"policy-map type {key[1]}", setting.value, setting.origin)] = None
+    for block in _blocks(config):
+        profile = block.get(("inherit",))
+        if profile is not None and config.profiles and profile.value not in config.profiles:
+            seen[UndefinedName("port-profile", profile.value, profile.origin)] = None
     for (kind, _), policy in config.policies.items():
-        for of in policy:
-            known = is_built_in(kind, of.name) or (kind, of.name) in config.class_maps
-            if not known and not _is_of_another_type(of.name):
-                yield UndefinedName(f"class-map type {kind}", of.name, of.origin)
-    for rows in config.interfaces.values():
-        inherited = rows.get("inherit")
-        if inherited is not None and inherited.value not in config.profiles:
-            yield UndefinedName("port-profile", inherited.value, inherited.origin)
+        for name in policy.below:
+            if not exists(config, policy.types[name], name) or policy.types[name] != kind:
+                seen[UndefinedName(f"class-map type {kind}", name, policy.places[name])] = None
+    yield from seen
 
 
-def _is_of_another_type(name: str) -> bool:
-    return any(is_built_in(kind, name) for kind in ("network-qos", "queuing"))
+def _is_policy(config: NxosConfig, kind: str, name: str) -> bool:
+    """Return whether a policy is defined, or one that NX-OS brings along."""
+    return (kind, name) in config.policies or name.startswith("default-")
 
 
 def _unbound(config: NxosConfig) -> Iterator[UnboundObject]:
-    used = {(kind, name) for kind, name, _ in _uses(config)}
-    for kind, name in sorted(config.policies, key=lambda key: (key[0], natural_key(key[1]))):
-        if (kind, name) not in used and (config.interfaces or config.bound):
-            place = config.places[("policy-map", f"{kind} {name}")]
-            yield UnboundObject(f"policy-map type {kind}", name, place)
+    kinds = config.bound_kinds or (TYPES if config.system_qos or config.ports else ())
+    bound = {
+        (str(key[1]), s.value) for block in _blocks(config) for key, s in block.items() if key[0] == "policy"
+    }
+    for (kind, name), policy in config.policies.items():
+        if kind in kinds and (kind, name) not in bound and name not in config.bound_elsewhere:
+            yield UnboundObject(f"policy-map type {kind}", name, policy.origin)
+    used = {(kind, cls) for (kind, _), policy in config.policies.items() for cls in policy.below}
+    for kind, name in config.class_maps:
+        if kinds and (kind, name) not in used and not is_built_in(kind, name):
+            yield UnboundObject(f"class-map type {kind}", name, config.places[f"class-map type {kind}", name])
+    inherited = {s.value for block in _blocks(config) if (s := block.get(("inherit",))) is not None}
+    for name in config.profiles:
+        if name not in inherited and config.ports:
+            yield UnboundObject("port-profile", name, config.places["port-profile", name])
 
 
-def _silent(reader: NxosSwitch) -> Iterator[tuple[str, Origin]]:
-    for name in reader.names:
-        rows = reader.rows_of(name)
-        mode, up = rows.get("pfc"), rows.get("up")
-        if mode is not None and mode.value == "on" and not reader.pauses and (up is None or up.value):
-            yield name, mode.origin
+def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origin]]:
+    """Yield the ports with PFC on where no class is no-drop, with the first line; a part of a text does not say."""
+    if reader.no_drop or config.is_part:
+        return
+    first: Origin | None = None
+    for port in reader.ports():
+        settings = reader.settings_of(port)
+        up, pfc = settings.get(("up",)), settings.get(("pfc",))
+        if pfc is not None and reader.mode(settings) == "on" and (up is None or up.value):
+            first = first or pfc.origin
+            yield port, first
 
 
-def _untagged(reader: NxosSwitch, name: str) -> bool:
+def _untagged(settings: Settings) -> bool:
     """Return whether a port gets no VLAN tags: a routed one, or an access port."""
-    rows = reader.rows_of(name)
-    return "routed" in rows or ("tagged" in rows and rows["tagged"].value is None)
+    return any((said := settings.get((key,))) is not None and said.value for key in ("routed", "access"))
 
 
-_TIMES = "the watchdog is on or off; no line sets it"
 LOSSES = {
-    "buffers": _COMPUTED,
-    "cable": "no cable length is configured",
-    "watchdog.detection": _TIMES,
-    "watchdog.restoration": _TIMES,
-    "watchdog.action": _TIMES,
-    "watchdog.poll": _TIMES,
+    "buffers": _PLATFORM,
+    "cable": _NO_LENGTH,
+    "watchdog.detection": _NO_TIMERS,
+    "watchdog.restoration": _NO_TIMERS,
+    "watchdog.action": _NO_TIMERS,
+    "watchdog.poll": _NO_TIMERS,
 }
 """What NX-OS has no place for, in the commands that are read."""
 _APPLY = (
@@ -176,7 +200,7 @@ _DME = (
 )
 
 
-def _files(switch: Switch) -> tuple[SwitchFile, ...]:
+def _files(switch: Switch) -> tuple[ConfigurationFile, ...]:
     made = policies(switch)
     content = {
         "device": switch.name,
@@ -187,21 +211,22 @@ def _files(switch: Switch) -> tuple[SwitchFile, ...]:
     }
     document = {"data": object_model(made, {"input": INPUT, "network": NETWORK})}
     return (
-        SwitchFile("qos.cfg", "nxos/qos.cfg.j2", content, "running-config", _APPLY, _WHY),
-        SwitchFile("qos.dme.json", "data.json.j2", document, "", (), _DME, whole=False),
+        ConfigurationFile("qos.cfg", "nxos/qos.cfg.j2", content, "running-config", _APPLY, _WHY),
+        ConfigurationFile("qos.dme.json", "data.json.j2", document, "", (), _DME, whole=False),
     )
 
 
 DIALECT = Dialect(
-    reads="show running-config, scripts of commands",
+    reads="show running-config, scripts of commands; JSON of the object model",
     writes="qos.cfg, qos.dme.json",
     checked_with="public configurations, reading back, and the YANG models of 9.3(1)",
     recognizes=looks_like_nxos,
-    recognizes_data=lambda _: False,
-    document=document_of,
+    recognizes_data=looks_structured,
+    document=read_modes,
     read=_read,
     not_applicable=NOT_APPLICABLE,
     words=WORDS,
     files=_files,
     losses=LOSSES,
+    in_json=True,
 )

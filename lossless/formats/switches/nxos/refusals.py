@@ -1,179 +1,187 @@
-"""What NX-OS refuses, or takes and cannot mean; no public validator looks at any of it."""
+"""What NX-OS refuses, or takes and cannot mean: of ports and of the switch. Of policies see :mod:`.policies`.
+
+Sources: Cisco-NX-OS-device.yang 9.3(1) of ydk-models-cisco-nx-os 9.3.1 (``disableAction``, ``overrideInterface``) and
+the configurations that :mod:`lossless.formats.switches.nxos.read.grammar` names.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nxos.names import type_of_class
+from lossless.formats.switches.nxos.policies import policy_refusals
+from lossless.formats.switches.nxos.read.rows import QOS
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.configured_switch import RefusedSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from lossless.formats.switches.nxos.read.rows import PolicyClass, Stated
+    from lossless.formats.switches.nxos.read.rows import Key, NxosConfig, NxosSetting
     from lossless.formats.switches.nxos.to_model.switch import NxosSwitch
+    from lossless.ground.basics.findings import Origin
 
-_RDMA_BYTES = 4096
-"""The payload of an RDMA packet of the largest path MTU (IBTA InfiniBand Architecture volume 1)."""
-_GLOBAL = "priority-flow-control watch-dog-interval on"
-
-
-def refusals(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    """Yield settings that are refused, or mean something else than they say."""
-    for origin, text in reader.config.impossible:
-        why = "qos-groups, queues and priorities are 0 to 7, DSCPs 0 to 63, shares and probabilities percents"
-        yield RefusedSetting(f"{text!r} is out of range", why, "", origin)
-    yield from _classes_of_other_types(reader)
-    yield from _curves(reader)
-    yield from _shares(reader)
-    yield from _short_frames(reader)
-    yield from _pause_thresholds(reader)
-    yield from _watchdogs(reader)
-    yield from _negotiated(reader)
-    yield from _storm_control(reader)
+_WATCHDOG = "priority-flow-control watch-dog-interval on"
+_MODES = {
+    "auto": "PFC runs only if the DCBX of the peer agrees",
+    "off": "what it classifies as lossless is dropped there under congestion",
+}
+"""What the modes of PFC mean that do not turn it on."""
+_VALUES = (
+    "qos-groups, CoS and queues are 0 to 7, DSCPs 0 to 63, shares and probabilities 0 to 100 %, priority levels "
+    "1 to 8, the MTU of a class 576 to 9,216, buffers 5,000 B and more"
+)
 
 
-def _classes_of_other_types(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    for (kind, name), policy in reader.config.policies.items():
-        for of in policy:
-            own = type_of_class(of.name)
-            if own is not None and own != kind:
-                yield RefusedSetting(
-                    f"{of.name} is a class of type {own}, in policy-map type {kind} {name}",
-                    "what it says there has no effect",
-                    f"name the class of type {kind}, as c-8q-nq3 in network-qos and c-out-8q-q3 in queuing",
-                    of.origin,
-                )
+def refusals(config: NxosConfig, reader: NxosSwitch) -> Iterator[RefusedSetting]:
+    """Yield settings that NX-OS does not take, or that mean something else than they say."""
+    for origin, text in config.impossible:
+        yield RefusedSetting(f"{text!r} has a value out of range", _VALUES, "", origin)
+    for origin, text, meant in config.refused:
+        yield RefusedSetting(f"{text!r} is no command of NX-OS", "it sets nothing", meant, origin)
+    ports = _PortRefusals(config, reader)
+    yield from ports.overridden()
+    yield from ports.watched_by_ports_alone()
+    yield from ports.watched_without_pfc()
+    yield from ports.only_logged()
+    if reader.no_drop:
+        yield from ports.not_on()
+        yield from ports.stormy()
+        yield from ports.paused_by_link()
+    yield from policy_refusals(config, reader)
 
 
-def _queues(reader: NxosSwitch) -> Iterator[tuple[str, PolicyClass]]:
-    for (kind, name), policy in reader.config.policies.items():
-        if kind == "queuing":
-            yield from ((name, of) for of in policy)
+class _PortRefusals:
+    """The settings of the ports that are not shut down, with what they have of profiles and port channels."""
 
+    def __init__(self, config: NxosConfig, reader: NxosSwitch) -> None:
+        self._config = config
+        self._reader = reader
+        settings = {port: reader.settings_of(port) for port in reader.ports()}
+        self._ports = {
+            port: own for port, own in settings.items() if (up := own.get(("up",))) is None or up.value
+        }
 
-def _curves(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    for _, of in _queues(reader):
-        stated = of.rows.get("ecn")
-        low, high = stated.value[:2] if stated is not None else (None, None)
-        if stated is not None and low is not None and high is not None and low > high:
+    def _with(self, key: Key, *values: object) -> dict[str, NxosSetting]:
+        """Return the setting of each port that has one of some values."""
+        stated = {port: own[key] for port, own in self._ports.items() if key in own}
+        return {port: setting for port, setting in stated.items() if setting.value in values}
+
+    def _mode(self, port: str) -> str:
+        return self._reader.mode(self._ports[port])
+
+    def overridden(self) -> Iterator[RefusedSetting]:
+        """Yield the line that turns the PFC of all ports off."""
+        off, on = self._config.switch.get(("override",)), self._with(("pfc",), "on", "auto")
+        if off is not None and on:
             yield RefusedSetting(
-                f"the minimum threshold of {of.name} is {low:,} B, its maximum {high:,} B",
-                "a curve cannot end before it begins",
-                "exchange the thresholds",
-                stated.origin,
+                "priority-flow-control override-interface mode off is set",
+                "it overrides the PFC of every port, and nothing is paused",
+                "no priority-flow-control override-interface mode off",
+                off.origin,
+                tuple(on),
             )
 
-
-def _shares(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    for name, classes in grouped(_queues(reader)).items():
-        shares = [stated.value for of in classes if (stated := of.rows.get("percent")) is not None]
-        place = reader.config.places[("policy-map", f"queuing {name}")]
-        if len(shares) > 1 and not any(shares) and not any("strict" in of.rows for of in classes):
-            yield RefusedSetting(
-                f"every class of policy-map type queuing {name} has a share of 0 %",
-                "no class is guaranteed anything",
-                "give the lossless class and the default class the shares they need",
-                place,
-            )
-        elif sum(shares) > 100:
-            yield RefusedSetting(
-                f"the shares of policy-map type queuing {name} add up to {sum(shares)} %",
-                "shares of one port cannot exceed 100 %",
-                "lower them to 100 % together",
-                place,
-            )
-
-
-def _short_frames(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    for (kind, name), policy in reader.config.policies.items():
-        sizes = [stated.value for of in policy if (stated := of.rows.get("mtu")) is not None]
-        for of in policy if kind == "network-qos" else ():
-            own = of.rows.get("mtu")
-            if "pause" in of.rows and own is not None and own.value < _RDMA_BYTES < max(sizes):
+    def watched_by_ports_alone(self) -> Iterator[RefusedSetting]:
+        """Yield the first line of a port's watchdog where the switch has none."""
+        switch, watched = self._config.switch.get(("watchdog",)), self._with(("watchdog",), True)
+        if self._config.says_watchdog and watched and (switch is None or not switch.value):
+            for where, origin, ports in _gathered(watched, apart=False):
                 yield RefusedSetting(
-                    f"class {of.name} of {name} pauses and has an MTU of {own.value:,} B, others {max(sizes):,} B",
-                    f"RDMA packets of a path MTU of {_RDMA_BYTES:,} B do not fit, and are dropped",
-                    f"mtu {max(sizes)}, or a smaller path MTU at every host",
-                    own.origin,
+                    f"the PFC watchdog is on at {where}, and not on the switch",
+                    "it needs the line of the switch too, and watches nothing without it",
+                    f"before the interfaces: {_WATCHDOG}",
+                    origin,
+                    ports,
                 )
 
-
-def _pause_thresholds(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    for policy in reader.config.policies.values():
-        for of in policy:
-            stated = of.rows.get("pause-bytes")
-            size, pause, resume = stated.value if stated is not None else (3, 2, 1)
-            if stated is not None and not size > pause > resume:
-                yield RefusedSetting(
-                    f"class {of.name} has a buffer of {size:,} B, pauses at {pause:,} B and resumes at {resume:,} B",
-                    "a pause needs room above its threshold, and an end below it",
-                    "state a buffer above the pause threshold, and that above the resume threshold",
-                    stated.origin,
-                )
-
-
-def _stating(reader: NxosSwitch, key: str, value: object = None) -> dict[Stated, list[str]]:
-    """Return the ports that have a setting, by the line that says it."""
-    rows = ((reader.rows_of(name).get(key), name) for name in reader.names)
-    return grouped(
-        (stated, name) for stated, name in rows if stated is not None and value in (None, stated.value)
-    )
-
-
-def _watchdogs(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    for stated, ports in _stating(reader, "wrong").items():
-        yield RefusedSetting(
-            f"{stated.value!r} is no command of NX-OS, on {joined(ports, 4)}",
-            "the switch refuses it, and the port has no watchdog",
-            _GLOBAL,
-            stated.origin,
-            tuple(ports),
-        )
-    on = reader.config.switch.get("watchdog")
-    lines = _stating(reader, "watchdog", value=True)
-    if lines and (on is None or not on.value):
-        first = next(iter(lines))
-        ports = [port for of in lines.values() for port in of]
-        yield RefusedSetting(
-            f"the watchdog is on at {joined(ports, 4)}, and not for the switch",
-            "without the line of the switch that of a port has no effect",
-            f"{_GLOBAL}, outside of interfaces",
-            first.origin,
-            tuple(ports),
-        )
-
-
-def _negotiated(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    lossless = {pause.group for pause in reader.pauses}
-    for stated, ports in _stating(reader, "pfc", value="auto").items():
-        own = [port for port in ports if _classifies(reader, port, lossless)]
-        if own:
+    def watched_without_pfc(self) -> Iterator[RefusedSetting]:
+        """Yield lines of watchdogs at ports that have no PFC."""
+        if ("override",) in self._config.switch:
+            return
+        watched = self._with(("watchdog",), True)
+        off = [port for port in watched if self._mode(port) == "off" or ("pfc",) not in self._ports[port]]
+        for where, origin, ports in _gathered({port: watched[port] for port in off}):
             yield RefusedSetting(
-                f"PFC of {joined(own, 4)} is left to DCBX, and its policy fills a lossless class",
-                "the port pauses only where the peer agrees",
+                f"the PFC watchdog is on at {where}, and PFC is not",
+                "it watches queues that PFC can stop",
                 "priority-flow-control mode on",
-                stated.origin,
-                tuple(own),
+                origin,
+                ports,
             )
 
-
-def _classifies(reader: NxosSwitch, port: str, lossless: set[int]) -> bool:
-    policy = reader.rows_of(port).get("input")
-    maps = (reader.classes.index_map(policy.value, field) for field in ("dscp", "cos")) if policy else ()
-    return any(index_map is not None and not lossless.isdisjoint(index_map.targets) for index_map in maps)
-
-
-def _storm_control(reader: NxosSwitch) -> Iterator[RefusedSetting]:
-    for stated, ports in _stating(reader, "storm").items():
-        paused = [port for port in ports if reader.pfc_of(port).priorities]
-        if paused and stated.value < 100:
+    def only_logged(self) -> Iterator[RefusedSetting]:
+        """Yield watchdogs that only write a message."""
+        for where, origin, ports in _gathered(self._with(("log-only",), True)):
             yield RefusedSetting(
-                f"storm control drops unicast above {stated.value} % of the line rate on {joined(paused, 4)}",
-                "it counts RDMA too, and drops it above that rate",
-                "no storm-control unicast level",
-                stated.origin,
-                tuple(paused),
+                f"the PFC watchdog of {where} has disable-action",
+                "a stuck queue is written to the log, and nothing ends the storm",
+                _WATCHDOG,
+                origin,
+                ports,
             )
+
+    def not_on(self) -> Iterator[RefusedSetting]:
+        """Yield ports without PFC that classify traffic although a class is no-drop, or that no port has it on."""
+        if ("override",) in self._config.switch:
+            return
+        nowhere, stated = not self._reader.anywhere_on, False
+        for mode, why in _MODES.items():
+            lines = self._with(("pfc",), mode)
+            classifying = {
+                p: s for p, s in lines.items() if nowhere or ("policy", QOS, "input") in self._ports[p]
+            }
+            stated = stated or bool(classifying)
+            for where, origin, ports in _gathered(classifying):
+                what = f"a class is no-drop, and PFC is {mode} at {where}"
+                yield RefusedSetting(what, why, "priority-flow-control mode on", origin, ports)
+        if self._ports and nowhere and not stated:
+            no_drop = next(iter(self._reader.no_drop.values()))
+            yield RefusedSetting(
+                f"class {no_drop.name} is no-drop, and no interface has PFC on",
+                f"without a line its mode is auto: {_MODES['auto']}",
+                "below each interface: priority-flow-control mode on",
+                no_drop.origin,
+                tuple(self._ports),
+            )
+
+    def stormy(self) -> Iterator[RefusedSetting]:
+        """Yield limits to unicast at ports with PFC."""
+        stated = {port: own[("storm",)] for port, own in self._ports.items() if ("storm",) in own}
+        limited = {p: s for p, s in stated.items() if s.value < 100 and self._mode(p) == "on"}
+        for where, origin, ports in _gathered(limited):
+            yield RefusedSetting(
+                f"storm control drops unicast above {limited[ports[0]].value:g} % of the rate of {where}",
+                "that drops packets of a no-drop class, which PFC cannot prevent",
+                "no storm-control unicast level",
+                origin,
+                ports,
+            )
+
+    def paused_by_link(self) -> Iterator[RefusedSetting]:
+        """Yield link-level flow control at ports with PFC."""
+        lines = {**self._with(("flowcontrol", "send"), "on"), **self._with(("flowcontrol", "receive"), "on")}
+        for where, origin, ports in _gathered({p: s for p, s in lines.items() if self._mode(p) == "on"}):
+            yield RefusedSetting(
+                f"link-level flow control is on beside PFC at {where}",
+                "a pause of the link stops all classes, the lossy ones too",
+                "flowcontrol receive off, and flowcontrol send off",
+                origin,
+                ports,
+            )
+
+
+def _gathered(
+    lines: Mapping[str, NxosSetting], *, apart: bool = True
+) -> Iterator[tuple[str, Origin, tuple[str, ...]]]:
+    """Yield ports in words, their line and their names: ports of one value as one, those of a port profile apart.
+
+    What a profile says is said once for its ports. Where they are not ``apart``, its line is the one to show.
+    """
+    profiles = {s.origin for s in lines.values() if str(s.origin.path[:1]).startswith("('port-profile ")}
+    same = grouped(
+        ((s.value, s.origin if apart and s.origin in profiles else None), port) for port, s in lines.items()
+    )
+    for ports in same.values():
+        shown = next((lines[p].origin for p in ports if lines[p].origin in profiles), lines[ports[0]].origin)
+        yield joined(ports, 4), shown, tuple(ports)

@@ -105,13 +105,13 @@ _BLOCKS = re.compile(r"^(?:interface|qos|platform|priority-flow-control) \S|^! d
 
 
 _OTHERS = re.compile(
-    r"^\s*(?:class-map|policy-map|feature|system qos|nv set|qos roce|qos map (?:dscp|dot1p|tc|pfc)-"
+    r"^[ \t]*(?:class-map|policy-map|feature|system qos|nv set|qos roce|qos map (?:dscp|dot1p|tc|pfc)-"
     r"|qos (?:scheduler|wred)-policy)\b",
     re.MULTILINE,
 )
 _TELLING = re.compile(
-    r"^! device: .*EOS-|^\s*(?:uc-|mc-)tx-queue [0-9]|^qos (?:map|profile) |^\s*service-profile |^transceiver qsfp "
-    r"|^\s*priority-flow-control (?:on\s*$|priority [0-7] (?:no-)?drop|pause watchdog)|^\s*random-detect ecn "
-    r"|^platform (?:trident|sand) |^\s*tx-queue [0-9]|^qos random-detect ecn ",
+    r"^! device: .*EOS-|^[ \t]*(?:uc-|mc-)tx-queue [0-9]|^qos (?:map|profile) |^[ \t]*service-profile |^transceiver qsfp "
+    r"|^[ \t]*priority-flow-control (?:on[ \t\r]*$|priority [0-7] (?:no-)?drop|pause watchdog)|^[ \t]*random-detect ecn "
+    r"|^platform (?:trident|sand) |^[ \t]*tx-queue [0-9]|^qos random-detect ecn ",
     re.MULTILINE,
 )

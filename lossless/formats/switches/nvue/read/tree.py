@@ -160,7 +160,7 @@ def looks_like_commands(text: str) -> bool:
     """Return whether a text consists of commands of NVUE."""
     return (
         re.search(
-            r"^\s*(?:sudo )?nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service)\b",
+            r"^[ \t]*(?:sudo )?nv (?:set|unset) (?:qos|interface|system|bridge|vrf|router|service)\b",
             text,
             re.MULTILINE,
         )

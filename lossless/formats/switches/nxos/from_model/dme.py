@@ -1,8 +1,9 @@
 """The policies of a switch as a document of NX-OS's object model (DME), for RESTCONF and NX-API.
 
-The object model of 9.3 has no global watchdog, and says the modes of PFC as numbers that no public source explains:
-both are set by the commands alone. Shapes: Cisco-NX-OS-device.yang (YangModels/yang @6795d9c vendor/cisco/nx/9.3-2),
-and CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596.
+The modes of PFC and of its watchdog are numbers there, of which public sources explain one, and none says in which
+direction the network-qos policy is bound: all these are set by the commands alone. Shapes: Cisco-NX-OS-device.yang
+(YangModels/yang @6795d9c vendor/cisco/nx/9.3-2), and CiscoDevNet/terraform-provider-nxos
+gen/definitions/network_qos.yaml @41ca596; lbrlabs/pulumi-nxos 0.0.2 for the policy of all outputs.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.nxos.read.grammar import numbers
+from lossless.formats.switches.nxos.read.numbers import indexes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -33,12 +34,15 @@ def object_model(policies: Mapping[str, Any], names: Mapping[str, str]) -> Data:
                     **_policies(
                         [(names["input"], [*inputs, {"name": "class-default", "setGrp-items": {"id": 0}}])]
                     ),
-                    "policy-items": {"in-items": _bound(policies["interfaces"], names["input"])},
+                    "policy-items": {
+                        "in-items": _bound((each["name"], names["input"]) for each in policies["interfaces"])
+                    },
                 },
                 "nw-items": _policies([(names["network"], [*map(_network, policies["network"])])]),
-                "queuing-items": _policies(
-                    (name, [*map(_queue, rows)]) for name, rows in policies["outputs"].items()
-                ),
+                "queuing-items": {
+                    **_policies((name, [*map(_queue, rows)]) for name, rows in policies["outputs"].items()),
+                    "policy-items": {"out-items": _bound_outputs(policies)},
+                },
             }
         }
     }
@@ -49,7 +53,7 @@ def _class_name(of: Data) -> str:
 
 
 def _class_map(of: Data) -> Data:
-    dscps = numbers(of["dscps"], _LAST_DSCP) or ()
+    dscps = indexes(of["dscps"], _LAST_DSCP) or ()
     return {
         "name": _class_name(of),
         "matchType": "match-any",
@@ -99,6 +103,14 @@ def _served(row: Data) -> Iterator[tuple[str, Data]]:
         )
 
 
-def _bound(interfaces: Iterable[Data], name: str) -> Data:
-    ports = (re.sub(r"^Ethernet", "eth", interface["name"]) for interface in interfaces)
-    return {"intf-items": {"If-list": [{"name": port, "pmap-items": {"name": name}} for port in ports]}}
+def _bound_outputs(policies: Mapping[str, Any]) -> Data:
+    system = {"pmap-items": {"name": policies["system_output"]}} if policies["system_output"] else None
+    own = [(each["name"], each["output"]) for each in policies["interfaces"] if each["output"]]
+    return {**({"sys-items": system} if system else {}), **(_bound(own) if own else {})}
+
+
+def _bound(bindings: Iterable[tuple[str, str]]) -> Data:
+    rows = [
+        {"name": re.sub(r"^Ethernet", "eth", port), "pmap-items": {"name": name}} for port, name in bindings
+    ]
+    return {"intf-items": {"If-list": rows}}

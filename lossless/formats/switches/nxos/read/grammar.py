@@ -1,8 +1,9 @@
-"""What the commands of NX-OS say: each makes settings, by the first pattern that fits it in its mode.
+"""What the commands of NX-OS say: each makes settings, by the first pattern that fits it.
 
-Grammar: Cisco, Nexus 9000 Series NX-OS Quality of Service Configuration Guide 10.x (classification, network
-QoS, queuing and scheduling, priority flow control), and the leaves of Cisco-NX-OS-device.yang (YangModels/yang @6795d9c
-vendor/cisco/nx/9.3-2).
+Grammar: configurations of microsoft/AzureStack_Network_Switch_Config_Generator @51524fa and microsoft/SDN @242fb0c
+(Nexus 3000 with NX-OS 6.0), and of the tests of batfish/batfish @cba1873. Ranges: Cisco-NX-OS-device.yang 9.3(1) of
+ydk-models-cisco-nx-os 9.3.1, and CiscoDevNet/terraform-provider-nxos gen/definitions/network_qos.yaml @41ca596, which
+has the larger buffers of later releases.
 """
 
 from __future__ import annotations
@@ -10,176 +11,313 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from lossless.formats.switches.nxos.read.rows import MarkingCurve, Match
-from lossless.model.fabric.dscp_names import dscp_of_name
+from lossless.formats.switches.nxos.read.numbers import DSCP_NAMES, PRECEDENCES, indexes, threshold_bytes
+from lossless.formats.switches.nxos.read.rows import (
+    NETWORK,
+    QOS,
+    QUEUING,
+    Key,
+    NxosSetting,
+    PauseBuffer,
+    RandomDetect,
+    Settings,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
-    Made = Iterable[tuple[str, Any]] | None
-    """The settings that a command makes; None where it names what does not exist."""
+    from lossless.formats.switches.nxos.read.rows import NxosConfig
+    from lossless.ground.basics.findings import Origin
 
-UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000, "gbytes": 1_000_000_000}
-"""What the units of thresholds stand for; packets and microseconds say no bytes."""
-_SPEEDS = {"auto": None}
+    Made = Iterable[tuple[Key, Any]] | None
+    """The settings that a command makes; None where a value of it cannot be."""
+    Maker = Callable[[re.Match[str]], Made]
+
+LAST = 7
+"""qos-groups, queues and priorities count 0 to 7 (ipqos_QoSGrpId, ipqos_Cos)."""
+_DSCP = 63
+_PERCENT = range(100 + 1)
+_MTU = range(576, 9216 + 1)
+_LEVELS = range(1, 8 + 1)
+_BUFFER_BYTES = range(5000, 268_435_456 + 1)
+_THRESHOLD = range(52_428_800 + 1)
+"""ipqos_ThreshVal, in whichever unit."""
+_WEIGHT = range(15 + 1)
+_REMOVED = object()
+"""What a line with ``no`` sets a key to: it and those that begin as it does are not set any more."""
 _ABOUT_QOS = re.compile(
-    r"(?:no |default )?(?:priority-flow-control|service-policy|random-detect|pause|bandwidth|priority|set|match|class|"
-    r"congestion-control|queue-limit|shape) ?"
+    r"(?:no )?(?:(?:priority-flow-control|random-detect|drop-probability|maximum-threshold|weight|bandwidth|pause"
+    r"|priority|service-policy|match|set|class|queue-limit|qos|mls qos|congestion-control|hardware qos|police"
+    r"|flowcontrol|storm-control unicast|inherit port-profile|feature qos)(?![\w-])"
+    r"|(?:class|policy)-map (?!type (?:control-plane|psp))|ecn$)"
 )
-_LAST = {"dscp": 63, "cos": 7, "precedence": 7, "qos-group": 7}
+_ONLY_QOS = re.compile(
+    r"(?:no )?(?:priority-flow-control|random-detect|pause|bandwidth (?:remaining )?percent|set qos-group"
+    r"|match (?:dscp|cos|qos-group))\b"
+)
+"""Lines that are about QoS wherever they are: below a line that is not known, too."""
 
 
-def is_about_qos(text: str) -> bool:
-    """Return whether a command that has no meaning here would have to have one."""
-    return _ABOUT_QOS.match(text) is not None
+def apply(config: NxosConfig, settings: Settings, line: tuple[str, Origin], patterns: Patterns) -> None:
+    """Make the settings of a command at some place; a line about QoS that has no meaning here is named."""
+    text, origin = line
+    for pattern, made_of in patterns:
+        match = pattern.fullmatch(text)
+        if match is None:
+            continue
+        made = made_of(match)
+        if made is None:
+            config.impossible[origin, text] = None
+        for key, value in made or ():
+            _set(settings, key, NxosSetting(value, origin))
+        return
+    _not_read(config, text, origin)
 
 
-def numbers(text: str, most: int) -> tuple[int, ...] | None:
-    """Return the numbers of a list with ranges, commas and names of DSCPs; None where one does not exist."""
-    values: list[int] = []
-    for part in text.replace(",", " ").split():
-        low, dash, high = part.partition("-")
-        if dash and low.isdecimal() and high.isdecimal() and len(high) < 4:
-            values += range(int(low), int(high) + 1)
-        elif part.isdecimal() and len(part) < 4:
-            values.append(int(part))
-        elif part == "default" or (most == _LAST["dscp"] and (named := dscp_of_name(part)) is not None):
-            values.append(0 if part == "default" else named or 0)
-        else:
-            return None
-    return tuple(values) if values and max(values) <= most else None
+def _set(settings: Settings, key: Key, setting: NxosSetting) -> None:
+    if setting.value is not _REMOVED:
+        settings[key] = setting
+        return
+    for other in [each for each in settings if each[: len(key)] == key]:
+        del settings[other]
 
 
-def match_of(text: str) -> Match | None:
-    """Return what a line of a class map matches; values are none where the field is one that a packet does not bear.
-
-    None: the line names what does not exist. An IP precedence stands for the eight DSCPs that begin with it.
-    """
-    found_field = re.fullmatch(r"match (?:ip )?(dscp|cos|precedence|qos-group) (.+)", text)
-    if found_field is None:
-        return Match(text.removeprefix("match ").partition(" ")[0], ())
-    field = found_field[1]
-    values = numbers(found_field[2], _LAST[field])
-    if values is None:
-        return None
-    if field == "precedence":
-        return Match("dscp", tuple(8 * value + low for value in values for low in range(8)))
-    return Match(field, values)
+def accepts(patterns: Patterns, text: str) -> bool:
+    """Return whether a command stands in the mode of these patterns."""
+    return any(pattern.fullmatch(text) for pattern, _ in patterns)
 
 
-def _fixed(key: str, value: object) -> Callable[[re.Match[str]], Made]:
-    return lambda _: [(key, value)]
+def note_stray(config: NxosConfig, line: tuple[str, Origin]) -> None:
+    """Name a line about QoS that is below one which is not known."""
+    text, origin = line
+    if _ONLY_QOS.match(text):
+        config.unread[origin, text] = None
 
 
-def _text(key: str) -> Callable[[re.Match[str]], Made]:
-    return lambda match: [(key, match[1])]
+def _not_read(config: NxosConfig, text: str, origin: Origin) -> None:
+    for pattern, meant in _WRONG:
+        if pattern.match(text):
+            config.refused[origin, text, meant] = None
+            return
+    if _ABOUT_QOS.match(text):
+        config.unread[origin, text] = None
 
 
-def _number(key: str, most: int) -> Callable[[re.Match[str]], Made]:
-    def made(match: re.Match[str]) -> Made:
-        return None if len(match[1]) > 9 or int(match[1]) > most else [(key, int(match[1]))]
-
-    return made
+# --- what a pattern makes ---
 
 
 def _nothing(_: re.Match[str]) -> Made:
     return ()
 
 
+def _fixed(key: Key, value: object) -> Maker:
+    return lambda _: [(key, value)]
+
+
+def _without(*names: str) -> Maker:
+    return lambda _: [((name,), _REMOVED) for name in names]
+
+
+def _text(key: Key) -> Maker:
+    return lambda match: [(key, match[1])]
+
+
+def _number(key: Key, within: range) -> Maker:
+    def made(match: re.Match[str]) -> Made:
+        return [(key, int(match[1]))] if int(match[1]) in within else None
+
+    return made
+
+
+def _each(key: str, most: int, names: Mapping[str, int] | None = None) -> Maker:
+    """Return what makes a setting of each number of a list."""
+
+    def made(match: re.Match[str]) -> Made:
+        numbers = indexes(match[1], most, names)
+        return None if numbers is None else [((key, number), True) for number in numbers]
+
+    return made
+
+
+def _precedences(match: re.Match[str]) -> Made:
+    numbers = indexes(match[1], LAST, PRECEDENCES)
+    return None if numbers is None else [(("dscp", 8 * p + low), True) for p in numbers for low in range(8)]
+
+
+def _pfc(match: re.Match[str]) -> Made:
+    return [(("pfc",), "auto" if match[1] else match[2])]
+
+
+def _watchdog(match: re.Match[str]) -> Made:
+    on = match[1] is None and match[2] == "on"
+    return [(("watchdog",), on), (("log-only",), on and "disable-action" in match[3])]
+
+
 def _pause(match: re.Match[str]) -> Made:
-    priorities = numbers(match[1], 7)
-    return None if priorities is None else [("pause", priorities)]
-
-
-def _pause_bytes(match: re.Match[str]) -> Made:
-    return [("pause-bytes", tuple(int(match[n]) for n in (1, 2, 3)))]
+    """Return what a ``pause`` line says: its words come in any order."""
+    words = match[1].split()
+    made: list[tuple[Key, Any]] = []
+    for flag in ("no-drop", "receive"):
+        if flag in words:
+            made.append(((flag,), True))
+            words.remove(flag)
+    cos = re.search(r"pfc-cos ((?:[0-9]+(?:-[0-9]+)?[ ,]*)+)", " ".join(words))
+    numbers = indexes(cos[1], LAST) if cos else []
+    buffer = re.search(
+        r"buffer-size ([0-9]+) pause-threshold ([0-9]+) resume-threshold ([0-9]+)", " ".join(words)
+    )
+    if numbers is None or (buffer and int(buffer[1]) not in _BUFFER_BYTES):
+        return None
+    made += [(("pause", number), True) for number in numbers]
+    return [*made, (("buffer",), PauseBuffer(*map(int, buffer.groups())))] if buffer else made
 
 
 def _curve(match: re.Match[str]) -> Made:
-    low, high = (int(match[n]) * UNITS[match[n + 1]] if match[n + 1] in UNITS else None for n in (1, 3))
-    percent = int(match[5]) if match[5] else None
-    if percent is not None and percent > 100:
+    low, high, percent = int(match[1]), int(match[3]), int(match[5])
+    if low not in _THRESHOLD or high not in _THRESHOLD or percent not in _PERCENT:
         return None
-    return [("ecn", MarkingCurve(low, high, percent, match[6] is not None))]
+    if match[6] and int(match[6]) not in _WEIGHT:
+        return None
+    limits = threshold_bytes(match[1], match[2]), threshold_bytes(match[3], match[4])
+    return [(("ecn",), RandomDetect(*limits, percent, "ecn" in match[7].split()))]
 
 
-def _burst_optimized(match: re.Match[str]) -> Made:
-    return [("ecn", MarkingCurve(None, None, None, match[1] is not None))]
+def _optimized(match: re.Match[str]) -> Made:
+    return [(("ecn",), RandomDetect(None, None, None, match[1] is not None))]
 
 
 def _speed(match: re.Match[str]) -> Made:
-    return [("speed", int(match[1]) * 10**6 if match[1].isdecimal() and len(match[1]) < 8 else None)]
+    return [(("speed",), int(match[1]) * (10**9 if match[2] else 10**6))]
 
 
-Patterns = tuple[tuple[re.Pattern[str], "Callable[[re.Match[str]], Made]"], ...]
+def _storm(match: re.Match[str]) -> Made:
+    return [(("storm",), float(match[1]))]
 
 
-def _patterns(*rows: tuple[str, Callable[[re.Match[str]], Made]]) -> Patterns:
+# --- which commands there are ---
+
+Patterns = tuple[tuple[re.Pattern[str], "Maker"], ...]
+
+
+def _patterns(*rows: tuple[str, Maker]) -> Patterns:
     return tuple((re.compile(pattern), made) for pattern, made in rows)
 
 
+_LIST = r"([0-9a-z]+(?:[ ,-]+[0-9a-z]+)*)"
+_AMOUNT = r"([0-9]{1,12}) (packets|bytes|kbytes|mbytes|us)"
+_DESCRIPTION = (r"(?:no )?description\b.*", _nothing)
+_POLICIES = (
+    r"(no )?service-policy(?: type (qos|queuing))? (input|output) (\S+)(?: no-stats)?",
+    lambda match: [(("policy", match[2] or QOS, match[3]), None if match[1] else match[4])],
+)
+_NETWORK_POLICY = (
+    r"(no )?service-policy type network-qos (\S+)",
+    lambda match: [(("policy", NETWORK, ""), None if match[1] else match[2])],
+)
 SWITCH = _patterns(
-    (r"(?:hostname|switchname) (\S+)", _text("hostname")),
-    (r"priority-flow-control watch-dog-interval on", _fixed("watchdog", True)),
-    (r"(?:no )?priority-flow-control watch-dog-interval(?: off)?", _fixed("watchdog", False)),
-    (r"priority-flow-control override-interface mode (on|off)", _text("override")),
-    (r"no (?:class-map|policy-map|priority-flow-control|service-policy) .+", _nothing),
+    (r"(?:hostname|switchname) (\S+)", _text(("hostname",))),
+    (r"(no )?priority-flow-control watch-dog-interval (on|off)()", _watchdog),
+    (
+        r"priority-flow-control watch-dog interval ([0-9]{1,6})(?: .+)?",
+        _number(("watchdog", "interval"), range(10**6)),
+    ),
+    (
+        r"priority-flow-control (?:watch-dog shutdown-multiplier|(?:auto|fixed)-restore multiplier) .+",
+        _nothing,
+    ),
+    (r"priority-flow-control override-interface mode off", _fixed(("override",), True)),
+    (r"(?:no )?hardware qos .+", _nothing),
 )
+SYSTEM = _patterns(_POLICIES, _NETWORK_POLICY)
 PORT = _patterns(
-    (r"priority-flow-control mode (on|off|auto)(?: send-tlv)?", _text("pfc")),
-    (r"no priority-flow-control mode.*", _fixed("pfc", "auto")),
-    (r"priority-flow-control watch-dog-interval on(?: .+)?", _fixed("watchdog", True)),
-    (r"(?:no )?priority-flow-control watch-dog-interval(?: off)?", _fixed("watchdog", False)),
-    (r"(priority-flow-control watch-?dog(?! ?-?interval on).*)", _text("wrong")),
-    (r"(priority-flow-control priority .+)", _text("wrong")),
-    (r"service-policy type qos input (\S+)(?: no-stats)?", _text("input")),
-    (r"service-policy input (\S+)", _text("input")),
-    (r"service-policy type queuing output (\S+)(?: no-stats)?", _text("queuing")),
-    (r"service-policy type queuing input (\S+)(?: no-stats)?", _text("queuing input")),
-    (r"no service-policy .+", _nothing),
-    (r"mtu ([0-9]{1,5})", _number("mtu", 99_999)),
-    (r"speed (\S+)", _speed),
-    (r"shutdown", _fixed("up", False)),
-    (r"no shutdown", _fixed("up", True)),
-    (r"no switchport", _fixed("routed", True)),
-    (r"switchport trunk native vlan .+", _nothing),
-    (r"switchport trunk allowed vlan (.+)", _text("tagged")),
-    (r"switchport mode trunk", _fixed("tagged", "trunk")),
-    (r"switchport mode access", _fixed("tagged", None)),
-    (r"switchport access vlan .+", _nothing),
-    (r"channel-group ([0-9]+)(?: .+)?", _text("lag")),
-    (r"inherit port-profile (\S+)", _text("inherit")),
-    (r"storm-control unicast level ([0-9]{1,3})(?:\.[0-9]+)?.*", _number("storm", 100)),
+    (r"(no )?priority-flow-control mode(?: (on|off|auto))?(?: send-tlv)?", _pfc),
+    (r"(no )?priority-flow-control watch-dog-interval (on|off)((?: disable-action| interface-multiplier [0-9]+)*)",
+     _watchdog),
+    (r"no priority-flow-control watch-dog-interval", _fixed(("watchdog",), False)),
+    _POLICIES,
+    (r"mtu ([0-9]{1,5})", _number(("mtu",), range(64, 65_536))),
+    (r"speed ([0-9]{1,7})(g)?", _speed),
+    (r"speed auto.*|no (?:mtu|speed)\b.*", _nothing),
+    (r"shut(?:down)?(?: force)?", _fixed(("up",), False)),
+    (r"no shut(?:down)?(?: force)?", _fixed(("up",), True)),
+    (r"no switchport|ip(?:v6)? address .+", _fixed(("routed",), True)),
+    (r"switchport", _fixed(("routed",), False)),
+    (r"switchport mode access", _fixed(("access",), True)),
+    (r"switchport mode (?!access)\S.*", _fixed(("access",), False)),
+    (r"(?:no )?switchport .+", _nothing),
+    (r"channel-group ([0-9]+)\b.*", _text(("lag",))),
+    (r"inherit port-profile (\S+)", _text(("inherit",))),
+    (r"flowcontrol (receive|send) (on|off|desired)", lambda match: [(("flowcontrol", match[1]), match[2])]),
+    (r"storm-control unicast level ([0-9]{1,3}(?:\.[0-9]{1,2})?)", _storm),
+    (r"no storm-control unicast\b.*", _without("storm")),
+    (r"no channel-group\b.*", _without("lag")),
+    (r"no inherit port-profile\b.*", _without("inherit")),
+    (r"no flowcontrol (?:receive|send)\b.*", _without("flowcontrol")),
+    (r"(?:no )?storm-control (?!unicast).+|state (?:enabled|disabled)|(?:no )?bandwidth [0-9]+", _nothing),
+    _DESCRIPTION,
+)  # fmt: skip
+CLASS_MAP = _patterns(
+    (rf"match (?:ip )?dscp {_LIST}", _each("dscp", _DSCP, DSCP_NAMES)),
+    (rf"match cos {_LIST}", _each("cos", LAST)),
+    (rf"match (?:ip )?precedence {_LIST}", _precedences),
+    (rf"match qos-group {_LIST}", _each("qos-group", LAST)),
+    (r"match (.+)", _text(("other",))),
+    _DESCRIPTION,
 )
-SYSTEM = _patterns(
-    (r"service-policy type network-qos (\S+)", _text("network-qos")),
-    (r"service-policy type qos input (\S+)", _text("input")),
-    (r"service-policy type queuing output (\S+)", _text("queuing")),
-    (r"service-policy type queuing input (\S+)", _text("queuing input")),
-    (r"(?:no )?(?:fabric|service-policy) .+", _nothing),
+CLASSES = {
+    QOS: _patterns(
+        (r"set qos-group ([0-9]{1,3})", _number(("qos-group",), range(LAST + 1))),
+        (r"(?:no )?set (?:cos|dscp|ip dscp|precedence|ip precedence|dlb-disable)\b.*", _nothing),
+        (r"no set qos-group\b.*", _without("qos-group")),
+        (r"police (.+)", _text(("police",))),
+        (r"no police\b.*", _without("police")),
+        _DESCRIPTION,
+    ),
+    NETWORK: _patterns(
+        (r"pause ((?:pfc-cos|no-drop|buffer-size|receive)\b.*)", _pause),
+        (r"no pause\b.*", _without("pause", "no-drop", "receive", "buffer")),
+        (r"mtu ([0-9]{1,5})", _number(("mtu",), _MTU)),
+        (r"congestion-control random-detect( ecn)?\b.*", _optimized),
+        (r"(?:no )?congestion-control .+|set cos [0-7]|(?:no )?multicast-optimize|queue-limit .+", _nothing),
+        _DESCRIPTION,
+    ),
+    QUEUING: _patterns(
+        (r"bandwidth percent ([0-9]{1,3})", _number(("percent",), _PERCENT)),
+        (r"bandwidth remaining percent ([0-9]{1,3})", _number(("remaining",), _PERCENT)),
+        (r"priority level ([0-9]{1,2})", _number(("priority",), _LEVELS)),
+        (r"priority", _fixed(("priority",), 1)),
+        (rf"random-detect minimum-threshold {_AMOUNT} maximum-threshold {_AMOUNT} drop-probability ([0-9]{{1,3}})"
+         r"(?: weight ([0-9]{1,2}))?((?: cap-average| ecn)*)", _curve),
+        (r"random-detect threshold (?:burst|mesh)-optimized( ecn)?", _optimized),
+        (r"no random-detect\b.*", _fixed(("ecn",), None)),
+        (r"pause (buffer-size .+)", _pause),
+        (r"no bandwidth remaining percent\b.*", _without("remaining")),
+        (r"no bandwidth percent\b.*", _without("percent")),
+        (r"no priority\b.*", _without("priority")),
+        (r"no pause\b.*", _without("buffer")),
+        (r"(?:no )?(?:shape|queue-limit)\b.*", _nothing),
+        _DESCRIPTION,
+    ),
+}  # fmt: skip
+"""The commands of a class, by the type of its policy."""
+_WRONG = tuple(
+    (re.compile(pattern), meant)
+    for pattern, meant in (
+        (r"(?:no )?priority-flow-control watch-?dog", "priority-flow-control watch-dog-interval on"),
+        (
+            r"priority-flow-control (?:priority|receive|send|enable|no-drop)\b",
+            "priority-flow-control mode on",
+        ),
+        (
+            r"service-policy type network-qos",
+            "below system qos: service-policy type network-qos with the policy",
+        ),
+        (r"priority-flow-control (?:on|off)$", "priority-flow-control mode on"),
+        (
+            r"random-detect |drop-probability |maximum-threshold ",
+            "one line: random-detect minimum-threshold 150 kbytes maximum-threshold 3000 kbytes drop-probability 7 "
+            "weight 0 ecn",
+        ),
+    )
 )
-CLASS = _patterns(
-    (r"set qos-group ([0-9]+)", _number("group", 7)),
-    (r"set .+", _nothing),
-    (r"pause pfc-cos (.+?)(?: receive)?", _pause),
-    (r"pause no-drop(?: pfc-cos (.+))?", lambda match: _pause(match) if match[1] else [("pause", ())]),
-    (
-        r"pause buffer-size ([0-9]{1,12}) pause-threshold ([0-9]{1,12}) resume-threshold ([0-9]{1,12})",
-        _pause_bytes,
-    ),
-    (r"no (?:pause|congestion-control).*", _nothing),
-    (r"congestion-control .+", _nothing),
-    (r"mtu ([0-9]{1,5})", _number("mtu", 9216)),
-    (r"bandwidth(?: remaining)? percent ([0-9]{1,3})", _number("percent", 100)),
-    (r"priority(?: level [1-8])?", _fixed("strict", True)),
-    (
-        r"random-detect minimum-threshold ([0-9]{1,12}) ([a-z]+) maximum-threshold ([0-9]{1,12}) ([a-z]+)"
-        r"(?: drop-probability ([0-9]{1,3}))?(?: weight [0-9]+)?( ecn)?(?: non-ecn)?",
-        _curve,
-    ),
-    (
-        r"random-detect threshold burst-optimized( ecn)?",
-        lambda m: [("ecn", MarkingCurve(None, None, None, bool(m[1])))],
-    ),
-    (r"(?:queue-limit|shape|afd|description|no) .+", _nothing),
-)
+"""Lines that public texts have and NX-OS has not, each with what is meant."""

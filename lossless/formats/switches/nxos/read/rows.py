@@ -1,10 +1,14 @@
-"""What an NX-OS configuration says of QoS, in whichever form it is written, each with its place.
+"""What an NX-OS configuration says of QoS, in whichever form it is written: settings by key, each with its place.
 
-A class is known by its qos-group: class maps say which packets get which group, and policies of three types what a
-group is given. Settings of interfaces have keys: ``pfc`` (on, off or auto), ``watchdog``, ``input`` (its qos policy),
-``queuing`` (its output policy), ``mtu``, ``speed`` (b/s), ``up``, ``routed``, ``tagged``, ``lag``, ``inherit``,
-``storm`` (percent of unicast); those of a class in a policy: ``group``, ``pause`` (priorities), ``pause-bytes``
-(buffer, pause and resume threshold), ``mtu``, ``percent``, ``strict``, ``ecn``.
+Keys are tuples. Of a switch: ``("hostname",)``, ``("watchdog",)``, ``("watchdog", "interval")`` (ms),
+``("override",)``, and of ``system qos`` the policies. Of a port or a port profile: ``("pfc",)`` (on, off or auto),
+``("watchdog",)``, ``("log-only",)``, ``("mtu",)``, ``("speed",)`` (b/s), ``("up",)``, ``("routed",)``,
+``("access",)``, ``("lag",)``, ``("inherit",)``, ``("flowcontrol", "receive")``, ``("storm",)`` (percent). A policy is
+``("policy", type, direction)``; a network-qos policy has no direction, and is ``("policy", "network-qos", "")``.
+
+Of a class map: ``("any",)``, ``("dscp", 26)``, ``("cos", 3)``, ``("qos-group", 3)``, ``("other",)``. Of a class in a
+policy map: ``("qos-group",)``, ``("police",)``; ``("pause", 3)``, ``("no-drop",)``, ``("receive",)``, ``("mtu",)``,
+``("buffer",)``; ``("percent",)``, ``("remaining",)``, ``("priority",)``, ``("ecn",)``.
 """
 
 from __future__ import annotations
@@ -16,91 +20,129 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from lossless.ground.basics.findings import Origin
 
+Key = tuple[str | int, ...]
+QOS, QUEUING, NETWORK = "qos", "queuing", "network-qos"
+TYPES = (QOS, QUEUING, NETWORK)
+"""The types of class maps and policy maps; without one, it is ``qos``."""
+_OF_CHANNEL = frozenset({"policy", "pfc", "watchdog", "log-only", "routed", "access"})
+"""What the members of a port channel have of it."""
+DEFAULT_CLASS = "class-default"
 
-class Stated(NamedTuple):
+
+class NxosSetting(NamedTuple):
     """What a key is set to, and where."""
 
     value: Any
     origin: Origin
 
 
-Rows = dict[str, Stated]
+Settings = dict[Key, NxosSetting]
 
 
-class MarkingCurve(NamedTuple):
-    """How a queue marks or drops; limits are None where the switch chooses them (``burst-optimized``)."""
+class RandomDetect(NamedTuple):
+    """The curve of ``random-detect``: without ``ecn`` it drops. Thresholds are None where the line has no bytes."""
 
     min_bytes: int | None
     max_bytes: int | None
     probability_percent: int | None
-    marks: bool
+    ecn: bool
 
 
-class Match(NamedTuple):
-    """What a class map looks at (``dscp``, ``cos``, ``qos-group``, or another field), and the values it takes."""
+class PauseBuffer(NamedTuple):
+    """The buffer of a no-drop class, and where pauses begin and end in it; all in bytes."""
 
-    field: str
-    values: tuple[int, ...]
-
-
-class ClassMap(NamedTuple):
-    """A class of packets: those that match any of its lines, or all where ``match_all``."""
-
-    matches: list[Match]
-    match_all: bool
-    origin: Origin
+    size_bytes: int
+    pause_bytes: int
+    resume_bytes: int
 
 
-class PolicyClass(NamedTuple):
-    """A class in a policy, the type that its line says, and what it is given."""
+class Classes:
+    """A policy map: its classes in the order in which they are matched, and where it and they are written.
 
-    name: str
-    kind: str
-    rows: Rows
-    origin: Origin
+    ``types`` are those that classes are named with.
+    """
+
+    __slots__ = ("below", "origin", "places", "types")
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.types: dict[str, str] = {}
+        self.below: dict[str, Settings] = {}
+        self.places: dict[str, Origin] = {}
+
+    def open(self, name: str, origin: Origin) -> Settings:
+        """Return the settings of a class, which a second block adds to."""
+        self.places.setdefault(name, origin)
+        return self.below.setdefault(name, {})
 
 
-Policy = list[PolicyClass]
-Named = tuple[str, str]
-"""The type of a map (``qos``, ``queuing`` or ``network-qos``), and its name."""
+Name = tuple[str, str]
+"""The type and the name of a class map or a policy map: each type has names of its own."""
 
 
 class NxosConfig:
-    """One switch. ``places`` say where maps, policies and interfaces stand; ``bound`` are the policies of all ports.
+    """One switch. ``class_maps`` and ``policies`` are by type and name, ``ports`` and ``profiles`` by name.
 
-    ``interfaces`` and ``profiles`` (of ports) are settings by name. ``impossible`` are commands with values that cannot
-    be, ``unread`` lines about QoS that have no meaning known here.
+    ``system_qos``: it has a block of that name. ``bound_kinds`` are the types of policies of which the object model
+    says where they are bound. ``says_watchdog`` is False for the object model: no leaf of it is the
+    watchdog of the whole switch. ``bound_elsewhere`` are policies that are bound to no port, but to a VLAN or
+    the like.
+
+    ``impossible`` are commands with values that cannot be, ``refused`` those that are not known to NX-OS, each with
+    what is meant; ``unread`` lines about QoS that have no meaning known here. Each is named once, however many ports
+    its line is for.
     """
 
     __slots__ = (
-        "bound",
+        "bound_elsewhere",
+        "bound_kinds",
         "class_maps",
         "file",
         "impossible",
-        "interfaces",
         "places",
         "policies",
+        "ports",
         "profiles",
+        "refused",
+        "says_watchdog",
         "shown",
         "switch",
+        "system_qos",
         "unread",
     )
 
     def __init__(self, file: str, shown: str) -> None:
         self.file = file
         self.shown = shown
-        self.switch: Rows = {}
-        self.class_maps: dict[Named, ClassMap] = {}
-        self.policies: dict[Named, Policy] = {}
-        self.bound: dict[str, Stated] = {}
-        self.interfaces: dict[str, Rows] = {}
-        self.profiles: dict[str, Rows] = {}
-        self.places: dict[Named, Origin] = {}
-        self.impossible: list[tuple[Origin, str]] = []
-        self.unread: list[tuple[Origin, str]] = []
+        self.system_qos = False
+        self.says_watchdog = True
+        self.switch: Settings = {}
+        self.class_maps: dict[Name, Settings] = {}
+        self.policies: dict[Name, Classes] = {}
+        self.ports: dict[str, Settings] = {}
+        self.profiles: dict[str, Settings] = {}
+        self.places: dict[Name, Origin] = {}
+        self.impossible: dict[tuple[Origin, str], None] = {}
+        self.refused: dict[tuple[Origin, str, str], None] = {}
+        self.bound_elsewhere: set[str] = set()
+        self.bound_kinds: set[str] = set()
+        self.unread: dict[tuple[Origin, str], None] = {}
 
-    def of_interface(self, name: str) -> Rows:
-        """Return the settings of an interface with those of the profile that it inherits, which it overrides."""
-        own = self.interfaces.get(name, {})
-        inherited = own.get("inherit")
-        return {**self.profiles.get(inherited.value if inherited else "", {}), **own}
+    @property
+    def is_part(self) -> bool:
+        """Whether the text has no policy map: then those that it names, or needs, stand in another part."""
+        return not self.policies
+
+    def settings_of(self, port: str) -> Settings:
+        """Return what a port has: of its port channel, of its port profiles, and its own."""
+        own = self._with_profiles(self.ports[port])
+        lag = own.get(("lag",))
+        channel = self.ports.get(f"port-channel{lag.value}", {}) if lag is not None else {}
+        shared = {key: value for key, value in self._with_profiles(channel).items() if key[0] in _OF_CHANNEL}
+        return {**shared, **own}
+
+    def _with_profiles(self, settings: Settings) -> Settings:
+        chain = [settings]
+        while (named := chain[-1].get(("inherit",))) is not None and len(chain) <= len(self.profiles):
+            chain.append(self.profiles.get(named.value, {}))
+        return {key: setting for block in reversed(chain) for key, setting in block.items()}

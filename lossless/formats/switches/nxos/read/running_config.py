@@ -1,156 +1,127 @@
-"""``show running-config`` of NX-OS, and scripts of its commands, to settings: which command stands in which mode.
-
-Published texts are often flat, with ``exit`` or without, with comments of ``#``, or with the prompts of a session. So
-the grammar of modes says where a command belongs, and indentation where it is written.
-"""
+"""Commands of NX-OS, each in its mode, to settings."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nxos.names import interface_names
-from lossless.formats.switches.nxos.read.grammar import CLASS, PORT, SWITCH, SYSTEM, is_about_qos, match_of
-from lossless.formats.switches.nxos.read.rows import ClassMap, NxosConfig, PolicyClass, Rows, Stated
+from lossless.formats.switches.nxos.read.grammar import (
+    CLASS_MAP,
+    CLASSES,
+    PORT,
+    SWITCH,
+    SYSTEM,
+    apply,
+    note_stray,
+)
+from lossless.formats.switches.nxos.read.modes import (
+    CLASS_LINE,
+    CLASS_MAP_LINE,
+    POLICY_MAP_LINE,
+    PORT_LINE,
+    PROFILE_LINE,
+    read_modes,
+    type_of,
+)
+from lossless.formats.switches.nxos.read.numbers import port_names
+from lossless.formats.switches.nxos.read.rows import Classes, NxosConfig, NxosSetting
 from lossless.ground.basics.findings import Origin
-from lossless.ground.documents.command_lines import CommandDocument, read_commands
 
 if TYPE_CHECKING:
     from lossless.formats.switches.nxos.read.grammar import Patterns
-    from lossless.ground.documents.command_lines import Command
+    from lossless.formats.switches.nxos.read.rows import Settings
+    from lossless.ground.documents.command_lines import Command, CommandDocument
 
-_PROMPT = re.compile(r"^[\w.-]+(?:\(config[\w-]*\))?# ?(?=\S)", re.MULTILINE)
-_MAP = re.compile(r"(class|policy)-map(?: type (qos|queuing|network-qos))?(?: match-(any|all))? (\S+)")
-_CLASS = re.compile(r"class(?: type (qos|queuing|network-qos))? (\S+)")
-_INTERFACE = re.compile(r"interface (?!breakout )(.+)")
-_PROFILE = re.compile(r"port-profile (?:type \S+ )?(\S+)")
-_OF_CLASS = re.compile(
-    r"(?:no )?(?:set|pause|mtu|bandwidth|priority|random-detect|queue-limit|shape|congestion-control|afd|description)\b"
-)
-_OF_SWITCH = re.compile(
-    r"interface |(?:class|policy)-map |system qos|port-profile |feature |hostname |vlan |router |vrf |hardware |"
-    r"copp |boot |lldp |spanning-tree vlan|snmp-server |ntp |username |line |version |vpc domain|end$"
-)
+_BINDING = re.compile(r"service-policy (?:type \S+ )?(?:input |output )?(\S+)")
 
 
-def enters(opening: str, following: str) -> bool:
-    """Return whether a command opens a mode that another one, indented as much, belongs to."""
-    if opening.startswith("policy-map "):
-        return following.startswith(("class ", "description "))
-    if opening.startswith("class "):
-        return _OF_CLASS.match(following) is not None
-    if opening.startswith("class-map "):
-        return following.startswith(("match ", "description "))
-    if opening == "system qos":
-        return following.startswith("service-policy ")
-    if _INTERFACE.match(opening) or opening.startswith("port-profile "):
-        return _OF_SWITCH.match(following) is None
-    return False
-
-
-def document_of(text: str, file: str) -> CommandDocument:
-    """Return the document of a configuration."""
-    return read_commands(_PROMPT.sub("", text), file, enters, comments_leave=False, comment=("!", "#"))
+def read_running_config(text: str, file: str) -> tuple[CommandDocument, NxosConfig]:
+    """Return the document of a configuration, and its settings."""
+    document = read_modes(text, file)
+    return document, config_of(document)
 
 
 def config_of(document: CommandDocument) -> NxosConfig:
     """Return the settings of a configuration."""
     config = NxosConfig(document.name, document.shown)
     for command in document.top:
-        _top(config, command)
+        _command(config, command)
     return config
 
 
-def _top(config: NxosConfig, command: Command) -> None:
-    named, interface = _MAP.fullmatch(command.text), _INTERFACE.fullmatch(command.text)
-    profile = _PROFILE.fullmatch(command.text)
-    if named is not None:
-        _map(config, command, named)
-    elif command.text == "system qos":
-        _block(config, command, config.bound, SYSTEM)
-    elif interface is not None:
-        for name in interface_names(interface[1]):
-            config.places.setdefault(("interface", name), _origin(config, command))
-            _block(config, command, config.interfaces.setdefault(name, {}), PORT)
-    elif profile is not None:
-        config.places.setdefault(("port-profile", profile[1]), _origin(config, command))
-        _block(config, command, config.profiles.setdefault(profile[1], {}), PORT)
+def _command(config: NxosConfig, command: Command) -> None:
+    text, origin = command.text, Origin(config.file, command.path)
+    if (match := PORT_LINE.fullmatch(text)) is not None:
+        for name in port_names(match[1]):
+            config.places.setdefault(("interface", name), origin)
+            _block(config, config.ports.setdefault(name, {}), command, PORT)
+    elif (match := PROFILE_LINE.fullmatch(text)) is not None:
+        config.places.setdefault(("port-profile", match[1]), origin)
+        _block(config, config.profiles.setdefault(match[1], {}), command, PORT)
+    elif (match := CLASS_MAP_LINE.fullmatch(text)) is not None:
+        open_class_map(config, type_of(CLASS_MAP_LINE, text), match[3], match[2] or "", origin)
+        _block(config, config.class_maps[type_of(CLASS_MAP_LINE, text), match[3]], command, CLASS_MAP)
+    elif (match := POLICY_MAP_LINE.fullmatch(text)) is not None:
+        _policy_map(config, command, type_of(POLICY_MAP_LINE, text), match[2])
+    elif text == "system qos":
+        config.system_qos = True
+        _block(config, config.switch, command, SYSTEM)
     else:
         _apply(config, config.switch, command, SWITCH)
+        for below in command.all():
+            note_stray(config, (below.text, Origin(config.file, below.path)))
+        lines = (_BINDING.match(below.text) for below in command.all())
+        config.bound_elsewhere.update(line[1] for line in lines if line is not None)
 
 
-def _map(config: NxosConfig, command: Command, named: re.Match[str]) -> None:
-    key, origin = (named[2] or "qos", named[4]), _origin(config, command)
-    config.places.setdefault((f"{named[1]}-map", " ".join(key)), origin)
-    if named[1] == "class":
-        _class_map(
-            config, command, key, match_all=named[3] == "all" or (named[3] is None and key[0] == "qos")
-        )
-        return
-    policy = config.policies.setdefault(key, [])
-    for line in command.below:
-        of = _CLASS.fullmatch(line.text)
-        if of is None:
-            _note(config, line)
-            continue
-        rows: Rows = {}
-        _block(config, line, rows, CLASS)
-        policy.append(PolicyClass(of[2], of[1] or "qos", rows, _origin(config, line)))
+def open_class_map(config: NxosConfig, kind: str, name: str, match: str, origin: Origin) -> None:
+    """Take a class map up; ``match`` is any, all or first, or empty."""
+    settings = config.class_maps.setdefault((kind, name), {})
+    config.places.setdefault((f"class-map type {kind}", name), origin)
+    if match:
+        settings["any",] = NxosSetting(match == "any", origin)
 
 
-def _class_map(config: NxosConfig, command: Command, key: tuple[str, str], *, match_all: bool) -> None:
-    own = config.class_maps.setdefault(key, ClassMap([], match_all, _origin(config, command)))
-    for line in command.below:
-        if not line.text.startswith("match "):
-            continue
-        match = match_of(line.text)
+def _policy_map(config: NxosConfig, command: Command, kind: str, name: str) -> None:
+    policy = config.policies.setdefault((kind, name), Classes(Origin(config.file, command.path)))
+    for below in command.below:
+        match = CLASS_LINE.fullmatch(below.text)
         if match is None:
-            config.impossible.append((_origin(config, line), line.text))
-        else:
-            own.matches.append(match)
-
-
-def _block(config: NxosConfig, block: Command, rows: Rows, patterns: Patterns) -> None:
-    for command in block.below:
-        _apply(config, rows, command, patterns)
-
-
-def _apply(config: NxosConfig, rows: Rows, command: Command, patterns: Patterns) -> None:
-    for pattern, made_of in patterns:
-        match = pattern.fullmatch(command.text)
-        if match is None:
+            _apply(config, {}, below, ())
             continue
-        made = made_of(match)
-        if made is None:
-            config.impossible.append((_origin(config, command), command.text))
-        for key, value in made or ():
-            rows[key] = Stated(value, _origin(config, command))
-        return
-    _note(config, command)
+        origin = Origin(config.file, below.path)
+        policy.types[match[2]] = match[1] or kind
+        _block(config, policy.open(match[2], origin), below, CLASSES[kind])
 
 
-def _note(config: NxosConfig, command: Command) -> None:
-    if is_about_qos(command.text):
-        config.unread.append((_origin(config, command), command.text))
+def _block(config: NxosConfig, settings: Settings, command: Command, patterns: Patterns) -> None:
+    for below in command.below:
+        _apply(config, settings, below, patterns)
 
 
-def _origin(config: NxosConfig, command: Command) -> Origin:
-    return Origin(config.file, command.path)
-
-
-_TELLING = re.compile(
-    r"^\s*(?:[\w.-]+(?:\(config[\w-]*\))?# ?)?(?:(?:class|policy)-map type (?:qos|queuing|network-qos) "
-    r"|priority-flow-control (?:mode (?:on|off|auto) ?(?:send-tlv)?\s*$|watch-dog|override-interface)"
-    r"|service-policy type (?:qos|queuing|network-qos) (?:input|output) )",
-    re.MULTILINE,
-)
-_OTHERS = re.compile(
-    r"^\s*(?:nv set |tx-queue |uc-tx-queue |qos-map |trust |ets mode |dcb-map |qos map |pfc-cos "
-    r"|service-policy (?:input|output) type |interface ethernet[0-9]+/[0-9]+/[0-9]+)",
-    re.MULTILINE,
-)
+def _apply(config: NxosConfig, settings: Settings, command: Command, patterns: Patterns) -> None:
+    apply(config, settings, (command.text, Origin(config.file, command.path)), patterns)
 
 
 def looks_like_nxos(text: str) -> bool:
     """Return whether a text is a configuration of NX-OS: it has commands that no other system has."""
-    return _TELLING.search(text) is not None and _OTHERS.search(text) is None
+    return _OTHERS.search(text) is None and _TELLING.search(text) is not None
+
+
+_BEFORE = r"^[ \t]*(?:[\w.-]+(?:\([\w-]+\))?# ?)?"
+_OTHERS = re.compile(
+    r"^[ \t]*(?:nv set|(?:uc-)?tx-queue|qos map (?:dscp|dot1p|tc|pfc)|qos (?:scheduler|wred)-policy|service-profile"
+    r"|qos-map|trust-map|trust dot1p-map|dcb-map|pfc-cos|ets mode|wred \S+$|match queue|set traffic-class"
+    r"|policy-map type (?:quality-of-service|copp))\b|^[ \t]*set (?:class-of-service|system|interfaces) ",
+    re.MULTILINE,
+)
+_TELLING = re.compile(
+    _BEFORE + r"(?:class-map type (?:qos|queuing|network-qos) |policy-map type (?:qos|queuing|network-qos) "
+    r"|class type (?:qos|queuing|network-qos) |pause (?:pfc-cos|no-drop)|set qos-group [0-9]|match qos-group [0-9]"
+    r"|(?:no )?priority-flow-control watch-?dog(?:-interval| (?:interval|shutdown-multiplier))?\b"
+    r"|inherit port-profile |service-policy type (?:qos|queuing|network-qos) "
+    r"|boot (?:nxos|kickstart) |feature (?:nxapi|vpc|lldp|lacp|interface-vlan|bgp|hsrp|privilege)\b)"
+    r"|^[ \t]*priority-flow-control mode (?:auto|on send-tlv)|^!RANCID-CONTENT-TYPE: cisco-nx|^!.*\bNX-?OS\b",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""Dell OS10 has class maps and policy maps of these types too: what it alone has is among the others."""

@@ -1,19 +1,26 @@
-"""Settings of an NX-OS switch to the fabric model: a qos-group is its traffic class, its queue and its group.
+"""Settings of an NX-OS switch to the fabric model. A qos-group is a traffic class, and the queue of its number.
 
-The switch gives a class headroom once its network QoS pauses it. What PFC of a port does in mode auto, the default, is
-agreed on by DCBX and unknown: nothing is taken to be paused there (Cisco, Nexus 9000 Series NX-OS Quality of Service
-Configuration Guide, priority flow control).
+What is no-drop is said once for the switch, by the network-qos policy of ``system qos``; a port says whether PFC is on.
+Without a line its mode is auto: then DCBX decides, and which priorities are paused is not known
+(configurations of batfish/batfish @cba1873 with ``show running-config all``).
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.nxos.to_model.classes import Classes
+from lossless.formats.switches.nxos.names import qos_group
+from lossless.formats.switches.nxos.read.numbers import is_port
+from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING
+from lossless.formats.switches.nxos.to_model.classification import UNMARKED, classified, nothing_known
 from lossless.formats.switches.plain_switch import plain_switch
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.configured_switch import ClassMaps
 from lossless.model.fabric.model import Cable, Port, WatchdogPoll
 from lossless.model.fabric.qos import (
@@ -31,12 +38,31 @@ from lossless.model.fabric.qos import (
 )
 
 if TYPE_CHECKING:
-    from lossless.formats.switches.nxos.read.rows import NxosConfig, PolicyClass, Rows, Stated
+    from lossless.formats.switches.nxos.read.rows import (
+        Classes,
+        NxosConfig,
+        NxosSetting,
+        RandomDetect,
+        Settings,
+    )
+    from lossless.formats.switches.nxos.to_model.classification import Classification
     from lossless.model.fabric.model import Switch
 
-_OFF = Curve(False, False, None, None, None)
-_KINDS = ("Ethernet", "port-channel")
-_WORDS = {(True, True): "both", (True, False): "dscp", (False, True): "pcp", (False, False): "none"}
+ALL = "*"
+"""The name of a port that represents all, where a text names none."""
+OUT, IN = "output", "input"
+_SHARED = frozenset({"policy", "pfc", "watchdog", "log-only"})
+"""The settings of a port that its QoS depends on."""
+_UNUSED = Curve(False, False, None, None, None)
+
+
+class NoDrop(NamedTuple):
+    """A qos-group that is lossless: the priorities that pause it, and the class that says so."""
+
+    priorities: tuple[int, ...]
+    name: str
+    settings: Settings
+    origin: Origin
 
 
 class NxosSwitch:
@@ -44,66 +70,124 @@ class NxosSwitch:
 
     def __init__(self, config: NxosConfig, rdma_dscps: tuple[int, ...]) -> None:
         self.config = config
-        self.classes = Classes(config)
         self._rdma_dscps = rdma_dscps
         self._file = Origin(config.file)
         self._built: dict[object, PortQos] = {}
-        self.pauses = self.classes.pauses()
-        self.names = sorted(filter(_is_port, config.interfaces), key=natural_key)
+        self._settings = self._all_settings()
+        self.main = self._main_classification()
+        self.no_drop = self._no_drop()
+        unseen = IndexMap("", (None,) * len(DSCPS), self._file)
+        self.maps = ClassMaps(
+            self.main.dscp_to_group or unseen,
+            self.main.cos_to_group or unseen._replace(targets=(None,) * len(PRIORITIES)),
+            IndexMap("qos-group", tuple(PRIORITIES), self._file),
+        )
+
+    def ports(self) -> list[str]:
+        """Return the ports that QoS is set on, in their natural order."""
+        return sorted(filter(is_port, self.config.ports), key=natural_key)
 
     def switch(self) -> Switch:
         """Return the switch."""
-        named = self.config.switch.get("hostname")
+        named = self.config.switch.get(("hostname",))
+        poll = self.config.switch.get(("watchdog", "interval"))
+        names = self.ports() or [ALL] * bool(self.config.policies)
         return plain_switch(
             named.value if named else self.config.shown,
-            tuple(map(self._port, self.names)),
-            WatchdogPoll(None, self._file),
+            tuple(map(self._port, names)),
+            WatchdogPoll(poll.value if poll else None, poll.origin if poll else self._file),
             self._rdma_dscps,
             named.origin if named else self._file,
         )
 
-    def maps(self) -> ClassMaps:
-        """Return the maps of the policy of all ports, else those of the first port that has one."""
-        names = (policy.value for name in self.names if (policy := self.input_of(name)) is not None)
-        bound = self.config.bound.get("input")
-        policy = bound.value if bound is not None else next(names, None)
-        dscp, cos = (
-            self.classes.index_map(policy, field)
-            or IndexMap(field, (None,) * size, self._file, (self._file,) * size)
-            for field, size in (("dscp", len(DSCPS)), ("cos", len(PRIORITIES)))
+    def settings_of(self, port: str) -> Settings:
+        """Return what a port has, of itself and of its port profiles and its port channel."""
+        return self._settings.get(port, {})
+
+    def _all_settings(self) -> dict[str, Settings]:
+        """Return what each port has; a port channel without a line has the watchdog that all its members have."""
+        settings = {port: self.config.settings_of(port) for port in self.config.ports}
+        members = grouped(
+            (f"port-channel{lag.value}", own.get(("watchdog",)))
+            for own in self.config.ports.values()
+            if (lag := own.get(("lag",))) is not None
         )
-        return ClassMaps(dscp, cos, self._identity("qos-group"))
+        for channel, watchdogs in members.items():
+            watched = [setting for setting in watchdogs if setting is not None and setting.value]
+            if channel in settings and len(watched) == len(watchdogs):
+                settings[channel].setdefault(("watchdog",), watched[0])
+        return settings
 
-    def trusts(self) -> dict[str, str]:
-        """Return the fields that the input policy of each port looks at; ``*`` are ports without lines."""
-        bound = self.config.bound.get("input")
-        of_all = {"*": self._trust(bound)} if bound is not None else {}
-        return {**of_all, **{name: self._trust(self.input_of(name)) for name in self.names}}
+    # --- policies ---
 
-    def _trust(self, policy: Stated | None) -> str:
-        name = policy.value if policy is not None else None
-        return _WORDS[self.classes.looks_at(name, "dscp"), self.classes.looks_at(name, "cos")]
+    def policy_of(self, settings: Settings, kind: str, direction: str) -> Bound | None:
+        """Return the policy of a port, its own or that of the switch; None where neither has one."""
+        key = ("policy", kind, direction)
+        bound = settings.get(key) or self.config.switch.get(key)
+        if bound is None or bound.value is None:
+            return None
+        return Bound(bound.value, self.config.policies.get((kind, bound.value)))
 
-    def rows_of(self, name: str) -> Rows:
-        """Return the settings of a port; a member of a port-channel has its policies."""
-        own = self.config.of_interface(name)
-        lag = own.get("lag")
-        bundle = self.config.of_interface(f"port-channel{lag.value}") if lag is not None else {}
-        return {**{key: bundle[key] for key in ("input", "queuing") if key in bundle}, **own}
+    def classification(self, settings: Settings) -> Classification:
+        """Return what a port makes of marks."""
+        bound = self.policy_of(settings, QOS, IN)
+        if bound is not None:
+            return self._classified(bound)
+        lag = settings.get(("lag",))
+        away = lag is not None and f"port-channel{lag.value}" not in self.config.ports
+        return nothing_known(self._file) if self.config.is_part or away else UNMARKED
 
-    def input_of(self, name: str) -> Stated | None:
-        """Return the input policy of a port: its own, else that of the switch."""
-        return self.rows_of(name).get("input") or self.config.bound.get("input")
+    def _classified(self, bound: Bound) -> Classification:
+        if bound.policy is None:
+            return nothing_known(self._file)
+        return classified(self.config, bound.name, bound.policy)
 
-    def _identity(self, name: str) -> IndexMap:
-        return IndexMap(name, tuple(PRIORITIES), self._file, (self._file,) * len(PRIORITIES))
+    def _main_classification(self) -> Classification:
+        """Return what the policy of the switch makes of marks, else that of most ports, else the first there is."""
+        named = [self.policy_of(self.settings_of(port), QOS, IN) for port in self.config.ports]
+        count = Counter(bound.name for bound in named if bound is not None and bound.policy is not None)
+        names = [name for name, _ in count.most_common(1)]
+        names += [name for kind, name in self.config.policies if kind == QOS]
+        first = Bound(names[0], self.config.policies[QOS, names[0]]) if names else None
+        main = self.policy_of({}, QOS, IN) or first
+        return UNMARKED if main is None else self._classified(main)
+
+    def _no_drop(self) -> dict[int, NoDrop]:
+        """Return the qos-groups that are lossless in effect."""
+        bound = self.policy_of({}, NETWORK, "")
+        no_drop: dict[int, NoDrop] = {}
+        for name, settings in bound.policy.below.items() if bound and bound.policy else ():
+            pauses = [setting for key, setting in settings.items() if key[0] in ("pause", "no-drop")]
+            group = self._group(name) if pauses else None
+            if group is not None:
+                no_drop[group] = NoDrop(
+                    self._priorities(group, name, settings), name, settings, pauses[0].origin
+                )
+        return no_drop
+
+    def _group(self, name: str) -> int | None:
+        """Return the qos-group of a class of the network-qos policy, which may match the CoS that leads to it."""
+        group = qos_group(self.config, NETWORK, name)
+        cos = [int(key[1]) for key in self.config.class_maps.get((NETWORK, name), {}) if key[0] == "cos"]
+        leads_to = self.main.cos_to_group
+        if group is not None or not cos or leads_to is None:
+            return group
+        return leads_to.targets[cos[0]] if leads_to.targets[cos[0]] in PRIORITIES else None
+
+    def _priorities(self, group: int, name: str, settings: Settings) -> tuple[int, ...]:
+        """Return what pauses a class: what its line names, else the CoS that it matches, else that lead to it."""
+        class_map = self.config.class_maps.get((NETWORK, name), {})
+        stated = sorted(int(key[1]) for key in settings if key[0] == "pause")
+        matched = sorted(int(key[1]) for key in class_map if key[0] == "cos")
+        cos = self.main.cos_to_group
+        return tuple(stated or matched or (cos.sources(group) if cos is not None else ()) or (group,))
 
     # --- ports ---
 
     def _port(self, name: str) -> Port:
-        rows = self.rows_of(name)
+        settings = self.settings_of(name)
         origin = self.config.places.get(("interface", name), self._file)
-        mtu, speed, up, lag = (rows.get(key) for key in ("mtu", "speed", "up", "lag"))
+        mtu, speed, up, lag = (settings.get((key,)) for key in ("mtu", "speed", "up", "lag"))
         return Port(
             name=name,
             speed_bps=speed.value if speed else None,
@@ -113,98 +197,150 @@ class NxosSwitch:
             leads_to=None,
             cable=Cable(UNKNOWN, None, origin),
             neighbor=None,
-            qos=self._qos(name, rows),
+            qos=self._qos(settings, origin),
             placed=True,
             origin=origin,
             lag=f"port-channel{lag.value}" if lag else None,
         )
 
-    def _qos(self, name: str, rows: Rows) -> PortQos:
-        pfc, origin = self.pfc_of(name), self.config.places.get(("interface", name), self._file)
-        policy, served = self.input_of(name), rows.get("queuing") or self.config.bound.get("queuing")
-        key = (policy and policy.value, served and served.value, pfc, self.watchdog_of(name))
-        if key not in self._built:
-            self._built[key] = self._build(policy, served, pfc, self.watchdog_of(name), origin)
-        return self._built[key]
+    def trusts(self) -> dict[str, str]:
+        """Return what each port reads, as far as the text says, and all ports where the switch has a policy."""
+        read = {name: self.classification(self.settings_of(name)).trust for name in self.ports()}
+        if self.policy_of({}, QOS, IN) is not None:
+            read[ALL] = self.classification({}).trust
+        return {name: trust for name, trust in read.items() if trust}
 
-    def _build(
-        self,
-        policy: Stated | None,
-        served: Stated | None,
-        pfc: PriorityMask,
-        watchdog: Watchdog | None,
-        origin: Origin,
-    ) -> PortQos:
-        name = policy.value if policy is not None else None
-        dscp, cos = self.classes.index_map(name, "dscp"), self.classes.index_map(name, "cos")
-        queues = dict(self.classes.served(served))
-        return PortQos(
-            dscp_to_tc=dscp,
-            tc_to_queue=self._identity("queue"),
-            tc_to_pg=None,
-            pfc_to_queue=self._by_priority("queue"),
-            pfc_to_pg=self._by_priority("group"),
-            # RoCEv2 is IP: where a policy looks at both, the DSCP decides.
-            trust_dot1p=cos is not None and dscp is None,
-            pfc=pfc,
-            watchdog_mask=pfc if watchdog else None,
-            watchdog=watchdog,
-            queues=tuple(_queue(n, queues[n]) if n in queues else None for n in PRIORITIES),
-            groups=self._groups(pfc),
-            profile_lists=((), ()),
-            origin=origin,
-            dot1p_to_tc=cos if dscp is None else None,
-        )
+    def mode(self, settings: Settings) -> str:
+        """Return the mode of PFC at a port: on, off or auto, which is the default."""
+        if ("override",) in self.config.switch:
+            return "off"
+        stated = settings.get(("pfc",))
+        return stated.value if stated else "auto"
 
-    def _groups(self, pfc: PriorityMask) -> tuple[PriorityGroup | None, ...]:
-        """Return a group with headroom for each class that the port pauses; in mode auto that is unknown."""
-        own = {pause.group: pause.origin for pause in self.pauses if pause.priority in pfc.priorities}
-        return tuple(
-            PriorityGroup(n, None, generated=True, origin=own[n]) if n in own else None for n in PRIORITIES
-        )
-
-    def _by_priority(self, name: str) -> IndexMap:
-        """Return the queue, or the group, of each PFC priority."""
-        groups = {pause.priority: pause.group for pause in self.pauses}
-        targets = tuple(groups.get(priority, priority) for priority in PRIORITIES)
-        return IndexMap(name, targets, self._file, (self._file,) * len(PRIORITIES))
-
-    def pfc_of(self, name: str) -> PriorityMask:
-        """Return what a port pauses: all that the network QoS does, where PFC is on."""
-        mode = self.rows_of(name).get("pfc")
-        override = self.config.switch.get("override")
-        state = override.value if override else mode.value if mode else "auto"
-        priorities = sorted({pause.priority for pause in self.pauses}) if state == "on" else []
-        return PriorityMask(tuple(priorities), mode.origin if mode else self._file)
-
-    def watchdog_of(self, name: str) -> Watchdog | None:
-        """Return the watchdog of a port, whose timers and action are those of the switch.
-
-        A port whose line has no effect without that of the switch has one all the same: another finding says so.
-        """
-        own = self.rows_of(name).get("watchdog") or self.rows_of(name).get("wrong")
-        if own is None or own.value is False:
+    def watchdog(self, settings: Settings) -> Watchdog | None:
+        """Return the watchdog of a port: it takes a line of the port and, where that can be said, one of the switch."""
+        own, switch = settings.get(("watchdog",)), self.config.switch.get(("watchdog",))
+        if own is None or not own.value:
+            return None
+        if self.config.says_watchdog and (switch is None or not switch.value):
             return None
         return Watchdog(None, None, "not stated", own.origin)
 
+    def _qos(self, settings: Settings, origin: Origin) -> PortQos:
+        about = [(key, setting) for key, setting in sorted(settings.items(), key=str) if key[0] in _SHARED]
+        away = self.classification(settings).trust
+        shared = (away, *((key, setting.value, setting.origin.path[1:]) for key, setting in about))
+        if shared not in self._built:
+            self._built[shared] = self._build(settings, origin)
+        return self._built[shared]
 
-def _is_port(name: str) -> bool:
-    return name.startswith(_KINDS)
+    def _build(self, settings: Settings, origin: Origin) -> PortQos:
+        made = self.classification(settings)
+        pfc = self._pfc(settings, origin)
+        to_group = self._priority_map()
+        return PortQos(
+            dscp_to_tc=made.dscp_to_group,
+            tc_to_queue=self.maps.tc_to_queue,
+            tc_to_pg=None,
+            pfc_to_queue=to_group,
+            pfc_to_pg=to_group,
+            trust_dot1p=made.trust == "pcp",
+            pfc=pfc,
+            watchdog_mask=None,
+            watchdog=self.watchdog(settings),
+            queues=tuple(self._queue(number, settings) for number in PRIORITIES),
+            groups=self._groups(settings),
+            profile_lists=((), ()),
+            origin=origin,
+            dot1p_to_tc=made.cos_to_group,
+        )
 
+    def _priority_map(self) -> IndexMap:
+        """Return the qos-group that each priority pauses, and whose queue it stops."""
+        groups = {p: group for group, no_drop in self.no_drop.items() for p in no_drop.priorities}
+        return IndexMap("pause pfc-cos", tuple(map(groups.get, PRIORITIES)), self._file)
 
-def _queue(number: int, of: PolicyClass) -> Queue:
-    strict, percent = of.rows.get("strict"), of.rows.get("percent")
-    scheduler = None
-    if strict is not None:
-        scheduler = Scheduler(of.name, "STRICT", None, strict.origin)
-    elif percent is not None:
-        scheduler = Scheduler(of.name, "DWRR", percent.value, percent.origin)
-    return Queue(number, scheduler, _wred(of), None, of.origin)
+    def _pfc(self, settings: Settings, origin: Origin) -> PriorityMask:
+        stated = settings.get(("pfc",))
+        on = self.mode(settings) == "on"
+        priorities = {p for no_drop in self.no_drop.values() for p in no_drop.priorities} if on else ()
+        return PriorityMask(tuple(sorted(priorities)), stated.origin if stated else origin)
 
+    def _groups(self, settings: Settings) -> tuple[PriorityGroup | None, ...]:
+        """Return the groups with headroom; where DCBX decides, those of a switch that turns PFC on nowhere itself."""
+        mode = self.mode(settings)
+        has = mode == "on" or (mode == "auto" and not self.anywhere_on)
+        return tuple(
+            PriorityGroup(n, None, generated=True, origin=self.no_drop[n].origin)
+            if has and n in self.no_drop
+            else None
+            for n in PRIORITIES
+        )
 
-def _wred(of: PolicyClass) -> Wred | None:
-    stated = of.rows.get("ecn")
-    if stated is None:
+    @cached_property
+    def anywhere_on(self) -> bool:
+        """Whether PFC is on at some port."""
+        return any(self.mode(self.settings_of(port)) == "on" for port in self.ports())
+
+    # --- queues ---
+
+    def _queue(self, number: int, settings: Settings) -> Queue | None:
+        queue = queue_of(self.config, self.policy_of(settings, QUEUING, OUT), number)
+        marking = self._marked_by_network(number)
+        if marking is None or (queue is not None and queue.wred is not None):
+            return queue
+        return queue._replace(wred=marking) if queue else Queue(number, None, marking, None, marking.origin)
+
+    def _marked_by_network(self, number: int) -> Wred | None:
+        """Return the marking of a class of the network-qos policy, which older switches have there."""
+        bound = self.policy_of({}, NETWORK, "")
+        for name, settings in bound.policy.below.items() if bound and bound.policy else ():
+            wred = _wred(name, settings)
+            if wred is not None and wred.marks and qos_group(self.config, NETWORK, name) == number:
+                return wred
         return None
-    low, high, percent, marks = stated.value
-    return Wred(of.name, Curve(True, marks, low, high, percent), _OFF, _OFF, stated.origin)
+
+    def defined_queues(self) -> tuple[Queue | None, ...]:
+        """Return the queues of a policy that is bound to nothing, where no queuing policy is bound at all."""
+        blocks = (self.config.switch, *map(self.settings_of, self.config.ports))
+        names = [name for kind, name in self.config.policies if kind == QUEUING]
+        if not names or any(self.policy_of(block, QUEUING, OUT) for block in blocks):
+            return ()
+        policy = Bound(names[0], self.config.policies[QUEUING, names[0]])
+        return tuple(queue_of(self.config, policy, number) for number in PRIORITIES)
+
+
+class Bound(NamedTuple):
+    """A policy that is bound by its name; None where nothing defines it."""
+
+    name: str
+    policy: Classes | None
+
+
+def queue_of(config: NxosConfig, bound: Bound | None, number: int) -> Queue | None:
+    """Return a queue as a queuing policy has it, None where none of its classes is of that qos-group."""
+    policy = bound.policy if bound else None
+    for name, settings in policy.below.items() if policy else ():
+        if policy is not None and qos_group(config, QUEUING, name) == number:
+            return Queue(number, _scheduler(name, settings), _wred(name, settings), None, policy.places[name])
+    return None
+
+
+def _scheduler(name: str, settings: Settings) -> Scheduler | None:
+    """Return how a class is served: strictly, else by the larger of its shares."""
+    strict = settings.get(("priority",))
+    shares = [share for key in ("percent", "remaining") if (share := settings.get((key,))) is not None]
+    if strict is None and not shares:
+        return None
+    share = max(shares, key=lambda each: int(each.value), default=None)
+    origin = (strict or share or shares[0]).origin
+    return Scheduler(name, "DWRR" if strict is None else "STRICT", share.value if share else None, origin)
+
+
+def _wred(name: str, settings: Settings) -> Wred | None:
+    stated: NxosSetting | None = settings.get(("ecn",))
+    if stated is None or stated.value is None:
+        return None
+    marking: RandomDetect = stated.value
+    curve = Curve(True, marking.ecn, marking.min_bytes, marking.max_bytes, marking.probability_percent)
+    return Wred(name, curve, _UNUSED, _UNUSED, stated.origin)

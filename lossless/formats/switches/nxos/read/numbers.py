@@ -1,0 +1,86 @@
+"""Numbers, lists and names as NX-OS writes them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+BYTES = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
+"""What the units of thresholds stand for; packets and microseconds are no bytes."""
+DSCP_NAMES = {
+    "default": 0,
+    "ef": 46,
+    **{f"cs{number}": 8 * number for number in range(1, 8)},
+    **{f"af{high}{drop}": 8 * high + 2 * drop for high in range(1, 5) for drop in range(1, 4)},
+}
+"""DSCPs by name: class selectors (RFC 2474), assured (RFC 2597) and expedited forwarding (RFC 3246)."""
+PRECEDENCES = {
+    "routine": 0,
+    "priority": 1,
+    "immediate": 2,
+    "flash": 3,
+    "flash-override": 4,
+    "critical": 5,
+    "internet": 6,
+    "network": 7,
+}
+"""IP precedences by name (RFC 791)."""
+_MOST = 4096
+"""How many interfaces a range may name, more than a switch has."""
+_KINDS = {"e": "Ethernet", "p": "port-channel"}
+_KIND = re.compile(r"(?:e(?:th?(?:e(?:r(?:n(?:et?)?)?)?)?)?|po(?:rt-channel)?)(?=[0-9])", re.IGNORECASE)
+_RANGE = re.compile(r"(.*?)([0-9]{1,4})-([0-9]{1,4})")
+
+
+def indexes(text: str, most: int, names: Mapping[str, int] | None = None) -> list[int] | None:
+    """Return what a list with commas, blanks and ranges names; None where one is above the most, or no number."""
+    numbers: list[int] = []
+    for part in re.sub(r"\s*-\s*", "-", text.lower()).replace(",", " ").split():
+        if names and part in names:
+            numbers.append(names[part])
+            continue
+        low, dash, high = part.partition("-")
+        ends = [_number(end, names) for end in ((low, high) if dash else (low,))]
+        if None in ends:
+            return None
+        numbers += range(int(ends[0] or 0), int(ends[-1] or 0) + 1)
+    return numbers if numbers and max(numbers) <= most else None
+
+
+def _number(text: str, names: Mapping[str, int] | None) -> int | None:
+    if names and text in names:
+        return names[text]
+    return int(text) if text.isdecimal() and len(text) < 4 else None
+
+
+def threshold_bytes(amount: str, unit: str) -> int | None:
+    """Return a threshold in bytes, None where its unit says no bytes."""
+    return int(amount) * BYTES[unit] if unit in BYTES else None
+
+
+def port_name(text: str) -> str:
+    """Return the whole name of an interface: ``e1/1`` and ``Ethernet 1/1`` are ``Ethernet1/1``."""
+    written = "".join(text.split())
+    match = _KIND.match(written)
+    return written if match is None else _KINDS[written[0].lower()] + written[match.end() :]
+
+
+def port_names(text: str) -> Iterator[str]:
+    """Yield the interfaces that a command names: ``e1/1/1-2,e1/4`` are three, and ``Ethernet1/1, 1/3`` two."""
+    kind = ""
+    for part in "".join(text.split()).split(","):
+        name = port_name(part if part[:1].isalpha() else kind + part)
+        kind = re.match(r"[A-Za-z-]*", name)[0]  # type: ignore[index]
+        match = _RANGE.fullmatch(name)
+        if match is None or not 0 <= int(match[3]) - int(match[2]) < _MOST:
+            yield name
+        else:
+            yield from (f"{match[1]}{number}" for number in range(int(match[2]), int(match[3]) + 1))
+
+
+def is_port(name: str) -> bool:
+    """Return whether an interface is one that QoS is set on: a port of the chip, or a port channel."""
+    return name.startswith(tuple(_KINDS.values())) and "." not in name

@@ -1,0 +1,98 @@
+"""What a policy map of type qos makes of marks: the qos-group of each DSCP and of each CoS.
+
+Classes are matched in their order, and what none matches has qos-group 0. A port without an input policy has that of
+``system qos``; NX-OS has no command that trusts a mark.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.nxos.read.rows import DEFAULT_CLASS, QOS
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import DSCPS, PRIORITIES, UNREADABLE, IndexMap
+
+if TYPE_CHECKING:
+    from lossless.formats.switches.nxos.read.rows import Classes, NxosConfig, Settings
+    from lossless.ground.basics.findings import Origin
+
+_FIELDS = {"dscp": DSCPS, "cos": PRIORITIES}
+
+
+class Classification(NamedTuple):
+    """What a port makes of marks. ``trust`` is dscp, pcp, both or none, and empty where the text does not say.
+
+    A map is None where no class looks at that mark.
+    """
+
+    trust: str
+    dscp_to_group: IndexMap | None
+    cos_to_group: IndexMap | None
+
+
+def nothing_known(origin: Origin) -> Classification:
+    """Return that nothing is known of what a port makes of marks."""
+    unknown = (IndexMap("", (UNREADABLE,) * len(of), origin) for of in _FIELDS.values())
+    return Classification("", *unknown)
+
+
+UNMARKED = Classification("none", None, None)
+"""What a port without an input policy makes of marks: all packets have qos-group 0."""
+
+
+def classified(config: NxosConfig, name: str, policy: Classes) -> Classification:
+    """Return what a policy map makes of marks."""
+    dscp, cos = (_Map(config, name, policy, field).read() for field in _FIELDS)
+    trusts = {(True, True): "both", (True, False): "dscp", (False, True): "pcp"}
+    trust = trusts.get(
+        (dscp is not None, cos is not None), "" if _looks_elsewhere(config, policy) else "none"
+    )
+    return Classification(trust, dscp, cos) if trust else nothing_known(policy.origin)
+
+
+def _looks_elsewhere(config: NxosConfig, policy: Classes) -> bool:
+    """Return whether a class of a policy matches something else than marks."""
+    return any(_is_open(config.class_maps.get((QOS, name))) for name in policy.below if name != DEFAULT_CLASS)
+
+
+def _is_open(class_map: Settings | None) -> bool:
+    """Return whether packets may match for a reason that no mark tells: an access list, a class that is not there."""
+    return class_map is None or ("other",) in class_map
+
+
+class _Map:
+    """The map of one field, as it is read class by class."""
+
+    def __init__(self, config: NxosConfig, name: str, policy: Classes, field: str) -> None:
+        self._config = config
+        self._name = name
+        self._policy = policy
+        self._field = field
+        self._targets: dict[int, tuple[int, Origin]] = {}
+        self._rest = (0, policy.origin)
+
+    def read(self) -> IndexMap | None:
+        """Return the map, None where no class looks at the field."""
+        looked = [self._take(name, settings) for name, settings in self._policy.below.items()]
+        if not any(looked):
+            return None
+        entries = [self._targets.get(number, self._rest) for number in _FIELDS[self._field]]
+        targets, origins = zip(*entries, strict=True)
+        return IndexMap(f"policy-map {self._name}", targets, self._policy.origin, origins)
+
+    def _take(self, name: str, settings: Settings) -> bool:
+        """Take the next class, and return whether it looks at the field."""
+        setting = settings.get(("qos-group",))
+        entry = (setting.value if setting else 0, setting.origin if setting else self._policy.places[name])
+        if name == DEFAULT_CLASS:
+            self._rest = self._rest if self._rest[0] == UNREADABLE else entry
+            return False
+        class_map = self._config.class_maps.get((QOS, name))
+        numbers = [int(key[1]) for key in class_map or () if key[0] == self._field]
+        all_of = class_map is not None and ("any",) in class_map and not class_map["any",].value
+        for number in numbers:
+            self._targets.setdefault(number, entry)
+        # What an access list matches is not known; with match-all it matches nothing that the marks do not.
+        if _is_open(class_map) and not (all_of and numbers):
+            self._rest = (UNREADABLE, entry[1])
+        return bool(numbers)
