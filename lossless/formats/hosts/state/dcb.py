@@ -58,7 +58,8 @@ _FIELDS = {
 }
 _KEY = re.compile(r"(?<!\S)(" + "|".join(map(re.escape, _FIELDS)) + r")(?=\s)")
 _SIGN = re.compile(
-    r"^[ \t]*(?:pfc-cap\s+[0-9]|(?:(?:prio|pg)-pfc|prio-buffer|buffer-size|prio-tc|tc-tsa)\s+0:)", re.MULTILINE
+    r"^[ \t]*(?:pfc-cap\s+[0-9]|(?:(?:prio|pg)-pfc|prio-buffer|buffer-size|prio-tc|tc-tsa)\s+0:)",
+    re.MULTILINE,
 )
 _JSON = re.compile(
     r"\s*\{(?:.|\n){0,400}?\"(?:prio_pfc|pfc_cap|prio_buffer|buffer_size|tc_tsa|prio_tc|dscp_prio)\"\s*:"
