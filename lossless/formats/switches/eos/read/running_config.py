@@ -110,8 +110,8 @@ _OTHERS = re.compile(
     re.MULTILINE,
 )
 _TELLING = re.compile(
-    r"^! device: .*EOS-|^[ \t]*(?:uc-|mc-)tx-queue [0-9]|^qos (?:map|profile) |^[ \t]*service-profile |^transceiver qsfp "
-    r"|^[ \t]*priority-flow-control (?:on[ \t\r]*$|priority [0-7] (?:no-)?drop|pause watchdog)|^[ \t]*random-detect ecn "
-    r"|^platform (?:trident|sand) |^[ \t]*tx-queue [0-9]|^qos random-detect ecn ",
+    r"^! device: .*EOS-|^qos (?:map|profile) |^transceiver qsfp |^platform (?:trident|sand) |^qos random-detect ecn "
+    r"|^[ \t]*(?:(?:uc-|mc-)?tx-queue [0-9]|service-profile |random-detect ecn "
+    r"|priority-flow-control (?:on[ \t\r]*$|priority [0-7] (?:no-)?drop|pause watchdog))",
     re.MULTILINE,
 )
