@@ -6,7 +6,7 @@ import ast
 import inspect
 import math
 import sys
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 import pytest
 
@@ -14,17 +14,22 @@ from lossless.analysis.simulation.engine import check as checking, network as ne
 from lossless.analysis.simulation.engine.check import check
 from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,
+    Choice,
     Hold,
     Physics,
     SimCable,
     SimDcqcn,
     SimFlow,
     SimGroup,
+    SimLoads,
     SimNetwork,
     SimPort,
     SimQueue,
+    SimSpread,
     SimSwitch,
+    SimTrim,
     SimWatchdog,
+    SimWindow,
     SimWred,
     SlowHost,
 )
@@ -39,8 +44,10 @@ from tests.analysis.simulation.wrong_networks import (
     LEFT,
     RIGHT,
     SOUND,
+    SPREAD,
     STRANGER,
     WATCHDOG,
+    WINDOW,
     Range,
     Wrong,
     with_cable,
@@ -49,12 +56,16 @@ from tests.analysis.simulation.wrong_networks import (
     with_flow,
     with_group,
     with_hold,
+    with_loads,
     with_network,
     with_physics,
     with_queue,
     with_slow_host,
+    with_spread,
     with_switch,
+    with_trim,
     with_watchdog,
+    with_window,
     with_wred,
 )
 
@@ -107,6 +118,17 @@ RANGES = (
         Range(with_dcqcn, part, 0.0, 1.0, "0 to 1")
         for part in ("g", "initial_alpha", "alpha_to_rate", "min_decrease")
     ),
+    Range(with_trim, "size_bytes", 1, FRAME, "1 to "),
+    Range(with_loads, "sample_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
+    Range(with_loads, "flowlet_us", 0.0, 1e9, "0 to 1e+09"),
+    Range(with_flow, "ahead_frames", 0, 1 << 20, "0 to "),
+    Range(with_window, "base_rtt_us", 1e-6, 1e9, "1e-06 to 1e+09"),
+    Range(with_window, "timeout_us", 1e-6, 1e9, "1e-06 to 1e+09"),
+    Range(with_window, "bdps", 2.0**-10, 2.0**10, "0.000976562 to 1024"),
+    Range(with_window, "target_rtts", 2.0**-10, 2.0**10, "0.000976562 to 1024"),
+    Range(with_window, "ack_bytes", 1, FRAME, "1 to "),
+    Range(with_window, "credit_bytes", 0, FRAME, "0 to "),
+    Range(with_window, "credit_part", 2.0**-10, 1.0, "0.000976562 to 1"),
     Range(with_hold, "duty", 0.0, 1.0, "0 to 1"),
     Range(with_slow_host, "drain_bps", 1e3, 1e15, "1000 to 1e+15"),
     Range(with_slow_host, "xoff_bytes", 0, UNBOUNDED, "0 to ", {"xon_bytes": 0}),
@@ -190,6 +212,28 @@ WRONG = (
         for name in ("byte_reset", "threshold")
         for value in (-1, 0.5, 1 << 31, math.nan, math.inf)
     ),
+    *(
+        with_trim(f"traffic_class is {one}; expected 0 to 1", traffic_class=one)
+        for one in (2, -1, math.nan, math.inf)
+    ),
+    with_trim("traffic_class is 0; expected another class than the queue's own", traffic_class=0),
+    *(
+        with_loads(f"levels_bytes is {levels}; expected three that do not fall", levels_bytes=levels)
+        for levels in ((2, 1, 3), (1, 3, 2), (-1, 0, 1), (0, 1, UNBOUNDED + 1), (0, 1, math.nan))
+    ),
+    with_spread("choice is by lot; expected one of hash, in turn, adaptive, flowlets", choice="by lot"),
+    *(
+        with_spread(f"entropies is {many}; expected a power of two from 1 to 16384", entropies=many)
+        for many in (0, 3, -1, 1 << 15, 2.0, math.nan, math.inf)
+    ),
+    with_network(
+        "flows[0].spread is hash; expected a path with a switch, which can choose",
+        cables=(*SOUND.cables, SimCable(LEFT, RIGHT, 1e9, 0)),
+        flows=(FLOW._replace(path=(LEFT, RIGHT), spread=SPREAD),),
+    ),
+    with_flow("window is set; expected spread to be set too", window=WINDOW),
+    with_flow("window is set; expected dcqcn to be missing", window=WINDOW, spread=SPREAD, dcqcn=DCQCN),
+    with_window("control is reno; expected none or nscc", control="reno"),
     with_hold("peer is 0; expected a neighbor of 3", peer=LEFT),
     with_hold("peer is 9; expected a neighbor of 3", peer=STRANGER),
     with_hold("peer is 1; expected a neighbor of 2", node=2),
@@ -253,6 +297,13 @@ SOUND_ONES = {
     "holds that come back": with_hold("", period_ns=1).network,
     "largest frames": with_flow("", mtu_bytes=FRAME).network,
     "smallest frames": with_flow("", mtu_bytes=1).network,
+    "a trimmed class": with_trim("").network,
+    "levels that are one": with_loads("", levels_bytes=(0, 0, 0)).network,
+    "every choice of paths": SOUND._replace(
+        flows=tuple(FLOW._replace(spread=SimSpread(choice)) for choice in get_args(Choice))
+    ),
+    "as many entropy values as there may be": with_spread("", entropies=1 << 14).network,
+    "a window that stays": with_window("", control="none", timeout_us=None, credit_bytes=4096).network,
     "no byte counter": with_dcqcn("", byte_reset=0, threshold=0).network,
     "the largest byte counter": with_dcqcn("", byte_reset=(1 << 31) - 1, threshold=(1 << 31) - 1).network,
 }
@@ -280,6 +331,10 @@ PLACES: tuple[tuple[type, Callable[..., Wrong]], ...] = (
     (SimWatchdog, with_watchdog),
     (SimFlow, with_flow),
     (SimDcqcn, with_dcqcn),
+    (SimTrim, with_trim),
+    (SimLoads, with_loads),
+    (SimSpread, with_spread),
+    (SimWindow, with_window),
     (Hold, with_hold),
     (SlowHost, with_slow_host),
 )

@@ -13,11 +13,15 @@ from lossless.analysis.simulation.engine.network import (
     SimDcqcn,
     SimFlow,
     SimGroup,
+    SimLoads,
     SimNetwork,
     SimPort,
     SimQueue,
+    SimSpread,
     SimSwitch,
+    SimTrim,
     SimWatchdog,
+    SimWindow,
     SimWred,
     SlowHost,
 )
@@ -44,6 +48,8 @@ DCQCN = SimDcqcn(
     hai_bps=200e6,
     min_rate_bps=100e6,
 )
+TRIM, LOADS = SimTrim(64, 1), SimLoads((10_000, 20_000, 40_000), 100, 10)
+SPREAD, WINDOW = SimSpread("hash"), SimWindow(5, timeout_us=100)
 SOUND = SimNetwork(
     nodes=5,
     switches={2: SimSwitch(2_000_000, 1_500_000), 3: SimSwitch(2_000_000, 1_500_000)},
@@ -76,6 +82,18 @@ def with_wred(said: str, **wrong: Any) -> Wrong:
     return with_queue(f"wred.{said}", wred=WRED._replace(**wrong))
 
 
+def with_trim(said: str, **wrong: Any) -> Wrong:
+    """Return a network of two classes, of which the first is trimmed into the second."""
+    groups = (GROUP, GROUP)
+    end = SimPort((SimQueue(trim=TRIM._replace(**wrong)), SimQueue()), groups)
+    plain = SimPort((SimQueue(), SimQueue()), groups)
+    cables = [
+        cable._replace(a_end=cable.a_end and plain, b_end=cable.b_end and plain) for cable in SOUND.cables
+    ]
+    cables[0] = cables[0]._replace(b_end=end)
+    return Wrong(SOUND._replace(cables=tuple(cables), classes=2), f"cables[0].b_end.queues[0].trim.{said}")
+
+
 def with_group(said: str, **wrong: Any) -> Wrong:
     return with_end(f"groups[0].{said}", SimPort((SimQueue(),), (GROUP._replace(**wrong),)))
 
@@ -89,12 +107,24 @@ def with_watchdog(said: str, **wrong: Any) -> Wrong:
     return with_switch(f"watchdog.{said}", watchdog=WATCHDOG._replace(**wrong))
 
 
+def with_loads(said: str, **wrong: Any) -> Wrong:
+    return with_switch(f"loads.{said}", loads=LOADS._replace(**wrong))
+
+
 def with_flow(said: str, **wrong: Any) -> Wrong:
     return Wrong(SOUND._replace(flows=(FLOW, FLOW._replace(**wrong))), f"flows[1].{said}")
 
 
 def with_dcqcn(said: str, **wrong: Any) -> Wrong:
     return with_flow(f"dcqcn.{said}", dcqcn=DCQCN._replace(**wrong))
+
+
+def with_spread(said: str, **wrong: Any) -> Wrong:
+    return with_flow(f"spread.{said}", spread=SPREAD._replace(**wrong))
+
+
+def with_window(said: str, **wrong: Any) -> Wrong:
+    return with_flow(f"window.{said}", spread=SPREAD, window=WINDOW._replace(**wrong))
 
 
 def with_hold(said: str, **wrong: Any) -> Wrong:

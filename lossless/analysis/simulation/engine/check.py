@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import UNBOUNDED
+from lossless.analysis.simulation.engine.spreading import CHOICES
 from lossless.ground.basics.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
         SimDcqcn,
         SimFlow,
         SimGroup,
+        SimLoads,
         SimNetwork,
         SimPort,
         SimSwitch,
         SimWatchdog,
+        SimWindow,
         SimWred,
         SlowHost,
     )
@@ -40,6 +43,8 @@ _RATES_BPS = (1e3, 1e15)
 _SLOWEST_BPS = 1e6
 """Of a cable; the largest frame times what 64 KiB take at this rate is still a number of 63 bits (``kernel.wire``)."""
 _HEAVIEST = 1 << 20
+_ENTROPIES = tuple(1 << power for power in range(15))
+"""Powers of two, up to the values that a frame's record has room for (``records.FRAME``, ``hop``)."""
 
 
 def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
@@ -109,6 +114,11 @@ def _check_end(network: SimNetwork, end: SimPort, switch: SimSwitch, where: str)
         _in_range(queue.limit_bytes, f"{where}.queues[{number}].limit_bytes", 0, UNBOUNDED)
         if queue.wred is not None:
             _check_wred(queue.wred, f"{where}.queues[{number}].wred")
+        if queue.trim is not None:
+            _in_range(queue.trim.size_bytes, f"{where}.queues[{number}].trim.size_bytes", 1, _LARGEST_FRAME)
+            other = f"{where}.queues[{number}].trim.traffic_class"
+            _check_classes(network, (queue.trim.traffic_class,), other)
+            _require(queue.trim.traffic_class != number, other, number, "another class than the queue's own")
     for number, group in enumerate(end.groups):
         _check_group(group, switch, f"{where}.groups[{number}]")
 
@@ -147,6 +157,16 @@ def _check_switch(network: SimNetwork, switch: SimSwitch, where: str) -> None:
     _in_range(switch.headroom_pool_bytes or 0, f"{where}.headroom_pool_bytes", 0, UNBOUNDED)
     if switch.watchdog is not None:
         _check_watchdog(network, switch.watchdog, f"{where}.watchdog")
+    if switch.loads is not None:
+        _check_loads(switch.loads, f"{where}.loads")
+
+
+def _check_loads(loads: SimLoads, where: str) -> None:
+    _in_range(loads.sample_ns, f"{where}.sample_ns", 0, _LONGEST_NS)
+    _in_range(loads.flowlet_us, f"{where}.flowlet_us", 0, _LONGEST_NS / 1e3)
+    low, middle, high = loads.levels_bytes
+    rising = 0 <= low <= middle <= high <= UNBOUNDED
+    _require(rising, f"{where}.levels_bytes", loads.levels_bytes, "three that do not fall, from 0 on")
 
 
 def _check_watchdog(network: SimNetwork, watchdog: SimWatchdog, where: str) -> None:
@@ -177,6 +197,37 @@ def _check_flow(network: SimNetwork, flow: SimFlow, pairs: set[tuple[int, int]],
         _require(0 <= before < number, f"{where}.after", before, "the number of an earlier flow")
     if flow.dcqcn is not None:
         _check_dcqcn(flow.dcqcn, f"{where}.dcqcn")
+    if flow.spread is not None:
+        _check_spread(network, flow, f"{where}.spread")
+    if flow.ahead_frames is not None:
+        _in_range(flow.ahead_frames, f"{where}.ahead_frames", 0, _HEAVIEST)
+    if flow.window is not None:
+        _check_window(flow, flow.window, where)
+
+
+def _check_spread(network: SimNetwork, flow: SimFlow, where: str) -> None:
+    spread = flow.spread
+    assert spread is not None
+    _require(spread.choice in CHOICES, f"{where}.choice", spread.choice, f"one of {', '.join(CHOICES)}")
+    known = spread.entropies in _ENTROPIES and not isinstance(spread.entropies, float)
+    _require(known, f"{where}.entropies", spread.entropies, f"a power of two from 1 to {_ENTROPIES[-1]}")
+    direct = not any(node in network.switches for node in flow.path)
+    _require(not direct, where, spread.choice, "a path with a switch, which can choose")
+
+
+def _check_window(flow: SimFlow, window: SimWindow, where: str) -> None:
+    _require(flow.spread is not None, f"{where}.window", "set", "spread to be set too: see SimSpread")
+    _require(flow.dcqcn is None, f"{where}.window", "set", "dcqcn to be missing: a flow has one of them")
+    _in_range(window.base_rtt_us, f"{where}.window.base_rtt_us", _SHORTEST_US, _LONGEST_NS / 1e3)
+    _in_range(window.bdps, f"{where}.window.bdps", 2.0**-10, 2.0**10)
+    _in_range(window.target_rtts, f"{where}.window.target_rtts", 2.0**-10, 2.0**10)
+    _in_range(window.ack_bytes, f"{where}.window.ack_bytes", 1, _LARGEST_FRAME)
+    _in_range(window.credit_bytes, f"{where}.window.credit_bytes", 0, _LARGEST_FRAME)
+    _in_range(window.credit_part, f"{where}.window.credit_part", 2.0**-10, 1)
+    if window.timeout_us is not None:
+        _in_range(window.timeout_us, f"{where}.window.timeout_us", _SHORTEST_US, _LONGEST_NS / 1e3)
+    known = window.control in ("none", "nscc")
+    _require(known, f"{where}.window.control", window.control, "none or nscc")
 
 
 def _check_path(network: SimNetwork, flow: SimFlow, pairs: set[tuple[int, int]], where: str) -> None:

@@ -58,7 +58,11 @@ def entry(function: _F) -> _F:
 def cache_folder() -> Path | None:
     """Return where machine code is kept, None where nothing can be written."""
     digest = hashlib.sha256(numba.__version__.encode())
-    for source in (*sorted(_KERNELS.glob("*.py")), _KERNELS.parent / "records.py", Path(__file__)):
+    for source in (
+        *sorted(_KERNELS.glob("*.py")),
+        *sorted(_KERNELS.parent.glob("*records.py")),
+        Path(__file__),
+    ):
         digest.update(source.read_bytes())
     for base in _bases():
         folder = base / "lossless" / f"kernels-{digest.hexdigest()[:16]}"

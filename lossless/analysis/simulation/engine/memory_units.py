@@ -51,6 +51,10 @@ def lay_out_units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
             unit["first_link"], unit["links"] = senders.index(number), senders.count(number)
             if switch.watchdog is not None:
                 _set_watchdog(unit, switch.watchdog)
+            if switch.loads is not None:
+                unit["levels"] = switch.loads.levels_bytes
+                unit["level_ps"] = round(switch.loads.sample_ns * 1000)
+                unit["flowlet_ps"] = round(switch.loads.flowlet_us * 1e6)
     return units
 
 

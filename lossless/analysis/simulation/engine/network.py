@@ -26,13 +26,21 @@ class SimWred(NamedTuple):
     marks: bool = True
 
 
+class SimTrim(NamedTuple):
+    """Trimming of one egress queue: a frame it has no room for is cut to a size, and goes on in another class."""
+
+    size_bytes: int
+    traffic_class: int
+
+
 class SimQueue(NamedTuple):
-    """One egress queue. ``weight`` counts where it is not strict; a limit drops what would exceed it."""
+    """One egress queue. ``weight`` counts where it is not strict; a limit drops, or trims, what would exceed it."""
 
     wred: SimWred | None = None
     strict: bool = False
     weight: int = 1
     limit_bytes: int = UNBOUNDED
+    trim: SimTrim | None = None
 
 
 class SimGroup(NamedTuple):
@@ -84,6 +92,17 @@ class SimWatchdog(NamedTuple):
     classes: tuple[int, ...]
 
 
+class SimLoads(NamedTuple):
+    """What adaptive routing goes by: the bytes in a port's queues, in levels, looked at now and then.
+
+    ``flowlet_us`` is the gap after which a flow may take another link, where flowlets are moved.
+    """
+
+    levels_bytes: tuple[int, int, int]
+    sample_ns: float = 0
+    flowlet_us: float = 0
+
+
 class SimSwitch(NamedTuple):
     """The memory of a switch. ``headroom_pool_bytes`` None: all headrooms exist in full.
 
@@ -102,6 +121,7 @@ class SimSwitch(NamedTuple):
     reserved_apart: bool = False
     parts: int = 1
     ports_per_part: int = 0
+    loads: SimLoads | None = None
 
 
 class SimDcqcn(NamedTuple):
@@ -132,8 +152,47 @@ class SimDcqcn(NamedTuple):
     pacing_lock: bool = True
 
 
+Choice = Literal["hash", "in turn", "adaptive", "flowlets"]
+"""How a switch chooses among links: by a hash of flow and entropy value, round robin, or the least loaded."""
+
+
+class SimSpread(NamedTuple):
+    """Links that switches choose, of all that lead on at the same cost.
+
+    ``entropies``: how many entropy values the packets of a flow have, a power of two; with 1, and a choice by hash, the
+    flow keeps its path. ``recycles``: those of unmarked ACKs are used again (REPS).
+    """
+
+    choice: Choice
+    entropies: int = 1
+    recycles: bool = False
+
+
+class SimWindow(NamedTuple):
+    """A sender's congestion window, and what its receiver does.
+
+    ``bdps``: it begins with, and is at most, so many round trips at line rate. ``control`` "nscc" lets it go by delay
+    and marks, with ``target_rtts`` as the queueing delay aimed at; "none" leaves it. ``credit_bytes`` (0: none) is what
+    a receiver allows at a time, at ``credit_part`` of its link's rate. Without ``timeout_us`` nothing that is dropped
+    is sent again.
+    """
+
+    base_rtt_us: float
+    bdps: float = 1.5
+    control: Literal["none", "nscc"] = "nscc"
+    target_rtts: float = 0.75
+    ack_bytes: int = 16_384
+    timeout_us: float | None = None
+    credit_bytes: int = 0
+    credit_part: float = 0.99
+
+
 class SimFlow(NamedTuple):
     """One queue pair's transfer. ``path`` names the nodes from source to destination, both included.
+
+    With ``spread`` switches choose the links, and the path only says which hosts and switches are at its ends.
+    ``ahead_frames``: how many frames its receiver takes ahead of the one that is due; None: it takes them in order.
+    A flow with a ``window`` is received in any order.
 
     ``after``: numbers of flows that must be done before it starts; ``start_ns`` then does not count. ``lanes`` say
     hop by hop which of parallel cables it takes; empty: that of its own number at all.
@@ -147,6 +206,9 @@ class SimFlow(NamedTuple):
     mtu_bytes: int = 4096
     after: tuple[int, ...] = ()
     lanes: tuple[int, ...] = ()
+    spread: SimSpread | None = None
+    ahead_frames: int | None = None
+    window: SimWindow | None = None
 
 
 class Hold(NamedTuple):

@@ -28,13 +28,19 @@ CLOCK = np.dtype(
         ("first_pause_at", "i8"),  # ps: first PFC pause sent; -1: none yet
         ("first_mark_at", "i8"),  # ps: first ECN mark; -1: none yet
         ("first_drop_at", "i8"),  # ps: first frame lost; -1: none yet
+        ("first_trim_at", "i8"),  # ps: first frame trimmed; -1: none yet
         ("drops", "i8"),  # count: frames lost
+        ("trims", "i8"),  # count: frames trimmed
+        ("lost_news", "i8"),  # count: news that had no room in a ring, which must not be
+        ("timeouts", "i8"),  # count: packets that senders with a window sent again because of their timer
+        ("resent", "i8"),  # count: frames sent again by senders with a window
         ("marks", "i8"),  # count: frames marked (ECN)
         ("cnps", "i8"),  # count: CNPs sent
         ("pauses", "i8"),  # count: times that a group asked its peer to pause
         ("storms", "i8"),  # count: times that the watchdog triggered
         ("first_storm_at", "i8"),  # ps: the first of them; -1: none yet
         ("random", "u8"),  # state of the random generator (xorshift64*)
+        ("salt", "u8"),  # what hashes of this run begin with
         ("samples", "i8"),  # count: samples recorded
         ("sample_ps", "i8"),  # ps: time between two samples
     ],
@@ -51,9 +57,15 @@ FRAME = np.dtype(
         ("wire_bytes", "i4"),  # bytes: without preamble and inter-frame gap
         ("held_bytes", "i4"),  # bytes: in memory, whole cells
         ("via", "i4"),  # link it came in on
-        ("hop", "i2"),  # count: links of its path that it has begun
+        (
+            "hop",
+            "i2",
+        ),  # count: links of its path that it has begun; of a flow that is spread: its entropy value
         ("priority", "i1"),  # class of a data frame, or that a PFC frame is about
-        ("marked", "u1"),  # bool: ECN congestion experienced; in a PFC frame: 1 pauses, 0 resumes
+        (
+            "marked",
+            "u1",
+        ),  # bits: 1 ECN congestion experienced, 2 trimmed, 4 asks for an ACK; in a PFC frame: 1 pauses
     ],
     align=True,
 )
@@ -91,6 +103,8 @@ LINK = np.dtype(
         ("rewind_at", "i8"),  # ps: when the first of its flows goes back; NEVER: none is told to
         ("sends_at", "i8"),  # ps: when it starts that frame; NEVER: none is foreseen
         ("next_arrives_at", "i8"),  # ps: when that frame is received whole; NEVER: none is foreseen
+        ("level_at", "i8"),  # ps: when its load was last looked at by adaptive routing
+        ("level", "i4"),  # the load that was seen then, 0 to 3
         ("foreseen", "u1"),  # bool: a NIC whose next frame is known when it has sent the last
         ("idle", "u1"),  # bool: its transmitter has nothing it may send
         ("seen", "u1"),  # bool: arrivals at the host at its end are events of their own
@@ -117,6 +131,9 @@ QUEUE = np.dtype(
         ("first_mark_at", "i8"),  # ps: first mark; -1: none yet
         ("marks", "i8"),  # count: frames marked
         ("drops", "i8"),  # count: frames refused by the limit or WRED
+        ("trims", "i8"),  # count: frames trimmed instead
+        ("trim_bytes", "i4"),  # bytes: to which it cuts frames that it has no room for; 0: it drops them
+        ("trim_class", "i4"),  # class of what it has trimmed
         ("stopped", "i8"),  # count: frames that the watchdog dropped
         ("sent_frames", "i8"),  # count: frames sent
         ("sent_bytes", "i8"),  # bytes: sent, without preamble and inter-frame gap
@@ -177,6 +194,13 @@ UNIT = np.dtype(
         ("poll_ps", "i8"),  # ps: poll interval of the PFC watchdog; 0: none
         ("detection_ps", "i8"),  # ps: detection time
         ("restoration_ps", "i8"),  # ps: restoration time; 0: never
+        (
+            "levels",
+            "i8",
+            (3,),
+        ),  # bytes: of a port's queues, at which adaptive routing takes it for more loaded
+        ("level_ps", "i8"),  # ps: least time between two looks at them
+        ("flowlet_ps", "i8"),  # ps: gap after which a flow may take another link
         ("first_link", "i4"),  # link: the first that this switch sends on
         ("links", "i4"),  # count: links that it sends on, a range
         ("watched", "u4"),  # class bits: that the watchdog watches
@@ -208,6 +232,17 @@ FLOW = np.dtype(
         ("mtu_bytes", "i4"),  # bytes: payload of a full frame
         ("overhead_bytes", "i4"),  # bytes: headers and trailers of a frame
         ("dcqcn", "i4"),  # parameter set; -1: none
+        ("first_packet", "i4"),  # index in the packets: its first; -1: it is received in order
+        (
+            "window_frames",
+            "i4",
+        ),  # count: frames that its receiver takes ahead of the one that is due; 0: no limit
+        ("sender", "i4"),  # sender with a window; -1: none
+        ("entropies", "i4"),  # count: entropy values of its packets, a power of two
+        ("walk", "i4"),  # count: entropy values used in this round
+        ("mask", "i4"),  # what the values of this round are combined with
+        ("edge", "i4"),  # number of the switch that its destination is attached to
+        ("last_link", "i4"),  # link to its destination
         ("acks", "i4"),  # flow that carries its ACKs; -1: they cost nothing
         ("ack_every", "i4"),  # count: frames to an ACK
         ("ack_owed", "i4"),  # count: frames not acknowledged yet
@@ -218,6 +253,7 @@ FLOW = np.dtype(
         ("counts", "u1"),  # bool: the run waits for it; ACKs do not count
         ("cnp_rides_ack", "u1"),  # bool: no CNP without an ACK or NACK
         ("apart", "u1"),  # bool: its frames take no memory in switches
+        ("spread", "u1"),  # how switches choose its links: 0 they are stated, else see kernel.paths
     ],
     align=True,
 )

@@ -59,6 +59,7 @@ class Simulation:
         """Go back to time zero with another seed; memory is used again."""
         self.state.set_to(self._begin)
         self.state.clock["random"] = scrambled(seed)
+        self.state.clock["salt"] = scrambled(seed + (1 << 32))
         self.ended = False
 
     def advance(self, until_ns: float, go_on: Callable[[], bool] | None = None) -> bool:
@@ -67,11 +68,13 @@ class Simulation:
         ``go_on`` is asked now and then; once it says no, the run stops where it is.
 
         Raises:
-            ScenarioError: a network of this size cannot be followed for so long.
+            ScenarioError: a network of this size cannot be followed for so long, or a window is too large.
         """
         until_ps = self._until(until_ns)
         while not self.ended:
             state, index = self.state, self.index
+            if state.clock["lost_news"][0]:
+                raise ScenarioError("more is under way to a sender than its window allows; lower window.bdps")
             why = run(*state, index.classes, index.bits, until_ps, SLICE_EVENTS)
             if why == GROW:
                 self.state = more_frames(state)

@@ -10,7 +10,9 @@ from lossless.analysis.simulation.engine import records
 from lossless.analysis.simulation.engine.check import largest_frame
 from lossless.analysis.simulation.engine.memory_units import lay_out_units
 from lossless.analysis.simulation.engine.network import UNBOUNDED
+from lossless.analysis.simulation.engine.spreading import spread
 from lossless.analysis.simulation.engine.transfers import PS_PER_BYTE, transfers
+from lossless.analysis.simulation.engine.windows import windows_of
 from lossless.analysis.simulation.engine.wiring import Wiring, wire
 from lossless.ground.basics.records import NamedTuple
 
@@ -42,6 +44,16 @@ class SimState(NamedTuple):
     holds: Any  # HOLD
     probes: Any  # PROBE
     samples: Any  # f8: what each probe saw, a row for each time
+    routes: Any  # i4: the fan of each switch toward each switch with hosts
+    fans: Any  # FAN
+    flowlets: Any  # FLOWLET, by switch and flow
+    packets: Any  # u1, bits of each packet that is received in any order (``kernel.selective``)
+    sent_at: Any  # i8, ps: when each of them was sent last, where its sender has a window
+    asked: Any  # i8, bytes: of credit, in all, that its sender asked for with each of them
+    senders: Any  # SENDER
+    news: Any  # NEWS: a ring for each sender
+    windows: Any  # WINDOW
+    pullers: Any  # PULLER
 
     def copy(self) -> SimState:
         """Return a state that shares nothing with this one, without its frames: :meth:`set_to` needs none."""
@@ -52,7 +64,7 @@ class SimState(NamedTuple):
         for name, mine, theirs in zip(self._fields, self, other, strict=True):
             if name != "frames":
                 # Records are copied field by field; their bytes are one move.
-                mine.view(np.uint8)[...] = theirs.view(np.uint8)
+                mine.reshape(-1).view(np.uint8)[...] = theirs.reshape(-1).view(np.uint8)
         free_all(self.clock, self.frames)
 
 
@@ -79,6 +91,9 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
     wiring = wire(network)
     links = _links(network, wiring)
     moved = transfers(network, wiring, links)
+    spreading = spread(network, wiring, moved.flows, moved.place, len(moved.paths))
+    first = len(moved.paths) + len(spreading.links)
+    windows = windows_of(network, moved.flows, moved.place, links, first)
     queues, groups = _ports(network, wiring)
     receivers, holds = _receivers(network, wiring, links), _holds(network, wiring)
     _foresee(links, moved.flows, moved.params, holds)
@@ -86,7 +101,7 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
     for unit in units:
         first = unit["first_link"] * wiring.classes
         queues["watch_left_ps"][first : first + unit["links"] * wiring.classes] = unit["detection_ps"]
-    slots = 3 * len(links) + len(receivers) + len(holds) + len(units) + 1
+    slots = 3 * len(links) + len(windows.pullers) + len(receivers) + len(holds) + len(units) + 1
     index = ArrayIndex(wiring, moved.place, max(2, (slots - 1).bit_length() + 1 & ~1))
     state = SimState(
         clock=_clock(moved.flows, seed),
@@ -100,11 +115,21 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
         points=moved.points,
         params=moved.params,
         cnps=moved.cnps,
-        paths=moved.paths,
+        paths=np.append(moved.paths, np.array([*spreading.links, *windows.flows], np.int32)),
         receivers=receivers,
         holds=holds,
         probes=np.zeros(0, records.PROBE),
         samples=np.zeros((0, 0)),
+        routes=spreading.routes,
+        fans=spreading.fans,
+        flowlets=spreading.flowlets,
+        packets=windows.packets,
+        sent_at=windows.sent_at,
+        asked=windows.asked,
+        senders=windows.senders,
+        news=windows.news,
+        windows=windows.windows,
+        pullers=windows.pullers,
     )
     free_all(state.clock, state.frames)
     _first_plans(state, index)
@@ -204,6 +229,8 @@ def _queues(end: SimPort, network: SimNetwork) -> Any:
         for name in ("head", "tail", "paused_since", "first_mark_at", "max_at", "storm_at"):
             record[name] = -1
         record["limit_bytes"] = queue.limit_bytes
+        if queue.trim is not None:
+            record["trim_bytes"], record["trim_class"] = queue.trim.size_bytes, queue.trim.traffic_class
         record["quantum"] = queue.weight * largest
         if queue.wred is not None:
             record["wred"] = 1 if queue.wred.marks else 2
@@ -241,7 +268,7 @@ def _foresee(links: Any, flows: Any, params: Any, holds: Any) -> None:
     """Set which NICs know their next frame: no ACKs among their data, no rate that rises while a frame waits."""
     # Without DCQCN a flow has number -1: the last.
     unlocked = np.append(params["pacing_lock"] == 0, False)[flows["dcqcn"]]
-    open_ended = (flows["counts"] == 0) & (flows["apart"] == 0) | unlocked
+    open_ended = (flows["counts"] == 0) & (flows["apart"] == 0) | unlocked | (flows["sender"] >= 0)
     links["foreseen"] = (links["flows"] > 0) & (links["sender_unit"] < 0)
     links["foreseen"][flows["first_link"][open_ended]] = 0
     links["foreseen"][links["reverse"][links["receiver"] >= 0]] = 0
@@ -263,10 +290,11 @@ def _holds(network: SimNetwork, wiring: Wiring) -> Any:
 
 def _clock(flows: Any, seed: int) -> Any:
     clock = np.zeros(1, records.CLOCK)
-    for name in ("first_pause_at", "first_mark_at", "first_drop_at", "first_storm_at"):
+    for name in ("first_pause_at", "first_mark_at", "first_drop_at", "first_trim_at", "first_storm_at"):
         clock[name] = -1
     clock["unfinished"] = int(flows["counts"].sum())
     clock["random"] = scrambled(seed)
+    clock["salt"] = scrambled(seed + (1 << 32))
     return clock
 
 
@@ -283,7 +311,7 @@ def _first_plans(state: SimState, index: ArrayIndex) -> None:
     many = len(state.links)
     starts = np.full(many, records.NEVER)
     np.minimum.at(starts, state.flows["first_link"], _first_times(state.flows))
-    others = 3 * many + len(state.receivers)
+    others = 3 * many + len(state.pullers) + len(state.receivers)
     plans = dict(enumerate(starts.tolist(), 2 * many))
     plans |= dict(enumerate(state.holds["starts_at"].tolist(), others))
     polls = [poll or records.NEVER for poll in state.units["poll_ps"].tolist()]
@@ -301,7 +329,9 @@ def _first_times(flows: Any) -> Any:
 
 def plan_recorder(state: SimState, index: ArrayIndex) -> None:
     """Let the recorder look for the first time at time zero."""
-    slot = 3 * len(state.links) + len(state.receivers) + len(state.holds) + len(state.units)
+    slot = (
+        3 * len(state.links) + len(state.pullers) + len(state.receivers) + len(state.holds) + len(state.units)
+    )
     state.agenda[(1 << index.bits) + slot] = slot
     _close_tree(state.agenda, index.bits)
 

@@ -47,7 +47,7 @@ def wire(network: SimNetwork) -> Wiring:
     laned = list(zip(network.flows, lanes, strict=True))
     routes = tuple(_route(flow.path, own, link_of) for flow, own in laned)
     returns = tuple(_route(flow.path[::-1], own[: len(flow.path) - 1][::-1], link_of) for flow, own in laned)
-    acked = _acked(routes, returns)
+    acked = tuple(number for number in _acked(routes, returns) if network.flows[number].window is None)
     apart = bool(acked) and network.physics.acks == "apart"
     return Wiring(
         ends=tuple(ends),

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lossless.analysis.simulation.engine.compiled import kernel
+from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import rewind_by, turn_by
 from lossless.analysis.simulation.engine.kernel.dcqcn import notify
+from lossless.analysis.simulation.engine.kernel.selective import CONGESTED, receive_any
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -24,8 +25,25 @@ def deliver(w: World, number: int, arrives_at: int) -> None:
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
     w.clock.in_network -= 1
+    if flow.first_packet >= 0:
+        take_any(w, number, arrives_at)
+        return
     answered = receive_in_order(w, flow, frame, arrives_at)
     if frame.marked and flow.dcqcn >= 0 and (answered or not flow.cnp_rides_ack):
+        notify(w, frame.flow, arrives_at)
+
+
+@outlined
+def take_any(w: World, number: int, arrives_at: int) -> None:
+    """Hand a frame to a receiver that takes it in any order."""
+    frame = w.frames[np.uint64(number)]
+    flow = w.flows[np.uint64(frame.flow)]
+    marked = bool(frame.marked & CONGESTED)
+    if receive_any(w, number, arrives_at):
+        _reject(w, flow, arrives_at)
+    elif flow.expected_psn >= flow.size_bytes and flow.done_at < 0:
+        _finish(w, flow, arrives_at)
+    if marked and flow.dcqcn >= 0:
         notify(w, frame.flow, arrives_at)
 
 

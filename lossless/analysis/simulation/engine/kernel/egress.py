@@ -12,22 +12,12 @@ from lossless.analysis.simulation.engine.kernel.deliver import deliver
 from lossless.analysis.simulation.engine.kernel.lists import dequeue, enqueue, give_back
 from lossless.analysis.simulation.engine.kernel.memory import release, wants_resume
 from lossless.analysis.simulation.engine.kernel.pfc import blocked, resume
+from lossless.analysis.simulation.engine.kernel.random import random
 from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, start_sending
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
-
-
-@kernel
-def random(clock: Any) -> float:
-    """Return the next random number in [0, 1): xorshift64* (Vigna 2016)."""
-    state = clock.random
-    state ^= state >> np.uint64(12)
-    state ^= state << np.uint64(25)
-    state ^= state >> np.uint64(27)
-    clock.random = state
-    return float((state * np.uint64(2685821657736338717)) >> np.uint64(11)) / 9007199254740992.0
 
 
 @kernel
@@ -155,9 +145,9 @@ def mark(w: World, queue: Any, frame: Any) -> None:
     """Mark a frame that leaves a queue (ECN), by what remains in it, and count it."""
     queue.sent_frames += 1
     queue.sent_bytes += frame.wire_bytes
-    if queue.wred != 1 or frame.marked or not congested(w, queue):
+    if queue.wred != 1 or frame.marked & 3 or not congested(w, queue):
         return
-    frame.marked = 1
+    frame.marked |= 1
     queue.marks += 1
     w.clock.marks += 1
     if queue.first_mark_at < 0:

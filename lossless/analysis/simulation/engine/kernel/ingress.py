@@ -11,7 +11,9 @@ from lossless.analysis.simulation.engine.kernel.agenda import rewind_by
 from lossless.analysis.simulation.engine.kernel.egress import congested, join
 from lossless.analysis.simulation.engine.kernel.lists import give_back
 from lossless.analysis.simulation.engine.kernel.memory import admit, release, wants_pause
+from lossless.analysis.simulation.engine.kernel.paths import onward_link
 from lossless.analysis.simulation.engine.kernel.pfc import pause
+from lossless.analysis.simulation.engine.kernel.selective import TRIMMED, time_out
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -22,8 +24,11 @@ def arrive(w: World, at: int, number: int) -> int:
     """Take a frame that came over link ``at`` into memory; return the link it leaves by, -1 where it is dropped."""
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
-    onward = w.paths[np.uint64(flow.first_hop + frame.hop)]
-    frame.hop += 1
+    if flow.spread:
+        onward = onward_link(w, at, number)
+    else:
+        onward = w.paths[np.uint64(flow.first_hop + frame.hop)]
+        frame.hop += 1
     if flow.apart:  # an ACK, which takes no memory worth counting
         frame.held_bytes = 0
         join(w, onward, number)
@@ -32,15 +37,46 @@ def arrive(w: World, at: int, number: int) -> int:
     unit = w.units[np.uint64(group.unit)]
     frame.held_bytes = cells(frame.wire_bytes, unit.cell_bytes)
     if refused(w, w.queues[np.uint64(onward * w.classes + frame.priority)], frame):
-        drop(w, number)
-        return -1
+        return lose(w, at, onward, number)
     if not admit(w.clock, unit, group, frame.held_bytes):
         _count_drop(w, group)
-        drop(w, number)
-        return -1
+        return lose(w, at, onward, number)
     if wants_pause(group):
         _count_pause(w, group)
         pause(w, at, frame.priority)
+    join(w, onward, number)
+    return onward
+
+
+@outlined
+def lose(w: World, at: int, onward: int, number: int) -> int:
+    """Trim a frame that has no room, where its queue does that, else drop it; return the link it leaves by, else -1."""
+    frame = w.frames[np.uint64(number)]
+    queue = w.queues[np.uint64(onward * w.classes + frame.priority)]
+    if queue.trim_bytes == 0 or queue.stormed or frame.marked & TRIMMED:
+        drop(w, number)
+        return -1
+    queue.trims += 1
+    w.clock.trims += 1
+    if w.clock.first_trim_at < 0:
+        w.clock.first_trim_at = w.clock.now
+    frame.wire_bytes = min(frame.wire_bytes, queue.trim_bytes)
+    frame.marked = TRIMMED
+    frame.priority = queue.trim_class
+    return _take_trimmed(w, at, onward, number)
+
+
+@kernel
+def _take_trimmed(w: World, at: int, onward: int, number: int) -> int:
+    """Admit a trimmed frame into the queue of its class; return the link it leaves by, -1 where it is dropped."""
+    frame = w.frames[np.uint64(number)]
+    group = w.groups[np.uint64(at * w.classes + frame.priority)]
+    unit = w.units[np.uint64(group.unit)]
+    frame.held_bytes = cells(frame.wire_bytes, unit.cell_bytes)
+    full = refused(w, w.queues[np.uint64(onward * w.classes + frame.priority)], frame)
+    if full or not admit(w.clock, unit, group, frame.held_bytes):
+        drop(w, number)
+        return -1
     join(w, onward, number)
     return onward
 
@@ -90,7 +126,9 @@ def drop(w: World, number: int) -> None:
     w.clock.in_network -= 1
     if w.clock.first_drop_at < 0:
         w.clock.first_drop_at = w.clock.now
-    if flow.timeout_ps and w.clock.now + flow.timeout_ps < flow.rewind_at:
+    if flow.sender >= 0:
+        time_out(w, number)
+    elif flow.timeout_ps and w.clock.now + flow.timeout_ps < flow.rewind_at:
         rewind_by(w, flow, w.clock.now + flow.timeout_ps)
     give_back(w, number)
 

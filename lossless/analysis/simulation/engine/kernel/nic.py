@@ -11,6 +11,7 @@ from lossless.analysis.simulation.engine.kernel.agenda import plan, plan_arrival
 from lossless.analysis.simulation.engine.kernel.dcqcn import next_start, still_waits
 from lossless.analysis.simulation.engine.kernel.lists import take
 from lossless.analysis.simulation.engine.kernel.pfc import blocked, pause, resume
+from lossless.analysis.simulation.engine.kernel.window import count_sent, next_entropy, window_opens
 from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, sending_ps
 from lossless.analysis.simulation.engine.records import NEVER
 
@@ -66,11 +67,19 @@ def pick(w: World, at: int) -> Any:
         turn = turn + 1 if turn + 1 < link.flows else 0
         flow = w.flows[np.uint64(number)]
         if flow.sent_bytes < flow.size_bytes and not closed >> flow.priority & 1:
-            if flow.next_at <= now and (flow.dcqcn < 0 or not still_waits(w, number)):
+            if flow.next_at <= now and _may_start(w, flow, number):
                 link.turn = turn
                 return number, now
             wake_at = min(wake_at, flow.next_at)
     return -1, wake_at
+
+
+@kernel
+def _may_start(w: World, flow: Any, number: int) -> bool:
+    """Return whether a flow whose time has come may send: by its rate, or by its window."""
+    if flow.sender >= 0:
+        return window_opens(w, number)
+    return flow.dcqcn < 0 or not still_waits(w, number)
 
 
 @kernel
@@ -82,16 +91,17 @@ def rewound(w: World, link: Any) -> int:
     for number in range(link.first_flow + link.ack_flows, link.first_flow + link.flows):
         flow = w.flows[np.uint64(number)]
         if flow.rewind_at <= w.clock.now:
-            go_back(flow)
+            go_back(w, flow)
         link.rewind_at = min(link.rewind_at, flow.rewind_at)
     return int(link.rewind_at)
 
 
 @kernel
-def go_back(flow: Any) -> None:
+def go_back(w: World, flow: Any) -> None:
     """Return to the first byte that the receiver lacks."""
     flow.rewind_at = NEVER
     if flow.done_at < 0:
+        w.clock.resent += (flow.sent_bytes - flow.expected_psn + flow.mtu_bytes - 1) // flow.mtu_bytes
         flow.sent_bytes = flow.expected_psn
 
 
@@ -117,6 +127,10 @@ def emit(w: World, at: int, number: int, wire_bytes: int, at_ps: int, until_ps: 
     w.clock.in_network += 1
     if flow.dcqcn >= 0:
         flow.next_at = next_start(w, number, wire_bytes, at_ps)
+    if flow.spread:
+        frame.hop = next_entropy(w, number)
+    if flow.sender >= 0:
+        count_sent(w, number, new, at_ps)
     frame.via = at
     link.busy_until = until_ps
     frame.arrives_at = until_ps + link.propagation_ps
@@ -213,7 +227,11 @@ def receive(w: World, at: int, number: int) -> None:
     if receiver.paused:
         # One ps later than computed: int() rounds down, and at XON it must have drained.
         over = max(0.0, receiver.level_bytes - receiver.xon_bytes)
-        plan(w, 3 * len(w.links) + which, w.clock.now + int(over * receiver.drain_ps_per_byte) + 1)
+        plan(
+            w,
+            3 * len(w.links) + len(w.pullers) + which,
+            w.clock.now + int(over * receiver.drain_ps_per_byte) + 1,
+        )
 
 
 @kernel
@@ -225,7 +243,7 @@ def recover(w: World, which: int) -> None:
         if receiver.paused >> priority & 1:
             resume(w, receiver.link, priority)
     receiver.paused = 0
-    plan(w, 3 * len(w.links) + which, NEVER)
+    plan(w, 3 * len(w.links) + len(w.pullers) + which, NEVER)
 
 
 @kernel

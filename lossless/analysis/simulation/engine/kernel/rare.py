@@ -20,13 +20,15 @@ from lossless.analysis.simulation.engine.records import NEVER
 @entry
 def attend(
     clock: Any, agenda: Any, frames: Any, links: Any, queues: Any, groups: Any, units: Any, flows: Any, points: Any,
-    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any,
-    classes: int, bits: int,
+    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any, routes: Any,
+    fans: Any, flowlets: Any, packets: Any, sent_at: Any, asked: Any, senders: Any, news: Any, windows: Any,
+    pullers: Any, classes: int, bits: int,
 ) -> None:  # fmt: skip
     """Let the one rare thing happen that is next."""
     w = World(
         clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
-        probes, samples, classes, bits,
+        probes, samples, routes, fans, flowlets, packets, sent_at, asked, senders, news, windows, pullers,
+        classes, bits,
     )  # fmt: skip
     w.clock.now = agenda[1] >> bits
     w.clock.events += 1
@@ -36,7 +38,7 @@ def attend(
 @kernel
 def seldom(w: World, slot: int) -> None:
     """What has a slot after the links: receivers, holds, watchdogs, the recorder."""
-    which = slot - 3 * len(w.links)
+    which = slot - 3 * len(w.links) - len(w.pullers)
     if which < len(w.receivers):
         recover(w, which)
         return

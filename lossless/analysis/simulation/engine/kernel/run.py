@@ -20,6 +20,7 @@ from lossless.analysis.simulation.engine.kernel.nic import (
     take_turn,
 )
 from lossless.analysis.simulation.engine.kernel.pfc import obey
+from lossless.analysis.simulation.engine.kernel.selective import pull
 from lossless.analysis.simulation.engine.kernel.wire import take_off_wire
 from lossless.analysis.simulation.engine.kernel.world import World
 from lossless.analysis.simulation.engine.records import NEVER
@@ -34,15 +35,17 @@ SPARE_FRAMES = 64
 @entry
 def run(
     clock: Any, agenda: Any, frames: Any, links: Any, queues: Any, groups: Any, units: Any, flows: Any, points: Any,
-    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any,
-    classes: int, bits: int, until: int, events: int,
+    params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any, routes: Any,
+    fans: Any, flowlets: Any, packets: Any, sent_at: Any, asked: Any, senders: Any, news: Any, windows: Any,
+    pullers: Any, classes: int, bits: int, until: int, events: int,
 ) -> int:  # fmt: skip
     """Let up to ``events`` things happen, none after ``until`` (ps); return why it stopped."""
     # An entry takes the arrays one by one: a named tuple from Python costs numba a third more a call (1.2 us, as was
     # measured), and a run with rare events makes two calls for each of them. All functions below take the one World.
     w = World(
         clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
-        probes, samples, classes, bits,
+        probes, samples, routes, fans, flowlets, packets, sent_at, asked, senders, news, windows, pullers,
+        classes, bits,
     )  # fmt: skip
     spare = SPARE_FRAMES + len(queues)
     for _ in range(events):
@@ -54,7 +57,7 @@ def run(
         if w.clock.free_frames < spare:
             return GROW
         slot = first & ((1 << bits) - 1)
-        if slot >= 3 * len(links):
+        if slot >= 3 * len(links) + len(pullers):
             return RARE
         w.clock.now = first >> bits
         w.clock.events += 1
@@ -69,6 +72,8 @@ def happen(w: World, slot: int) -> None:
     sender = -1
     if slot < links:
         sender = end_of_wire(w, slot)
+    elif slot >= 3 * links:
+        pull(w, slot - 3 * links)
     elif slot >= 2 * links:
         sender = slot - 2 * links
     elif w.links[np.uint64(slot - links)].sender_unit >= 0 or not catch_up(w, slot - links):

@@ -28,5 +28,15 @@ class World(NamedTuple):
     holds: Any
     probes: Any
     samples: Any
+    routes: Any
+    fans: Any
+    flowlets: Any
+    packets: Any
+    sent_at: Any
+    asked: Any
+    senders: Any
+    news: Any
+    windows: Any
+    pullers: Any
     classes: int
     bits: int

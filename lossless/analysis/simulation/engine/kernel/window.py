@@ -1,0 +1,206 @@
+"""A sender with a congestion window: what it sends next, and what it learns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine.compiled import kernel, outlined
+from lossless.analysis.simulation.engine.kernel.nscc import NSCC, acknowledge, largest, lose
+from lossless.analysis.simulation.engine.kernel.random import below
+from lossless.analysis.simulation.engine.kernel.selective import (
+    ACK,
+    ASKS,
+    CREDIT,
+    LOST,
+    RECEIVED,
+    TIMEOUT,
+    ring_place,
+    size_of,
+)
+from lossless.analysis.simulation.engine.records import NEVER
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.kernel.world import World
+
+
+@outlined
+def window_opens(w: World, number: int) -> bool:
+    """Let a sender take its news; return whether it may send now, else set when it is to be looked at again."""
+    flow = w.flows[np.uint64(number)]
+    sender = w.senders[np.uint64(flow.sender)]
+    _take_news(w, flow, sender)
+    if flow.sent_bytes < flow.size_bytes and _may_send(w, flow, sender):
+        return True
+    flow.next_at = (
+        w.news[np.uint64(ring_place(sender, 0))].at if sender.waiting > 0 else _timer(w, flow, sender)
+    )
+    return False
+
+
+@kernel
+def _timer(w: World, flow: Any, sender: Any) -> int:
+    """Return when the timer of what was received without an ACK runs out; at that time, take it as acknowledged.
+
+    The sender sends such a packet again, and is answered at once: what that costs beside the wait is left out.
+    """
+    window = w.windows[np.uint64(sender.window)]
+    if sender.unacked == 0 or window.timeout_ps == 0:
+        return NEVER
+    due = sender.last_sent_at + window.timeout_ps
+    if due > w.clock.now:
+        return int(due)
+    sender.in_flight = max(0, sender.in_flight - sender.unacked)
+    sender.cwnd = max(sender.cwnd - sender.unacked, float(flow.mtu_bytes + flow.overhead_bytes))
+    sender.unacked = 0
+    w.clock.timeouts += 1
+    return int(w.clock.now + 1)
+
+
+@kernel
+def _may_send(w: World, flow: Any, sender: Any) -> bool:
+    if not _set_next(w, flow, sender):
+        return False
+    wanted = size_of(flow, flow.sent_bytes)
+    if sender.in_flight + wanted > sender.cwnd and sender.in_flight > 0:
+        return False
+    return sender.puller < 0 or sender.credit > 0
+
+
+@kernel
+def _set_next(w: World, flow: Any, sender: Any) -> bool:
+    """Set the offset of the packet that is sent next, a lost one before new ones; return whether there is one."""
+    while sender.to_resend > 0:
+        place = np.uint64(flow.first_packet + sender.resend_from)
+        if w.packets[place] & LOST and not w.packets[place] & RECEIVED:
+            flow.sent_bytes = sender.resend_from * flow.mtu_bytes
+            return True
+        if w.packets[place] & LOST:
+            _forget_loss(w, flow, sender, sender.resend_from)
+        sender.resend_from += 1
+    flow.sent_bytes = min(sender.new_psn, flow.size_bytes - 1)
+    return bool(sender.new_psn < flow.size_bytes)
+
+
+@kernel
+def _forget_loss(w: World, flow: Any, sender: Any, packet: int) -> None:
+    """Take a packet off those that are to be sent again."""
+    w.packets[np.uint64(flow.first_packet + packet)] &= ~LOST & 255
+    sender.to_resend -= 1
+    sender.resend_bytes -= size_of(flow, packet * flow.mtu_bytes)
+
+
+@kernel
+def _take_news(w: World, flow: Any, sender: Any) -> None:
+    """Take all news that have arrived, the oldest first."""
+    while sender.waiting > 0:
+        news = w.news[np.uint64(ring_place(sender, 0))]
+        if news.at > w.clock.now:
+            return
+        sender.head = (sender.head + 1) % sender.depth
+        sender.waiting -= 1
+        if sender.speculates and news.kind != TIMEOUT:
+            sender.speculates = 0
+            sender.credit = min(0, sender.credit)
+        if news.kind == CREDIT:
+            sender.credit += news.bytes
+            sender.pulled += news.bytes
+        elif news.kind == ACK:
+            if sender.recycles and not news.marked:
+                keep(sender, news.entropy)
+            acknowledge(w, flow, sender, news)
+        else:
+            _send_again(w, flow, sender, news)
+
+
+@kernel
+def _send_again(w: World, flow: Any, sender: Any, news: Any) -> None:
+    packet = news.psn // flow.mtu_bytes
+    place = np.uint64(flow.first_packet + packet)
+    w.clock.timeouts += 1 if news.kind == TIMEOUT else 0
+    if not w.packets[place] & (LOST | RECEIVED):
+        w.packets[place] |= LOST
+        sender.to_resend += 1
+        sender.resend_bytes += news.bytes
+        sender.resend_from = packet if sender.to_resend == 1 else min(sender.resend_from, packet)
+    lose(w, flow, sender, news)
+
+
+@outlined
+def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
+    """Count a packet that a sender with a window has begun to send, and give it its entropy value."""
+    flow, frame = w.flows[np.uint64(number)], w.frames[np.uint64(new)]
+    sender = w.senders[np.uint64(flow.sender)]
+    place = np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)
+    again = bool(w.packets[place] & LOST)
+    if again:
+        _forget_loss(w, flow, sender, frame.psn // flow.mtu_bytes)
+        w.clock.resent += 1
+    else:
+        sender.new_psn = frame.psn + frame.wire_bytes - flow.overhead_bytes
+    w.sent_at[place] = at_ps
+    sender.last_sent_at = at_ps
+    sender.in_flight += frame.wire_bytes
+    if sender.puller >= 0:
+        sender.credit -= frame.wire_bytes
+        w.asked[place] = _asks(w, flow, sender)
+    if again or not _may_go_on(flow, sender):
+        frame.marked |= ASKS
+    flow.sent_bytes = min(sender.new_psn, flow.size_bytes - 1)
+    flow.next_at = at_ps
+
+
+@kernel
+def _may_go_on(flow: Any, sender: Any) -> bool:
+    """Return whether another packet could follow: there is one, and the window has room for it."""
+    more = sender.to_resend > 0 or sender.new_psn < flow.size_bytes
+    spent = sender.puller >= 0 and sender.credit <= 0
+    return bool(more and not spent and sender.in_flight + flow.mtu_bytes + flow.overhead_bytes < sender.cwnd)
+
+
+@kernel
+def _asks(w: World, flow: Any, sender: Any) -> int:
+    """Return the credit that a sender asks for in all: for what it has left to send, a window at most."""
+    window = w.windows[np.uint64(sender.window)]
+    left = flow.size_bytes - sender.new_psn
+    frames = (left + flow.mtu_bytes - 1) // flow.mtu_bytes
+    wants = left + frames * flow.overhead_bytes + sender.resend_bytes
+    if window.control == NSCC:
+        wants = min(wants, int(sender.cwnd) + flow.mtu_bytes)
+    wants = min(wants, int(largest(sender, window))) - sender.credit
+    if sender.speculates and left > 0:
+        wants = max(wants, flow.mtu_bytes)
+    sharing = w.links[np.uint64(flow.first_link)].flows
+    return int(max(0, wants) // sharing + sender.pulled)
+
+
+@outlined
+def next_entropy(w: World, number: int) -> int:
+    """Return the entropy value of the next packet: each once a round, in an order of the round."""
+    flow = w.flows[np.uint64(number)]
+    if flow.entropies <= 1:
+        return 0
+    if flow.sender >= 0:
+        sender = w.senders[np.uint64(flow.sender)]
+        if sender.recycles and sender.kept > 0:
+            sender.kept -= 1
+            value = sender.good[sender.taken]
+            sender.taken = (sender.taken + 1) % len(sender.good)
+            return int(value)
+    if flow.walk == 0:
+        flow.mask = below(w.clock, flow.entropies)
+    value = flow.walk ^ flow.mask
+    flow.walk = flow.walk + 1 if flow.walk + 1 < flow.entropies else 0
+    return int(value)
+
+
+@kernel
+def keep(sender: Any, entropy: int) -> None:
+    """Keep the entropy value of an unmarked ACK for use again (REPS); the oldest goes where there is no room."""
+    many = len(sender.good)
+    sender.good[(sender.taken + sender.kept) % many] = entropy
+    if sender.kept < many:
+        sender.kept += 1
+    else:
+        sender.taken = (sender.taken + 1) % many

@@ -1,0 +1,98 @@
+"""The links that lead toward each switch at the same cost, for flows whose links are chosen switch by switch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine import window_records
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lossless.analysis.simulation.engine.network import SimNetwork, SimSpread
+    from lossless.analysis.simulation.engine.wiring import Wiring
+
+CHOICES = {"hash": 1, "in turn": 2, "adaptive": 3, "flowlets": 4}
+"""As :mod:`.kernel.paths` numbers them."""
+
+
+class Spreading(NamedTuple):
+    """``routes[unit, edge]`` is the fan of a switch toward another, -1 at that one itself; ``links`` are in fans."""
+
+    routes: Any
+    fans: Any
+    flowlets: Any
+    links: tuple[int, ...]
+
+
+def spread(network: SimNetwork, wiring: Wiring, flows: Any, place: Sequence[int], first: int) -> Spreading:
+    """Return the fans of a network, and set what its flows need of them; their links stand from ``first`` on."""
+    kinds = [
+        (n, flow.path[-2], flow.spread) for n, flow in enumerate(network.flows) if flow.spread is not None
+    ]
+    leaves = {node for n, *_ in kinds for node in (network.flows[n].path[1], network.flows[n].path[-2])}
+    edges = {node: number for number, node in enumerate(sorted(leaves))}
+    fans: dict[tuple[int, ...], int] = {}
+    routes = np.full((len(network.switches) if edges else 0, len(edges)), -1, np.int32)
+    peers = _peers(network)
+    for edge, column in edges.items():
+        for node, links in _toward(edge, peers, wiring).items():
+            routes[wiring.unit_of[node], column] = fans.setdefault(links, len(fans))
+    for number, edge, kind in kinds:
+        own = flows[place[number]]
+        _set_flow(own, kind, edges[edge], wiring.routes[number][-1])
+        if own["acks"] >= 0:
+            near = network.flows[number].path[1]
+            _set_flow(flows[own["acks"]], kind, edges[near], wiring.returns[number][-1])
+    return Spreading(
+        routes, _fans(fans, first), _flowlets(network, flows), tuple(at for of in fans for at in of)
+    )
+
+
+def _set_flow(record: Any, kind: SimSpread, edge: int, last_link: int) -> None:
+    record["spread"], record["entropies"] = CHOICES[kind.choice], kind.entropies
+    record["edge"], record["last_link"] = edge, last_link
+
+
+def _peers(network: SimNetwork) -> dict[int, list[int]]:
+    """Return the switches that each switch has a cable to."""
+    peers: dict[int, list[int]] = {node: [] for node in network.switches}
+    for cable in network.cables:
+        if cable.a in peers and cable.b in peers:
+            peers[cable.a].append(cable.b)
+            peers[cable.b].append(cable.a)
+    return peers
+
+
+def _toward(edge: int, peers: Mapping[int, Sequence[int]], wiring: Wiring) -> dict[int, tuple[int, ...]]:
+    """Return for each switch but one the links by which shortest paths lead to that one."""
+    far = {edge: 0}
+    reached = [edge]
+    for node in reached:
+        for peer in peers[node]:
+            if peer not in far:
+                far[peer] = far[node] + 1
+                reached.append(peer)
+    nearer = {node: sorted({p for p in peers[node] if far[p] == far[node] - 1}) for node in reached[1:]}
+    return {
+        node: tuple(at for peer in of for at in wiring.link_of[node, peer]) for node, of in nearer.items()
+    }
+
+
+def _fans(fans: Mapping[tuple[int, ...], int], first: int) -> Any:
+    records = np.zeros(len(fans), window_records.FAN)
+    for record, links in zip(records, fans, strict=True):
+        record["first"], record["links"] = first, len(links)
+        first += len(links)
+    return records
+
+
+def _flowlets(network: SimNetwork, flows: Any) -> Any:
+    """Return what switches remember of flows, nothing where no flow is moved between gaps."""
+    moved = bool((flows["spread"] == CHOICES["flowlets"]).any())
+    kept = np.zeros((len(network.switches) if moved else 0, len(flows)), window_records.FLOWLET)
+    kept["link"] = -1
+    return kept

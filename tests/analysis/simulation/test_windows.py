@@ -1,0 +1,196 @@
+"""Senders with a window over queues that trim or drop: nothing is lost for good, and loss stays rare by the window."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from lossless.analysis.simulation.engine.network import Choice, SimSpread, SimWindow, SimWred
+from lossless.analysis.simulation.engine.run import Simulation
+from tests.analysis.simulation.clos import (
+    FRAME_BYTES,
+    MTU_BYTES,
+    RATE_BPS,
+    Clos,
+    clos_network,
+    frame_us,
+    lossy,
+)
+
+SMALL = Clos(leaves=2, hosts=8, spines=4)
+BASE_RTT_US = 4 * (2 * 0.5 + (FRAME_BYTES + 64) * 8e6 / RATE_BPS)
+BDP_BYTES = RATE_BPS / 8 * BASE_RTT_US / 1e6
+WRED = SimWred(0.2 * BDP_BYTES, 0.8 * BDP_BYTES, 1.0)
+SPRAY = SimSpread("hash", entropies=64)
+INCAST = [(8 + number, 0) for number in range(8)]
+QUEUE_FRAMES = 20
+
+
+def window(**how: Any) -> SimWindow:
+    return SimWindow(BASE_RTT_US, timeout_us=100, **how)
+
+
+def run(
+    pairs: list[tuple[int, int]],
+    frames: int,
+    sender: SimWindow,
+    *,
+    trims: bool = True,
+    spread: SimSpread = SPRAY,
+    limit_frames: int = QUEUE_FRAMES,
+    slow_bps: dict[tuple[int, int], float] | None = None,
+    seed: int = 1,
+) -> Simulation:
+    end = lossy(limit_frames * FRAME_BYTES, trims=trims, wred=WRED)
+    network = clos_network(
+        SMALL, pairs, spread, frames * MTU_BYTES, end=end, window=sender, slow_bps=slow_bps
+    )
+    simulation = Simulation(network, seed)
+    simulation.advance(1e9)
+    return simulation
+
+
+def count(simulation: Simulation, name: str) -> int:
+    return int(simulation.state.clock[name][0])
+
+
+def longest_us(simulation: Simulation) -> float:
+    return int(simulation.state.flows["done_at"].max()) / 1e6
+
+
+HOST_PAIRS = st.tuples(st.integers(0, 15), st.integers(0, 15)).filter(lambda pair: pair[0] != pair[1])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    pairs=st.lists(HOST_PAIRS, min_size=1, max_size=20),
+    frames=st.integers(1, 40),
+    choice=st.sampled_from(get_args(Choice)),
+    trims=st.booleans(),
+    control=st.sampled_from(("none", "nscc")),
+    credit_bytes=st.sampled_from((0, 16_384)),
+    limit_frames=st.integers(2, 30),
+    seed=st.integers(1, 10_000),
+)
+def test_everything_is_delivered_and_nothing_stays_behind(
+    pairs: list[tuple[int, int]],
+    frames: int,
+    choice: Choice,
+    trims: bool,
+    control: Any,
+    credit_bytes: int,
+    limit_frames: int,
+    seed: int,
+) -> None:
+    spread = SimSpread(choice, entropies=16 if choice == "hash" else 1)
+    sender = window(control=control, credit_bytes=credit_bytes)
+    simulation = run(pairs, frames, sender, trims=trims, spread=spread, limit_frames=limit_frames, seed=seed)
+    state = simulation.state
+    assert not simulation.stalled
+    assert set(state.flows["expected_psn"]) == {frames * MTU_BYTES}
+    assert (count(simulation, "in_network"), count(simulation, "lost_news")) == (0, 0)
+    assert state.units["used"].sum() == state.queues["bytes"].sum() == 0
+    assert trims or count(simulation, "trims") == 0
+    assert count(simulation, "resent") <= count(simulation, "trims") + count(simulation, "drops")
+
+
+@pytest.mark.parametrize("control", ["none", "nscc"])
+def test_a_flow_alone_is_neither_trimmed_nor_slowed(control: Any) -> None:
+    simulation = run([(8, 0)], 256, window(control=control))
+    assert (count(simulation, "trims"), count(simulation, "marks")) == (0, 0)
+    assert longest_us(simulation) == pytest.approx(256 * frame_us() + 4 * 0.5 + 3 * frame_us(), abs=1e-3)
+
+
+@pytest.mark.parametrize("senders", [4, 8])
+def test_what_is_trimmed_first_is_what_the_first_windows_have_too_much(senders: int) -> None:
+    """So many windows less one, which the link carries meanwhile, meet a queue; what it has no room for is trimmed."""
+    pairs = [(8 + number, 0) for number in range(senders)]
+    simulation = run(pairs, 400, window(bdps=1.5))
+    first = (senders - 1) * 1.5 * BDP_BYTES / FRAME_BYTES - QUEUE_FRAMES
+    assert 0.7 * first <= count(simulation, "trims") <= 1.6 * first
+
+
+def test_a_window_that_goes_by_delay_and_marks_trims_far_less_than_one_that_stays() -> None:
+    kept, cut = run(INCAST, 200, window(control="none")), run(INCAST, 200, window())
+    assert count(kept, "trims") > 5 * count(cut, "trims") > 0
+
+
+def test_credit_of_the_receiver_keeps_its_link_busy_and_trims_few() -> None:
+    simulation = run(INCAST, 200, window(control="none", credit_bytes=16_384))
+    line_us = 8 * 200 * frame_us()
+    assert line_us < longest_us(simulation) < 1.03 * line_us
+    assert count(simulation, "trims") < count(run(INCAST, 200, window(control="none")), "trims") / 5
+
+
+def test_what_is_dropped_waits_for_a_timer_and_what_is_trimmed_does_not() -> None:
+    trimmed, dropped = run(INCAST, 16, window()), run(INCAST, 16, window(), trims=False)
+    assert count(trimmed, "timeouts") == 0 < count(dropped, "timeouts")
+    assert longest_us(dropped) > longest_us(trimmed) + 30
+    assert count(dropped, "resent") == count(dropped, "drops")
+
+
+def test_without_a_timer_what_is_dropped_never_comes() -> None:
+    simulation = run(INCAST, 60, SimWindow(BASE_RTT_US), trims=False)
+    assert simulation.stalled
+    assert count(simulation, "drops") > 0 == count(simulation, "resent")
+
+
+def test_a_trimmed_packet_goes_before_data_in_a_class_of_its_own() -> None:
+    simulation = run(INCAST, 60, window(control="none"))
+    last = simulation.index.wiring.ends.index((SMALL.leaf_of(0), 0))
+    data, short = simulation.state.queues.reshape(-1, 2)[last]
+    assert int(short["sent_frames"]) == count(simulation, "trims") > 0
+    assert int(short["sent_bytes"]) == 64 * int(short["sent_frames"])
+    assert int(data["max_bytes"]) <= QUEUE_FRAMES * FRAME_BYTES
+    assert int(short["max_bytes"]) < 10 * FRAME_BYTES
+
+
+def test_spraying_removes_the_marks_of_permutations_and_not_the_trims_of_incasts() -> None:
+    permutation = [(host, 8 + host) for host in range(4)]
+    marks = [
+        sum(
+            count(run(permutation, 256, window(), spread=SimSpread(choice), seed=seed), "marks")
+            for seed in range(1, 9)
+        )
+        for choice in ("hash", "in turn")
+    ]
+    assert marks[0] > 0 == marks[1]
+    trims = [
+        count(run(INCAST, 60, window(), spread=SimSpread(choice)), "trims") for choice in ("hash", "in turn")
+    ]
+    assert 0 < max(trims) < 1.5 * min(trims)
+
+
+def test_adaptive_routing_sees_no_slow_link_beyond_its_own_where_nothing_pauses() -> None:
+    """What a spine trims because its link down is slow, no leaf knows of."""
+    pairs = [(host, 8 + host) for host in range(4)]
+    own, beyond = (
+        run(
+            pairs,
+            400,
+            window(),
+            spread=SimSpread("adaptive"),
+            slow_bps={(leaf, SMALL.spine(0)): RATE_BPS / 10},
+        )
+        for leaf in (SMALL.leaf_of(0), SMALL.leaf_of(8))
+    )
+    assert count(own, "trims") == 0 < count(beyond, "trims")
+
+
+def test_entropy_values_of_unmarked_packets_are_used_again() -> None:
+    """One slow link: a sender that recycles values leaves it, one that walks through them all does not."""
+    pairs = [(host, 8 + host) for host in range(4)]
+    slow = {(SMALL.leaf_of(0), SMALL.spine(0)): RATE_BPS / 10}
+    walked, recycled = (
+        longest_us(run(pairs, 400, window(), spread=SimSpread("hash", 64, recycles=recycles), slow_bps=slow))
+        for recycles in (False, True)
+    )
+    assert recycled < 0.9 * walked
+
+
+def test_runs_repeat_exactly() -> None:
+    names = ("trims", "marks", "resent", "events", "now")
+    first, second = ([count(run(INCAST, 60, window(), seed=7), name) for name in names] for _ in range(2))
+    assert first == second
