@@ -46,6 +46,7 @@ PAGES = (
     "docs/guides/intent.md",
     "docs/guides/jobs.md",
     "docs/guides/lint.md",
+    "docs/guides/load-balancing.md",
     "docs/guides/render.md",
     "docs/guides/simulate.md",
     "docs/guides/storm.md",

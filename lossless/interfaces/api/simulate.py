@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.pfc_load import load_data
 from lossless.analysis.simulation.question.request import (
+    LOAD_BALANCING,
     MOST_EVENTS,
     PATTERNS,
     SEEDS,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 __all__ = [
+    "LOAD_BALANCING",
     "MOST_EVENTS",
     "PATTERNS",
     "SEEDS",

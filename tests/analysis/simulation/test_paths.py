@@ -105,10 +105,10 @@ def test_adaptive_routing_avoids_a_slow_link_of_its_own_and_sees_one_beyond_by_i
 
 def test_a_failed_link_is_used_by_nobody_nor_its_spine_for_hosts_behind_it() -> None:
     leaf, far, spine = SMALL.leaf_of(0), SMALL.leaf_of(4), SMALL.spine(3)
-    both_ways = [*ACROSS, *((target, source) for source, target in ACROSS)]
+    both_directions = [*ACROSS, *((target, source) for source, target in ACROSS)]
     spread = SimSpread("in turn")
     simulation = Simulation(
-        clos_network(SMALL, both_ways, spread, 30 * MTU_BYTES, ahead_frames=0, without=[(leaf, spine)])
+        clos_network(SMALL, both_directions, spread, 30 * MTU_BYTES, ahead_frames=0, without=[(leaf, spine)])
     )
     done_us(simulation)
     assert [sent_frames(simulation, far, SMALL.spine(n)) for n in range(4)] == [40, 40, 40, 0]

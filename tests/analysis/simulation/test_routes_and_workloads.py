@@ -282,10 +282,19 @@ def test_a_leaf_without_uplinks_that_exist_is_not_checked() -> None:
 def test_the_links_of_paths_are_all_parallel_ones_between_their_nodes_and_no_others() -> None:
     routes = EcmpRoutes(ROCE)
     path = routes.path(ROCE.nics[0], ROCE.nics[-1], Random(1))
-    found = [ROCE.wires[at] for at in routes.wires([path])]
+    found = [ROCE.wires[at] for at in routes.wires(routes.pairs([path], equal=False))]
     assert Counter(frozenset((one.a, one.b)) for one in found) == {
         frozenset(pair): 1 if pair[0] in ROCE.nics or pair[1] in ROCE.nics else 8 for pair in pairwise(path)
     }
+
+
+def test_the_links_of_all_equal_paths_are_those_of_every_path_that_may_be_drawn() -> None:
+    routes = EcmpRoutes(ROCE)
+    ends = ROCE.nics[0], ROCE.nics[-1]
+    drawn = {routes.path(*ends, Random(seed)) for seed in range(40)}
+    equal = routes.pairs([next(iter(drawn))], equal=True)
+    assert len(drawn) > 1
+    assert equal == routes.pairs(drawn, equal=False)
 
 
 # --- workloads ---

@@ -41,6 +41,21 @@ def scenario_of(cli: Cli, *options: str, text: str = INTENT, file: str = "fabric
             "incast of 15 NICs into host1:port1, 65,536 B each, class rdma, leaf1:Ethernet32, spine2:Ethernet0 down",
         ),
         (
+            ("--load-balancing", "spray"),
+            "incast of 15 NICs into host1:port1, 65,536 B each, class rdma, load balancing spray to NICs that take"
+            " packets in order",
+        ),
+        (
+            ("--load-balancing", "adaptive", "--reorder", "64"),
+            "incast of 15 NICs into host1:port1, 65,536 B each, class rdma, load balancing adaptive to NICs that take"
+            " packets up to 64 frames ahead",
+        ),
+        (
+            ("--load-balancing", "flowlet", "--reorder", "Any"),
+            "incast of 15 NICs into host1:port1, 65,536 B each, class rdma, load balancing flowlet to NICs that take"
+            " packets in any order",
+        ),
+        (
             ("--dead-nic",),
             "incast of 15 NICs into host1:port1, 65,536 B each, class rdma, host1:port1 dead: it pauses its switch"
             " permanently",
@@ -75,6 +90,15 @@ def test_a_nic_may_be_assumed_at_a_deployed_switch(cli: Cli) -> None:
 
 REFUSED = [
     ("--workload", "shuffle", "Invalid value for '--workload': 'shuffle' is not one of 'incast', "),
+    ("--load-balancing", "dlb", "Invalid value for '--load-balancing': 'dlb' is not one of 'ecmp', "),
+    ("--reorder", "64", "--reorder: under ecmp a flow keeps one path, and its packets their order"),
+    (
+        "--reorder",
+        "0",
+        "Invalid value for '--reorder': '0' is no number of frames; expected 1 to 1,048,576, or any",
+    ),
+    ("--reorder", "-4", "Invalid value for '--reorder': '-4' is no number of frames"),
+    ("--reorder", "2000000", "Invalid value for '--reorder': '2000000' is no number of frames"),
     ("--size", "8", "Invalid value for '--size': '8' has no unit; write it like 800 KiB or 150 kB"),
     ("--size", "-5MB", "Invalid value for '--size': '-5MB' is not a size"),
     ("--size", "0B", "lossless: size is 0; expected at least 1 byte"),

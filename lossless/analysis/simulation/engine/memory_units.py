@@ -74,7 +74,7 @@ def _drawn(network: SimNetwork, wiring: Wiring, number_of: dict[MemoryUnit, int]
     """Return the unit of each group; -1 in hosts. ACKs that travel apart stand with the first pool."""
     drawn = np.full((len(wiring.ends), wiring.classes), -1, np.int32)
     ports: dict[int, int] = {}
-    carrying = {link for route in wiring.routes for link in route}
+    carrying = {link for routes in wiring.all_routes for route in routes for link in route}
     # Where they share a part matters for ports that traffic comes in by: they are placed before the others.
     for number in sorted(range(len(wiring.ends)), key=lambda link: link not in carrying):
         (_, receiver), (cable, forward) = wiring.ends[number], wiring.cables[number]

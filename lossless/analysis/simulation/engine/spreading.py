@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine import window_records
+from lossless.analysis.simulation.engine.equal_paths import EqualPaths
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def spread(network: SimNetwork, wiring: Wiring, flows: Any, place: Sequence[int]
     edges = {node: number for number, node in enumerate(sorted(leaves))}
     fans: dict[tuple[int, ...], int] = {}
     routes = np.full((len(network.switches) if edges else 0, len(edges)), -1, np.int32)
-    peers = _peers(network)
+    paths = EqualPaths(network, wiring.link_of)
     for edge, column in edges.items():
-        for node, links in _toward(edge, peers, wiring).items():
+        for node, links in paths.toward(edge).items():
             routes[wiring.unit_of[node], column] = fans.setdefault(links, len(fans))
     for number, edge, kind in kinds:
         own = flows[place[number]]
@@ -55,31 +56,6 @@ def spread(network: SimNetwork, wiring: Wiring, flows: Any, place: Sequence[int]
 def _set_flow(record: Any, kind: SimSpread, edge: int, last_link: int) -> None:
     record["spread"], record["entropies"] = CHOICES[kind.choice], kind.entropies
     record["edge"], record["last_link"] = edge, last_link
-
-
-def _peers(network: SimNetwork) -> dict[int, list[int]]:
-    """Return the switches that each switch has a cable to."""
-    peers: dict[int, list[int]] = {node: [] for node in network.switches}
-    for cable in network.cables:
-        if cable.a in peers and cable.b in peers:
-            peers[cable.a].append(cable.b)
-            peers[cable.b].append(cable.a)
-    return peers
-
-
-def _toward(edge: int, peers: Mapping[int, Sequence[int]], wiring: Wiring) -> dict[int, tuple[int, ...]]:
-    """Return for each switch but one the links by which shortest paths lead to that one."""
-    far = {edge: 0}
-    reached = [edge]
-    for node in reached:
-        for peer in peers[node]:
-            if peer not in far:
-                far[peer] = far[node] + 1
-                reached.append(peer)
-    nearer = {node: sorted({p for p in peers[node] if far[p] == far[node] - 1}) for node in reached[1:]}
-    return {
-        node: tuple(at for peer in of for at in wiring.link_of[node, peer]) for node, of in nearer.items()
-    }
 
 
 def _fans(fans: Mapping[tuple[int, ...], int], first: int) -> Any:

@@ -48,7 +48,6 @@ SENDER = np.dtype(
         ("puller", "i4"),  # puller of its receiver; -1: it needs no credit
         ("speculates", "u1"),  # bool: it still sends on credit that nobody gave
         ("to_adapt", "u1"),  # bool: a packet was trimmed, and it has not adapted since
-        ("drained", "u1"),  # bool: an ACK was asked for, and is due once no packet is missing
         ("heard", "u1"),  # bool: its receiver has got a packet
         ("window", "i4"),  # parameters of its window
         ("first_news", "i4"),  # index in the news: its ring
@@ -57,7 +56,6 @@ SENDER = np.dtype(
         ("waiting", "i4"),  # count: entries not taken
         ("to_resend", "i4"),  # count: packets to be sent again
         ("resend_from", "i4"),  # packet of the flow: none before it is to be sent again
-        ("highest", "i8"),  # bytes: end of the farthest packet that its receiver has got
         ("unacked", "i4"),  # bytes: received, and not acknowledged yet
         ("kept", "i4"),  # count: entropy values kept for use again (REPS)
         ("taken", "i4"),  # index of the next of them

@@ -5,12 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from lossless.analysis.simulation.engine.equal_paths import EqualPaths
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lossless.analysis.simulation.engine.network import SimCable, SimNetwork
+    from lossless.analysis.simulation.engine.network import SimCable, SimFlow, SimNetwork
 
 
 class Wiring(NamedTuple):
@@ -19,8 +20,9 @@ class Wiring(NamedTuple):
     ``ends`` has the two nodes of each link, ``cables`` its cable and whether it leads from a to b, ``cable_of`` that
     cable's number in the network; ``link_of``
     gives the parallel links between two nodes, ``unit_of`` the memory unit of a switch. ``routes`` has the links of
-    each flow's path and ``returns`` those of its path back; ``acked`` names the flows whose ACKs are simulated.
-    ``classes`` counts one more than the network where ACKs travel apart.
+    each flow's path and ``returns`` those of its path back, ``all_routes`` and ``all_returns`` all that its
+    packets and their ACKs can take: one alone, unless switches choose; ``acked`` names the flows whose ACKs are
+    simulated. ``classes`` counts one more than the network where ACKs travel apart.
     """
 
     ends: tuple[tuple[int, int], ...]
@@ -30,6 +32,8 @@ class Wiring(NamedTuple):
     unit_of: dict[int, int]
     routes: tuple[tuple[int, ...], ...]
     returns: tuple[tuple[int, ...], ...]
+    all_routes: tuple[tuple[tuple[int, ...], ...], ...]
+    all_returns: tuple[tuple[tuple[int, ...], ...], ...]
     acked: tuple[int, ...]
     classes: int
 
@@ -47,6 +51,11 @@ def wire(network: SimNetwork) -> Wiring:
     laned = list(zip(network.flows, lanes, strict=True))
     routes = tuple(_route(flow.path, own, link_of) for flow, own in laned)
     returns = tuple(_route(flow.path[::-1], own[: len(flow.path) - 1][::-1], link_of) for flow, own in laned)
+    paths = EqualPaths(network, link_of)
+    all_routes, all_returns = (
+        tuple(_all_routes(flow, route, paths, ends) for flow, route in zip(network.flows, of, strict=True))
+        for of in (routes, returns)
+    )
     acked = tuple(number for number in _acked(routes, returns) if network.flows[number].window is None)
     apart = bool(acked) and network.physics.acks == "apart"
     return Wiring(
@@ -57,6 +66,8 @@ def wire(network: SimNetwork) -> Wiring:
         unit_of={node: number for number, node in enumerate(sorted(network.switches))},
         routes=routes,
         returns=returns,
+        all_routes=all_routes,
+        all_returns=all_returns,
         acked=acked,
         classes=network.classes + apart,
     )
@@ -75,6 +86,16 @@ def _route(
     """Return the links of a path; of parallel ones, that of the flow's lane at this hop."""
     hops = (link_of[pair] for pair in pairwise(path))
     return tuple(parallel[lane % len(parallel)] for parallel, lane in zip(hops, lanes, strict=False))
+
+
+def _all_routes(
+    flow: SimFlow, route: tuple[int, ...], paths: EqualPaths, ends: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, ...], ...]:
+    """Return every route from the first node to the last that packets may take; ``route`` is one of them."""
+    if flow.spread is None:
+        return (route,)
+    first, last = ends[route[0]][1], ends[route[-1]][0]
+    return tuple((route[0], *between, route[-1]) for between in paths.routes(first, last, ends))
 
 
 def _acked(routes: Sequence[Sequence[int]], returns: Sequence[Sequence[int]]) -> tuple[int, ...]:

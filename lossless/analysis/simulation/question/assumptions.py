@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.shared_memory import buffer_parts
+from lossless.analysis.simulation.question.load_balancing import taken_for_granted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +29,7 @@ def assumptions(
     if len(nics) < len(built.nics):
         where = "" if question.moves else ", spread over all switches"
         yield f"{len(nics)} of {len(built.nics)} NIC ports take part{where}"
+    yield from taken_for_granted(question)
     if any(switch.cell_bytes == 1 for switch in switches.values()):
         yield "a frame takes no more memory than its bytes: the cell size of a chip is unknown"
     if any(buffer_parts(switch) > 1 for switch in built.switch_of.values()):

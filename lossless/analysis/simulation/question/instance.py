@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import Hold, Physics, SimCable, SimFlow, SimNetwork, SlowHost
+from lossless.analysis.simulation.question.load_balancing import loads_at, spread_of
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from lossless.analysis.simulation.question.workloads import Transfer, transfers_in_planes
 from lossless.ground.basics.records import NamedTuple
@@ -40,9 +41,10 @@ def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
     storage = _storage(scenario, rng)
     transfers = (*job, *storage)
     paths = [scenario.routes.path(transfer.source, transfer.target, rng) for transfer in transfers]
-    used = sorted({node for path in paths for node in path})
+    pairs = scenario.routes.pairs(paths, equal=spread_of(scenario.question) is not None)
+    used = sorted({node for pair in pairs for node in pair})
     number = {node: at for at, node in enumerate(used)}
-    wires = tuple(scenario.topology.wires[at] for at in scenario.routes.wires(paths))
+    wires = tuple(scenario.topology.wires[at] for at in scenario.routes.wires(pairs))
     flows = tuple(
         _flow(scenario, transfer, tuple(number[node] for node in path), rng, at >= len(job))
         for at, (transfer, path) in enumerate(zip(transfers, paths, strict=True))
@@ -50,7 +52,9 @@ def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
     network = SimNetwork(
         nodes=len(used),
         switches={
-            number[node]: scenario.switch(node) for node in used if node in scenario.topology.switch_of
+            number[node]: scenario.switch(node)._replace(loads=loads_at(scenario, node))
+            for node in used
+            if node in scenario.topology.switch_of
         },
         cables=tuple(_cable(scenario, wire, number) for wire in wires),
         flows=flows,
@@ -103,6 +107,8 @@ def _flow(
         mtu_bytes=scenario.mtu_bytes,
         after=transfer.after,
         lanes=tuple(rng.randrange(1 << 30) for _ in path[1:]),
+        spread=spread_of(scenario.question),
+        ahead_frames=scenario.question.ahead_frames,
     )
 
 

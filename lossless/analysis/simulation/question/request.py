@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 Pattern = Literal["incast", "all-to-all", "ring", "tree", "permutation"]
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 
+LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray"]
+"""How switches choose among equal paths: by a hash of the flow, the less loaded one after a gap or for each packet, or
+at random for each packet."""
+LOAD_BALANCING: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
+
 SEEDS = 12
 MOST_EVENTS = 2_000_000_000
 """Events over all seeds that are run without being asked: about a minute on two cores."""
@@ -35,6 +40,9 @@ class Question(NamedTuple):
     the class ``storage_class`` (None: that of the storage network, else that of all other DSCPs).
     ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
 
+    ``load_balancing`` is how switches choose among equal paths, and ``ahead_frames`` how many frames NICs take ahead of
+    the one that is due (0: any number, None: none).
+
     ``moves``, where there are any, are what is sent in place of a pattern, all of it from the beginning; ``called`` is
     what they are, and ``size_bytes`` then the most that one NIC sends.
     """
@@ -50,6 +58,8 @@ class Question(NamedTuple):
     dead_nic: bool = False
     slow_nic_bps: int | None = None
     nic: NicProfile | None = None
+    load_balancing: LoadBalancing = "ecmp"
+    ahead_frames: int | None = None
     moves: tuple[NamedTransfer, ...] = ()
     called: str = ""
 

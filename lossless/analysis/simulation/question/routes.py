@@ -20,6 +20,7 @@ class EcmpRoutes:
     def __init__(self, topology: SimTopology) -> None:
         self._topology = topology
         self._far: dict[int, dict[int, int]] = {}
+        self._pairs: dict[tuple[int, int], set[frozenset[int]]] = {}
 
     def path(self, source: int, target: int, rng: random.Random) -> tuple[int, ...]:
         """Return the nodes from a NIC port to another; each parallel link has its share of the choices.
@@ -43,9 +44,28 @@ class EcmpRoutes:
         """Return whether a path leads from one NIC port to another."""
         return self._topology.leaf(nic) in self._distances(self._topology.leaf(target))
 
-    def wires(self, paths: Iterable[Sequence[int]]) -> list[int]:
-        """Return the links that lie between nodes that follow each other on some path, parallel ones included."""
-        pairs = {frozenset(pair) for path in paths for pair in pairwise(path)}
+    def pairs(self, paths: Iterable[Sequence[int]], *, equal: bool) -> set[frozenset[int]]:
+        """Return the nodes that follow each other on some path, or on any ``equal`` one, that is as short."""
+        if not equal:
+            return {frozenset(pair) for path in paths for pair in pairwise(path)}
+        paths = list(paths)
+        ends = {frozenset(pair) for path in paths for pair in (path[:2], path[-2:])}
+        return ends.union(*(self._between(path[1], path[-2]) for path in paths))
+
+    def _between(self, first: int, last: int) -> set[frozenset[int]]:
+        """Return the pairs of switches on all shortest paths between two."""
+        if (first, last) not in self._pairs:
+            far, found, reached = self._distances(last), set(), [first]
+            for node in reached:
+                for peer in dict.fromkeys(self._peers(node)):
+                    if far.get(peer) == far[node] - 1:
+                        found.add(frozenset((node, peer)))
+                        reached += [peer] if peer not in reached else []
+            self._pairs[first, last] = found
+        return self._pairs[first, last]
+
+    def wires(self, pairs: set[frozenset[int]]) -> list[int]:
+        """Return the links that lie between the nodes of each pair, parallel ones included."""
         wires = self._topology.wires
         near = {wire for pair in pairs for wire in self._topology.wires_of[min(pair, key=self._degree)]}
         return sorted(wire for wire in near if frozenset((wires[wire].a, wires[wire].b)) in pairs)

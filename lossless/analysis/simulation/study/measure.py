@@ -282,7 +282,7 @@ def _propagation(state: SimState, index: ArrayIndex) -> PropagationExtent:
     paused = state.queues["pauses"][_of_class(state, index, 0)] > 0
     by_switch = state.links["sender_unit"] >= 0
     return PropagationExtent(
-        hops=max((_run(route, paused) for route in index.wiring.routes), default=0),
+        hops=max((_run(r, paused) for routes in index.wiring.all_routes for r in routes), default=0),
         switch_ports=int((paused & by_switch).sum()),
         all_switch_ports=int(by_switch.sum()),
         nics=int((paused & ~by_switch).sum()),

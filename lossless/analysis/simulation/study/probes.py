@@ -62,7 +62,8 @@ def focus(simulation: Simulation) -> Focus:
     hottest = _hottest(simulation)
     carried = tuple(_routes(simulation))
     steps = ((*step, class_number) for links, class_number in carried for step in pairwise(links))
-    routes, link = simulation.index.wiring.routes, hottest // classes
+    all_routes, link = simulation.index.wiring.all_routes, hottest // classes
+    passing = [any(link in route for route in routes) for routes in all_routes]
     return Focus(
         hottest=hottest,
         feeding=_most(
@@ -77,7 +78,7 @@ def focus(simulation: Simulation) -> Focus:
             {link * classes + class_number for links, class_number in carried for link in links},
             paused_ps(state),
         ),
-        flows=tuple(sorted(range(len(routes)), key=lambda number: (link not in routes[number], number))),
+        flows=tuple(sorted(range(len(all_routes)), key=lambda number: (not passing[number], number))),
     )
 
 
@@ -93,11 +94,12 @@ def _hottest(simulation: Simulation) -> int:
 def _routes(simulation: Simulation) -> Iterator[tuple[Sequence[int], int]]:
     """Yield the links and the class of every transfer, and of the ACKs that are simulated."""
     flows, wiring = simulation.network.flows, simulation.index.wiring
-    for flow, route in zip(flows, wiring.routes, strict=True):
-        yield route, flow.traffic_class
+    for flow, routes in zip(flows, wiring.all_routes, strict=True):
+        yield from ((route, flow.traffic_class) for route in routes)
     apart = wiring.classes > simulation.network.classes
     for number in wiring.acked:
-        yield wiring.returns[number], wiring.classes - 1 if apart else flows[number].traffic_class
+        own = wiring.classes - 1 if apart else flows[number].traffic_class
+        yield from ((route, own) for route in wiring.all_returns[number])
 
 
 def _most(numbers: Iterable[int], values: Any) -> tuple[int, ...]:

@@ -317,7 +317,8 @@ def _may_close_cycle(wiring: Wiring) -> bool:
     A frame waits on one link for the next of its path (Dally and Seitz 1987).
     """
     after: dict[int, set[int]] = {}
-    for route in (*wiring.routes, *(wiring.returns[number] for number in wiring.acked)):
+    back = (wiring.all_returns[number] for number in wiring.acked)
+    for route in {route for routes in (*wiring.all_routes, *back) for route in routes}:
         for link, following in pairwise(route):
             after.setdefault(link, set()).add(following)
     return has_cycle(after)

@@ -18,6 +18,7 @@ from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.simulation_facts import SimulationCause
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, HEADROOM_EDGE_FRAMES, BufferVerdict, plain
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS
+from lossless.analysis.simulation.question.load_balancing import said_of
 from lossless.analysis.simulation.question.ports import queue_buffer
 from lossless.analysis.simulation.study.beside import (
     BesideVerdict,
@@ -199,6 +200,7 @@ def describe(scenario: Scenario) -> str:
     parts = [what, f"{most}{_mib(question.size_bytes)} each", f"class {scenario.classes[0].name}"]
     if question.storage:
         parts.append(f"{question.storage:.0%} storage in class {scenario.classes[1].name} besides")
+    parts += filter(None, [said_of(question)])
     if question.failed:
         parts.append(f"{', '.join(question.failed)} down")
     if question.dead_nic:

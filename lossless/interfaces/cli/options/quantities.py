@@ -31,6 +31,8 @@ LEAST_MTU_BYTES, MOST_MTU_BYTES = 68, 9216
 MOST_LOSSLESS_MTU_BYTES = 9216
 """What LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
 _SMALLEST_PACKET_BYTES = 64
+_MOST_FRAMES = 1 << 20
+"""More frames than any NIC keeps of a flow."""
 _MOST_CHARACTERS = 40
 """No quantity is longer; Python itself refuses numbers of thousands of digits."""
 
@@ -122,3 +124,16 @@ LOSSLESS_MTU = Quantity(
 PERCENT = Quantity("PERCENT", _short(parse_percent))
 DELAY = Quantity("TIME", _short(_delay))
 WORK_TIME = Quantity("TIME", _short(_work_time))
+
+
+def parse_frames(text: str) -> int:
+    """Return a number of frames, 0 for ``any``.
+
+    Raises:
+        QuantityError: the text is neither.
+    """
+    if text.strip().lower() == "any":
+        return 0
+    if not text.strip().isdecimal() or not 1 <= int(text) <= _MOST_FRAMES:
+        raise QuantityError(f"{text!r} is no number of frames; expected 1 to {_MOST_FRAMES:,}, or any")
+    return int(text)

@@ -9,6 +9,7 @@ import click
 from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.units import parse_percent, parse_rate, parse_size
 from lossless.interfaces.api.simulate import (
+    LOAD_BALANCING,
     MOST_EVENTS,
     PATTERNS,
     SEEDS,
@@ -17,7 +18,7 @@ from lossless.interfaces.api.simulate import (
     SimulationRequest,
 )
 from lossless.interfaces.cli.options import OneOf
-from lossless.interfaces.cli.options.quantities import Quantity
+from lossless.interfaces.cli.options.quantities import Quantity, parse_frames
 from lossless.interfaces.cli.progress import ProgressBar, compiling
 
 if TYPE_CHECKING:
@@ -48,6 +49,13 @@ _OPTIONS = (
     click.option(
         "--storage-class", metavar="NAME",
         help="Class of that storage (default: that of the storage network, else that of all other DSCPs).",
+    ),
+    click.option(
+        "--load-balancing", type=OneOf(LOAD_BALANCING), default="ecmp", show_default=True,
+        help="How switches choose among equal paths.",
+    ),
+    click.option(
+        "--reorder", type=Quantity("FRAMES", parse_frames), help="Frames that NICs take ahead of the one due, or any."
     ),
     click.option(
         "--link-down", "failed", metavar="SWITCH:PORT", multiple=True, help="Port whose link is down; may be repeated."
@@ -85,11 +93,22 @@ def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Q
         storage=given["storage"] / 100,
         storage_class=given["storage_class"],
         failed=given["failed"],
+        load_balancing=given["load_balancing"],
+        ahead_frames=_ahead(given),
         dead_nic=given["dead_nic"],
         slow_nic_bps=given["slow_nic"],
         nic=_nic(given["nic"], profile_dirs),
     )
     return question, Limits(seeds=given["seeds"], events=given["max_events"])
+
+
+def _ahead(given: dict[str, Any]) -> int | None:
+    ahead: int | None = given["reorder"]
+    if ahead is not None and given["load_balancing"] == "ecmp":
+        raise click.UsageError(
+            "--reorder: under ecmp a flow keeps one path, and its packets their order; see --load-balancing"
+        )
+    return ahead
 
 
 def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:

@@ -28,7 +28,7 @@ def below(clock: Any, many: int) -> int:
 
 @outlined
 def hashed(salt: Any, place: int, flow: int, value: int) -> int:
-    """Return a number of 31 bits that stands for a flow and a value at a place: splitmix64 of them (Steele 2014)."""
+    """Return the hash of a flow and a value at a place, 31 bits: splitmix64 of them (Steele 2014)."""
     word = salt ^ (np.uint64(place) << np.uint64(48)) ^ (np.uint64(flow) << np.uint64(16)) ^ np.uint64(value)
     word += np.uint64(0x9E3779B97F4A7C15)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -55,16 +55,12 @@ def _is_there(w: World, flow: Any) -> bool:
 
 @kernel
 def _answer(w: World, frame: Any, flow: Any, arrives_at: int, is_new: bool) -> None:
-    """Send an ACK where enough has come, the packet was marked, asks for one, or is the first, or none is missing."""
+    """Send an ACK where enough has come, or the packet was marked, asks for one, is the first or a repetition."""
     sender = w.senders[np.uint64(flow.sender)]
     if is_new:
         sender.unacked += frame.wire_bytes
-        sender.highest = max(sender.highest, frame.psn + frame.wire_bytes - flow.overhead_bytes)
     due = frame.marked or not sender.heard or not is_new
     sender.heard = 1
-    sender.drained |= (frame.marked & ASKS) != 0
-    if flow.expected_psn >= sender.highest and sender.drained:
-        sender.drained, due = 0, True
     window = w.windows[np.uint64(sender.window)]
     if due or sender.unacked >= window.ack_bytes:
         tell(w, frame.flow, ACK, frame, arrives_at)
