@@ -117,6 +117,21 @@ def test_a_window_that_goes_by_delay_and_marks_trims_far_less_than_one_that_stay
     assert count(kept, "trims") > 5 * count(cut, "trims") > 0
 
 
+def test_a_window_holds_the_queue_of_an_incast_near_its_target() -> None:
+    """Nothing is ever trimmed here: marks and delay alone keep the queue where it is aimed at."""
+    end = lossy(2000 * FRAME_BYTES, trims=True, wred=WRED)
+    network = clos_network(SMALL, INCAST, SPRAY, 4000 * MTU_BYTES, end=end, window=window())
+    simulation = Simulation(network)
+    last = simulation.index.wiring.ends.index((SMALL.leaf_of(0), 0))
+    waiting = []
+    for at_us in range(2000, 6000, 100):
+        simulation.advance(at_us * 1000)
+        waiting.append(int(simulation.state.queues[2 * last]["bytes"]))
+    target_bytes = 0.75 * BASE_RTT_US * RATE_BPS / 8e6
+    assert count(simulation, "trims") == 0
+    assert 0.3 * target_bytes < sum(waiting) / len(waiting) < 1.5 * target_bytes
+
+
 def test_credit_of_the_receiver_keeps_its_link_busy_and_trims_few() -> None:
     simulation = run(INCAST, 200, window(control="none", credit_bytes=16_384))
     line_us = 8 * 200 * frame_us()
