@@ -5,7 +5,6 @@ Where it is worth looking is known only after a run. So a seed is run twice: the
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -209,12 +208,21 @@ def _rate_limits(simulation: Simulation, seen: Focus, names: NodeNames) -> Itera
     rate_bps = PS_PER_BYTE / simulation.state.links["ps_per_byte"]
     for line_bps in sorted({round(rate_bps[routes[number][0]]) for number in seen.flows[:MOST_FLOWS]}):
         yield Limit("rate", "line rate of senders", "b/s", line_bps)
-    flows = Counter(link for route in routes for link in route)
+    flows = _flows_by_link(simulation)
     tightest = max(sorted(flows), key=lambda link: flows[link] / rate_bps[link])
     sender, receiver = names.ends(tightest)
-    share = f"1/{flows[tightest]} of {sender} to {receiver}"
+    share = f"1/{flows[tightest]:.3g} of {sender} to {receiver}"
     for kind in ("rate", "delivered"):
         yield Limit(kind, share, "b/s", round(rate_bps[tightest] / flows[tightest]))
+
+
+def _flows_by_link(simulation: Simulation) -> dict[int, float]:
+    """Return how many flows each link carries; one that switches spread counts in parts."""
+    flows: dict[int, float] = {}
+    for routes in simulation.index.wiring.all_routes:
+        for link in (link for route in routes for link in route):
+            flows[link] = flows.get(link, 0) + 1 / len(routes)
+    return {link: round(many, 9) for link, many in flows.items()}
 
 
 def _moments(seen: RunOutcome) -> Iterator[Moment]:
