@@ -52,7 +52,9 @@ def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
     network = SimNetwork(
         nodes=len(used),
         switches={
-            number[node]: scenario.switch(node)._replace(loads=loads_at(scenario, node))
+            number[node]: scenario.switch(node)._replace(
+                loads=loads_at(scenario.question, scenario.topology, node)
+            )
             for node in used
             if node in scenario.topology.switch_of
         },

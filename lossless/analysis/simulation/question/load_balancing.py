@@ -9,8 +9,8 @@ from lossless.analysis.simulation.engine.network import SimLoads, SimSpread
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from lossless.analysis.simulation.question.nodes import SimTopology
     from lossless.analysis.simulation.question.request import LoadBalancing, Question
-    from lossless.analysis.simulation.question.scenario import Scenario
 
 RANDOM_VALUES = 1 << 14
 """Entropy values of a flow that is sprayed: so many that its packets take links at random."""
@@ -33,11 +33,10 @@ def spread_of(question: Question) -> SimSpread | None:
     return _SPREADS[question.load_balancing]
 
 
-def loads_at(scenario: Scenario, node: int) -> SimLoads | None:
+def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads | None:
     """Return what adaptive routing of a switch goes by, by the rate of its fastest port; None where it does not."""
-    if scenario.question.load_balancing not in ("adaptive", "flowlet"):
+    if question.load_balancing not in ("adaptive", "flowlet"):
         return None
-    topology = scenario.topology
     rate_bps = max(topology.wires[at].rate_bps for at in topology.wires_of[node])
     low, middle, high = (round(rate_bps / 8e6 * level_us) for level_us in LEVELS_US)
     return SimLoads((low, middle, high), SAMPLE_NS, FLOWLET_US)

@@ -55,13 +55,13 @@ class EcmpRoutes:
     def _between(self, first: int, last: int) -> set[frozenset[int]]:
         """Return the pairs of switches on all shortest paths between two."""
         if (first, last) not in self._pairs:
-            far, found, reached = self._distances(last), set(), [first]
+            far, pairs, reached = self._distances(last), set(), [first]
             for node in reached:
                 for peer in dict.fromkeys(self._peers(node)):
                     if far.get(peer) == far[node] - 1:
-                        found.add(frozenset((node, peer)))
+                        pairs.add(frozenset((node, peer)))
                         reached += [peer] if peer not in reached else []
-            self._pairs[first, last] = found
+            self._pairs[first, last] = pairs
         return self._pairs[first, last]
 
     def wires(self, pairs: set[frozenset[int]]) -> list[int]:
