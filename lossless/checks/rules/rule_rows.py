@@ -305,6 +305,7 @@ ROWS = (
     _row("TOP008", "topology.top008_rdma_bridged", "intent"),
     _row("TOP009", "topology.top009_oversubscribed_after_failures", "intent"),
     _row("TOP014", "topology.top014_cluster_contradicted", "intent"),
+    _row("TOP015", "topology.top015_packets_out_of_order", "intent"),
     _row("WD001", "watchdog.wd001_watchdog_missing", "fabric", "switch"),
     _row("WD002", "watchdog.wd002_watchdog_mask_empty", "fabric"),
     _row("WD003", "watchdog.wd003_watchdog_timer_range", "fabric"),

@@ -100,6 +100,26 @@ def _prevention(value: Any) -> Any:
     return found_ms
 
 
+MOST_FRAMES = 1 << 20
+"""More frames than any NIC keeps of a flow."""
+
+
+def _reorder(value: Any) -> Any:
+    if value in ("any", "none"):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_FRAMES:
+        return value
+    raise refused(f"{shown(value)} is no number of frames; expected 1 to {MOST_FRAMES:,}, any or none")
+
+
+Reorder = Annotated[
+    int | Literal["any", "none"] | None,
+    BeforeValidator(_reorder),
+    WithJsonSchema(
+        {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_FRAMES}, {"enum": ["any", "none"]}]}
+    ),
+]
+"""How many frames a NIC takes ahead of the one that is due."""
 _DEVICE_NAME = ("an RDMA device name", 63)
 """IFNAMSIZ is 16 and IB_DEVICE_NAME_MAX 64, both with the final zero (Linux include/uapi)."""
 RdmaDevice = Annotated[
@@ -137,6 +157,7 @@ class HostsIntent(Model):
     ] = "auto"
     dcbx: Literal["os", "firmware"] = "os"
     global_pause: OnOff = False
+    reorder: Reorder = None
     applied_by: Literal["unit", "other", "hand"] = "unit"
     tool: Literal["auto", "mlnx_qos", "dcb", "niccli"] = "auto"
     interfaces: Annotated[tuple[Interface, ...] | None, BeforeValidator(listed)] = None

@@ -17,6 +17,7 @@ class RoutingChoice(Model):
     """
 
     policy: Literal["up-down", "shortest-path"] = "up-down"
+    load_balancing: Literal["ecmp", "flowlet", "adaptive", "spray"] = "ecmp"
     bounce: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
 
 

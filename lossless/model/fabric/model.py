@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.kubernetes import KubernetesPolicy
     from lossless.model.fabric.managed import ManagedFabric
-    from lossless.model.fabric.routing import Bridging, Routing
+    from lossless.model.fabric.routing import Bridging, PacketOrder, Routing
     from lossless.model.fabric.workloads import DeclaredWorkload
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
@@ -345,7 +345,8 @@ class Fabric(NamedTuple):
     ``routing`` and ``bridging`` are None where an intent says nothing of them. ``kubernetes`` is what an operator of
     NICs is told where hosts are nodes of a cluster. ``managed`` is what is known of a fabric that a cloud runs: it has
     no switches and hosts of its own then. ``beyond`` are the links to devices that are configured elsewhere, which
-    ``links`` leaves out. ``workloads`` is the traffic that thresholds are to be good for.
+    ``links`` leaves out. ``workloads`` is the traffic that thresholds are to be good for. ``packet_order`` is what an
+    intent says of load balancing, None where there is no intent.
     """
 
     name: str
@@ -372,6 +373,7 @@ class Fabric(NamedTuple):
     managed: ManagedFabric | None = None
     beyond: tuple[OutsideLink, ...] = ()
     workloads: tuple[DeclaredWorkload, ...] = ()
+    packet_order: PacketOrder | None = None
 
     @property
     def declared(self) -> bool:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
 
 RoutingPolicy = Literal["up-down", "shortest-path"]
+LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray"]
+"""How switches choose among equal paths: by a hash of the flow, the less loaded one after a gap or for each packet, or
+at random for each packet."""
 
 
 class FabricElement(NamedTuple):
@@ -15,6 +19,18 @@ class FabricElement(NamedTuple):
 
     names: tuple[str, ...]
     origin: Origin
+
+
+class PacketOrder(NamedTuple):
+    """How packets are spread over equal paths, and what NICs take out of order.
+
+    ``ahead_frames`` is how many frames NICs take ahead of the one that is due: 0 any number, None none.
+    """
+
+    choice: LoadBalancing
+    ahead_frames: Maybe[int]
+    choice_origin: Origin
+    hosts_origin: Origin
 
 
 class Routing(NamedTuple):

@@ -63,6 +63,8 @@ def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
 
 def system_notes(fabric: Fabric) -> Iterator[str]:
     """Yield what the files of switches leave out, by the system that they run."""
+    if fabric.packet_order is not None and fabric.packet_order.choice != "ecmp":
+        yield f"no file sets load balancing {fabric.packet_order.choice}: configure it beside these files"
     by_format: dict[str, list[str]] = {}
     for switch in fabric.switches:
         if switch.format in TITLES:

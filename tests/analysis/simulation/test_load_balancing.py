@@ -6,9 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from lossless.analysis.simulation.question.load_balancing import taken_for_granted
+from lossless.analysis.simulation.question.load_balancing import as_declared, taken_for_granted
 from lossless.analysis.simulation.question.request import Limits, Pattern, Question, SimulationRequest
 from lossless.api import simulate
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.findings import Origin
+from lossless.ground.basics.known import UNKNOWN
+from lossless.model.fabric.routing import PacketOrder
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = ROOT / "examples" / "roce-256"
 SEEDS = 2
+NOWHERE = Origin("", ())
 
 
 def run(pattern: Pattern, size_bytes: int = 2 << 20, nics: int = 64, **how: Any) -> RunVerdict:
@@ -45,6 +50,32 @@ def test_an_incast_pauses_however_paths_are_chosen() -> None:
     )
     assert one_path.pfc.seeds == spread.pfc.seeds == SEEDS
     assert spread.goodput_bps == pytest.approx(one_path.goodput_bps, rel=0.02)
+
+
+def test_an_intent_says_how_its_packets_are_spread_and_a_question_may_say_otherwise() -> None:
+    declared = PacketOrder("spray", 64, NOWHERE, NOWHERE)
+    asked = [
+        as_declared(question, order)
+        for question, order in (
+            (Question(), None),
+            (Question(), declared),
+            (Question(load_balancing="ecmp"), declared),
+            (Question(load_balancing="adaptive", ahead_frames=0), declared),
+            (Question(), declared._replace(ahead_frames=UNKNOWN)),
+        )
+    ]
+    assert [(one.load_balancing, one.ahead_frames) for one in asked] == [
+        ("ecmp", None),
+        ("spray", 64),
+        ("ecmp", None),
+        ("adaptive", 0),
+        ("spray", None),
+    ]
+
+
+def test_what_nics_take_out_of_order_is_no_question_where_nothing_comes_so() -> None:
+    with pytest.raises(ScenarioError, match=r"^--reorder: under ecmp a flow keeps one path"):
+        as_declared(Question(ahead_frames=64), None)
 
 
 def test_what_is_assumed_of_load_balancing_is_said() -> None:

@@ -208,6 +208,7 @@ SHIPPED = {
     "TOP008": "rdma-bridged",
     "TOP009": "oversubscribed-after-failures",
     "TOP014": "cluster-contradicted",
+    "TOP015": "packets-out-of-order",
     "WD001": "watchdog-missing",
     "WD002": "watchdog-mask-empty",
     "WD003": "watchdog-timer-range",

@@ -92,7 +92,7 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("networks:", "hosts: {mtuu: 9000}\nnetworks:")],
         [
             "21:9: unknown key 'mtuu'; did you mean mtu? (others: trust, traffic_class, pfc, "
-            "pfc_prevention, dcbx, global_pause, applied_by, tool, interfaces, rdma_devices, nccl, "
+            "pfc_prevention, dcbx, global_pause, reorder, applied_by, tool, interfaces, rdma_devices, nccl, "
             "ucx, mori, job_timeout, loopback_rdma, environment, kubernetes)"
         ],
     ),
@@ -126,8 +126,8 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         ],
     ),
     "beside-one-that-is-there": (
-        [("topology:\n", "topology:\n  routing: {policy: up-down, load_balancing: dlb}\n")],
-        ["14:30: unknown key 'load_balancing'; there is bounce"],
+        [("topology:\n", "topology:\n  routing: {policy: up-down, hashing: crc}\n")],
+        ["14:30: unknown key 'hashing'; there are load_balancing, bounce"],
     ),
     "number": ([("fabric: base", "fabric: base\n5: 3")], ["3:1: a key is text, found 5"]),
     "empty": ([("fabric: base", "fabric: base\n~: 3")], ["3:1: a key is text, found nothing"]),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import SimLoads, SimSpread
+from lossless.ground.basics.errors import ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from lossless.analysis.simulation.question.nodes import SimTopology
-    from lossless.analysis.simulation.question.request import LoadBalancing, Question
+    from lossless.analysis.simulation.question.request import Question
+    from lossless.model.fabric.routing import LoadBalancing, PacketOrder
 
 RANDOM_VALUES = 1 << 14
 """Entropy values of a flow that is sprayed: so many that its packets take links at random."""
@@ -28,9 +30,26 @@ FLOWLET_US = 256
 """The gap after which a flowlet may move: the default of SONiC's design (SONiC doc/ARS/Local_ARS_HLD.md @98de38f)."""
 
 
+def as_declared(question: Question, declared: PacketOrder | None) -> Question:
+    """Return a question with the load balancing of the fabric where it asks for none of its own.
+
+    Raises:
+        ScenarioError: it says what NICs take out of order, and nothing comes out of order.
+    """
+    choice = question.load_balancing or (declared.choice if declared is not None else "ecmp")
+    if choice == "ecmp" and question.ahead_frames is not None:
+        raise ScenarioError(
+            "--reorder: under ecmp a flow keeps one path, and its packets their order; see --load-balancing"
+        )
+    ahead = question.ahead_frames
+    if ahead is None and choice != "ecmp" and declared is not None and isinstance(declared.ahead_frames, int):
+        ahead = declared.ahead_frames
+    return question._replace(load_balancing=choice, ahead_frames=ahead)
+
+
 def spread_of(question: Question) -> SimSpread | None:
     """Return how switches choose the links of a question's flows, None where each flow keeps one path."""
-    return _SPREADS[question.load_balancing]
+    return _SPREADS[question.load_balancing or "ecmp"]
 
 
 def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads | None:
@@ -44,7 +63,7 @@ def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads |
 
 def said_of(question: Question) -> str:
     """Return load balancing in words, nothing where each flow keeps its path."""
-    if question.load_balancing == "ecmp":
+    if spread_of(question) is None:
         return ""
     ahead = question.ahead_frames
     order = "in order" if ahead is None else f"up to {ahead:,} frames ahead" if ahead else "in any order"
@@ -53,7 +72,7 @@ def said_of(question: Question) -> str:
 
 def taken_for_granted(question: Question) -> Iterator[str]:
     """Yield what is assumed of load balancing, one sentence each."""
-    if question.load_balancing == "ecmp":
+    if spread_of(question) is None:
         return
     if question.ahead_frames is None:
         yield "NICs take packets in order, and go back where one is missing (--reorder says otherwise)"

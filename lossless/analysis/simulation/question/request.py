@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.routing import LoadBalancing
 
 if TYPE_CHECKING:
     from lossless.model.hardware.nic import NicProfile
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
 Pattern = Literal["incast", "all-to-all", "ring", "tree", "permutation"]
 PATTERNS: tuple[Pattern, ...] = get_args(Pattern)
 
-LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray"]
-"""How switches choose among equal paths: by a hash of the flow, the less loaded one after a gap or for each packet, or
-at random for each packet."""
 LOAD_BALANCING: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
 
 SEEDS = 12
@@ -40,8 +38,9 @@ class Question(NamedTuple):
     the class ``storage_class`` (None: that of the storage network, else that of all other DSCPs).
     ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
 
-    ``load_balancing`` is how switches choose among equal paths, and ``ahead_frames`` how many frames NICs take ahead of
-    the one that is due (0: any number, None: none).
+    ``load_balancing`` is how switches choose among equal paths (None: as the intent says, else by ECMP), and
+    ``ahead_frames`` how many frames NICs take ahead of the one that is due (0: any number; None: as the intent says,
+    else none).
 
     ``moves``, where there are any, are what is sent in place of a pattern, all of it from the beginning; ``called`` is
     what they are, and ``size_bytes`` then the most that one NIC sends.
@@ -58,7 +57,7 @@ class Question(NamedTuple):
     dead_nic: bool = False
     slow_nic_bps: int | None = None
     nic: NicProfile | None = None
-    load_balancing: LoadBalancing = "ecmp"
+    load_balancing: LoadBalancing | None = None
     ahead_frames: int | None = None
     moves: tuple[NamedTransfer, ...] = ()
     called: str = ""

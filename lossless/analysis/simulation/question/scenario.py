@@ -10,6 +10,7 @@ from lossless.analysis.buffers.verdict import nothing_lossless
 from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.assumptions import assumptions
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
+from lossless.analysis.simulation.question.load_balancing import as_declared
 from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
 from lossless.analysis.simulation.question.request import PATTERNS, Question
@@ -108,6 +109,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
         ScenarioError: the question cannot be asked of this fabric.
     """
     _check(question)
+    question = as_declared(question, view.fabric.packet_order)
     built = sim_topology(view, _failed(view, question.failed))
     if isinstance(built, MissingInput):
         return built

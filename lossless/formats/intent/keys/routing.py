@@ -19,6 +19,11 @@ ROUTING: dict[str, dict[str, KeyDoc]] = {
         "policy": KeyDoc(
             "`up-down`: paths without a valley; `shortest-path`: any shortest path, also around failures."
         ),
+        "load_balancing": KeyDoc(
+            "How switches choose among equal paths: `ecmp`, by a hash of the flow; `flowlet`, the less loaded after "
+            "a gap; `adaptive`, the less loaded one for each packet; `spray`, at random for each packet. It is checked "
+            "and simulated, and not rendered."
+        ),
         "bounce": KeyDoc(
             "Switches that bounce: with the path down blocked, they send packets from a higher tier back up. "
             "Left out: none.",

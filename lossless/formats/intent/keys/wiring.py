@@ -157,6 +157,10 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
         "applied_by": KeyDoc(
             "Who sets the NICs after a reboot: the rendered `unit`, something `other`, or a `hand`."
         ),
+        "reorder": KeyDoc(
+            "How many frames NICs take ahead of the one that is due, `any` or `none`. Left out: not known.",
+            ("any", 64),
+        ),
         "tool": KeyDoc(
             "What sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's `dcb` "
             "for any NIC. `auto`: mlnx_qos for NVIDIA, else dcb."

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.intent.problems import in_file_order
 from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.cluster import Failures
-from lossless.model.fabric.routing import Bridging, FabricElement, Routing
+from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing
 from lossless.model.fabric.tier import tier_of_role
 
 if TYPE_CHECKING:
@@ -64,6 +65,19 @@ def bridging(loaded: LoadedIntent) -> Bridging | None:
     )
     origin = loaded.origin("topology", "bridging")
     return Bridging(stated.unknown_unicast == "flood", arp_ms, mac_ms, origin)
+
+
+def packet_order(loaded: LoadedIntent) -> PacketOrder:
+    """Return how packets are spread over equal paths, and what is known of the order that NICs need."""
+    stated = loaded.intent.topology.routing
+    reorder = loaded.intent.hosts.reorder
+    ahead_frames = UNKNOWN if reorder is None else {"any": 0, "none": None}.get(str(reorder), reorder)
+    return PacketOrder(
+        stated.load_balancing if stated is not None else "ecmp",
+        ahead_frames,  # type: ignore[arg-type]
+        loaded.origin("topology", "routing", "load_balancing"),
+        loaded.origin("hosts", "reorder"),
+    )
 
 
 class _Check:

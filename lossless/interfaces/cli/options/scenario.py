@@ -51,8 +51,8 @@ _OPTIONS = (
         help="Class of that storage (default: that of the storage network, else that of all other DSCPs).",
     ),
     click.option(
-        "--load-balancing", type=OneOf(LOAD_BALANCING), default="ecmp", show_default=True,
-        help="How switches choose among equal paths.",
+        "--load-balancing", type=OneOf(LOAD_BALANCING),
+        help="How switches choose among equal paths (default: as the intent says, else ecmp).",
     ),
     click.option(
         "--reorder", type=Quantity("FRAMES", parse_frames), help="Frames that NICs take ahead of the one due, or any."
@@ -94,21 +94,12 @@ def question_of(given: dict[str, Any], profile_dirs: tuple[str, ...]) -> tuple[Q
         storage_class=given["storage_class"],
         failed=given["failed"],
         load_balancing=given["load_balancing"],
-        ahead_frames=_ahead(given),
+        ahead_frames=given["reorder"],
         dead_nic=given["dead_nic"],
         slow_nic_bps=given["slow_nic"],
         nic=_nic(given["nic"], profile_dirs),
     )
     return question, Limits(seeds=given["seeds"], events=given["max_events"])
-
-
-def _ahead(given: dict[str, Any]) -> int | None:
-    ahead: int | None = given["reorder"]
-    if ahead is not None and given["load_balancing"] == "ecmp":
-        raise click.UsageError(
-            "--reorder: under ecmp a flow keeps one path, and its packets their order; see --load-balancing"
-        )
-    return ahead
 
 
 def _nic(name: str | None, profile_dirs: tuple[str, ...]) -> NicProfile | None:
