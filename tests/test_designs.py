@@ -28,7 +28,7 @@ ERRORS: dict[str, set[str]] = {
 }
 """What makes each design unsafe as it stands: no HWSKU of the 7060X6 has rows for 200G and 400G, or for 300 m."""
 REFUSED = {
-    "tomahawk5-thor2": "unknown key 'load_balancing'; there is bounce",
+    "tomahawk5-thor2": "'dlb' is not one of ecmp, flowlet, adaptive or spray",
     "uec": "transport: 'uec' is not one of rocev2, infiniband, efa, gcp or azure",
 }
 """What cannot be said in an intent yet, and the one message of it."""
@@ -110,10 +110,11 @@ def changed(path: Path, *changes: tuple[str, str]) -> str:
     return "fabric.yaml"
 
 
-def test_a_tomahawk_5_with_thor_2_is_safe_where_no_load_balancing_is_asked_for(
-    designs: Path, cli: Cli
+@pytest.mark.parametrize("stated", ["", ", load_balancing: flowlet"])
+def test_a_tomahawk_5_with_thor_2_is_safe_where_its_flows_or_their_flowlets_keep_their_order(
+    stated: str, designs: Path, cli: Cli
 ) -> None:
-    intent = changed(designs / "tomahawk5-thor2.yaml", (", load_balancing: dlb", ""))
+    intent = changed(designs / "tomahawk5-thor2.yaml", (", load_balancing: dlb", stated))
     assert (cli("lint", intent).code, cli("lint", intent).out) == (0, "")
     assert cli("simulate", "--closed-form", intent).out.startswith("verdict: safe\n")
     assert cli("render", intent, "-o", "tree").code == 0
