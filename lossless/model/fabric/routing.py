@@ -24,7 +24,7 @@ class FabricElement(NamedTuple):
 class PacketOrder(NamedTuple):
     """How packets are spread over equal paths, and what NICs take out of order.
 
-    ``ahead_frames`` is how many frames NICs take ahead of the one that is due: 0 any number, None none.
+    ``ahead_frames`` is how many frames NICs take ahead of the one that is due: 0 means any number, None not one.
     """
 
     choice: LoadBalancing
