@@ -20,6 +20,7 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
     "BUF001": ("BUF024",),
     "BUF002": ("BUF024",),
     "BUF010": ("BUF024",),
+    "CLS001": ("BUF015", "PFC018"),
     "CTR004": ("CTR003",),
     "ECN012": ("ECN004", "ECN005"),
     "HST007": ("CLS008", "HST001", "HST008", "HST009"),

@@ -6,7 +6,8 @@ Severity: error
 Follows every DSCP of a lossless class through the DSCP map of each port that has PFC on, and checks that its
 traffic class is lossless there: the declared one with an intent, one with PFC where only `--rdma-dscp` names
 the DSCP. A DSCP that no map names goes to TC 0. Traffic classes 2 and 6 that tunnel remapping makes lossless
-are for bounced packets: they are no place to send a DSCP that went astray.
+are for bounced packets: they are no place to send a DSCP that went astray. A switch that maps a DSCP which
+`--rdma-dscp` names, and pauses no priority on any port, is an error too.
 
 Where nothing names the RDMA DSCPs, the switch is its own measure: a DSCP that most of its ports with PFC map to
 one lossless traffic class, and some to a lossy one, is a warning on those. DSCP 48 is left to CLS007. So is a priority
@@ -29,6 +30,19 @@ NIC goes back and sends everything again. Stock SONiC maps DSCP 26 to lossy TC 1
 {
   "DSCP_TO_TC_MAP": {
     "AZURE": {"26": "0"}   // <- here
+  }
+}
+```
+
+```json config_db base=leaf rdma-dscp=26
+{
+  "DSCP_TO_TC_MAP": {"AZURE": {
+    "26": "3"   // <- here
+  }},
+  "PORT_QOS_MAP": {
+    "Ethernet0": {"pfc_enable": null},
+    "Ethernet4": {"pfc_enable": null},
+    "Ethernet8": {"pfc_enable": null}
   }
 }
 ```
@@ -58,12 +72,13 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import DEFAULT_CNP_DSCP
 from lossless.checks.rules.locations import beside, entry_or_map, places
 from lossless.checks.rules.pfc.priorities import by_switch, paused_classes, remapped
+from lossless.ground.basics.grouping import grouped
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.model.fabric.model import TrafficClass
+    from lossless.model.fabric.model import Switch, TrafficClass
     from lossless.model.fabric.view import PortSet, View
 
 
@@ -80,6 +95,30 @@ def check(view: View) -> Results:
         paused = {traffic_class for ports in device for traffic_class in paused_classes(ports.qos)}
         for ports in device:
             yield from _against_classes(ports, paused, bounced)
+    for switch, device in by_switch(view.port_sets):
+        if switch.classes.knowledge == "named" and not any(ports.qos.pfc.priorities for ports in device):
+            yield from _on_a_switch_that_pauses_nothing(switch, device)
+
+
+def _on_a_switch_that_pauses_nothing(switch: Switch, device: Sequence[PortSet]) -> Iterator[Violation]:
+    """Yield the entries of named DSCPs in the maps of a switch with PFC on no port; default maps have none."""
+    named = {dscp for cls in switch.classes.lossless for dscp in cls.dscps}
+    entries = (
+        ((dscp_map.entry_origin(dscp), dscp, target), ports)
+        for ports in device
+        if (dscp_map := ports.qos.dscp_to_tc) is not None
+        for dscp in sorted(named)
+        if (target := dscp_map.targets[dscp]) not in (None, UNREADABLE) and dscp_map.entry_origin(dscp).path
+    )
+    for (origin, dscp, target), sets in grouped(entries).items():
+        yield Violation(
+            origin=origin,
+            message=f"DSCP {dscp} must be lossless, and goes to TC {target}, which no port of the switch pauses",
+            note="PFC pauses no priority on any of its ports: what congests here is dropped",
+            help=f"pause priority {target} on every port that RDMA crosses, with headroom for it",
+            data={"dscp": dscp, "traffic_class": target, "lossless": []},
+            related=beside(origin, *((ports.qos.pfc.origin, "no priority is paused") for ports in sets)),
+        ).on_ports(*sets)
 
 
 def _against_classes(ports: PortSet, paused: set[int], bounced: set[int]) -> Results:

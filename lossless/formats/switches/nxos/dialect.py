@@ -76,7 +76,10 @@ WORDS = {
         help="pause pfc-cos 3 in class type network-qos c-8q-nq3, and service-policy type network-qos with its policy "
         "below system qos"
     ),
-    "CLS001": Words(help="match dscp in the class map whose class has the qos-group of the no-drop class"),
+    "CLS001": Words(
+        help="match dscp in the class map whose class has the qos-group of a no-drop class: one with pause pfc-cos "
+        "in the network-qos policy below system qos"
+    ),
     "CLS002": Words(help="match the DSCPs of RDMA alone in the class map of the no-drop class"),
     "CLS004": Words(
         help="match dscp 26 in the class map, and bind its policy to the port: service-policy type qos input"
