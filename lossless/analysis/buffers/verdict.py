@@ -208,7 +208,7 @@ def _switches(same: Iterable[PortVerdict | PoolVerdict]) -> int:
 def nothing_lossless(fabric: Fabric) -> str:
     """Return why there is nothing to say of a fabric none of whose ports pauses."""
     if fabric.declared and not fabric.classes.lossless:
-        return "no class of the intent is lossless: lossy RDMA is rendered and linted, and not simulated"
+        return "no class of the intent is lossless, and closed forms are of lossless classes"
     return "no port in service has PFC on"
 
 

@@ -97,6 +97,7 @@ def _managed(document: Document, _profile_dirs: Sequence[Folder]) -> Declaration
 
 BY_TRANSPORT: dict[str, Callable[[Document, Sequence[Folder]], Declaration]] = {
     "rocev2": _fabric,
+    "uec": _fabric,
     "infiniband": _subnet,
     "efa": _managed,
     "gcp": _managed,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.environment import VARIABLE_KEYS
+from lossless.formats.intent.policy import UEC_CONTROLS
 from lossless.formats.intent.problems import located
 from lossless.formats.intent.ranks import mapping_keys, speed_mappings
+from lossless.formats.intent.trimmed_classes import contradictions_of_trimming
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.units import format_rate, parse_rate
 
@@ -30,6 +32,16 @@ def contradictions(document: Document, intent: Intent) -> Iterator[Problem]:
     yield from _dual_tor(document, intent)
     yield from _kubernetes(document, intent)
     yield from _environment(document, intent)
+    yield from _transport(document, intent)
+    yield from contradictions_of_trimming(document, intent)
+
+
+def _transport(document: Document, intent: Intent) -> Iterator[Problem]:
+    """Yield a congestion control that no sender of the transport has."""
+    kind = intent.congestion_control.kind
+    if intent.transport == "rocev2" and kind in UEC_CONTROLS:
+        message = f"congestion_control: {kind} is that of transport uec; RoCEv2 has dcqcn"
+        yield located(document, ("congestion_control",), message)
 
 
 def _shared_priorities(document: Document, intent: Intent) -> Iterator[Problem]:

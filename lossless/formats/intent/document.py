@@ -18,6 +18,7 @@ from lossless.formats.intent.policy import (
     off_or_section,
 )
 from lossless.formats.intent.sonic import Sonic
+from lossless.formats.intent.trimming import TrimmingIntent
 from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, TopologyIntent
 from lossless.formats.intent.workloads import WorkloadIntent
 from lossless.ground.basics.nearest import nearest
@@ -27,8 +28,8 @@ PRESETS = ("azure", "nvidia", "pfc-only")
 """Vendor starting points; each is a file in ``profiles/presets/`` that names its sources."""
 
 
-TRANSPORTS = ("rocev2", "efa", "gcp", "azure")
-"""How RDMA travels: over one's own RoCEv2 fabric, or a cloud's (:mod:`lossless.formats.intent.managed.document`)."""
+TRANSPORTS = ("rocev2", "uec", "efa", "gcp", "azure")
+"""How RDMA travels: over one's own Ethernet fabric, or a cloud's (:mod:`lossless.formats.intent.managed.document`)."""
 
 
 def _transport(value: Any) -> Any:
@@ -40,7 +41,7 @@ def _transport(value: Any) -> Any:
 
 
 class Intent(Model, title="Intent"):
-    """What a RoCEv2 fabric must be. Everything a preset gives can be overridden by naming it.
+    """What an Ethernet fabric for RDMA must be. Everything a preset gives can be overridden by naming it.
 
     ``pfc: off`` states that no class is lossless, ``telemetry: off`` that nobody watches.
     """
@@ -49,11 +50,12 @@ class Intent(Model, title="Intent"):
         Literal["v1"], WithJsonSchema({"const": "v1", "description": "version of this format"})
     ]
     fabric: Name
-    transport: Annotated[Literal["rocev2"], BeforeValidator(_transport)]
+    transport: Annotated[Literal["rocev2", "uec"], BeforeValidator(_transport)]
     preset: Literal["azure", "nvidia", "pfc-only"] | None = None
     classes: dict[ClassName, TrafficClassIntent] = Field(min_length=1)
     pfc: Annotated[PfcIntent | None, BeforeValidator(off_or_section)] = PfcIntent.model_construct()
     congestion_control: CongestionControlField
+    trimming: TrimmingIntent | None = None
     hardware: HardwareIntent
     topology: TopologyIntent
     hosts: HostsIntent = HostsIntent.model_construct()

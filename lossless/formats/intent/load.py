@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _Model = TypeVar("_Model", bound="BaseModel")
 
 TRANSPORTS = {
-    "rocev2": "lossless.formats.intent.document",
+    **dict.fromkeys(("rocev2", "uec"), "lossless.formats.intent.document"),
     "infiniband": "lossless.formats.intent.infiniband.document",
     **dict.fromkeys(("efa", "gcp", "azure"), "lossless.formats.intent.managed.document"),
 }

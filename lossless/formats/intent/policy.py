@@ -128,24 +128,35 @@ class DcqcnIntent(Model):
     rpg_hai_rate: Rate | None = None
 
 
-class CongestionControlIntent(Model):
-    """How senders slow down: ``dcqcn``, or ``pfc-only`` as a stated policy."""
+UEC_CONTROLS = ("nscc", "rccc", "both")
+"""What senders of Ultra Ethernet have: a window (NSCC), credit of the receiver (RCCC), or both.
 
-    kind: Literal["dcqcn", "pfc-only"]
+Source: Ultra Ethernet specification 1.0.3, 3.6.13 and 3.6.14, by secondary copies.
+"""
+
+
+class CongestionControlIntent(Model):
+    """How senders slow down: ``dcqcn``, ``pfc-only`` as a stated policy; with transport uec a window or credit."""
+
+    kind: Literal["dcqcn", "pfc-only", "nscc", "rccc", "both"]
     dcqcn: DcqcnIntent = DcqcnIntent.model_construct()
 
 
+_CONTROLS = ("dcqcn", "pfc-only", *UEC_CONTROLS)
+
+
 def _congestion_control(value: Any) -> Any:
-    if value == "pfc-only":
-        return {"kind": "pfc-only"}
-    if value == "dcqcn":
-        return {"kind": "dcqcn"}
+    if value in _CONTROLS:
+        return {"kind": value}
     if isinstance(value, dict) and set(value) == {"dcqcn"}:
         return {"kind": "dcqcn", "dcqcn": value["dcqcn"] if value["dcqcn"] is not None else {}}
     if isinstance(value, dict) and value:
         other = next(key for key in value if key != "dcqcn")
         raise refused(f"unknown key {shown(other)}; there is only dcqcn", other, at_key=True)
-    raise refused(f"expected dcqcn, a mapping with the one key dcqcn, or pfc-only; found {shown(value)}")
+    raise refused(
+        f"expected dcqcn, a mapping with the one key dcqcn, pfc-only, or with transport uec nscc, rccc or both; found "
+        f"{shown(value)}"
+    )
 
 
 def _congestion_control_schema() -> dict[str, Any]:
@@ -156,7 +167,7 @@ def _congestion_control_schema() -> dict[str, Any]:
         "required": ["dcqcn"],
         "properties": {"dcqcn": parameters},
     }
-    return {"anyOf": [{"enum": ["dcqcn", "pfc-only"]}, mapping]}
+    return {"anyOf": [{"enum": [*_CONTROLS]}, mapping]}
 
 
 CongestionControlField = Annotated[

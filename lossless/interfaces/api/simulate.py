@@ -149,13 +149,13 @@ def _with_peaks(
 
 
 def _other_classes(view: View, question: Question) -> tuple[str, ...]:
-    """Return the lossless classes that a question leaves out without saying so, as ``traffic_class`` takes them."""
-    from lossless.analysis.simulation.question.scenario import lossless_classes
+    """Return the classes that a question leaves out without saying so, as ``traffic_class`` takes them."""
+    from lossless.analysis.simulation.question.classes import simulated_classes
 
     if question.traffic_class is not None or question.storage:
         return ()
     declared = view.fabric.declared
-    _, *others = [one.name if declared else str(one.priority) for one in lossless_classes(view)] or [""]
+    _, *others = [one.name if declared else str(one.priority) for one in simulated_classes(view)] or [""]
     return tuple(others)
 
 

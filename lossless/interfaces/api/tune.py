@@ -251,6 +251,10 @@ class _TunedIntent:
         posed = []
         for name, question in self._questions:
             scenario = checked_scenario(view, question)
+            if not isinstance(scenario, MissingInput) and scenario.is_lossy:
+                scenario = MissingInput(
+                    "its class is lossy, and what is tuned are thresholds of lossless classes"
+                )
             reason = scenario.reason if isinstance(scenario, MissingInput) else _meets_nothing(scenario)
             if reason is not None:
                 self.not_run.append(f"{name}: {reason}")

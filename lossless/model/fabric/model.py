@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.hosts import HostQos
     from lossless.model.fabric.kubernetes import KubernetesPolicy
     from lossless.model.fabric.managed import ManagedFabric
-    from lossless.model.fabric.routing import Bridging, PacketOrder, Routing
+    from lossless.model.fabric.routing import Bridging, PacketOrder, Routing, Trimming
     from lossless.model.fabric.workloads import DeclaredWorkload
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
@@ -87,11 +87,15 @@ class ClassSet(NamedTuple):
 
 
 class CongestionControl(NamedTuple):
-    """How senders react to congestion. ``cnp_dscp`` is what the NICs put on CNPs."""
+    """How senders react to congestion, and by which transport. ``cnp_dscp`` is what the NICs put on CNPs.
 
-    kind: Literal["dcqcn", "pfc-only"]
+    ``nscc`` and ``rccc`` are a sender's window and a receiver's credit of Ultra Ethernet's transport.
+    """
+
+    kind: Literal["dcqcn", "pfc-only", "nscc", "rccc", "both"]
     cnp_dscp: int | None
     origin: Origin
+    transport: Literal["rocev2", "uec"] = "rocev2"
 
 
 class Cable(NamedTuple):
@@ -346,7 +350,7 @@ class Fabric(NamedTuple):
     NICs is told where hosts are nodes of a cluster. ``managed`` is what is known of a fabric that a cloud runs: it has
     no switches and hosts of its own then. ``beyond`` are the links to devices that are configured elsewhere, which
     ``links`` leaves out. ``workloads`` is the traffic that thresholds are to be good for. ``packet_order`` is what an
-    intent says of load balancing, None where there is no intent.
+    intent says of load balancing, None where there is no intent. ``trimming`` is None where packets are not trimmed.
     """
 
     name: str
@@ -374,6 +378,7 @@ class Fabric(NamedTuple):
     beyond: tuple[OutsideLink, ...] = ()
     workloads: tuple[DeclaredWorkload, ...] = ()
     packet_order: PacketOrder | None = None
+    trimming: Trimming | None = None
 
     @property
     def declared(self) -> bool:

@@ -33,6 +33,15 @@ class PacketOrder(NamedTuple):
     hosts_origin: Origin
 
 
+class Trimming(NamedTuple):
+    """Packets of ``classes`` that find no room in a queue are cut to ``size_bytes``, and go on in class ``into``."""
+
+    classes: tuple[str, ...]
+    into: str
+    size_bytes: int
+    origin: Origin
+
+
 class Routing(NamedTuple):
     """The policy, and the switches in ``bounce``, which send packets from a higher tier back up."""
 

@@ -35,6 +35,7 @@ _MOST_CLASSES = 31
 _MOST_PARTS, _MOST_PORTS = 64, 4096
 """Parts of a buffer and ports of a part: more than any chip has."""
 _LARGEST_FRAME = 1 << 20
+_LARGEST_ALPHA = 2.0**20
 _LONGEST_NS = 1e12
 """A thousand seconds: more than any run is followed."""
 _SHORTEST_US = 1e-6
@@ -112,6 +113,8 @@ def _check_end(network: SimNetwork, end: SimPort, switch: SimSwitch, where: str)
     for number, queue in enumerate(end.queues):
         _in_range(queue.weight, f"{where}.queues[{number}].weight", 1, _HEAVIEST)
         _in_range(queue.limit_bytes, f"{where}.queues[{number}].limit_bytes", 0, UNBOUNDED)
+        _in_range(queue.alpha, f"{where}.queues[{number}].alpha", 0, _LARGEST_ALPHA)
+        _in_range(queue.pool_bytes, f"{where}.queues[{number}].pool_bytes", 0, UNBOUNDED)
         if queue.wred is not None:
             _check_wred(queue.wred, f"{where}.queues[{number}].wred")
         if queue.trim is not None:
@@ -127,7 +130,7 @@ def _check_group(group: SimGroup, switch: SimSwitch, where: str) -> None:
     exclusive = (group.alpha is None) != (group.static_bytes is None)
     _require(exclusive, f"{where}.alpha", group.alpha, "either alpha or static_bytes to be set")
     if group.alpha is not None:
-        _in_range(group.alpha, f"{where}.alpha", 2.0**-20, 2.0**20)
+        _in_range(group.alpha, f"{where}.alpha", 2.0**-20, _LARGEST_ALPHA)
     for name in ("headroom_bytes", "xon_bytes", "xon_offset_bytes", "reserved_bytes", "static_bytes"):
         _in_range(getattr(group, name) or 0, f"{where}.{name}", 0, UNBOUNDED)
     most = len(switch.other_pools)

@@ -34,13 +34,19 @@ class SimTrim(NamedTuple):
 
 
 class SimQueue(NamedTuple):
-    """One egress queue. ``weight`` counts where it is not strict; a limit drops, or trims, what would exceed it."""
+    """One egress queue. ``weight`` counts where it is not strict; a limit drops, or trims, what would exceed it.
+
+    With ``alpha`` it may hold beyond its limit that times what is left of ``pool_bytes``, the egress pool of its
+    switch, which the lossy classes of a network share: all that their groups hold counts as used.
+    """
 
     wred: SimWred | None = None
     strict: bool = False
     weight: int = 1
     limit_bytes: int = UNBOUNDED
     trim: SimTrim | None = None
+    alpha: float = 0.0
+    pool_bytes: int = 0
 
 
 class SimGroup(NamedTuple):

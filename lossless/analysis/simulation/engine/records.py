@@ -119,7 +119,9 @@ QUEUE = np.dtype(
         ("kmin", "f8"),  # bytes: WRED or ECN minimum
         ("kmax", "f8"),  # bytes: WRED or ECN maximum
         ("pmax", "f8"),  # probability at kmax, 0 to 1
-        ("limit_bytes", "i8"),  # bytes: what would exceed it is dropped
+        ("limit_bytes", "i8"),  # bytes: what would exceed it, and what it may have of its pool, is dropped
+        ("alpha", "f8"),  # factor of what its pool has left, that it may have beyond; 0: nothing
+        ("pool_bytes", "i8"),  # bytes: size of that pool
         ("deficit", "i8"),  # bytes: DWRR credit left
         ("quantum", "i8"),  # bytes: DWRR credit a turn
         ("max_bytes", "i8"),  # bytes: the most it held

@@ -228,7 +228,8 @@ def _queues(end: SimPort, network: SimNetwork) -> Any:
     for record, queue in zip(records_, end.queues, strict=True):
         for name in ("head", "tail", "paused_since", "first_mark_at", "max_at", "storm_at"):
             record[name] = -1
-        record["limit_bytes"] = queue.limit_bytes
+        record["limit_bytes"], record["alpha"] = queue.limit_bytes, queue.alpha
+        record["pool_bytes"] = queue.pool_bytes
         if queue.trim is not None:
             record["trim_bytes"], record["trim_class"] = queue.trim.size_bytes, queue.trim.traffic_class
         record["quantum"] = queue.weight * largest

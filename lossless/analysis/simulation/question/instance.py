@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import Hold, Physics, SimCable, SimFlow, SimNetwork, SlowHost
 from lossless.analysis.simulation.question.load_balancing import loads_at, spread_of
+from lossless.analysis.simulation.question.lossy import with_windows
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from lossless.analysis.simulation.question.workloads import Transfer, transfers_in_planes
 from lossless.ground.basics.records import NamedTuple
@@ -25,13 +26,14 @@ FOREVER_NS = 1e12
 
 
 class ScenarioInstance(NamedTuple):
-    """A network, the names and roles of its nodes, and the fabric's links behind its cables."""
+    """A network, the names and roles of its nodes, the links behind its cables, and whether its class is lossy."""
 
     network: SimNetwork
     names: tuple[str, ...]
     wires: tuple[PortLink, ...]
     target: int
     roles: tuple[str, ...] = ()
+    lossy: bool = False
 
 
 def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
@@ -49,6 +51,7 @@ def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
         _flow(scenario, transfer, tuple(number[node] for node in path), rng, at >= len(job))
         for at, (transfer, path) in enumerate(zip(transfers, paths, strict=True))
     )
+    cables = tuple(_cable(scenario, wire, number) for wire in wires)
     network = SimNetwork(
         nodes=len(used),
         switches={
@@ -58,17 +61,16 @@ def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
             for node in used
             if node in scenario.topology.switch_of
         },
-        cables=tuple(_cable(scenario, wire, number) for wire in wires),
-        flows=flows,
+        cables=cables,
+        flows=with_windows(flows, cables, scenario.senders),
         classes=len(scenario.classes),
         holds=_holds(scenario, number),
         slow_hosts=_slow_hosts(scenario, number),
         physics=Physics(timeout_ms=scenario.timeout_ms),
     )
     names = tuple(scenario.topology.names[node] for node in used)
-    return ScenarioInstance(
-        network, names, wires, number[scenario.target], tuple(_role(scenario, node) for node in used)
-    )
+    roles = tuple(_role(scenario, node) for node in used)
+    return ScenarioInstance(network, names, wires, number[scenario.target], roles, scenario.is_lossy)
 
 
 def _job(scenario: Scenario, rng: random.Random) -> tuple[Transfer, ...]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.simulation.question.nodes import SimTopology
     from lossless.analysis.simulation.question.request import Question
+    from lossless.model.fabric.model import CongestionControl
     from lossless.model.fabric.routing import LoadBalancing, PacketOrder
 
 RANDOM_VALUES = 1 << 14
@@ -30,13 +31,21 @@ FLOWLET_US = 256
 """The gap after which a flowlet may move: the default of SONiC's design (SONiC doc/ARS/Local_ARS_HLD.md @98de38f)."""
 
 
-def as_declared(question: Question, declared: PacketOrder | None) -> Question:
+def as_declared(
+    question: Question, declared: PacketOrder | None, congestion: CongestionControl | None = None
+) -> Question:
     """Return a question with the load balancing of the fabric where it asks for none of its own.
+
+    Senders of Ultra Ethernet give each packet an entropy value: where switches hash, their flows are sprayed, and they
+    take packets in any order.
 
     Raises:
         ScenarioError: it says what NICs take out of order, and nothing comes out of order.
     """
     choice = question.load_balancing or (declared.choice if declared is not None else "ecmp")
+    if congestion is not None and congestion.transport == "uec":
+        choice = "spray" if choice == "ecmp" else choice
+        return question._replace(load_balancing=choice, ahead_frames=0)
     if choice == "ecmp" and question.ahead_frames is not None:
         raise ScenarioError(
             "--reorder: under ecmp a flow keeps one path, and its packets their order; see --load-balancing"

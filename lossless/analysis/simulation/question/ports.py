@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.ecn_marking import chip_bytes, queue_limit_bytes, shared_pool_bytes
+from lossless.analysis.buffers.ecn_marking import (
+    DYNAMIC_TH,
+    chip_bytes,
+    queue_limit_bytes,
+    shared_pool_bytes,
+)
 from lossless.analysis.buffers.headroom.port import given_headroom, group_profile, is_nvidia, link_need
 from lossless.analysis.buffers.shared_memory import buffer_parts, reserves
 from lossless.analysis.buffers.storm_protection import protection
@@ -76,8 +81,13 @@ def sim_port(switch: model.Switch, port: model.Port, classes: Sequence[SimClass]
     if isinstance(pools, MissingInput):
         return pools
     queues, groups = [], []
+    # Where all classes are lossy, what their groups hold is what their egress pool holds.
+    shares_pool = not any(sim_class.lossless for sim_class in classes)
     for sim_class in classes:
-        queue, group = _queue(port, sim_class), _group(switch, port, sim_class, pools)
+        queue, group = (
+            _queue(switch, port, sim_class, shares_pool=shares_pool),
+            _group(switch, port, sim_class, pools),
+        )
         if isinstance(queue, MissingInput):
             return queue
         if isinstance(group, MissingInput):
@@ -158,18 +168,45 @@ def queue_buffer(port: model.Port, sim_class: SimClass) -> qos.BufferProfile | N
     return queue.buffer if queue is not None else None
 
 
-def _queue(port: model.Port, sim_class: SimClass) -> SimQueue | MissingInput:
+def _queue(
+    switch: model.Switch, port: model.Port, sim_class: SimClass, *, shares_pool: bool
+) -> SimQueue | MissingInput:
     number = port.qos.queue_of(sim_class.priority) if port.qos else UNREADABLE
     if port.qos is None or number == UNREADABLE:
         return MissingInput(f"the queue of class {sim_class.name} on {port.name} cannot be read")
     queue = port.qos.queues[number]
     if queue is None:
         return SimQueue()
-    limit = queue_limit_bytes(queue.buffer) if queue.buffer is not None else None
     strict = queue.scheduler is not None and queue.scheduler.kind == "STRICT"
     weight = queue.scheduler.weight if queue.scheduler and queue.scheduler.weight else 1
-    bounded = UNBOUNDED if limit is None or isinstance(limit, MissingInput) else int(limit)
-    return SimQueue(_wred(queue.wred), strict, weight, bounded)
+    served = SimQueue(_wred(queue.wred), strict, weight)
+    if shares_pool:
+        return _with_share(switch, queue.buffer, served)
+    return served if queue.buffer is None else _limited(served, queue.buffer)
+
+
+def _limited(served: SimQueue, buffer: qos.BufferProfile) -> SimQueue:
+    """Return a queue with the most that it can hold, everything else being empty."""
+    limit = queue_limit_bytes(buffer)
+    if limit is None or isinstance(limit, MissingInput):
+        return served
+    return served._replace(limit_bytes=int(limit))
+
+
+def _with_share(
+    switch: model.Switch, buffer: qos.BufferProfile | None, served: SimQueue
+) -> SimQueue | MissingInput:
+    """Return a queue with what its profile lets it hold of the egress pool."""
+    if buffer is None:
+        return served
+    if buffer.pool is None or buffer.dynamic_th is None or buffer.dynamic_th not in DYNAMIC_TH[1:]:
+        return _limited(served, buffer)
+    pool_bytes = shared_pool_bytes(switch, buffer.pool)
+    if isinstance(pool_bytes, MissingInput):
+        return pool_bytes
+    return served._replace(
+        limit_bytes=max(0, buffer.reserved_bytes), alpha=alpha(buffer.dynamic_th), pool_bytes=pool_bytes
+    )
 
 
 def need_of(switch: model.Switch, port: model.Port) -> HeadroomNeed | None:

@@ -6,11 +6,18 @@ from collections import Counter
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from lossless.analysis.buffers.verdict import nothing_lossless
 from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.assumptions import assumptions
+from lossless.analysis.simulation.question.classes import classes_of
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
 from lossless.analysis.simulation.question.load_balancing import as_declared
+from lossless.analysis.simulation.question.lossy import (
+    UecSenders,
+    carrier_class,
+    lossy_assumptions,
+    uec_senders,
+    with_trimming,
+)
 from lossless.analysis.simulation.question.nodes import SimTopology, sim_topology
 from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_switch
 from lossless.analysis.simulation.question.request import PATTERNS, Question
@@ -22,11 +29,11 @@ from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.hosts import Transport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from lossless.analysis.simulation.engine.network import SimDcqcn, SimPort, SimSwitch, SimWatchdog
     from lossless.model.fabric.hosts import HostQos
-    from lossless.model.fabric.model import ClassSet, Port, Switch as FabricSwitch
+    from lossless.model.fabric.model import Port, Switch as FabricSwitch
     from lossless.model.fabric.view import View
 
 RDMA_MTUS = (4096, 2048, 1024, 512, 256)
@@ -46,7 +53,7 @@ class Scenario(NamedTuple):
     ``classes`` are those simulated, the first the one asked about. ``dcqcn_of`` is the DCQCN of each NIC that takes
     part, None for one that keeps to line rate. ``ends`` and ``switches`` go by what
     ports and switches share. ``assumed`` says what was taken for granted. ``reaction`` is what part of the
-    time that IEEE 802.3 allows peers take to obey PFC.
+    time that IEEE 802.3 allows peers take to obey PFC. ``senders`` are those of Ultra Ethernet, None with RoCEv2.
     """
 
     topology: SimTopology
@@ -62,6 +69,22 @@ class Scenario(NamedTuple):
     switches: dict[int, SimSwitch]
     assumed: tuple[str, ...]
     reaction: float = 1.0
+    senders: UecSenders | None = None
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether the class asked about is lossy: frames of it may be dropped."""
+        return not self.classes[0].lossless
+
+    @property
+    def marks(self) -> bool:
+        """Whether some queue of the class marks."""
+        return any(end.queues[0].wred is not None and end.queues[0].wred.marks for end in self.ends.values())
+
+    @property
+    def trims(self) -> bool:
+        """Whether switches trim what they have no room for."""
+        return any(end.queues[0].trim is not None for end in self.ends.values())
 
     @property
     def dcqcn(self) -> SimDcqcn | None:
@@ -109,7 +132,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
         ScenarioError: the question cannot be asked of this fabric.
     """
     _check(question)
-    question = as_declared(question, view.fabric.packet_order)
+    question = as_declared(question, view.fabric.packet_order, view.fabric.congestion)
     built = sim_topology(view, _failed(view, question.failed))
     if isinstance(built, MissingInput):
         return built
@@ -118,7 +141,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
         return MissingInput(
             f"{voq} has virtual output queues: what its cards grant each other is not modeled"
         )
-    classes = _classes(view, question)
+    classes = classes_of(view, question)
     if isinstance(classes, MissingInput):
         return classes
     if len(built.nics) < 2:
@@ -128,18 +151,36 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
     nics = _nics(built, routes, question, target)
     if isinstance(nics, MissingInput):
         return nics
+    laid_out = _laid_out(built, classes)
+    if isinstance(laid_out, MissingInput):
+        return laid_out
+    ends, switches = laid_out
+    carrier = carrier_class(view.fabric, classes[0])
+    if carrier is not None and view.fabric.trimming is not None:
+        ends = with_trimming(ends, view.fabric.trimming.size_bytes)
+    senders = uec_senders(view.fabric, ends, trims=carrier is not None)
+    if senders is not None and classes[0].lossless:
+        return MissingInput(f"class {classes[0].name} is lossless: Ultra Ethernet over PFC is not modeled")
+    dcqcn_of, notes = _dcqcn(built, question, nics) if senders is None else (dict.fromkeys(nics), ())
+    if not classes[0].lossless:
+        notes = (*notes, *lossy_assumptions(question, senders, trims=carrier is not None))
+    mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
+    assumed = (*notes, *assumptions(built, question, nics, switches))
+    return Scenario(
+        built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,
+        senders=senders,
+    )  # fmt: skip
+
+
+def _laid_out(
+    built: SimTopology, classes: tuple[SimClass, ...]
+) -> tuple[dict[tuple[int, int], SimPort], dict[int, SimSwitch]] | MissingInput:
+    """Return ports and switches in the model's terms, or what of them is not known."""
     ends = _ends(built, classes)
     switches = _switches(built, classes)
     if isinstance(ends, MissingInput):
         return ends
-    if isinstance(switches, MissingInput):
-        return switches
-    dcqcn_of, dcqcn_notes = _dcqcn(built, question, nics)
-    mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
-    assumed = (*dcqcn_notes, *assumptions(built, question, nics, switches))
-    return Scenario(
-        built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,
-    )  # fmt: skip
+    return switches if isinstance(switches, MissingInput) else (ends, switches)
 
 
 def _check(question: Question) -> None:
@@ -169,72 +210,6 @@ def _failed(view: View, names: tuple[str, ...]) -> frozenset[tuple[str, str]]:
             raise NotHereError(f"--link-down: no port is called {name!r}{suggestion(name, ports)}")
         failed.add((switch, port))
     return frozenset(failed)
-
-
-def _classes(view: View, question: Question) -> tuple[SimClass, ...] | MissingInput:
-    known = list(lossless_classes(view))
-    if not known:
-        return MissingInput(nothing_lossless(view.fabric))
-    wanted = question.traffic_class
-    chosen = [
-        sim_class
-        for sim_class in known
-        if wanted is None or wanted in (sim_class.name, str(sim_class.priority))
-    ]
-    if not chosen:
-        hint = suggestion(str(wanted), [sim_class.name for sim_class in known])
-        raise ScenarioError(f"--class: no lossless class is called {wanted!r}{hint}")
-    return (
-        (chosen[0], _storage_class(view, chosen[0], question.storage_class))
-        if question.storage
-        else (chosen[0],)
-    )
-
-
-def lossless_classes(view: View) -> Iterator[SimClass]:
-    """Yield the lossless classes: those an intent declares, else the priorities that have PFC on most ports."""
-    if view.fabric.declared:
-        for traffic_class in view.fabric.classes.lossless:
-            if traffic_class.priority is not None:
-                yield SimClass(traffic_class.name, traffic_class.priority, lossless=True)
-        return
-    counts: dict[int, int] = {}
-    for ports in view.lossless_sets:
-        for priority in ports.qos.pfc.priorities:
-            counts[priority] = counts.get(priority, 0) + ports.places
-    for priority in sorted(counts, key=lambda priority: (-counts[priority], priority)):
-        yield SimClass(f"priority {priority}", priority, lossless=True)
-
-
-def _storage_class(view: View, job: SimClass, wanted: str | None) -> SimClass:
-    """Return the class that storage rides: the one that is wanted, else that of the storage network."""
-    name = wanted or _class_of_storage(view)
-    declared = view.fabric.classes.named(name)
-    if wanted is not None and (declared is None or declared.priority is None):
-        hint = suggestion(wanted, [cls.name for cls in view.fabric.classes.classes])
-        raise ScenarioError(f"--storage-class: no class is called {wanted!r}{hint}")
-    priority = _priority(view.fabric.classes, name)
-    if priority == job.priority:
-        raise ScenarioError(f"storage rides class {job.name} itself; make its transfers larger instead")
-    return SimClass(name or "default", priority, lossless=declared is not None and declared.lossless)
-
-
-def _class_of_storage(view: View) -> str | None:
-    """Return the class of the storage network, None where none is stated."""
-    network = next((declared for declared in view.fabric.networks if declared.carries_storage), None)
-    if network is not None and network.separate:
-        raise ScenarioError(
-            f"networks.{network.name} is separate: there is no storage on this fabric to mix in"
-        )
-    return network.class_name if network else None
-
-
-def _priority(classes: ClassSet, name: str | None) -> int:
-    """Return the priority of a class; without a name that of the class of all other DSCPs, else 0."""
-    fitting = (
-        candidate for candidate in classes.classes if (candidate.name == name if name else candidate.rest)
-    )
-    return next((candidate.priority for candidate in fitting if candidate.priority is not None), 0)
 
 
 def _target(built: SimTopology, question: Question) -> int:

@@ -80,7 +80,7 @@ def answer(view: View, request: SimulationRequest) -> Answer:
         results, reaction_limit = run_study(part, scenario, request)
         verdicts.append(run_verdict(results, advice(part, results, request.limits), reaction_limit))
         recordings += [_recorded(scenario, results, verdicts[-1])] if request.record else []
-        loads += [load_of(part, results, request)] if request.pfc_load else []
+        loads += [load_of(part, results, request)] if request.pfc_load and not scenario.is_lossy else []
     not_run = "; ".join(dict.fromkeys(reasons)) or None
     return Answer(tuple(verdicts), not_run, tuple(recordings), tuple(loads))
 
@@ -156,9 +156,8 @@ def run_study(
 
     compile_for(request)
     results = study(scenario, request.limits, request.progress)
-    return results, peer_reaction_limit(view, results, request.limits) if any(
-        seed.drops for seed in results.seeds
-    ) else None
+    drops = not scenario.is_lossy and any(seed.drops for seed in results.seeds)
+    return results, peer_reaction_limit(view, results, request.limits) if drops else None
 
 
 def _recorded(scenario: Scenario, results: Study, verdict: RunVerdict) -> Recording:

@@ -11,6 +11,7 @@ from lossless.analysis.buffers.pfc_load import LONGEST_PAUSE_QUANTA
 from lossless.analysis.simulation.engine.memory_units import memory_units
 from lossless.analysis.simulation.engine.outcome import RunOutcome, longest_pauses, outcome
 from lossless.analysis.simulation.study.fan_in import PortFanIn, port_fan_ins
+from lossless.analysis.simulation.study.loss import LossResult, loss_of
 from lossless.analysis.simulation.study.port_peaks import PortPeaks, port_peaks
 from lossless.ground.basics.records import NamedTuple
 
@@ -100,7 +101,7 @@ class SeedResult(NamedTuple):
     first by time; ``pools`` those of which ``headroom_pool_margin_bytes`` is the least; ``refusing`` the ports whose
     queues refused frames, ``stopped`` those whose queues the watchdog stopped. ``fan_ins`` has the fan-in of each kind
     of port, ``peaks`` the most that each kind held. ``pauses`` has the pause times of the class. ``beside`` is what the
-    class of storage saw, None where none is simulated.
+    class of storage saw, None where none is simulated; ``loss`` what a lossy class lost, None of a lossless one.
     """
 
     seed: int
@@ -127,6 +128,7 @@ class SeedResult(NamedTuple):
     pauses: PauseTimes = PauseTimes()
     peaks: tuple[PortPeaks, ...] = ()
     beside: BesideResult | None = None
+    loss: LossResult | None = None
 
     @property
     def worst(self) -> GroupUse | None:
@@ -173,7 +175,8 @@ def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cu
         fan_ins=port_fan_ins(state, index, instance) if instance.roles else (),
         pauses=_pause_times(state, job),
         peaks=port_peaks(state, index, instance) if instance.roles else (),
-        beside=_beside(state, index) if instance.network.classes > 1 else None,
+        beside=_beside(state, index) if instance.network.classes > 1 and not instance.lossy else None,
+        loss=loss_of(state, instance.network) if instance.lossy else None,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
+from lossless.analysis.simulation.study.loss import UNSAFE_SLOWDOWN
 from lossless.analysis.simulation.study.measure import SeedResult, cycle, measure, standing_since
 from lossless.ground.basics.errors import ScenarioError, TooLargeError
 from lossless.ground.basics.records import NamedTuple
@@ -29,6 +30,8 @@ STEP_SLACK = 1.05
 """A step takes longer than its bytes at line rate: inter-frame gaps, propagation delay, pauses that end late."""
 LONGEST_STEPS = 20
 """A run ends after so many times what its step takes at line rate, whatever grows."""
+NEVER_NS = 1e12
+"""A lossy class is followed until all transfers have ended, or can be harmless no more."""
 _EVENTS_PER_HOP = 3
 """Sending, arriving, and now and then being asked to pause."""
 
@@ -203,11 +206,16 @@ def seeds_of(scenario: Scenario, limits: Limits) -> range:
 
 
 def _quiet_ns(scenario: Scenario) -> float:
+    if scenario.is_lossy:
+        return NEVER_NS
     return QUIET_WITHOUT_NS if scenario.dcqcn is None else QUIET_TIMERS * scenario.dcqcn.increase_us * 1000
 
 
 def _horizon_ns(scenario: Scenario, step_ns: float) -> float:
     """Return when a run ends at the latest; a dead NIC is followed until the watchdog has had its time twice."""
+    if scenario.is_lossy:
+        # What takes longer than loss may make it take is unsafe, however long it goes on.
+        return (UNSAFE_SLOWDOWN + 1) * step_ns + QUIET_WITHOUT_NS
     longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(scenario)
     if not scenario.question.dead_nic:
         return longest

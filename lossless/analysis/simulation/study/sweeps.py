@@ -58,4 +58,8 @@ def _scenario(view: View, request: SimulationRequest) -> Scenario:
     scenario = checked_scenario(view, request.question)
     if isinstance(scenario, MissingInput):
         raise ScenarioError(f"nothing to sweep: {scenario.reason}")
+    if scenario.is_lossy:
+        raise ScenarioError(
+            f"class {scenario.classes[0].name} is lossy: sweeps are of thresholds of lossless classes"
+        )
     return scenario

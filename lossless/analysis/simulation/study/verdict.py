@@ -5,6 +5,8 @@ deadlock). *On the edge*: less than a frame of some headroom was left, or a paus
 detection time. With a NIC that is dead on purpose the watchdog must trigger, and may drop frames. Whether PFC fires,
 and whether marks come first, is reported with the number of seeds; it does not change the verdict.
 
+A lossy class is *unsafe* or *on the edge* where what it loses delays transfers: :mod:`.loss`.
+
 *Not checked*: only queues that may hold half of their pool refuse frames, where some chips have their buffer in two
 halves and pause earlier; or the storm of a dead NIC met no traffic.
 """
@@ -27,6 +29,7 @@ from lossless.analysis.simulation.study.beside import (
     edges_beside,
 )
 from lossless.analysis.simulation.study.fan_in import PortFanIn, worst
+from lossless.analysis.simulation.study.loss import LossVerdict, harm, loss_verdict
 from lossless.analysis.simulation.study.port_peaks import PortPeaks, most
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -74,7 +77,7 @@ class RunVerdict(NamedTuple):
     ``stopped_queues`` and ``stopped_frames`` count what the watchdog stopped and dropped: the maximum over all seeds.
     ``causes`` are the reasons by their kind. ``ports`` has the fan-in, the peak queue depth and the number of paused
     ports of each kind of port: the maximum over all seeds; ``peaks`` has the most that switches held at each kind.
-    ``beside`` is what the class of storage saw, None without storage.
+    ``beside`` is what the class of storage saw, None without storage; ``loss`` what a lossy class lost.
     """
 
     verdict: BufferVerdict
@@ -114,6 +117,7 @@ class RunVerdict(NamedTuple):
     ports: tuple[PortFanIn, ...] = ()
     peaks: tuple[PortPeaks, ...] = ()
     beside: BesideVerdict | None = None
+    loss: LossVerdict | None = None
 
     def to_data(self) -> dict[str, Json]:
         """Return the verdict as plain data, names as here; without causes, which repeat the reasons."""
@@ -185,6 +189,7 @@ def run_verdict(
         ports=worst(seed.fan_ins for seed in seeds),
         peaks=most(seed.peaks for seed in seeds),
         beside=beside_verdict(results),
+        loss=loss_verdict(results),
     )
 
 
@@ -216,6 +221,9 @@ def _mib(size_bytes: int) -> str:
 
 def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:
     seeds = results.seeds
+    if results.scenario.is_lossy:
+        yield from harm(results)
+        return
     yield from _drops(results, reaction_limit)
     yield from dropped_beside(results)
     if results.scenario.question.dead_nic:
@@ -295,6 +303,8 @@ def _slow_peers(reaction_limit: PeerReactionLimit) -> str:
 
 
 def _edges(results: Study) -> Iterable[SimulationCause]:
+    if results.scenario.is_lossy:
+        return
     frame = HEADROOM_EDGE_FRAMES * results.scenario.frame_bytes
     yield from edges_beside(results, frame)
     uses = [seed.tightest for seed in results.seeds if seed.tightest and not seed.tightest.drops]

@@ -129,7 +129,9 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
         "fabric": KeyDoc(
             "Name of the fabric: at most 63 letters, digits, '.', '_' and '-'.", ("roce-256", "pod-7")
         ),
-        "transport": KeyDoc("How RDMA travels: RoCEv2, over UDP and IP."),
+        "transport": KeyDoc(
+            "How RDMA travels: RoCEv2 (`rocev2`) or Ultra Ethernet's transport (`uec`), both over UDP and IP."
+        ),
         "preset": KeyDoc(
             "A vendor's starting point for classes, pfc and congestion_control; every key of it can be overridden by "
             "naming it. Left out: nothing is assumed."
@@ -144,9 +146,15 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
             "lossless. Left out: no watchdog, unless the preset gives one."
         ),
         "congestion_control": KeyDoc(
-            "How senders slow down: `dcqcn`, a mapping of its parameters, or `pfc-only` as a stated policy. "
-            "Left out: that of the preset.",
+            "How senders slow down: `dcqcn`, a mapping of its parameters, or `pfc-only` as a stated policy; with "
+            "transport `uec` a window (`nscc`), credit of the receiver (`rccc`) or `both`. Left out: that of the "
+            "preset.",
             ("dcqcn", {"dcqcn": {"cnp_interval": "4us"}}),
+        ),
+        "trimming": KeyDoc(
+            "Packets that find no room in a queue are cut to their headers instead of dropped, so that the receiver "
+            "can ask for them again. Left out: they are dropped.",
+            ({"of": ["rdma"], "into": "trimmed", "size": "256 B"},),
         ),
         "hardware": KeyDoc("Which product fills which role, by the names that `lossless profiles` lists."),
         "topology": KeyDoc("A shape (`leaf_spine`), or `devices` and `links` by name."),
@@ -169,6 +177,11 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
         "telemetry": KeyDoc(
             "How pauses are monitored; `off` states that nobody does. Left out: nothing is stated."
         ),
+    },
+    "Trimming": {
+        "of": KeyDoc("The lossy classes whose packets are trimmed.", (["rdma"],)),
+        "into": KeyDoc("The class that trimmed packets go on in, by its one DSCP.", ("trimmed",)),
+        "size": KeyDoc("What is left of a packet: a size with its unit, at least 64 B.", ("256 B",)),
     },
     "TrafficClass": {
         "dscp": KeyDoc(

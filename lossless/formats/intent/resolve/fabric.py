@@ -14,7 +14,7 @@ from lossless.formats.intent.resolve.layout import LayoutBuilder, SwitchLayout
 from lossless.formats.intent.resolve.link_ends import beyond_of, links_of, wires_of
 from lossless.formats.intent.resolve.named_devices import check_devices, stated_by_name
 from lossless.formats.intent.resolve.queue_room import require_room
-from lossless.formats.intent.resolve.routing import bridging, failures, packet_order, routing
+from lossless.formats.intent.resolve.routing import bridging, failures, packet_order, routing, trimming
 from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
 from lossless.formats.intent.resolve.wiring import plan
 from lossless.formats.intent.resolve.workloads import workloads
@@ -114,6 +114,7 @@ class _FabricResolver:
             routing=routing(self.loaded, self.plan),
             bridging=bridging(self.loaded),
             packet_order=packet_order(self.loaded),
+            trimming=trimming(self.loaded),
             kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
             beyond=tuple(beyond_of(self.plan, self.devices)),
         )

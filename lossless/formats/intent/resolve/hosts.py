@@ -15,6 +15,7 @@ from lossless.model.fabric.qos import DSCPS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from lossless.formats.intent.classes import TrafficClassIntent
     from lossless.formats.intent.load import LoadedIntent
     from lossless.ground.basics.errors import Problem
     from lossless.ground.basics.findings import Origin
@@ -34,7 +35,9 @@ def congestion_control(loaded: LoadedIntent, nic: NicProfile) -> CongestionContr
     """Return the declared congestion control, and the DSCP that CNPs carry under it."""
     policy = loaded.intent.congestion_control
     cnp_dscp = _cnp_dscp(loaded, nic) if policy.kind == "dcqcn" else None
-    return CongestionControl(policy.kind, cnp_dscp, loaded.origin("congestion_control"))
+    return CongestionControl(
+        policy.kind, cnp_dscp, loaded.origin("congestion_control"), loaded.intent.transport
+    )
 
 
 def _cnp_dscp(loaded: LoadedIntent, nic: NicProfile) -> int | None:
@@ -164,18 +167,25 @@ def _dscp_to_priority(loaded: LoadedIntent) -> tuple[tuple[int, int], ...]:
 def _traffic_class(loaded: LoadedIntent, nic: NicProfile) -> int | None:
     """Return the ToS byte of RDMA traffic.
 
-    It is derived from the lossless class of the lowest priority that names DSCPs, and there from the first:
+    It is derived from the lossless class (where none is, the lossy class that DCQCN runs on) of the lowest priority
+    that names DSCPs, and there from the first:
     one byte serves a whole host, and what belongs in another lossless class must ask for it itself. Its ECN bits
     are ECT(0), but for bnxt_re: there ``ecn_marking`` sets them, and Broadcom's script leaves them out here.
     """
     stated = loaded.intent.hosts.traffic_class
     if isinstance(stated, int):
         return stated
-    lossless = [cls for cls in loaded.intent.classes.values() if cls.lossless and cls.dscps]
-    first = min(lossless, key=lambda cls: cls.priority, default=None)
+    first = min(_rdma_classes(loaded), key=lambda cls: cls.priority, default=None)
     if first is None or stated != "derived":
         return None
     return first.dscps[0] << 2 | (0 if nic.driver == "bnxt_re" else ECT0)
+
+
+def _rdma_classes(loaded: LoadedIntent) -> list[TrafficClassIntent]:
+    """Return the classes with DSCPs that RDMA has: the lossless ones, else those that DCQCN is told to run on."""
+    classes = [cls for cls in loaded.intent.classes.values() if cls.dscps]
+    stated = loaded.intent.congestion_control.dcqcn.priorities or ()
+    return [cls for cls in classes if cls.lossless] or [cls for cls in classes if cls.priority in stated]
 
 
 def _dcqcn(loaded: LoadedIntent, nic: NicProfile) -> Dcqcn:

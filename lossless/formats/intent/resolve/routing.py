@@ -9,7 +9,7 @@ from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.cluster import Failures
-from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing
+from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming
 from lossless.model.fabric.tier import tier_of_role
 
 if TYPE_CHECKING:
@@ -78,6 +78,14 @@ def packet_order(loaded: LoadedIntent) -> PacketOrder:
         loaded.origin("topology", "routing", "load_balancing"),
         loaded.origin("hosts", "reorder"),
     )
+
+
+def trimming(loaded: LoadedIntent) -> Trimming | None:
+    """Return which packets are trimmed, None where none are."""
+    stated = loaded.intent.trimming
+    if stated is None:
+        return None
+    return Trimming(stated.of, stated.into, stated.size, loaded.origin("trimming"))
 
 
 class _Check:

@@ -57,15 +57,19 @@ def _limited(measure: Data, value: Callable[[float], str], limit: Callable[[floa
 
 def measured(run: Data) -> Iterator[tuple[str, str]]:
     """Yield the name of each measure of a run, and what it showed."""
-    yield LABELS["drops"], _drops(run)
-    yield LABELS["pfc"], _happens(run["pfc"], "fires")
+    if run.get("loss") is not None:
+        yield from _loss(run["loss"])
+    else:
+        yield LABELS["drops"], _drops(run)
+        yield LABELS["pfc"], _happens(run["pfc"], "fires")
     yield LABELS["marks"], _marks(run)
     yield (
         LABELS["egress_bytes"],
         f"{_range(run, 'egress_bytes')}{_at(run['egress_at'])}, {_most(run)}{_us(run['drain_us'])} to drain",
     )
     yield LABELS["group_bytes"], _range(run, "group_bytes")
-    yield from _headroom(run)
+    if run.get("loss") is None:
+        yield from _headroom(run)
     yield from _pauses(run)
     if run["watchdog"]["seeds"]:
         yield LABELS["watchdog"], _watchdog(run)
@@ -77,6 +81,17 @@ def measured(run: Data) -> Iterator[tuple[str, str]]:
         "ran",
         f"{many} seed{'s' if many > 1 else ''}, {_us(run['ran_us'])}, {run['events']:,} events{_cut(run)}",
     )
+
+
+def _loss(loss: Data) -> Iterator[tuple[str, str]]:
+    """Yield what a lossy class lost, as the worst seed has it."""
+    shares = [f"{loss[f'{what}_share']:.2%} {what}" for what in ("dropped", "trimmed", "resent")]
+    timers = f", {loss['timeouts']:,} timers ran out" if loss["timeouts"] else ""
+    yield "loss", f"{', '.join(shares)}{timers}"
+    more, open_ = (
+        (">= ", f"; {loss['unfinished']} transfers had not ended") if loss["unfinished"] else ("", "")
+    )
+    yield "longest completion", f"{more}{loss['slowdown']:.2f} x what the slowest link allows{open_}"
 
 
 def _beside(seen: Data, seeds: int) -> str:

@@ -80,8 +80,11 @@ def _head(verdict: Data, runs: Sequence[Data], loads: Sequence[Data], style: Tex
     yield f"{LABELS['verdict']}: {verdict['overall']}"
     if verdict["overall"] == "safe":
         seeds = sum(run["seeds"] for run in runs)
-        model = f", nor does the packet-level model in {seeds} seed{'s' if seeds > 1 else ''}" if runs else ""
-        yield f"  closed forms find nothing unsafe{model}"
+        model = f"the packet-level model in {seeds} seed{'s' if seeds > 1 else ''}" if runs else ""
+        if verdict["lines"] or not runs:
+            yield f"  closed forms find nothing unsafe{f', nor does {model}' if runs else ''}"
+        else:
+            yield f"  {model} finds nothing unsafe"
     limiting = _limiting_run(runs) or _limiting_kind(verdict["lines"])
     if limiting:
         yield wrapped(f"limiting port: {limiting}", style)

@@ -36,7 +36,7 @@ def arrive(w: World, at: int, number: int) -> int:
     group = w.groups[np.uint64(at * w.classes + frame.priority)]
     unit = w.units[np.uint64(group.unit)]
     frame.held_bytes = cells(frame.wire_bytes, unit.cell_bytes)
-    if refused(w, w.queues[np.uint64(onward * w.classes + frame.priority)], frame):
+    if refused(w, unit, w.queues[np.uint64(onward * w.classes + frame.priority)], frame):
         return lose(w, at, onward, number)
     if not admit(w.clock, unit, group, frame.held_bytes):
         _count_drop(w, group)
@@ -73,7 +73,7 @@ def _take_trimmed(w: World, at: int, onward: int, number: int) -> int:
     group = w.groups[np.uint64(at * w.classes + frame.priority)]
     unit = w.units[np.uint64(group.unit)]
     frame.held_bytes = cells(frame.wire_bytes, unit.cell_bytes)
-    full = refused(w, w.queues[np.uint64(onward * w.classes + frame.priority)], frame)
+    full = refused(w, unit, w.queues[np.uint64(onward * w.classes + frame.priority)], frame)
     if full or not admit(w.clock, unit, group, frame.held_bytes):
         drop(w, number)
         return -1
@@ -88,12 +88,13 @@ def cells(wire_bytes: int, cell_bytes: int) -> int:
 
 
 @kernel
-def refused(w: World, queue: Any, frame: Any) -> bool:
+def refused(w: World, unit: Any, queue: Any, frame: Any) -> bool:
     """Return whether an egress queue takes no frame: stopped by the watchdog, full, or picked by WRED to drop."""
     if queue.stormed:
         queue.stopped += 1
         return True
-    full = queue.bytes + frame.held_bytes > queue.limit_bytes
+    over = queue.bytes + frame.held_bytes - queue.limit_bytes
+    full = over > 0 and over > queue.alpha * max(0, queue.pool_bytes - unit.used)
     if full or (queue.wred == 2 and congested(w, queue)):
         queue.drops += 1
         return True

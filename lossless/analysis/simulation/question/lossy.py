@@ -1,0 +1,157 @@
+"""Lossy RDMA in the model's terms: which class it is, what its queues drop or trim, and what its senders do."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from lossless.analysis.simulation.engine.network import UNBOUNDED, Physics, SimTrim, SimWindow
+from lossless.analysis.simulation.question.ports import SimClass
+from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from lossless.analysis.simulation.engine.network import SimCable, SimFlow, SimPort, SimQueue
+    from lossless.analysis.simulation.question.request import Question
+    from lossless.model.fabric.model import Fabric
+    from lossless.model.fabric.view import View
+
+SHORT_BYTES = 64
+"""An ACK, a NACK or credit on the wire (uet-htsim @40ccb05)."""
+CREDIT_BYTES = 16_384
+"""What a receiver allows at a time (uet-htsim @40ccb05)."""
+_TIMEOUT_US, _TIMEOUT_QUEUES = 15, 6
+"""A sender's timer: so long, and the time that so many full queues take (uet-htsim @40ccb05)."""
+UEC_CONTROLS = ("nscc", "rccc", "both")
+TRIM_TARGET_RTTS, DROP_TARGET_RTTS = 0.75, 1.0
+"""Queueing delay that NSCC aims at, where packets are trimmed and where they are dropped (Ultra Ethernet 1.0.3, 3.6.13,
+by secondary copies)."""
+
+
+def lossy_classes(view: View) -> Iterator[SimClass]:
+    """Yield the lossy classes that an intent sends RDMA in: what is trimmed, else what jobs mark or DCQCN runs on."""
+    fabric = view.fabric
+    if not fabric.declared:
+        return
+    wanted = _trimmed(fabric) or _marked(fabric) or _slowed(fabric)
+    for traffic_class in fabric.classes.classes:
+        if traffic_class.name in wanted and not traffic_class.lossless and traffic_class.priority is not None:
+            yield SimClass(traffic_class.name, traffic_class.priority, lossless=False)
+
+
+def _trimmed(fabric: Fabric) -> frozenset[str]:
+    return frozenset(fabric.trimming.classes if fabric.trimming is not None else ())
+
+
+def _marked(fabric: Fabric) -> frozenset[str]:
+    """Return the classes of the ToS bytes that hosts send RDMA with, without that of all other DSCPs."""
+    bytes_ = {host.qos.traffic_class for host in fabric.hosts if isinstance(host.qos.traffic_class, int)}
+    classes = [fabric.classes.of_dscp(byte >> 2) for byte in bytes_]
+    return frozenset(each.name for each in classes if each is not None and not each.rest)
+
+
+def _slowed(fabric: Fabric) -> frozenset[str]:
+    stated = [host.qos.dcqcn.priorities for host in fabric.hosts]
+    priorities = {priority for each in stated if isinstance(each, tuple) for priority in each}
+    return frozenset(each.name for each in fabric.classes.classes if each.priority in priorities)
+
+
+def carrier_class(fabric: Fabric, job: SimClass) -> SimClass | None:
+    """Return the class that what is trimmed of a class goes on in, None where it is dropped."""
+    trimming = fabric.trimming
+    if trimming is None or job.lossless or job.name not in trimming.classes:
+        return None
+    into = fabric.classes.named(trimming.into)
+    if into is None or into.priority is None:
+        return None
+    return SimClass(into.name, into.priority, lossless=False)
+
+
+def with_trimming(ends: Mapping[tuple[int, int], SimPort], size_bytes: int) -> dict[tuple[int, int], SimPort]:
+    """Return ports whose first queue trims what it has no room for, into the second class."""
+    trim = SimTrim(size_bytes, 1)
+    return {
+        key: end._replace(queues=(end.queues[0]._replace(trim=trim), *end.queues[1:]))
+        for key, end in ends.items()
+    }
+
+
+class UecSenders(NamedTuple):
+    """Senders of Ultra Ethernet: their congestion control, whether switches trim, and the largest queue in bytes."""
+
+    control: str
+    trims: bool
+    queue_bytes: int
+
+
+def uec_senders(fabric: Fabric, ends: Mapping[tuple[int, int], SimPort], *, trims: bool) -> UecSenders | None:
+    """Return the senders of a fabric whose transport is Ultra Ethernet's, None of one with RoCEv2."""
+    congestion = fabric.congestion
+    if congestion is None or congestion.transport != "uec":
+        return None
+    largest = max((most_bytes(end.queues[0]) for end in ends.values()), default=0)
+    return UecSenders(congestion.kind if congestion.kind in UEC_CONTROLS else UEC_CONTROLS[0], trims, largest)
+
+
+def most_bytes(queue: SimQueue) -> int:
+    """Return what a queue can hold where no other holds anything: its limit, and alpha / (1 + alpha) of its pool."""
+    return min(UNBOUNDED, queue.limit_bytes + int(queue.alpha / (1 + queue.alpha) * queue.pool_bytes))
+
+
+def with_windows(
+    flows: Sequence[SimFlow], cables: Sequence[SimCable], senders: UecSenders | None
+) -> tuple[SimFlow, ...]:
+    """Return flows with the window of their senders; as they are where there is none."""
+    if senders is None:
+        return tuple(flows)
+    slowest_bps = min(cable.rate_bps for cable in cables)
+    window = SimWindow(
+        base_rtt_us=base_rtt_us(flows, cables),
+        control="none" if senders.control == "rccc" else "nscc",
+        target_rtts=TRIM_TARGET_RTTS if senders.trims else DROP_TARGET_RTTS,
+        timeout_us=_TIMEOUT_US + _TIMEOUT_QUEUES * senders.queue_bytes * 8e6 / slowest_bps,
+        credit_bytes=0 if senders.control == "nscc" else CREDIT_BYTES,
+    )
+    return tuple(flow._replace(window=window) for flow in flows)
+
+
+def base_rtt_us(flows: Sequence[SimFlow], cables: Sequence[SimCable]) -> float:
+    """Return the round trip without queues of the longest path: a full frame there, an ACK back."""
+    hop_us: dict[tuple[int, int], float] = {}
+    for cable in cables:
+        frame_bytes = max(flow.mtu_bytes for flow in flows) + Physics().overhead_bytes + SHORT_BYTES
+        both_us = frame_bytes * 8e6 / cable.rate_bps + 2 * cable.propagation_ns / 1000
+        hop_us[cable.a, cable.b] = hop_us[cable.b, cable.a] = both_us
+    return max(sum(hop_us[pair] for pair in pairwise(flow.path)) for flow in flows)
+
+
+def lossy_assumptions(question: Question, senders: UecSenders | None, *, trims: bool) -> Iterator[str]:
+    """Yield what is taken for granted of lossy RDMA, one sentence each."""
+    if senders is None:
+        yield "RoCE senders go back to the first packet that is missing; NICs that repeat it alone repeat less"
+        return
+    yield "senders of Ultra Ethernet as uet-htsim @40ccb05 has them: a window of 1.5 round trips at line rate at first"
+    if question.load_balancing == "spray":
+        yield "they give each packet another entropy value, by which switches hash"
+    if not trims:
+        yield "what is dropped is sent again when a timer of 15 us and 6 full queues runs out"
+
+
+def require_lossy(question: Question) -> None:
+    """Refuse what has no meaning without PFC.
+
+    Raises:
+        ScenarioError: it is asked.
+    """
+    asked = (
+        ("--dead-nic", question.dead_nic),
+        ("--slow-nic", question.slow_nic_bps is not None),
+        ("--storage", bool(question.storage)),
+    )
+    for option, given in asked:
+        if given:
+            raise ScenarioError(
+                f"{option}: the class is lossy, and nothing pauses; it needs a lossless class"
+            )
