@@ -311,6 +311,7 @@ ROWS = (
     _row("TRM003", "trimming.trm003_trimmed_dscp_unmapped", "device", needs="SWITCH_TRIMMING"),
     _row("TRM004", "trimming.trm004_lossless_queue_trims", "device", needs="BUFFER_QUEUE"),
     _row("TRM005", "trimming.trm005_trimmed_packets_lossless", "device", needs="SWITCH_TRIMMING"),
+    _row("TRM006", "trimming.trm006_trim_queue_starved", "device", needs="SWITCH_TRIMMING"),
     _row("WD001", "watchdog.wd001_watchdog_missing", "fabric", "switch"),
     _row("WD002", "watchdog.wd002_watchdog_mask_empty", "fabric"),
     _row("WD003", "watchdog.wd003_watchdog_timer_range", "fabric"),

@@ -184,3 +184,58 @@ class TestLosslessClass:
     def test_what_no_queue_trims_has_no_dscp(self) -> None:
         drops = {"q_lossy_trim_profile": {"packet_discard_action": "drop"}}
         assert drawn(trimming(settings(dscp_value="26"), {"BUFFER_PROFILE": drops}), "TRM005") == []
+
+
+def scheduled(number: int, **fields: str) -> dict[str, Any]:
+    rows = {f"{port}|{number}": {"scheduler": "other"} for port in PORTS}
+    return {"SCHEDULER": {"other": fields}, "QUEUE": rows}
+
+
+class TestTrimQueue:
+    """TRM006."""
+
+    @pytest.mark.parametrize(("weight", "hits"), [("6", 1), ("7", 0)])
+    def test_half_of_an_equal_share_is_enough(self, weight: str, hits: int) -> None:
+        # Six queues, four of weight 14 and one of 15: below 71/11 = 6.5 is less than half of a sixth.
+        report = trimming(settings(queue_index="5"), scheduled(5, type="DWRR", weight=weight))
+        assert len(drawn(report, "TRM006")) == hits
+
+    def test_the_share_is_said_where_the_weight_is_written(self) -> None:
+        found = only(trimming(settings(queue_index="5"), scheduled(5, type="DWRR", weight="1")), "TRM006")
+        assert found.data == {"queue": 5, "weight": 1, "total": 72}
+        assert (found.origin.path, found.places) == (("SCHEDULER", "other", "weight"), 3)
+
+    @pytest.mark.parametrize(
+        ("fields", "hits"),
+        [
+            ({"type": "STRICT"}, 1),
+            ({"type": "STRICT", "pir": "1000000000"}, 0),
+            ({"type": "DWRR", "weight": "50"}, 0),
+        ],
+    )
+    def test_data_that_is_served_strictly_goes_first(self, fields: dict[str, str], hits: int) -> None:
+        report = trimming(settings(queue_index="5"), scheduled(0, **fields))
+        assert len(drawn(report, "TRM006")) == hits
+
+    def test_a_strict_queue_of_a_higher_number_does_not_wait(self) -> None:
+        none_of(trimming(scheduled(0, type="STRICT")))
+
+    @pytest.mark.parametrize(("dscp", "field", "hits"), [("48", "", 0), ("8", "dscp_value", 1)])
+    def test_a_queue_that_follows_from_the_dscp(self, dscp: str, field: str, hits: int) -> None:
+        found = drawn(trimming(settings(queue_index="dynamic", dscp_value=dscp)), "TRM006")
+        assert [f.origin.path[-1] for f in found] == [field] * hits
+
+    def test_beside_other_queues_that_trim_it_may_trim_itself(self) -> None:
+        queues = {
+            f"{port}|{n}": {"profile": "q_lossy_trim_profile"} for port in PORTS for n in range(7) if n != 3
+        }
+        none_of(trimming({"BUFFER_QUEUE": queues}))
+
+    @pytest.mark.parametrize("queue", ["9", "many"])
+    def test_queues_beyond_those_that_have_rows_are_not_judged(self, queue: str) -> None:
+        """Some Tomahawk 5 send trimmed packets by queue 9 (sonic-mgmt tests/packet_trimming)."""
+        assert drawn(trimming(settings(queue_index=queue)), "TRM006") == []
+
+    def test_the_weight_of_a_lossless_queue_is_another_rules(self) -> None:
+        report = trimming(settings(queue_index="3"), {"SCHEDULER": {"scheduler.1": {"weight": "1"}}})
+        assert (len(drawn(report, "SCH001")), drawn(report, "TRM006")) == (1, [])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
     from lossless.checks.rules.subjects import Device
     from lossless.formats.sonic.read.tables import ConfigRow
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.qos import BufferProfile, Queue
+    from lossless.model.fabric.qos import BufferProfile, PortQos, Queue
     from lossless.model.fabric.view import PortSet
 
 TABLE = "SWITCH_TRIMMING"
 ACTION = "packet_discard_action"
-_TRIM, _FROM_TC = "trim", "from-tc"
+_TRIM, _FROM_TC, _DYNAMIC = "trim", "from-tc", "dynamic"
 
 
 class TrimmingQueue(NamedTuple):
@@ -73,6 +74,20 @@ def is_by_class(row: ConfigRow) -> bool:
 def static_queue(row: ConfigRow) -> int | None:
     """Return the queue of trimmed packets, None where it follows from their DSCP or is not told."""
     return whole_number(row.fields.get("queue_index", ""))
+
+
+def queue_on(row: ConfigRow, qos: PortQos) -> int | None:
+    """Return the queue of trimmed packets on a port, None where it is not told or none of 0 to 7.
+
+    With ``dynamic`` it follows from a DSCP of one number, by the maps of the port (SAI inc/saiswitch.h @91e6b86).
+    """
+    number = static_queue(row)
+    dscp = whole_number(row.fields.get("dscp_value", ""))
+    dynamic = row.fields.get("queue_index", "").lower() == _DYNAMIC
+    if dynamic and dscp is not None and dscp in DSCPS and qos.dscp_to_tc is not None:
+        traffic_class = qos.traffic_class(dscp)
+        number = None if traffic_class == UNREADABLE else qos.queue_of(traffic_class)
+    return number if number is not None and 0 <= number < len(qos.queues) else None
 
 
 def map_name(device: Device, port: str) -> str:
