@@ -292,6 +292,8 @@ ROWS = (
     _row("SWS013", "sonic.sws013_threshold_contradicts_pool", "device"),
     _row("SWS014", "sonic.sws014_buffer_profile_misplaced", "device"),
     _row("SWS015", "sonic.sws015_cable_length_unread", "device"),
+    _row("SWS016", "sonic.sws016_adaptive_routing_unread", "device", needs="ARS_PROFILE"),
+    _row("SWS017", "sonic.sws017_adaptive_object_missing", "device", needs="ARS_PROFILE"),
     _row("TEL001", "telemetry.tel001_pauses_unseen", "intent", "device"),
     _row("TEL002", "telemetry.tel002_headroom_unwatched", "device"),
     _row("TEL003", "telemetry.tel003_storms_unannounced", "intent"),

@@ -63,6 +63,15 @@ def settings_row(device: Device) -> ConfigRow | None:
     return device.tables.row(TABLE, "GLOBAL")
 
 
+def trimming(device: Device) -> str:
+    """Return what a device does with packets of queues that are full, as text: with which DSCP it trims, or ``off``."""
+    names, row = trimming_profiles(device), settings_row(device)
+    rows = device.tables.table("BUFFER_QUEUE").values() if names and row is not None else ()
+    if row is None or not any(queue.reference("profile") in names for queue in rows):
+        return "off"
+    return f"on with DSCP {row.fields.get('dscp_value', 'unset')}"
+
+
 def is_by_class(row: ConfigRow) -> bool:
     """Return whether trimmed packets get their DSCP by a traffic class and the map of the port they leave by.
 
