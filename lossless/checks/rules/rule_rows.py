@@ -312,7 +312,7 @@ ROWS = (
     _row("TRM002", "trimming.trm002_trimming_without_queue", "device", needs="SWITCH_TRIMMING"),
     _row("TRM003", "trimming.trm003_trimmed_dscp_unmapped", "device", needs="SWITCH_TRIMMING"),
     _row("TRM004", "trimming.trm004_lossless_queue_trims", "device", needs="BUFFER_QUEUE"),
-    _row("TRM005", "trimming.trm005_trimmed_packets_lossless", "device", needs="SWITCH_TRIMMING"),
+    _row("TRM005", "trimming.trm005_trimmed_packets_lossless", "devices", "device", needs="SWITCH_TRIMMING"),
     _row("TRM006", "trimming.trm006_trim_queue_starved", "device", needs="SWITCH_TRIMMING"),
     _row("WD001", "watchdog.wd001_watchdog_missing", "fabric", "switch"),
     _row("WD002", "watchdog.wd002_watchdog_mask_empty", "fabric"),

@@ -185,6 +185,24 @@ class TestLosslessClass:
         drops = {"q_lossy_trim_profile": {"packet_discard_action": "drop"}}
         assert drawn(trimming(settings(dscp_value="26"), {"BUFFER_PROFILE": drops}), "TRM005") == []
 
+    @pytest.mark.parametrize(("there", "here", "elements"), [("3", "0", 1), ("0", "0", 0), ("3", "3", 3)])
+    def test_a_neighbor_that_takes_them_in_as_lossless(self, there: str, here: str, elements: int) -> None:
+        """Where the switch itself says so too, its own maps are named, once."""
+        trims = json.loads((BASES / "trimming-leaf.json").read_text())
+        own = {t: trims[t] for t in ("SWITCH_TRIMMING", "BUFFER_PROFILE", "BUFFER_QUEUE")}
+        own["SWITCH_TRIMMING"]["GLOBAL"]["dscp_value"] = "27"
+        leaf = merge(json.loads((BASES / "wired-leaf.json").read_text()), own)
+        spine = json.loads((BASES / "wired-spine.json").read_text())
+        maps = ((leaf, here), (spine, there))
+        for data, traffic_class in maps:
+            data["DSCP_TO_TC_MAP"]["AZURE"]["27"] = traffic_class
+        report = lint_documents(
+            [load_text(json.dumps(data), name) for name, data in (("leaf.json", leaf), ("spine.json", spine))]
+        )
+        found = drawn(report, "TRM005")
+        assert [f.places for f in found] == [elements][: bool(elements)]
+        assert {f.origin.path[-1] for f in found} <= {"dscp_value"}
+
 
 def scheduled(number: int, **fields: str) -> dict[str, Any]:
     rows = {f"{port}|{number}": {"scheduler": "other"} for port in PORTS}

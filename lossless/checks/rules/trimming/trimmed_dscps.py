@@ -5,8 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.interface_tables import facing, neighbor_types
-from lossless.checks.rules.trimming.trimmed_packets import TABLE, is_by_class, map_name
+from lossless.checks.rules.trimming.trimmed_packets import (
+    TABLE,
+    is_by_class,
+    map_name,
+    settings_row,
+    trimming_queues,
+)
 from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DSCPS
 
@@ -45,6 +52,15 @@ def trimmed_dscps(
     if dscp is None or dscp not in DSCPS or not outside:
         return ()
     return (TrimmedDscp(dscp, device.tables.origin(TABLE, row, "dscp_value"), outside),)
+
+
+def trimmed_by_port(device: Device) -> dict[str, tuple[tuple[int, Origin], ...]]:
+    """Return, by port, the DSCPs of trimmed packets that may reach another switch, and where each is written."""
+    row = settings_row(device)
+    queues = trimming_queues(device) if row is not None else ()
+    leaving = trimmed_dscps(device, row, queues) if row is not None and queues else ()
+    by_port = grouped((port, (each.dscp, each.origin)) for each in leaving for port in each.ports)
+    return {port: tuple(dscps) for port, dscps in by_port.items()}
 
 
 def _mapped(device: Device, ports: list[str], traffic_class: str) -> Iterator[TrimmedDscp]:

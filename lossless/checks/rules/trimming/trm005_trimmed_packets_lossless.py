@@ -6,7 +6,8 @@ Confidence: medium
 ## What it does
 Takes the DSCP with which trimmed packets leave a deployed device: `dscp_value`, or with `from-tc` what the maps of
 ports to other switches say. The maps with which the device itself takes packets in must not give it a traffic class
-with PFC; ports that are known to lead to hosts count for nothing. That `queue_index` is the queue of a lossless
+with PFC, and neither may those of a neighbor whose file is checked with it; ports that are known to lead to hosts
+count for nothing. That `queue_index` is the queue of a lossless
 priority is information, for SONiC tests that it works.
 
 ## Why it breaks a lossless fabric
@@ -56,6 +57,7 @@ from lossless.checks.rules.locations import beside, distinct, entry_or_map
 from lossless.checks.rules.pfc.priorities import paused_classes
 from lossless.checks.rules.trimming.trimmed_dscps import trimmed_dscps
 from lossless.checks.rules.trimming.trimmed_packets import TABLE, settings_row, static_queue, trimming_queues
+from lossless.ground.basics.findings import RelatedPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
     from lossless.checks.rules.trimming.trimmed_dscps import TrimmedDscp
     from lossless.checks.rules.trimming.trimmed_packets import TrimmingQueue
     from lossless.formats.sonic.read.tables import ConfigRow
+    from lossless.model.fabric.deployed_devices import DeployedDevices, LinkEnd
 
 
 def check(device: Device) -> Results:
@@ -73,6 +76,29 @@ def check(device: Device) -> Results:
         return
     by_dscp = list(merged(_by_dscp(device, trimmed_dscps(device, row, queues))))
     yield from by_dscp or _by_queue(device, row, queues)
+
+
+def across(devices: DeployedDevices) -> Results:
+    """Yield a violation per DSCP of trimmed packets that a neighbor takes in as lossless, where its sender does not."""
+    ends = (ends for pair in devices.compared for ends in ((pair.near, pair.far), (pair.far, pair.near)))
+    yield from merged(violation for near, far in ends for violation in _at_neighbor(near, far))
+
+
+def _at_neighbor(near: LinkEnd, far: LinkEnd) -> Iterator[Violation]:
+    here, there = dict(near.paused), dict(far.paused)
+    for dscp, origin in near.trimmed:
+        if dscp in there and dscp not in here:
+            yield Violation(
+                origin=origin,
+                message=f"trimmed packets leave {near.switch} with DSCP {dscp}, and {far.switch} pauses priority "
+                f"{there[dscp]} for them",
+                note="there they fill the groups of RDMA, and pause it",
+                help="give trimmed packets a DSCP of a lossy class",
+                elements=(f"{near.name} - {far.name}",),
+                data={"dscp": dscp, "priority": there[dscp]},
+                related=(RelatedPlace(far.dscp_origin(dscp), f"here {far.switch} takes it in"),),
+                confidence="high",
+            )
 
 
 def _by_dscp(device: Device, leaving: tuple[TrimmedDscp, ...]) -> Iterator[Violation]:
