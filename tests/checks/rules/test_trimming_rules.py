@@ -250,7 +250,7 @@ class TestTrimQueue:
         none_of(trimming({"BUFFER_QUEUE": queues}))
 
     @pytest.mark.parametrize("queue", ["9", "many"])
-    def test_queues_beyond_those_that_have_rows_are_not_judged(self, queue: str) -> None:
+    def test_queues_beyond_those_that_have_rows_are_not_checked(self, queue: str) -> None:
         """Some Tomahawk 5 send trimmed packets by queue 9 (sonic-mgmt tests/packet_trimming)."""
         assert drawn(trimming(settings(queue_index=queue)), "TRM006") == []
 
