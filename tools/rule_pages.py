@@ -42,6 +42,7 @@ FAMILIES = {
     "SWS": "values that SONiC does not apply as written",
     "TEL": "telemetry",
     "TOP": "topology, capacity and routing",
+    "TRM": "packet trimming",
     "WD": "PFC watchdog",
 }
 

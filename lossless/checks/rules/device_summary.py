@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.rules.pfc.priorities import paused_priority, remapped, sent_priority, uncovered
 from lossless.checks.rules.role_settings import settings_of
 from lossless.checks.rules.topology.dual_tor import kept_priorities, tunnel_to_peer
+from lossless.checks.rules.trimming.trimmed_dscps import trimmed_by_port
 from lossless.checks.rules.watchdog.watchdog_rows import dead_ms
 from lossless.formats.sonic.read.tables import whole_number
 from lossless.formats.sonic.to_model.device_types import neighbor_types
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lossless.checks.rules.subjects import Device
+    from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import PortQos
     from lossless.model.fabric.view import PortSet
@@ -43,13 +45,17 @@ def summary_of(device: Device) -> DeviceSummary:
     """Return the summary of a device."""
     switch, wire = device.switch, _on_the_wire(device)
     lossless, tunnel = bool(switch.classes.lossless), tunnel_to_peer(device)
+    trimmed = trimmed_by_port(device)
     return DeviceSummary(
         name=switch.name,
         device_type=_type(device),
         tier=switch.tier,
         hwsku=switch.hwsku_name if isinstance(switch.hwsku_name, str) else None,
         file=device.tables.file,
-        ends=tuple(_end(device, port, wire.get(id(port.qos), _SILENT), lossless) for port in switch.ports),
+        ends=tuple(
+            _end(device, port, wire.get(id(port.qos), _SILENT), lossless, trimmed.get(port.name, ()))
+            for port in switch.ports
+        ),
         settings=settings_of(device),
         intended=device.intended is not None,
         origin=device.tables.origin("DEVICE_METADATA"),
@@ -115,7 +121,9 @@ def _priorities(qos: PortQos, targets: Targets, of: Callable[[PortQos, int], int
     return tuple([(dscp, wanted[tc]) for dscp, tc in enumerate(targets) if tc in wanted])
 
 
-def _end(device: Device, port: Port, wire: _WireBehavior, lossless: bool) -> LinkEnd:
+def _end(
+    device: Device, port: Port, wire: _WireBehavior, lossless: bool, trimmed: tuple[tuple[int, Origin], ...]
+) -> LinkEnd:
     row = device.tables.row("PORT", port.name)
     fields = row.fields if row else {}
     return LinkEnd(
@@ -140,6 +148,7 @@ def _end(device: Device, port: Port, wire: _WireBehavior, lossless: bool) -> Lin
         paused=wire.paused,
         dead_ms=wire.dead_ms,
         marking=wire.marking,
+        trimmed=trimmed,
         dscp_path=port.qos.dscp_to_tc.origin.path if port.qos and port.qos.dscp_to_tc else (),
         detection_ms=port.qos.watchdog.detection_ms if port.qos and port.qos.watchdog else None,
         # Without the field MACsec lets PFC frames pass in clear (sonic-net/SONiC doc/macsec/MACsec_hld.md @0969ba4).

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.checks.rules.sonic.ars_tables import PROFILE, adaptive_routing
+from lossless.checks.rules.trimming.trimmed_packets import TABLE, trimming
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes, format_rate
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.checks.rules.subjects import Device
+    from lossless.formats.sonic.read.tables import ConfigRow
+    from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.view import PortSet
 
 
@@ -48,9 +52,22 @@ def _policies(device: Device) -> Iterator[SharedSetting]:
     yield SharedSetting(
         "policy", "buffer model", model, model, device.tables.origin("DEVICE_METADATA", metadata)
     )
+    for subject, text in (
+        ("adaptive routing", adaptive_routing(device)),
+        ("packet trimming", trimming(device)),
+    ):
+        yield SharedSetting("policy", subject, text, text, _place_of(device, subject, metadata))
     if version:
         origin = device.tables.origin("VERSIONS", device.tables.row("VERSIONS", "DATABASE"), "VERSION")
         yield SharedSetting("release", "database version", version, version, origin)
+
+
+def _place_of(device: Device, subject: str, metadata: ConfigRow | None) -> Origin:
+    """Return the table that a policy is written in, where it is off the row that names the device."""
+    table = {"adaptive routing": PROFILE, "packet trimming": TABLE}[subject]
+    if table in device.tables.data:
+        return device.tables.origin(table)
+    return device.tables.origin("DEVICE_METADATA", metadata)
 
 
 def _curves(ports: PortSet) -> Iterator[SharedSetting]:

@@ -37,6 +37,7 @@ class LinkEnd(NamedTuple):
     ``dscp_path`` is the place of the DSCP map. ``detection_ms`` is its watchdog's, None without one. ``macsec_pfc``
     says how it treats PFC frames under MACsec, None without MACsec. ``dead_ms`` is for how long a storm leaves a queue
     dead, None where no watchdog triggers; ``marking`` are the priorities with PFC whose queues mark for DCQCN.
+    ``trimmed`` are the DSCPs with which trimmed packets leave, each with the place where it is written.
 
     ``host`` is the host that this is an interface of, where that was read; ``declared``: an intent says what it should
     be, and so it is compared with that.
@@ -66,6 +67,7 @@ class LinkEnd(NamedTuple):
     macsec_pfc: str | None = None
     dead_ms: int | None = None
     marking: tuple[int, ...] = ()
+    trimmed: tuple[tuple[int, Origin], ...] = ()
     host: HostQos | None = None
     declared: bool = False
 

@@ -3,13 +3,15 @@
 Severity: warning
 
 ## What it does
-Compares, over all switches of a role, the buffer model and the watchdog's timers and action; and, as information,
-the version of their configuration database. Switches whose ports differ among themselves are left out.
+Compares, over all switches of a role, the buffer model, the watchdog's timers and action, whether packets are trimmed
+and with which DSCP, and whether paths are chosen by load (the tables of SWS016); and, as information, the version of
+their configuration database. Switches whose ports differ among themselves are left out.
 
 ## Why it breaks a lossless fabric
 A switch that watches longer, or not at all, than its neighbors of the same role keeps pausing when they have long
 let go, and the one that is different is the one nobody looks at. In a well-known incident a new switch model
-brought other defaults than the rest of its tier.
+brought other defaults than the rest of its tier. Where one spine of a tier routes statically, the others move load
+onto the very links that it keeps full.
 
 ## Bad
 ```json config_db base=wired-leaf beside=wired-leaf2,wired-leaf3

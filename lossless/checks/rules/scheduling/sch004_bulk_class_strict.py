@@ -82,7 +82,13 @@ from lossless.checks.rules.base import Results, Violation
 from lossless.checks.rules.classification.cls007_cnp_class_unsafe import CNP_CLASS, DEFAULT_CNP_DSCP
 from lossless.checks.rules.ecn.wred_profiles import lossless_numbers
 from lossless.checks.rules.locations import distinct
-from lossless.checks.rules.scheduling.scheduler_use import STRICT, queue_names, scheduler_uses, unbounded
+from lossless.checks.rules.scheduling.scheduler_use import (
+    STRICT,
+    queue_names,
+    scheduler_uses,
+    unbounded,
+    waiting_for,
+)
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import UNREADABLE
@@ -126,7 +132,7 @@ def _strict(view: View) -> Iterator[tuple[_StrictQueue, str]]:
                 continue
             lossless = lossless_numbers(view) if lossless is None else lossless
             own = set(lossless.get(id(ports.ports), ()))
-            starved = tuple(sorted(own.intersection(_waiting(ports.qos, queue.number))))
+            starved = tuple(sorted(own.intersection(waiting_for(ports.qos, queue.number))))
             carries = "" if queue.number in own else _bulk_traffic(view, ports, queue.number)
             first = queue.number in own and not _for_cnps(view, queue.number)
             if unbounded(scheduler, ports.speed_bps) and (first or (carries and starved)):
@@ -140,14 +146,6 @@ def _for_cnps(view: View, number: int) -> bool:
         cls.priority == number and (cls.name == CNP_CLASS or cnp_dscp in cls.dscps)
         for cls in view.fabric.classes.classes
     )
-
-
-def _waiting(qos: PortQos, number: int) -> Iterator[int]:
-    """Yield the queues that wait for a strict one: those by weight, and strict ones of a lower number."""
-    for queue in filter(None, qos.queues):
-        kind = queue.scheduler.kind if queue.scheduler else None
-        if queue.number != number and (kind != STRICT or queue.number < number):
-            yield queue.number
 
 
 def _bulk_traffic(view: View, ports: PortSet, number: int) -> str | None:
@@ -171,7 +169,7 @@ def _cnp_dscp(view: View) -> int | None:
 
 
 def _lossless(view: View, queues: list[_StrictQueue]) -> Violation:
-    numbers, waiting = _numbers(queues), sorted(set(_waiting(queues[0].ports.qos, queues[0].queue.number)))
+    numbers, waiting = _numbers(queues), sorted(set(waiting_for(queues[0].ports.qos, queues[0].queue.number)))
     others = queue_names(tuple(n for n in waiting if n not in numbers)) if waiting else "all others"
     return _violation(
         view,
@@ -181,7 +179,7 @@ def _lossless(view: View, queues: list[_StrictQueue]) -> Violation:
 
 
 def _control_note(view: View, strict: _StrictQueue) -> str:
-    waiting = set(_waiting(strict.ports.qos, strict.queue.number))
+    waiting = set(waiting_for(strict.ports.qos, strict.queue.number))
     cnp = _queue_of(strict.ports.qos, _cnp_dscp(view))
     if cnp in waiting:
         return f"CNPs (DSCP {_cnp_dscp(view)}) wait in queue {cnp} behind the traffic they are to slow down"

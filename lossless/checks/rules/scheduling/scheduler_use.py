@@ -101,6 +101,14 @@ def unbounded(scheduler: Scheduler, speed_bps: int | None) -> bool:
     return limit is not None and speed_bps is not None and limit >= speed_bps
 
 
+def waiting_for(qos: PortQos, number: int) -> Iterator[int]:
+    """Yield the queues that wait for a strict one: those by weight, and strict ones of a lower number."""
+    for queue in filter(None, qos.queues):
+        kind = queue.scheduler.kind if queue.scheduler else None
+        if queue.number != number and (kind != STRICT or queue.number < number):
+            yield queue.number
+
+
 def queue_names(numbers: tuple[int, ...]) -> str:
     """Return queues as a sentence names them: ``queue 3``, ``queues 3, 4``."""
     return f"queue{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"

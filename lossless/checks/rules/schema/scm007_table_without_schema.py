@@ -6,7 +6,7 @@ Confidence: medium
 ## What it does
 Lists the tables of a file for which no model of SONiC is known, in one finding: misspelled names, tables of another
 program, and tables that orchagent reads although nobody wrote a model, such as `TC_TO_DOT1P_MAP`. Tables that have a
-model but nothing to do with a lossless fabric are not checked and not listed.
+model but nothing to do with a lossless fabric are not checked and not listed; of adaptive routing SWS016 speaks.
 
 ## Why it breaks a lossless fabric
 Under a misspelled name a whole table is missing: `PORT_QOS_MAPS` leaves every port without PFC, and nothing says so.
@@ -40,6 +40,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import Results, Violation
+from lossless.checks.rules.sonic.ars_tables import ARS_TABLES, PROFILE
 from lossless.ground.basics.findings import Origin
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ if TYPE_CHECKING:
 
 def check(device: Device) -> Results:
     """Yield one violation for all tables of a file that no model is known for."""
-    names = device.conformity.unknown_tables
+    said = ARS_TABLES if PROFILE in device.tables.data else ()
+    names = tuple(name for name in device.conformity.unknown_tables if name not in said)
     if not names:
         return
     plural = "s" if len(names) > 1 else ""

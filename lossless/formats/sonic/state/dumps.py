@@ -34,7 +34,7 @@ _STATE_TABLE = re.compile(
     r"(?!(?:FLEX_COUNTER|ACL|PBH|CRM|FG_NHG|BGP_PEER)_TABLE$)[A-Z0-9_]+_TABLE"
     r"|TRANSCEIVER_\w+|\w+_INFO|\w+_CAPABILIT(?:Y|IES)|\w+_STATUS"
 )
-_CONFIG_ONLY = READ_TABLES - {"DEVICE_METADATA"} | {"FLEX_COUNTER_TABLE", "PORTCHANNEL", "SWITCH_TRIMMING"}
+_CONFIG_ONLY = READ_TABLES - {"DEVICE_METADATA"} | {"FLEX_COUNTER_TABLE", "PORTCHANNEL"}
 _MAX_LEVELS = 4
 """Levels above the rows: a list, a namespace, a database, its ``data``."""
 
