@@ -47,7 +47,7 @@ Correct the name, or add the row.
 
 ## Sources
 - sonic-net/SONiC doc/ARS/Local_ARS_HLD.md @98de38f (which groups are adaptive)
-- sonic-buildimage pull request 22264 @316ed5a, sonic-ars.yang (leafrefs to ARS_OBJECT and PORT)
+- sonic-buildimage pull request 22264 @316ed5a, sonic-ars.yang (references to ARS_OBJECT and PORT)
 - sonic-swss pull request 3597 @38dc140, orchagent/arsorch.cpp (global mode without an object, a next hop that names a
   missing object)
 """
