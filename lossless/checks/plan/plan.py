@@ -26,6 +26,21 @@ def slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
+class PlannedSession(NamedTuple):
+    """The session that a switch takes at once: its commands, those that lead back, and how they are run.
+
+    ``file`` is the name of the commands. ``runs`` are what is run in which order, by what it is for: ``begin``, the
+    commands, ``commit``, ``check``, ``confirm``, and ``back`` where the check does not hold. ``why`` says what is known
+    of what it does to traffic.
+    """
+
+    file: str
+    commands: tuple[str, ...]
+    undo: tuple[str, ...]
+    runs: Mapping[str, tuple[str, ...]]
+    why: str
+
+
 class PlannedBatch(NamedTuple):
     """What is brought onto each switch of a group at once: the operations, and the rows that they touch.
 
@@ -33,8 +48,9 @@ class PlannedBatch(NamedTuple):
     it has when it is done. Of rows that rendering shares with others (PORT, DEVICE_METADATA) they have the fields
     that change, None where there is none: others, such as the hostname, are of each switch. ``how`` is ``patch``
     (``config apply-patch``), ``write`` (rows written to CONFIG_DB without the updater, which refuses them), ``reload``
-    (``config reload`` of what the switch runs, with these rows) or ``by hand`` (people give the switch another release,
-    or replace it; the rows say whether that is done); ``why`` says why it is no patch.
+    (``config reload`` of what the switch runs, with these rows), ``by hand`` (people give the switch another release,
+    or replace it; the rows say whether that is done), or ``session`` (commands of another system than SONiC, whose rows
+    are what a switch does); ``why`` says why it is no patch.
     ``ports_down`` are the ports that go down meanwhile, one after another in a patch, all at once in a reload;
     ``moves`` how many moves the updater makes of a patch at most, each followed by a second's wait.
     """
@@ -47,6 +63,7 @@ class PlannedBatch(NamedTuple):
     ports_down: tuple[str, ...]
     moves: int
     why: str = ""
+    session: PlannedSession | None = None
 
 
 class PlannedSwitches(NamedTuple):
@@ -205,6 +222,7 @@ def _switches(group: PlannedSwitches, plan: Plan) -> dict[str, Any]:
 
 
 def _batch(batch: PlannedBatch) -> dict[str, Any]:
+    session = {} if batch.session is None else {"session": _session(batch.session)}
     return {
         "how": batch.how,
         "titles": list(batch.titles),
@@ -214,6 +232,17 @@ def _batch(batch: PlannedBatch) -> dict[str, Any]:
         "operations": [operation.as_json() for operation in batch.operations],
         "before": batch.before,
         "after": batch.after,
+        **session,
+    }
+
+
+def _session(session: PlannedSession) -> dict[str, Any]:
+    return {
+        "file": session.file,
+        "commands": list(session.commands),
+        "undo": list(session.undo),
+        "runs": {name: list(commands) for name, commands in session.runs.items()},
+        "why": session.why,
     }
 
 

@@ -90,6 +90,7 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     from lossless.formats.inputs.collect import gather, is_json, split
     from lossless.formats.inputs.devices import name_in_intent
     from lossless.formats.inputs.hosts import hosts_of
+    from lossless.formats.inputs.switches import read_switch
     from lossless.formats.sonic.read.tables import Tables
     from lossless.interfaces.api.plan_switches import InService
     from lossless.output.render.drift import hostname_of
@@ -97,8 +98,13 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     inputs = gather(current)
     problems = list(inputs.problems)
     devices: dict[str, Document] = {}
-    for document in split(document for document in inputs.documents if is_json(document.file)):
-        name = name_in_intent(Tables(document.file, document.data), hostname_of(document))
+    others = [document for document in inputs.documents if document.dialect]
+    json = (document for document in inputs.documents if is_json(document.file) and not document.dialect)
+    for document in (*split(json), *others):
+        if document.dialect:
+            name = read_switch(document).read.switch.name
+        else:
+            name = name_in_intent(Tables(document.file, document.data), hostname_of(document))
         if name in devices:
             problems.append(
                 Problem(document.file, None, None, f"is the file of {name!r}, and so is {devices[name].file}")
@@ -110,7 +116,7 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     source = ", ".join(map(str, current))
     if not devices and not problems:
         problems.append(
-            Problem(source, None, None, "nothing here that runs: no config_db.json, and no intent")
+            Problem(source, None, None, "nothing here that runs: no configuration of a switch, and no intent")
         )
     if problems:
         raise InputError(problems)
