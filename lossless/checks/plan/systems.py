@@ -138,16 +138,40 @@ def _title(part: str, row: str, target: Config) -> str:
 def switch_between(system: SystemSwitch, done: Iterable[Operation]) -> Switch:
     """Return a switch of which some units are done."""
     touched = {operation.path[:2] for operation in done}
-    if not touched:
-        return system.running
-    mixing = _Mixing(
-        frozenset(int(path[1]) for path in touched if path[0] == "dscp"),
-        frozenset(path[0] for path in touched if path[0] != "dscp"),
-    )
-    before = {port.name: port for port in system.running.ports}
-    ports = tuple(mixing.port(before.get(port.name), port) for port in system.target.ports)
-    poll = (system.target if "watchdog" in mixing.parts else system.running).qos.poll
-    return system.target._replace(ports=ports, qos=system.target.qos._replace(poll=poll))
+    dscps = frozenset(int(path[1]) for path in touched if path[0] == "dscp")
+    parts = frozenset(path[0] for path in touched if path[0] != "dscp")
+    return _mixed(system.running, system.target, dscps, parts) if touched else system.running
+
+
+_READ_AS = {
+    "dscp": ("maps",),
+    "pfc": ("pfc",),
+    "paused": ("pfc",),
+    "scheduler": ("scheduling",),
+    "ecn": ("marking",),
+    "watchdog": ("watchdog",),
+    "cable": ("cables",),
+}
+"""The parts by which what is read is compared with what is declared, and those that are units."""
+
+
+def as_declared(read: Switch, target: Switch, differing: frozenset[str]) -> Switch:
+    """Return what a switch runs, in the words of its target but for what ``differing`` says it does otherwise.
+
+    Where only the spelling differs, nothing changes. Which DSCPs a pause stops follows from where they go.
+    """
+    own = differing - {"paused"} if "dscp" in differing else differing
+    others = {part for name in own for part in _READ_AS[name.partition(".")[0]]}
+    dscps = frozenset() if "dscp" in differing else frozenset(DSCPS)
+    return _mixed(read, target, dscps, frozenset(_TITLES) - others)
+
+
+def _mixed(before: Switch, after: Switch, dscps: frozenset[int], parts: frozenset[str]) -> Switch:
+    mixing = _Mixing(dscps, parts)
+    old = {port.name: port for port in before.ports}
+    ports = tuple(mixing.port(old.get(port.name), port) for port in after.ports)
+    poll = (after if "watchdog" in parts else before).qos.poll
+    return after._replace(ports=ports, qos=after.qos._replace(poll=poll))
 
 
 class _Mixing:

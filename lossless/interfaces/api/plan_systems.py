@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.model import PlannedKind
-from lossless.checks.plan.systems import settings_of
+from lossless.checks.plan.systems import as_declared, settings_of
 from lossless.formats.inputs.switches import read_switch
 from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
 from lossless.ground.basics.errors import Problem
-from lossless.output.render.sessions import differs, system_of, told_of
+from lossless.output.render.sessions import differing, system_of, told_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +35,7 @@ def kind_of_system(
         problems.append(Problem(running.source if old else first.running.file, None, None, before))
         return None
     document = None if old is not None else first.running
-    target = first.target if old is not None or differs(first.target, before) else before
-    system = system_of(_placed(target), _placed(before), document)
+    system = system_of(_placed(first.target), _placed(before), document)
     refused = system.refused(system.target)
     problems.extend(Problem(running.source, None, None, line) for line in refused)
     return PlannedKind(
@@ -66,19 +65,24 @@ def _running(pair: SwitchPair, old: Switch | None) -> Switch | str:
             return f"{pair.name} has other ports in the target; a plan keeps the ports of a switch of {runs}"
         return old
     read = read_switch(pair.running).read.switch
-    ports = {port.name: port for port in read.ports}
-    lacking = [p.name for p in pair.target.ports if p.placed and p.qos and p.name not in ports]
+    read = _with_all_ports(read, pair.target)
+    ports = {port.name for port in read.ports}
+    lacking = [port.name for port in pair.target.ports if port.placed and port.qos and port.name not in ports]
     if lacking:
         return (
             f"{pair.name}: the file says nothing of {lacking[0]}; name the whole configuration of the switch"
         )
-    own = tuple(
-        port._replace(qos=ports[port.name].qos, cable=ports[port.name].cable) if port.name in ports else port
-        for port in pair.target.ports
-    )
-    return pair.target._replace(
-        ports=own, qos=pair.target.qos._replace(poll=read.qos.poll), classes=read.classes
-    )
+    return as_declared(read, pair.target, differing(pair.target, read))._replace(classes=read.classes)
+
+
+def _with_all_ports(read: Switch, target: Switch) -> Switch:
+    """Return a switch with a port for each of its target, where one stands for all that have no line of their own."""
+    ports = {port.name: port for port in read.ports}
+    others = next((port for name, port in ports.items() if name.endswith("*")), None)
+    if others is None:
+        return read
+    more = tuple(others._replace(name=port.name) for port in target.ports if port.name not in ports)
+    return read._replace(ports=(*read.ports, *more))
 
 
 def _placed(switch: Switch) -> Switch:

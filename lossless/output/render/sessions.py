@@ -34,9 +34,11 @@ def system_of(target: Switch, running: Switch, document: Document | None) -> Sys
     )
 
 
-def differs(target: Switch, running: Switch) -> bool:
-    """Return whether a switch that was read does something else than is wanted, as far as its system can say."""
-    return any(differences(target, running, dialect(target.format).losses))
+def differing(target: Switch, running: Switch) -> frozenset[str]:
+    """Return the parts in which a switch that was read does something else than is wanted, as its system says it."""
+    return frozenset(
+        difference.part for difference in differences(target, running, dialect(target.format).losses)
+    )
 
 
 def told_of(document: Document, running: Switch) -> str:

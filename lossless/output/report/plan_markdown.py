@@ -143,7 +143,8 @@ def _showing(table: str, batch: Data) -> str:
     """Return the commands that show a table, or a part of what a switch does."""
     if "session" in batch:
         return listed([f"`{command}`" for command in batch["session"]["runs"]["check"]])
-    return f"`{_SHOWN.get(table, f"sonic-db-cli CONFIG_DB HGETALL '{table}|...'")}`"
+    command = _SHOWN.get(table, f"sonic-db-cli CONFIG_DB HGETALL '{table}|...'")
+    return f"`{command}`"
 
 
 def _difference(before: Data | None, after: Data | None) -> str:

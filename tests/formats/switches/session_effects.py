@@ -1,4 +1,4 @@
-"""What a session makes of a configuration, worked out line by line: lines that come, and lines that a ``no`` takes away.
+"""What a session makes of a configuration, line by line: lines that come, and lines that a ``no`` takes away.
 
 Lists of DSCPs are one line each, as a switch keeps them. NVUE's own reader knows ``nv unset``.
 """
