@@ -36,7 +36,8 @@ if TYPE_CHECKING:
         PlannedKind,
         Position,
     )
-    from lossless.checks.plan.plan import PlannedSession, Rows
+    from lossless.checks.plan.plan import Rows
+    from lossless.checks.plan.systems import PlannedSession
 
 _LARGEST_WRITTEN = 10**15
 _APART = (

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.checks.plan.model import How, StepKind
+    from lossless.checks.plan.systems import PlannedSession
     from lossless.formats.sonic.changes.patch import Operation
     from lossless.model.fabric.hosts import HostQos
 
@@ -24,21 +25,6 @@ Rows = dict[str, dict[str, Any]]
 def slug(title: str) -> str:
     """Return a name of a kind as a folder has it: ``leaf-2``."""
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
-
-
-class PlannedSession(NamedTuple):
-    """The session that a switch takes at once: its commands, those that lead back, and how they are run.
-
-    ``file`` is the name of the commands. ``runs`` are what is run in which order, by what it is for: ``begin``, the
-    commands, ``commit``, ``check``, ``confirm``, and ``back`` where the check does not hold. ``why`` says what is known
-    of what it does to traffic.
-    """
-
-    file: str
-    commands: tuple[str, ...]
-    undo: tuple[str, ...]
-    runs: Mapping[str, tuple[str, ...]]
-    why: str
 
 
 class PlannedBatch(NamedTuple):

@@ -18,9 +18,8 @@ from lossless.model.fabric.model import ClassSet, Switch, TrafficClass
 from lossless.model.fabric.qos import DSCPS, PRIORITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from lossless.checks.plan.plan import PlannedSession
     from lossless.model.fabric.model import Port
     from lossless.model.fabric.qos import IndexMap, PortQos, Queue
 
@@ -33,6 +32,21 @@ _TITLES = {
     "cables": "cable lengths",
 }
 """The parts beside the DSCP map, in the order in which they are taken up."""
+
+
+class PlannedSession(NamedTuple):
+    """The session that a switch takes at once: its commands, those that lead back, and how they are run.
+
+    ``file`` is the name of the commands. ``runs`` are what is run in which order, by what it is for: ``begin``, the
+    commands, ``commit``, ``check``, ``confirm``, and ``back`` where the check does not hold. ``why`` says what is known
+    of what it does to traffic.
+    """
+
+    file: str
+    commands: tuple[str, ...]
+    undo: tuple[str, ...]
+    runs: Mapping[str, tuple[str, ...]]
+    why: str
 
 
 class SystemSwitch(NamedTuple):

@@ -4,16 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.ground.basics.errors import InputError, Problem
+from lossless.ground.documents.command_lines import CommandDocument
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.ground.documents.command_lines import Command, CommandDocument
+    from lossless.ground.documents.command_lines import Command
+    from lossless.ground.documents.document import Document
+
+
+def as_text(document: Document) -> CommandDocument:
+    """Return a configuration that is text.
+
+    Raises:
+        InputError: it is structured, and does not say which lines the switch has.
+    """
+    if not isinstance(document, CommandDocument):
+        says = "structured; a session is made for the text that the switch prints: name its running configuration"
+        raise InputError([Problem(document.file, None, None, says)])
+    return document
 
 
 def new_commands(running: CommandDocument, wanted: CommandDocument, indent: str) -> Iterator[str]:
     """Yield the commands of ``wanted`` that ``running`` does not have, each below the commands that open its mode.
 
-    A text as a switch prints it says each thing once, so a command that stands in both says nothing new.
+    A text as a switch prints it says each thing once, so a command of both says nothing new.
     """
     known = {command.path for top in running.top for command in (top, *top.all())}
     for command in wanted.top:

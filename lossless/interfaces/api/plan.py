@@ -48,6 +48,9 @@ def plan(
         return plan_of_subnet(*subnets, limits or PlanLimits(), options)
     running = _running(current, options)
     change = change_of(running, _fabric(target, options), options)
+    if limits is not None and limits.simulated and any(kind.system is not None for kind in change.kinds):
+        says = "runs of traffic between steps know SONiC alone: leave --simulate out"
+        raise InputError([Problem(running.source, None, None, says)])
     evaluator = Evaluator(hardware_finder(options.profile_dirs))
     return plan_of(change, evaluator, limits or PlanLimits(), (running.source, document.file))
 
@@ -163,6 +166,7 @@ def plan_progress(
         raise InputError([Problem(file, None, None, says)])
     running = _deployed(configs, DEFAULT_OPTIONS).documents
     known = devices_of(told)
+    _require_known_rows(running)
     strangers = [name for name in running if name not in known]
     if strangers:
         raise InputError(
@@ -171,6 +175,18 @@ def plan_progress(
         )
     reached = tuple(progress(told, name, document.data) for name, document in running.items())
     return reached, tuple(name for name in known if name not in running), len(told["steps"])
+
+
+def _require_known_rows(running: Mapping[str, Document]) -> None:
+    """Refuse configurations of systems that take sessions: a plan has what they do, and no rows of theirs.
+
+    Raises:
+        InputError: there are some.
+    """
+    says = "a switch that takes sessions: the check in the files of its step says whether it is done"
+    problems = [Problem(each.file, None, None, says) for each in running.values() if each.dialect]
+    if problems:
+        raise InputError(problems)
 
 
 def _read_plan(file: str) -> Mapping[str, Any]:

@@ -63,7 +63,7 @@ def _running(pair: SwitchPair, old: Switch | None) -> Switch | str:
     if old is not None:
         if {port.name for port in old.ports} != {port.name for port in pair.target.ports}:
             return f"{pair.name} has other ports in the target; a plan keeps the ports of a switch of {runs}"
-        return old
+        return as_declared(old, pair.target, differing(pair.target, old))._replace(classes=old.classes)
     read = read_switch(pair.running).read.switch
     read = _with_all_ports(read, pair.target)
     ports = {port.name for port in read.ports}

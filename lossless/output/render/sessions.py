@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from lossless.checks.plan.plan import PlannedSession
-from lossless.checks.plan.systems import SystemSwitch
+from lossless.checks.plan.systems import PlannedSession, SystemSwitch
 from lossless.formats.switches.meaning import differences, meaning
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import RenderError

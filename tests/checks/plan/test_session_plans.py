@@ -1,4 +1,4 @@
-"""Plans of fabrics whose switches take sessions: every mixture of switches on the way, read back, keeps jobs lossless."""
+"""Plans of switches that take sessions: every mixture of them on the way, read back, keeps jobs lossless."""
 
 from __future__ import annotations
 
@@ -188,6 +188,24 @@ def written(fabric: Fabric, folder: Path, without: re.Pattern[str] = NOTHING) ->
         name = dialect(switch.format).files(switch)[0].name
         (folder / switch.name / name).write_text("\n".join(lines), encoding="utf-8")
     return [str(folder / switch.name) for switch in fabric.switches]
+
+
+def test_what_a_system_has_no_place_for_is_no_change(tmp_path: Path) -> None:
+    now, then = changed("roce-256-mixed", tmp_path, "action: drop", "action: alert")
+    (step,) = plan([now], then).steps
+    assert [group.name for group in step.switches] == ["spine"]
+
+
+def test_a_pause_of_nx_os_moves_on_drained_switches(tmp_path: Path) -> None:
+    old = "default: {dscp: rest, priority: 0, bandwidth: 50%}"
+    curve = "ecn: {min: 150 kB, max: 3000 kB, probability: 7%}"
+    new = f"more: {{dscp: 34, priority: 4, lossless: true, bandwidth: 10%, {curve}}}\n  {old.replace('50%', '40%')}"
+    now, then = changed("nexus-128", tmp_path, old, new)
+    made = plan([now], then)
+    groups = [group for step in made.steps for group in step.switches]
+    pausing_groups = [g for g in groups if any("PFC" in batch.titles for batch in g.batches)]
+    assert pausing_groups
+    assert all(group.drained for group in pausing_groups)
 
 
 def test_a_switch_does_not_become_one_of_another_system(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 A session copies the running configuration, takes commands, and is committed at once, with a timer that goes back by
 itself (Arista, User Manual, "Configure Session", arista.com/en/um-eos/eos-configure-session: ``commit timer``,
-``abort``, ``show session-config diffs``). The line that is negated is the one that stands; ``default`` gives a port
+``abort``, ``show session-config diffs``). A line is negated as it is printed; ``default`` gives a port
 its own value back, where ``no`` means that it trusts nothing.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.command_changes import block, new_commands
+from lossless.formats.switches.command_changes import as_text, block, new_commands
 from lossless.formats.switches.eos.read.running_config import config_of
 from lossless.ground.basics.natural_order import natural_key
 
@@ -36,10 +36,15 @@ _OF_QUEUE = {
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay."""
-    before, after = config_of(running), config_of(wanted)  # type: ignore[arg-type]
-    new = new_commands(running, wanted, _INDENT)  # type: ignore[arg-type]
-    return (*new, *_gone(before, after))
+    """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay.
+
+    Raises:
+        InputError: a configuration is no text.
+    """
+    old, new = as_text(running), as_text(wanted)
+    before, after = config_of(old), config_of(new)
+    added = new_commands(old, new, _INDENT)
+    return (*added, *_gone(before, after))
 
 
 def _gone(before: EosConfig, after: EosConfig) -> Iterator[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PROFILED = ("mapping", "pfc", "congestion-control", "egress-scheduler")
 _OWN = ("roce", "traffic-pool", *_PROFILED, "egress-queue-mapping", "pfc-watchdog")
-"""What of QoS is written; all else that stands beside it stays."""
+"""What of QoS is written; all else beside it stays."""
 _LISTS = frozenset({("pfc", "switch-priority"), ("traffic-pool", "switch-priority")})
 """Kinds of profiles, each with a word of theirs that several values may follow."""
 

@@ -1,4 +1,4 @@
-"""The commands by which NX-OS gets another configuration: what stands in the way of it, what is set, then what goes.
+"""The commands by which NX-OS gets another configuration: what it cannot have beside it, what is set, then what goes.
 
 NX-OS takes commands one after another. A checkpoint before them is what ``rollback running-config checkpoint`` goes
 back to, as a whole or not at all by default (Cisco, Nexus 9000 Series NX-OS System Management Configuration Guide,
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.command_changes import block, new_commands
+from lossless.formats.switches.command_changes import as_text, block, new_commands
 from lossless.formats.switches.nxos.names import is_built_in
 from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING
 from lossless.formats.switches.nxos.read.running_config import config_of
@@ -35,10 +35,15 @@ _OF_QUEUE = {
 
 
 def session(running: Document, wanted: Document) -> tuple[str, ...]:
-    """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay."""
-    before, after = config_of(running), config_of(wanted)  # type: ignore[arg-type]
-    new = new_commands(running, wanted, _INDENT)  # type: ignore[arg-type]
-    return (*_in_the_way(before, after), *new, *_gone(before, after))
+    """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay.
+
+    Raises:
+        InputError: a configuration is no text.
+    """
+    old, new = as_text(running), as_text(wanted)
+    before, after = config_of(old), config_of(new)
+    added = new_commands(old, new, _INDENT)
+    return (*_in_the_way(before, after), *added, *_gone(before, after))
 
 
 def _in_the_way(before: NxosConfig, after: NxosConfig) -> Iterator[str]:

@@ -9,7 +9,8 @@ from lossless.output.render.planned_files import PlannedFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.checks.plan.plan import PlannedSession, PlannedSwitches
+    from lossless.checks.plan.plan import PlannedSwitches
+    from lossless.checks.plan.systems import PlannedSession
 
 _HEADINGS = {
     "begin": "Begin",
