@@ -46,7 +46,7 @@ def test_steps_are_told_as_those_of_sonic(cli: Cli) -> None:
     assert cli("plan", "old.yaml", "new.yaml").out.startswith(SEEN)
 
 
-def test_each_group_has_its_session_and_the_way_back(cli: Cli) -> None:
+def test_each_group_has_its_session_and_the_rollback(cli: Cli) -> None:
     assert cli("plan", "old.yaml", "new.yaml", "-o", "out").code == 0
     step = Path("out/step-01")
     assert (
