@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Position,
     )
     from lossless.checks.plan.plan import Rows
+    from lossless.checks.plan.systems import PlannedSession
 
 _LARGEST_WRITTEN = 10**15
 _APART = (
@@ -160,6 +161,8 @@ def _notes(change: FabricChange, limits: PlanLimits, steps: Sequence[PlanStep]) 
         yield "carrying out another buffer model is left to you: its states are evaluated, and its reload is a proposal"
     if any(unit.by_hand for kind in change.kinds for unit in kind.units):
         yield "another release or HWSKU is left to you: its mixed states are evaluated; its time is not counted"
+    if any(kind.system is not None for kind in change.kinds):
+        yield "what a session does to traffic while it is taken, and how long it takes, no public source says"
     if not limits.drain_s:
         yield "time to drain is not counted: state it with --drain-time"
     if not limits.link_up_s:
@@ -293,6 +296,11 @@ class _Assembly:
         operations = operations_between(before, after)
         if batch.how == "patch":
             self._require_accepted(kind, before, operations)
+        if batch.how == "session":
+            session = self._session(number, batch)
+            return PlannedBatch(
+                "session", batch.titles, (), _rows(before, done), _rows(after, done), (), 0, "", session
+            )
         told = done if batch.how != "by hand" else tuple(each for each in done if _identifies(each))
         return PlannedBatch(
             how=batch.how,
@@ -303,6 +311,20 @@ class _Assembly:
             ports_down=batch.ports_down,
             moves=batch.moves,
             why=batch.why,
+        )
+
+    def _session(self, number: int, batch: Batch) -> PlannedSession | None:
+        """Return the session of a batch.
+
+        Raises:
+            NoPlan: the system has no configuration for what is there after it.
+        """
+        system = self.change.kinds[number].system
+        refused = self.states.refused(number, batch.after)
+        if system is None or refused:
+            raise NoPlan("no session leads there; nothing is written", *refused)
+        return system.session(
+            self.states.switch(number, batch.before), self.states.switch(number, batch.after)
         )
 
     def _require_accepted(self, kind: PlannedKind, before: Config, patch: Sequence[Operation]) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.checks.plan.model import HostStage
 from lossless.checks.plan.states import State
+from lossless.checks.plan.systems import units_of_system
 from lossless.checks.plan.units import units_of
 
 if TYPE_CHECKING:
@@ -29,14 +30,29 @@ def backward(states: States, position: Position, in_use: frozenset[int]) -> Fabr
 
 def _kind(states: States, number: int, done: Done, *, recabled: bool) -> PlannedKind:
     kind = states.change.kinds[number]
-    running = states.config(number, State(done))
     now_m = kind.new_cables_m if recabled else kind.cables_m
+    if kind.system is not None:
+        own = _of_system(states, number, done)
+        return own._replace(cables_m=now_m, new_cables_m=kind.cables_m)
+    running = states.config(number, State(done))
     return kind._replace(
         running=running,
         target=kind.running,
         units=units_of(running, kind.running, states.change.sent | states.change.wanted),
         cables_m=now_m,
         new_cables_m=kind.cables_m,
+    )
+
+
+def _of_system(states: States, number: int, done: Done) -> PlannedKind:
+    kind = states.change.kinds[number]
+    assert kind.system is not None
+    running = states.config(number, State(done))
+    return kind._replace(
+        running=running,
+        target=kind.running,
+        units=units_of_system(running, kind.running, states.change.sent | states.change.wanted),
+        system=kind.system._replace(running=states.switch(number, done), target=kind.system.running),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.checks.plan.model import Batch
+from lossless.checks.plan.model import Batch, operations_of
 from lossless.checks.plan.states import State
 from lossless.checks.plan.units import named_rows
 from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
@@ -41,8 +41,17 @@ _MOVES_OF_PORT = 3
 
 
 def fits_updater(states: States, kind: int, before: Done, batch: Sequence[int]) -> bool:
-    """Return whether some units can be brought in at once: the updater permits them, and empties no row in use."""
+    """Return whether some units can be brought in at once: the updater permits them, and empties no row in use.
+
+    A system that takes sessions must have a configuration for what is there after them.
+    """
     after = before | {*batch}
+    system = states.change.kinds[kind].system
+    if system is not None:
+        touched = {
+            operation.path[0] for operation in operations_of(states.change.kinds[kind], frozenset(batch))
+        }
+        return system.drained.isdisjoint(touched) and not states.refused(kind, after)
     if _removes_named(states, kind, before, batch) or _dangles(states, kind, before, after):
         return False
     if _waits_for_restart(states, kind, before, batch):
@@ -114,6 +123,9 @@ def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[U
 def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:
     """Return a batch with how it is brought in, and what that takes."""
     own = states.change.kinds[kind]
+    if own.system is not None:
+        titles = tuple(own.units[number].title for number in sorted(after - before))
+        return Batch("session", titles, before, after, (), 0)
     by_hand = any(own.units[number].by_hand for number in after - before)
     refusals = () if by_hand else refusals_of(states, kind, before, after)
     how = "by hand" if by_hand else _how(states, kind, before, after, refusals)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.lint.run import run, together
+from lossless.checks.plan.systems import carrying_jobs
 from lossless.checks.rules.device_summary import summary_of
 from lossless.checks.rules.registry import rules_for
 from lossless.checks.rules.subjects import Device
@@ -26,6 +27,7 @@ from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.deployed_devices import DeployedDevices
+from lossless.model.fabric.model import Fabric
 from lossless.model.fabric.view import View
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.deployed_devices import DeviceSummary, LinkEnd
     from lossless.model.fabric.hosts import HostQos
+    from lossless.model.fabric.model import Switch
     from lossless.model.fabric.view import PortSet
     from lossless.model.hardware.load import FindHardware
 
@@ -93,15 +96,28 @@ class Evaluator:
         tables = Tables(f"{name}/config_db.json", config, shown=name)
         fabric = read_fabric([tables], self.find_hardware, tuple(sorted(dscps)))
         switch = fabric.switches[0]
-        ports = tuple(
-            port._replace(cable=port.cable._replace(real_m=cables_m[port.name]))
-            if port.name in cables_m
-            else port
-            for port in switch.ports
-        )
-        view = View(fabric._replace(switches=(switch._replace(name=name, ports=ports),)))
+        view = View(fabric._replace(switches=(_cabled(switch, cables_m)._replace(name=name),)))
         device = Device(tables, view)
         dangers = tuple(_dangers(view, _findings(device), dscps)) if dscps else ()
+        summary = summary_of(device)
+        return DeviceVerdict(dangers, {end.port: self._placed(summary, end) for end in summary.ends})
+
+    def system(
+        self,
+        name: str,
+        switch: Switch,
+        silent: frozenset[str],
+        dscps: frozenset[int],
+        cables_m: Mapping[str, int],
+    ) -> DeviceVerdict:
+        """Return what a switch of a system other than SONiC does; rules that are ``silent`` say nothing of it."""
+        self.states += 1
+        own = carrying_jobs(_cabled(switch, cables_m), name, dscps)
+        fabric = Fabric("", "config_db", own.classes, None, (own,), (), (), (), (), (name,))
+        device = Device(Tables(name, {}, shown=name), View(fabric))
+        rules = [rule for rule in _rules("fabric") if rule.code not in silent]
+        findings = run(device.view, rules, "commands").findings if dscps else ()
+        dangers = tuple(_dangers(device.view, findings, dscps)) if dscps else ()
         summary = summary_of(device)
         return DeviceVerdict(dangers, {end.port: self._placed(summary, end) for end in summary.ends})
 
@@ -124,6 +140,17 @@ class Evaluator:
             self.states += 1
             self._links[key] = tuple(_of_host(host, at.end, dscps))
         return self._links[key]
+
+
+def _cabled(switch: Switch, cables_m: Mapping[str, int]) -> Switch:
+    """Return a switch with the real lengths of its cables, where they are known."""
+    ports = (
+        port._replace(cable=port.cable._replace(real_m=cables_m[port.name]))
+        if port.name in cables_m
+        else port
+        for port in switch.ports
+    )
+    return switch._replace(ports=tuple(ports))
 
 
 def _findings(device: Device) -> tuple[Finding, ...]:
@@ -189,7 +216,11 @@ def _at_hop(view: View, transit: _Transit, dscp: int, findings: Sequence[Finding
         is_egress = loss.why.startswith(f"{hop.egress.port} obeys")
         yield from _at_ports(transit.egress if is_egress else transit.ingress, dscp, loss.stage, loss.why)
     group = hop.stages.priority_group
-    if group.generated and transit.ingress.switch.qos.buffer_model == "traditional":
+    if (
+        group.generated
+        and transit.ingress.switch.runs_sonic
+        and transit.ingress.switch.qos.buffer_model == "traditional"
+    ):
         # Where a row has gone, the buffer manager writes another one when the port comes up, not before. In the
         # dynamic model it computes those that there are: a group without a row is lossy there.
         why = f"PG {group.lookup.target} of {hop.ingress.port} has no row"

@@ -38,6 +38,8 @@ def by_hand(change: FabricChange, step: Step, groups: Sequence[PlannedSwitches])
     for own_change, group in zip(step.switches, groups, strict=True):
         if group.drained:
             yield _drain(change, change.kinds[own_change.kind], group, whole=own_change.drained)
+        if any(batch.session is not None for batch in group.batches):
+            yield f"{group.name}: run the sessions of this step on each switch, as the files of its group say"
         yield from (_replacement(group, batch) for batch in group.batches if batch.how == "by hand")
 
 
@@ -59,6 +61,8 @@ def _drain(change: FabricChange, kind: PlannedKind, group: PlannedSwitches, *, w
             f"{group.name}: {only} is the only one of its tier, no other carries its traffic: stop all jobs"
         )
     left = tier - (group.at_once or 1)
+    if kind.system is not None:
+        return f"{group.name}: take traffic off the switch first, and back on after; {left} of {tier} carry on ({pace})"
     return (
         f"{group.name}: take traffic off the switch first (TSA), and back on after (TSB); {left} of "
         f"{tier} carry on ({pace})"
@@ -113,6 +117,8 @@ def interrupts(groups: Sequence[PlannedSwitches]) -> Iterator[str]:
         for batch in group.batches:
             if batch.how == "by hand":
                 yield f"{group.name}: each switch is out of service meanwhile; for how long is not known"
+            elif batch.session is not None:
+                yield f"{group.name}: {batch.session.why}"
             elif batch.how == "reload":
                 down = len(batch.ports_down)
                 yield f"{group.name}: config reload restarts the services, and all {down} ports go down"

@@ -9,6 +9,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from lossless.checks.plan.systems import SystemSwitch
     from lossless.checks.plan.units import Unit
     from lossless.formats.sonic.capabilities.updater_rules import UpdaterDevice
     from lossless.formats.sonic.capabilities.updater_verdict import UpdateRefusal
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 Config = dict[str, dict[str, Any]]
 
-How = Literal["patch", "write", "reload", "by hand"]
-"""How a batch is brought in: a patch for the config updater, rows written beside it, a reload, or what people do."""
+How = Literal["patch", "write", "reload", "by hand", "session"]
+"""How a batch is brought in: a patch for the config updater, rows written beside it, a reload, what people do, or a
+session of a system other than SONiC."""
 StepKind = Literal["change", "jobs", "cables", "stop", "start"]
 """What happens in a step: configurations change, jobs restart, cables change, all jobs stop or start again."""
 
@@ -38,7 +40,8 @@ class PlannedKind(NamedTuple):
     ``host_ports`` are those that lead to hosts. ``second_tor`` is set where its hosts are attached to a second switch
     too. ``unpatchable`` is what the updater refuses of the
     configuration before or after as a whole, and so of every patch. ``port_names`` has, where a switch is replaced by
-    another, what the ports of links are called on the switch of each HWSKU.
+    another, what the ports of links are called on the switch of each HWSKU. ``system`` is set where they run another
+    system than SONiC: ``running`` and ``target`` are then rows by what a switch does.
     """
 
     title: str
@@ -53,6 +56,7 @@ class PlannedKind(NamedTuple):
     second_tor: SecondTor | None = None
     unpatchable: tuple[UpdateRefusal, ...] = ()
     port_names: Mapping[str, Mapping[str, str]] = {}
+    system: SystemSwitch | None = None
 
 
 class HostKind(NamedTuple):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from lossless.checks.plan.model import How, StepKind
+    from lossless.checks.plan.systems import PlannedSession
     from lossless.formats.sonic.changes.patch import Operation
     from lossless.model.fabric.hosts import HostQos
 
@@ -33,8 +34,9 @@ class PlannedBatch(NamedTuple):
     it has when it is done. Of rows that rendering shares with others (PORT, DEVICE_METADATA) they have the fields
     that change, None where there is none: others, such as the hostname, are of each switch. ``how`` is ``patch``
     (``config apply-patch``), ``write`` (rows written to CONFIG_DB without the updater, which refuses them), ``reload``
-    (``config reload`` of what the switch runs, with these rows) or ``by hand`` (people give the switch another release,
-    or replace it; the rows say whether that is done); ``why`` says why it is no patch.
+    (``config reload`` of what the switch runs, with these rows), ``by hand`` (people give the switch another release,
+    or replace it; the rows say whether that is done), or ``session`` (commands of another system than SONiC, whose rows
+    are what a switch does); ``why`` says why it is no patch.
     ``ports_down`` are the ports that go down meanwhile, one after another in a patch, all at once in a reload;
     ``moves`` how many moves the updater makes of a patch at most, each followed by a second's wait.
     """
@@ -47,6 +49,7 @@ class PlannedBatch(NamedTuple):
     ports_down: tuple[str, ...]
     moves: int
     why: str = ""
+    session: PlannedSession | None = None
 
 
 class PlannedSwitches(NamedTuple):
@@ -205,6 +208,7 @@ def _switches(group: PlannedSwitches, plan: Plan) -> dict[str, Any]:
 
 
 def _batch(batch: PlannedBatch) -> dict[str, Any]:
+    session = {} if batch.session is None else {"session": _session(batch.session)}
     return {
         "how": batch.how,
         "titles": list(batch.titles),
@@ -214,6 +218,17 @@ def _batch(batch: PlannedBatch) -> dict[str, Any]:
         "operations": [operation.as_json() for operation in batch.operations],
         "before": batch.before,
         "after": batch.after,
+        **session,
+    }
+
+
+def _session(session: PlannedSession) -> dict[str, Any]:
+    return {
+        "file": session.file,
+        "commands": list(session.commands),
+        "undo": list(session.undo),
+        "runs": {name: list(commands) for name, commands in session.runs.items()},
+        "why": session.why,
     }
 
 

@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from lossless.checks.plan.model import operations_of
+from lossless.checks.plan.systems import switch_between
 from lossless.checks.plan.units import changed, hwsku_of
 from lossless.ground.basics.records import NamedTuple
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.plan.evaluation import Danger, DeviceVerdict, Evaluator, PlacedEnd
     from lossless.checks.plan.model import Config, FabricChange
+    from lossless.model.fabric.model import Switch
 
 Done = frozenset[int]
 _MOST_UNITS = 6
@@ -43,6 +45,8 @@ class States:
         self.evaluator = evaluator
         self._configs: dict[tuple[int, State], Config] = {}
         self._verdicts: dict[tuple[int, State, Use], DeviceVerdict] = {}
+        self._switches: dict[tuple[int, Done], Switch] = {}
+        self._refused: dict[tuple[int, Done], tuple[str, ...]] = {}
 
     def config(self, kind: int, state: State) -> Config:
         """Return the configuration of a kind of switch in a state."""
@@ -54,22 +58,48 @@ class States:
             self._configs[key] = changed(own.running, (*done, *part))
         return self._configs[key]
 
+    def switch(self, kind: int, done: Done) -> Switch:
+        """Return a switch of a kind that takes sessions, some of its units done."""
+        own = self.change.kinds[kind]
+        assert own.system is not None
+        if (kind, done) not in self._switches:
+            is_last = len(done) == len(own.units)
+            made = own.system.target if is_last else switch_between(own.system, operations_of(own, done))
+            self._switches[kind, done] = made
+        return self._switches[kind, done]
+
+    def refused(self, kind: int, done: Done) -> tuple[str, ...]:
+        """Return why the system of a kind has no configuration for a state."""
+        system = self.change.kinds[kind].system
+        assert system is not None
+        if (kind, done) not in self._refused:
+            self._refused[kind, done] = system.refused(self.switch(kind, done))
+        return self._refused[kind, done]
+
     def verdict(self, kind: int, state: State, use: Use) -> DeviceVerdict:
         """Return what a switch of a kind does in a state."""
         key = (kind, state, use)
         if key not in self._verdicts:
             own = self.change.kinds[kind]
-            config, cables_m = self.config(kind, state), _cables_m(own.cables_m, own.new_cables_m, use)
-            self._verdicts[key] = self.evaluator.device(own.devices[0], config, use.dscps, cables_m)
+            cables_m = _cables_m(own.cables_m, own.new_cables_m, use)
+            if own.system is not None:
+                there = (self.switch(kind, state.done), own.system.silent)
+                self._verdicts[key] = self.evaluator.system(own.devices[0], *there, use.dscps, cables_m)
+            else:
+                config = self.config(kind, state)
+                self._verdicts[key] = self.evaluator.device(own.devices[0], config, use.dscps, cables_m)
         return self._verdicts[key]
 
     def of_batch(self, kind: int, before: Done, batch: Sequence[int]) -> Iterator[State]:
         """Yield the states in which a batch can be on its way, whatever order the updater takes, and when it is done.
 
         Rows that nothing refers to yet come before what will refer to them: SONiC's models let the updater do nothing
-        else.
+        else. What a switch does while it takes a session is not known: it has no state on its way.
         """
         units = self.change.kinds[kind].units
+        if self.change.kinds[kind].system is not None:
+            yield State(before | {*batch})
+            return
         new_rows = {number for number in batch if units[number].comes_first}
         others = [number for number in batch if number not in new_rows]
         for size in range(0 if new_rows else 1, len(others) + 1):

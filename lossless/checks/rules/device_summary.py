@@ -138,7 +138,7 @@ def _end(
         fec=fields.get("fec"),
         autoneg=fields.get("autoneg") in ("on", "1"),
         cable_m=port.cable.configured_m,
-        cable_row=str(port.cable.origin.path[1]) if port.cable.configured_m else "",
+        cable_row="".join(map(str, port.cable.origin.path[1:2])) if port.cable.configured_m else "",
         pfc=port.qos.pfc.priorities if port.qos else None,
         pfc_path=(port.qos.pfc.origin if port.qos else port.origin).path,
         remapped=wire.remapped,

@@ -34,6 +34,25 @@ class ConfigurationFile(NamedTuple):
     whole: bool = True
 
 
+class Carrying(NamedTuple):
+    """How a switch takes a change: ``file`` holds its commands, and stands for them in those that are run.
+
+    ``begin`` comes before the commands, ``commit`` after them, ``confirm`` once the check holds; ``check`` shows what
+    the switch runs, ``back`` undoes it before it is confirmed. ``{name}`` is a name of the change. ``why`` says
+    what is known of what it does meanwhile, and what is not. For a change of the parts ``drained`` the switch must
+    carry no jobs.
+    """
+
+    file: str
+    begin: tuple[str, ...]
+    commit: tuple[str, ...]
+    check: tuple[str, ...]
+    confirm: tuple[str, ...]
+    back: tuple[str, ...]
+    why: str
+    drained: frozenset[str] = frozenset()
+
+
 class Dialect(NamedTuple):
     """One configuration language.
 
@@ -45,6 +64,8 @@ class Dialect(NamedTuple):
     or by code and severity where one code says several things.
     ``files`` makes the files of a switch. ``losses`` names what of a switch they have no place for, by the parts of
     :mod:`lossless.formats.switches.meaning`, with why.
+    ``session`` makes the commands by which one configuration becomes another, what goes included, and ``carrying``
+    says how a switch takes them.
     """
 
     reads: str
@@ -58,4 +79,6 @@ class Dialect(NamedTuple):
     words: Mapping[str, Words]
     files: Callable[[Switch], tuple[ConfigurationFile, ...]]
     losses: Mapping[str, str]
+    session: Callable[[Document, Document], tuple[str, ...]]
+    carrying: Carrying
     in_json: bool = False

@@ -48,6 +48,9 @@ def plan(
         return plan_of_subnet(*subnets, limits or PlanLimits(), options)
     running = _running(current, options)
     change = change_of(running, _fabric(target, options), options)
+    if limits is not None and limits.simulated and any(kind.system is not None for kind in change.kinds):
+        says = "runs of traffic between steps know SONiC alone: leave --simulate out"
+        raise InputError([Problem(running.source, None, None, says)])
     evaluator = Evaluator(hardware_finder(options.profile_dirs))
     return plan_of(change, evaluator, limits or PlanLimits(), (running.source, document.file))
 
@@ -90,6 +93,7 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     from lossless.formats.inputs.collect import gather, is_json, split
     from lossless.formats.inputs.devices import name_in_intent
     from lossless.formats.inputs.hosts import hosts_of
+    from lossless.formats.inputs.switches import read_switch
     from lossless.formats.sonic.read.tables import Tables
     from lossless.interfaces.api.plan_switches import InService
     from lossless.output.render.drift import hostname_of
@@ -97,8 +101,13 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     inputs = gather(current)
     problems = list(inputs.problems)
     devices: dict[str, Document] = {}
-    for document in split(document for document in inputs.documents if is_json(document.file)):
-        name = name_in_intent(Tables(document.file, document.data), hostname_of(document))
+    others = [document for document in inputs.documents if document.dialect]
+    json = (document for document in inputs.documents if is_json(document.file) and not document.dialect)
+    for document in (*split(json), *others):
+        if document.dialect:
+            name = read_switch(document).read.switch.name
+        else:
+            name = name_in_intent(Tables(document.file, document.data), hostname_of(document))
         if name in devices:
             problems.append(
                 Problem(document.file, None, None, f"is the file of {name!r}, and so is {devices[name].file}")
@@ -110,7 +119,7 @@ def _deployed(current: Sequence[str | PathLike[str]], options: Options) -> InSer
     source = ", ".join(map(str, current))
     if not devices and not problems:
         problems.append(
-            Problem(source, None, None, "nothing here that runs: no config_db.json, and no intent")
+            Problem(source, None, None, "nothing here that runs: no configuration of a switch, and no intent")
         )
     if problems:
         raise InputError(problems)
@@ -157,6 +166,7 @@ def plan_progress(
         raise InputError([Problem(file, None, None, says)])
     running = _deployed(configs, DEFAULT_OPTIONS).documents
     known = devices_of(told)
+    _require_known_rows(running)
     strangers = [name for name in running if name not in known]
     if strangers:
         raise InputError(
@@ -165,6 +175,18 @@ def plan_progress(
         )
     reached = tuple(progress(told, name, document.data) for name, document in running.items())
     return reached, tuple(name for name in known if name not in running), len(told["steps"])
+
+
+def _require_known_rows(running: Mapping[str, Document]) -> None:
+    """Refuse configurations of systems that take sessions: a plan has what they do, and no rows of theirs.
+
+    Raises:
+        InputError: there are some.
+    """
+    says = "a switch that takes sessions: the check in the files of its step says whether it is done"
+    problems = [Problem(each.file, None, None, says) for each in running.values() if each.dialect]
+    if problems:
+        raise InputError(problems)
 
 
 def _read_plan(file: str) -> Mapping[str, Any]:

@@ -6,8 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from lossless.checks.plan.model import FabricChange, HostKind, PlannedHostLink, PlannedKind, PlannedLink
+from lossless.checks.plan.systems import units_of_system
 from lossless.checks.plan.units import units_of
 from lossless.checks.rules.pfc.priorities import paused_priority
+from lossless.formats.inputs.switches import fabric_of_switches
 from lossless.formats.sonic.from_model.tables import OWNED, SHARED
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
@@ -25,6 +27,7 @@ from lossless.interfaces.api.plan_switches import (
     plain_document,
     titled,
 )
+from lossless.interfaces.api.plan_systems import fingerprint_of, kind_of_system, port_classes
 from lossless.model.fabric.qos import DSCPS
 from lossless.model.fabric.view import View
 from lossless.model.hardware.load import hardware_finder
@@ -32,6 +35,7 @@ from lossless.model.hardware.load import hardware_finder
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from lossless.checks.plan.units import Unit
     from lossless.ground.documents.document import Document
     from lossless.interfaces.api.options import Options
     from lossless.model.fabric.model import ClassSet, Fabric
@@ -49,6 +53,10 @@ def running_of_intent(fabric: Fabric, document: Document) -> InService:
     shared: dict[tuple[int, int, int], dict[str, Any]] = {}
     documents = {}
     for switch in fabric.switches:
+        if not switch.runs_sonic:
+            documents[switch.name] = plain_document(document.file, {})
+            documents[switch.name].dialect = switch.format
+            continue
         key = (id(switch.ports), id(switch.qos), id(switch.hwsku))
         if key not in shared:
             shared[key] = complete_rows(switch)
@@ -66,7 +74,7 @@ def change_of(running: InService, target: Fabric, options: Options) -> FabricCha
     pairs = _pairs(running, target)
     groups = list(_groups(pairs, running, target).values())
     problems: list[Problem] = []
-    made = (kind_of_switches(group, n, running, target, problems) for n, group in enumerate(groups))
+    made = (_kind(group, n, running, target, problems) for n, group in enumerate(groups))
     kinds = [kind for kind in made if kind is not None]
     problems += mixed_releases(groups, kinds) if not problems else []
     if problems:
@@ -81,7 +89,7 @@ def change_of(running: InService, target: Fabric, options: Options) -> FabricCha
     )
     wanted = frozenset(dscp for cls in target.classes.lossless for dscp in cls.dscps)
     hosts, host_of = _hosts(running, target, {dscp: priorities.get(dscp) for dscp in sent}, wanted)
-    kinds = [kind._replace(units=units_of(kind.running, kind.target, sent | wanted)) for kind in kinds]
+    kinds = [kind._replace(units=_units(kind, sent | wanted)) for kind in kinds]
     classes = _PortClasses(kinds)
     return FabricChange(
         tuple(kinds),
@@ -91,6 +99,19 @@ def change_of(running: InService, target: Fabric, options: Options) -> FabricCha
         sent,
         wanted,
     )
+
+
+def _kind(
+    group: Sequence[SwitchPair], number: int, running: InService, target: Fabric, problems: list[Problem]
+) -> PlannedKind | None:
+    if group[0].target.runs_sonic and not group[0].running.dialect:
+        return kind_of_switches(group, number, running, target, problems)
+    return kind_of_system(group, number, running, problems)
+
+
+def _units(kind: PlannedKind, dscps: frozenset[int]) -> tuple[Unit, ...]:
+    of = units_of if kind.system is None else units_of_system
+    return of(kind.running, kind.target, dscps)
 
 
 def _pairs(running: InService, target: Fabric) -> list[SwitchPair]:
@@ -137,6 +158,8 @@ def _identical(fabric: Fabric) -> dict[str, int]:
 
 def _fingerprint(document: Document) -> str:
     """Return what of a configuration decides what a plan does with the switch, as text."""
+    if document.dialect:
+        return fingerprint_of(document)
     data = document.data
     told: dict[str, Any] = {table: data[table] for table in (*OWNED, *SHARED, "VERSIONS") if table in data}
     for table, own in (("DEVICE_METADATA", _OWN_NAMES), ("PORT", _SPOKEN)):
@@ -156,7 +179,14 @@ def _lossless(running: InService, kinds: Sequence[PlannedKind], options: Options
     if running.fabric is not None:
         return _by_dscp(running.fabric.classes)
     find = hardware_finder(options.profile_dirs)
-    views = [View(read_fabric([Tables("", kind.running)], find)) for kind in kinds]
+    views = [
+        View(
+            read_fabric([Tables("", kind.running)], find)
+            if kind.system is None
+            else fabric_of_switches((kind.system.running,), kind.devices)
+        )
+        for kind in kinds
+    ]
     by_class: dict[int, int | None] = {}
     for view in views:
         by_class |= _by_dscp(view.fabric.switches[0].classes)
@@ -203,7 +233,9 @@ class _PortClasses:
     """Which ports of a kind of switches are configured the same, before and after."""
 
     def __init__(self, kinds: Sequence[PlannedKind]) -> None:
-        self._of = [_port_classes(kind) for kind in kinds]
+        self._of: list[Mapping[str, object]] = [
+            _port_classes(kind) if kind.system is None else port_classes(kind) for kind in kinds
+        ]
         self._replaced = [bool(kind.port_names) for kind in kinds]
         self._cables = [(kind.cables_m, kind.new_cables_m) for kind in kinds]
 

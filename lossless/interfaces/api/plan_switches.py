@@ -117,8 +117,6 @@ def kind_of_switches(
 
 def _sides(pair: SwitchPair, old: Switch | None) -> _Sides | str:
     """Return what a switch runs and is to run, or why that is not known."""
-    if not pair.target.runs_sonic:
-        return f"{pair.name} runs {pair.target.format}; steps of a change are known of SONiC alone"
     stated = old.release if old else pair.target.release
     before = release_of(pair.running.data) or stated
     after = pair.target.release or before
@@ -227,6 +225,8 @@ def mixed_releases(groups: Sequence[Sequence[SwitchPair]], kinds: Sequence[Plann
     """Yield tiers whose switches run several releases: they are half way through an upgrade."""
     by_tier: dict[str, dict[str, list[str]]] = {}
     for group, kind in zip(groups, kinds, strict=True):
+        if kind.system is not None:
+            continue
         release = release_of(kind.running) or kind.updater.release
         by_tier.setdefault(_role(group[0].target), {}).setdefault(release, []).extend(kind.devices)
     for role, names in by_tier.items():

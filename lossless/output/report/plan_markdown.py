@@ -136,8 +136,15 @@ def _expected(group: Data) -> Iterator[str]:
                 for key, row in rows.items()
                 if batch["before"][table][key] != row
             ]
-            command = _SHOWN.get(table, f"sonic-db-cli CONFIG_DB HGETALL '{table}|...'")
-            yield f"{group['group']}: `{command}` shows of {table}: {listed(changed, _FEW)}"
+            yield f"{group['group']}: {_showing(table, batch)} shows of {table}: {listed(changed, _FEW)}"
+
+
+def _showing(table: str, batch: Data) -> str:
+    """Return the commands that show a table, or a part of what a switch does."""
+    if "session" in batch:
+        return listed([f"`{command}`" for command in batch["session"]["runs"]["check"]])
+    command = _SHOWN.get(table, f"sonic-db-cli CONFIG_DB HGETALL '{table}|...'")
+    return f"`{command}`"
 
 
 def _difference(before: Data | None, after: Data | None) -> str:

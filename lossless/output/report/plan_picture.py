@@ -130,7 +130,11 @@ def _by_hand(step: Data) -> str:
         return str(step["title"])
     drained = "drain" if any(group["drained"] for group in step["switches"]) else ""
     brought_in = {batch["how"] for group in step["switches"] for batch in group["batches"]}
-    return ", ".join(filter(None, [drained, "upgrade or replace" if "by hand" in brought_in else ""]))
+    done = [
+        "upgrade or replace" if "by hand" in brought_in else "",
+        "run sessions" if "session" in brought_in else "",
+    ]
+    return ", ".join(filter(None, [drained, *done]))
 
 
 def _folded(text: str) -> tuple[str, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import ConfigurationFile, Dialect
+from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
 from lossless.formats.switches.eos.from_model.structured import structured
 from lossless.formats.switches.eos.read.running_config import config_of, looks_like_eos, read_running_config
 from lossless.formats.switches.eos.read.structured import config_of_data, looks_structured
 from lossless.formats.switches.eos.refusals import refusals
+from lossless.formats.switches.eos.session import session
 from lossless.formats.switches.eos.to_model.switch import SwitchReader, is_port
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import (
@@ -182,6 +183,19 @@ def _files(switch: Switch) -> tuple[ConfigurationFile, ...]:
     )
 
 
+CARRYING = Carrying(
+    file="session.cfg",
+    begin=("configure session {name}",),
+    commit=("show session-config diffs", "commit timer 00:10:00"),
+    check=("show running-config section qos", "show running-config section priority-flow-control"),
+    confirm=("configure session {name} commit",),
+    back=("configure session {name} abort",),
+    why="the session is committed at once, and goes back by itself after ten minutes without the second commit; what "
+    "the chip does to packets meanwhile is not known",
+)
+"""How EOS takes a change (Arista, User Manual, "Configure Session")."""
+
+
 DIALECT = Dialect(
     reads="show running-config; structured configuration of AVD",
     writes="qos.cfg, avd.yml",
@@ -194,4 +208,6 @@ DIALECT = Dialect(
     words=WORDS,
     files=_files,
     losses=LOSSES,
+    session=session,
+    carrying=CARRYING,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import ConfigurationFile, Dialect
+from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
 from lossless.formats.switches.nvue.from_model.commands import commands
 from lossless.formats.switches.nvue.from_model.tree import tree
 from lossless.formats.switches.nvue.grammar import impossible, unread
@@ -16,6 +16,7 @@ from lossless.formats.switches.nvue.read.tree import (
     tree_of_data,
 )
 from lossless.formats.switches.nvue.refusals import refusals
+from lossless.formats.switches.nvue.session import session
 from lossless.formats.switches.nvue.to_model.switch import NvueSwitch
 from lossless.model.fabric.configured_switch import ReadSwitch, UnboundObject, UndefinedName, Words
 
@@ -147,6 +148,22 @@ def _files(switch: Switch) -> tuple[ConfigurationFile, ...]:
     )
 
 
+CARRYING = Carrying(
+    file="session.nv",
+    begin=("nv config detach",),
+    commit=("nv config diff", "nv config apply --confirm 10"),
+    check=("nv config show -o commands",),
+    confirm=("nv config confirm", "nv config save"),
+    back=(
+        "nv config apply --confirm-status",
+        "wait until the time of --confirm is over: it rolls back by itself",
+    ),
+    why="the revision is applied as a whole, and rolls back by itself after ten minutes without nv config confirm; "
+    "what the chip does to packets meanwhile is not known",
+)
+"""How NVUE takes a change (NVIDIA, NVUE reference, "Config Commands")."""
+
+
 DIALECT = Dialect(
     reads="nv set commands; YAML of nv config show",
     writes="qos.nv, qos.yaml",
@@ -159,4 +176,6 @@ DIALECT = Dialect(
     words=WORDS,
     files=_files,
     losses=LOSSES,
+    session=session,
+    carrying=CARRYING,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import ConfigurationFile, Dialect
+from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
 from lossless.formats.switches.nxos.from_model.dme import object_model
 from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
 from lossless.formats.switches.nxos.names import exists, is_built_in
@@ -13,6 +13,7 @@ from lossless.formats.switches.nxos.read.modes import read_modes
 from lossless.formats.switches.nxos.read.rows import TYPES
 from lossless.formats.switches.nxos.read.running_config import config_of, looks_like_nxos
 from lossless.formats.switches.nxos.refusals import refusals
+from lossless.formats.switches.nxos.session import session
 from lossless.formats.switches.nxos.to_model.switch import NxosSwitch
 from lossless.ground.documents.command_lines import CommandDocument
 from lossless.model.fabric.configured_switch import ReadSwitch, UnboundObject, UndefinedName, Words
@@ -219,6 +220,19 @@ def _files(switch: Switch) -> tuple[ConfigurationFile, ...]:
     )
 
 
+CARRYING = Carrying(
+    file="session.cfg",
+    begin=("checkpoint {name}", "configure terminal"),
+    commit=("end",),
+    check=("show running-config ipqos", "show policy-map system type network-qos"),
+    confirm=("copy running-config startup-config", "no checkpoint {name}"),
+    back=("rollback running-config checkpoint {name}",),
+    why="commands take effect one after another; what packets meet meanwhile is not known",
+    drained=frozenset({"pfc"}),
+)
+"""How NX-OS takes a change (Cisco, Nexus 9000 NX-OS System Management Configuration Guide, "Configuring Rollback")."""
+
+
 DIALECT = Dialect(
     reads="show running-config, scripts of commands; JSON of the object model",
     writes="qos.cfg, qos.dme.json",
@@ -231,5 +245,7 @@ DIALECT = Dialect(
     words=WORDS,
     files=_files,
     losses=LOSSES,
+    session=session,
+    carrying=CARRYING,
     in_json=True,
 )

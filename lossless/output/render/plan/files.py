@@ -18,6 +18,7 @@ from lossless.output.render.plan.by_hand import drained_message
 from lossless.output.render.plan.host_files import host_group_files, shell_limits, sums
 from lossless.output.render.plan.names import GroupNames
 from lossless.output.render.plan.playbooks import StepPlace, flags, inventory_text, playbook_text
+from lossless.output.render.plan.session_files import session_files
 from lossless.output.render.planned_files import PlannedFile
 
 if TYPE_CHECKING:
@@ -70,35 +71,43 @@ def _as_they_are(shared: Mapping[str, str], scripts: Mapping[str, str]) -> Itera
 def _places(plan: Plan) -> Iterator[tuple[PlanStep, StepPlace]]:
     """Yield each step with its folder; a rollback begins with a first step of its own."""
     for step in plan.steps:
-        yield _run(step), StepPlace(f"step-{step.number:02}", f"Step {step.number} of {len(plan.steps)}")
+        yield step, StepPlace(f"step-{step.number:02}", f"Step {step.number} of {len(plan.steps)}")
     for after, back in zip(plan.steps, plan.rollback, strict=True):
         for step in back:
             folder = f"rollback-from-{after.number:02}/step-{step.number:02}"
             yield (
-                _run(step),
+                step,
                 StepPlace(folder, f"Rollback from step {after.number}, step {step.number} of {len(back)}"),
             )
 
 
 def _run(step: PlanStep) -> PlanStep:
-    """Return a step without the switches that people replace or upgrade: no file does that."""
+    """Return a step without the switches that people replace, upgrade or give a session: no playbook does that."""
+    others = ("by hand", "session")
     return step._replace(
         switches=tuple(
-            group for group in step.switches if any(batch.how != "by hand" for batch in group.batches)
+            group for group in step.switches if any(batch.how not in others for batch in group.batches)
         )
     )
 
 
 def _step_files(
-    plan: Plan, step: PlanStep, place: StepPlace, names: GroupNames, shared: Sequence[PlannedFile]
+    plan: Plan, whole: PlanStep, place: StepPlace, names: GroupNames, shared: Sequence[PlannedFile]
 ) -> Iterator[PlannedFile]:
+    step = _run(whole)
+    called = f"{plan.id}-{place.folder.replace('/', '-')}"
+    sessions = {
+        names.of_switches(group): tuple(session_files(group, called))
+        for group in whole.switches
+        if any(batch.session is not None for batch in group.batches)
+    }
     groups = {names.of_switches(group): tuple(_switch_files(step, group)) for group in step.switches}
     groups |= {names.of_hosts(group): tuple(_host_files(group)) for group in step.hosts}
     groups |= {names.of_files(group): tuple(_given_files(group)) for group in step.files}
-    inside = {name: tuple(below(name, files)) for name, files in groups.items()}
+    inside = {name: tuple(below(name, files)) for name, files in (groups | sessions).items()}
     playbook = PlannedFile("playbook.yml", playbook_text(plan, step, place, names, inside))
     files = (playbook, *(file for group in inside.values() for file in group))
-    manifest = _manifest(plan, step, place, names, files, shared)
+    manifest = _manifest(plan, whole, place, names, files, shared)
     yield from below(place.folder, (PlannedFile("manifest.json", manifest), *files))
 
 
@@ -144,7 +153,7 @@ def _manifest(
         "seconds": step.seconds,
         "interrupts": step.interrupts,
         "by_hand": step.by_hand,
-        "variables": flags(step),
+        "variables": flags(_run(step)),
         "switches": [_switches(group, names.of_switches(group)) for group in step.switches],
         "hosts": [
             {"group": names.of_hosts(group), "title": group.title, "devices": group.hosts}

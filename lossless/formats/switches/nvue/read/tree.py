@@ -68,7 +68,8 @@ def read_commands(text: str, file: str) -> Document:
     for number, line in enumerate(text.split("\n"), 1):
         if _COMMAND.fullmatch(line):
             key = " ".join(line.split())
-            lines.setdefault((key,), number)
+            lines[key,] = number
+            data.pop(key, None)  # what is said again is said last
             data[key] = {}
     return Document(file, text, data, LineLocator(text, lines))
 

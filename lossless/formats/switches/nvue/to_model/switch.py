@@ -243,7 +243,9 @@ class NvueSwitch:
         stated = profile.at("switch-priority") if profile is not None else None
         if stated is not None and profile is not None:
             priorities = sorted(
-                int(word) for word in stated.below if word.isdecimal() and int(word) < len(PRIORITIES)
+                int(word)
+                for word, node in stated.below.items()
+                if word.isdecimal() and int(word) < len(PRIORITIES) and not node.removed
             )
             return PriorityMask(tuple(priorities), profile.origin_of("switch-priority"))
         implied = self.base.paused if name == GLOBAL else ()

@@ -1,0 +1,146 @@
+"""The commands by which NX-OS gets another configuration: what it cannot have beside it, what is set, then what goes.
+
+NX-OS takes commands one after another. A checkpoint before them is what ``rollback running-config checkpoint`` goes
+back to, as a whole or not at all by default (Cisco, Nexus 9000 Series NX-OS System Management Configuration Guide,
+"Configuring Rollback": ``atomic``). What a queue has no longer goes before what it gets: shares of all queues are
+limited together. A DSCP is matched by its new class before the old one lets go of it; each DSCP of a class map is an
+object of its own (``Dscp-list``, Cisco-NX-OS-device.yang 9.3(1)), so that one goes without the others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lossless.formats.switches.command_changes import as_text, block, new_commands
+from lossless.formats.switches.nxos.names import is_built_in
+from lossless.formats.switches.nxos.read.rows import NETWORK, QOS, QUEUING
+from lossless.formats.switches.nxos.read.running_config import config_of
+from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.wording import number_ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.formats.switches.nxos.read.rows import Name, NxosConfig, Settings
+    from lossless.ground.documents.document import Document
+
+_INDENT = "  "
+_WATCHDOG = "no priority-flow-control watch-dog-interval on"
+_OF_QUEUE = {
+    "percent": "no bandwidth percent {}",
+    "remaining": "no bandwidth remaining percent {}",
+    "priority": "no priority level {}",
+    "ecn": "no random-detect",
+}
+
+
+def session(running: Document, wanted: Document) -> tuple[str, ...]:
+    """Return the commands by which a running configuration becomes what is wanted; ports that are not named stay.
+
+    Raises:
+        InputError: a configuration is no text.
+    """
+    old, new = as_text(running), as_text(wanted)
+    before, after = config_of(old), config_of(new)
+    added = new_commands(old, new, _INDENT)
+    return (*_in_the_way(before, after), *added, *_gone(before, after))
+
+
+def _in_the_way(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
+    """Yield what queues have no longer, of policies that stay."""
+    for (kind, name), policy in before.policies.items():
+        new = after.policies.get((kind, name))
+        for cls, own in policy.below.items() if kind == QUEUING and new is not None else ():
+            lines = [
+                line.format(own[word,].value)
+                for word, line in _OF_QUEUE.items()
+                if new is not None and (word,) in own and (word,) not in new.below.get(cls, {})
+            ]
+            yield from block((_policy(kind, name), f"class type {kind} {cls}"), lines, _INDENT)
+
+
+def _gone(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
+    for name in sorted(before.ports.keys() & after.ports.keys(), key=natural_key):
+        own, new = before.ports[name], after.ports[name]
+        yield from block((f"interface {name}",), [*_of_port(own, new)], _INDENT)
+    if _is_set(before.switch, "watchdog") and ("watchdog",) not in after.switch:
+        yield _WATCHDOG
+    if ("override",) in before.switch:
+        yield "no priority-flow-control override-interface mode off"
+    output = before.switch.get(("policy", QUEUING, "output"))
+    if output is not None and output.value and ("policy", QUEUING, "output") not in after.switch:
+        yield from block(("system qos",), [f"no service-policy type queuing output {output.value}"], _INDENT)
+    for policy in (each for each in before.policies if each in after.policies):
+        yield from _of_policy(policy, before, after)
+    for kind, name in before.class_maps:
+        lines = [*_matches(before.class_maps[kind, name], after.class_maps.get((kind, name)))]
+        yield from block((f"class-map type {kind} match-any {name}",), lines, _INDENT)
+    yield from _unused(before, after)
+
+
+def _matches(own: Settings, new: Settings | None) -> Iterator[str]:
+    """Yield what takes away marks that a class map no longer matches; those that stay are not touched."""
+    for word in ("dscp", "cos") if new is not None else ():
+        gone = sorted(int(key[1]) for key in own if key[0] == word and new is not None and key not in new)
+        if gone:
+            yield f"no match {word} {number_ranges(gone).replace(' ', '')}"
+
+
+def _is_set(settings: Settings, word: str) -> bool:
+    setting = settings.get((word,))
+    return setting is not None and bool(setting.value)
+
+
+def _of_port(own: Settings, new: Settings) -> Iterator[str]:
+    output = own.get(("policy", QUEUING, "output"))
+    if output is not None and output.value and ("policy", QUEUING, "output") not in new:
+        yield f"no service-policy type queuing output {output.value}"
+    if _is_set(own, "watchdog") and ("watchdog",) not in new:
+        yield _WATCHDOG
+
+
+def _of_policy(name: Name, before: NxosConfig, after: NxosConfig) -> Iterator[str]:
+    """Yield what takes away classes of a policy, and pauses of them; a pause that stays is stated after it."""
+    kind, opening = name[0], _policy(*name)
+    old, new = before.policies[name], after.policies[name]
+    for cls, own in old.below.items():
+        line = f"class {cls}" if kind == QOS else f"class type {kind} {cls}"
+        if cls not in new.below:
+            yield from block((opening,), [f"no {line}"], _INDENT)
+            continue
+        wanted = new.below[cls]
+        gone = [key for key in own if key[0] == "pause" and key not in wanted]
+        stay = [f"pause pfc-cos {key[1]}" for key in wanted if key[0] == "pause"] if gone else []
+        lines = [f"no pause pfc-cos {key[1]}" for key in gone] if kind == NETWORK else []
+        yield from block((opening, line), [*lines, *stay], _INDENT)
+
+
+def _unused(before: NxosConfig, after: NxosConfig) -> Iterator[str]:
+    """Yield what removes policies and class maps that nothing is bound to any more."""
+    elsewhere = [own for port, own in before.ports.items() if port not in after.ports]
+    blocks = (*elsewhere, *before.profiles.values())
+    kept = {
+        s.value for own in blocks for key, s in own.items() if key[0] == "policy"
+    } | before.bound_elsewhere
+    gone = [name for name in before.policies if name not in after.policies and name[1] not in kept]
+    yield from (f"no {_policy(*name)}" for name in gone)
+    left = {**before.policies, **after.policies}
+    used = {
+        (kind, cls)
+        for name, policy in left.items()
+        if name not in gone
+        for kind, cls in _classes(name, policy.below, after)
+    }
+    for kind, name in before.class_maps:
+        if (kind, name) not in used and (kind, name) not in after.class_maps and not is_built_in(kind, name):
+            yield f"no class-map type {kind} match-any {name}"
+
+
+def _classes(name: Name, below: dict[str, Settings], after: NxosConfig) -> Iterator[Name]:
+    """Yield the classes that a policy has when all is done."""
+    new = after.policies.get(name)
+    yield from ((name[0], cls) for cls in (below if new is None else new.below))
+
+
+def _policy(kind: str, name: str) -> str:
+    return f"policy-map type {kind} {name}"

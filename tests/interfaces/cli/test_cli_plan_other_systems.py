@@ -1,0 +1,123 @@
+"""``lossless plan`` of fabrics whose switches run other systems than SONiC, as a person meets it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lossless.api import render
+from tests.interfaces.cli.conftest import Cli
+from tests.paths import ROOT
+
+MIXED, NEXUS = (
+    (ROOT / "examples" / name / "fabric.yaml").read_text("utf-8") for name in ("roce-256-mixed", "nexus-128")
+)
+SEEN = """\
+4 steps from old.yaml to new.yaml
+77 states were evaluated; they stand for 141,733,920,770 of the whole fabric, all safe
+what a session does to traffic while it is taken, and how long it takes, no public source says
+time to drain is not counted: state it with --drain-time
+time until a port is up again is not counted: state it with --link-up-time
+
+1. configurations change; jobs send DSCP 26
+   leaf (2 switches): session: DSCP 24 gets traffic class 3
+   spine (2 switches): session: DSCP 24 gets traffic class 3
+   hosts (32): take in DSCP 24 too
+   leaf: run the sessions of this step on each switch, as the files of its group say
+   spine: run the sessions of this step on each switch, as the files of its group say
+   leaf: the revision is applied as a whole, and rolls back by itself after ten minutes without nv
+     config confirm; what the chip does to packets meanwhile is not known
+   spine: the session is committed at once, and goes back by itself after ten minutes without the
+     second commit; what the chip does to packets meanwhile is not known
+"""
+
+
+@pytest.fixture(autouse=True)
+def _intents(cli: Cli) -> None:  # noqa: ARG001
+    """Put intents into the folder that ``cli`` runs in."""
+    for prefix, text in (("", MIXED), ("nexus-", NEXUS)):
+        Path(f"{prefix}old.yaml").write_text(text, encoding="utf-8")
+        Path(f"{prefix}new.yaml").write_text(text.replace("dscp: 26", "dscp: 24"), encoding="utf-8")
+
+
+def test_steps_are_told_as_those_of_sonic(cli: Cli) -> None:
+    assert cli("plan", "old.yaml", "new.yaml").out.startswith(SEEN)
+
+
+def test_each_group_has_its_session_and_the_rollback(cli: Cli) -> None:
+    assert cli("plan", "old.yaml", "new.yaml", "-o", "out").code == 0
+    step = Path("out/step-01")
+    assert (
+        step / "leaf/01-session.nv"
+    ).read_text() == "nv set qos mapping default-global dscp 24 switch-priority 3\n"
+    assert (step / "leaf/01-undo-session.nv").read_text().endswith("dscp 24 switch-priority 0\n")
+    assert "qos map dscp 24 26 to traffic-class 3\n" in (step / "spine/01-session.cfg").read_text()
+    lines = (step / "spine/01-session.txt").read_text().splitlines()
+    (name,) = (
+        line.split()[-1]
+        for line in lines
+        if line.startswith("  configure session ") and "commit" not in line and "abort" not in line
+    )
+    assert {
+        f"  configure session {name} commit",
+        f"  configure session {name} abort",
+        "  commit timer 00:10:00",
+    } <= {*lines}
+    told = json.loads((step / "manifest.json").read_text())
+    assert {"leaf/01-session.nv", "spine/01-session.cfg", "spine/01-session.txt"} <= told["files"].keys()
+
+
+def test_the_playbook_waits_for_the_sessions(cli: Cli) -> None:
+    cli("plan", "old.yaml", "new.yaml", "-o", "out")
+    text = Path("out/step-01/playbook.yml").read_text()
+    assert "that: by_hand_done | default(false) | bool" in text
+    assert "hosts: leaf" not in text
+
+
+def test_nx_os_lets_go_of_one_dscp_of_a_list(cli: Cli) -> None:
+    cli("plan", "nexus-old.yaml", "nexus-new.yaml", "-o", "out")
+    assert Path("out/step-04/leaf/01-session.cfg").read_text() == (
+        "class-map type qos match-any LOSSLESS-GROUP-3\n  match dscp 24\n"
+        "class-map type qos match-any LOSSLESS-GROUP-3\n  no match dscp 26\n"
+    )
+
+
+def test_traffic_between_steps_is_not_run(cli: Cli) -> None:
+    refused = cli("plan", "old.yaml", "new.yaml", "--simulate")
+    assert (refused.code, refused.out) == (2, "")
+    assert "runs of traffic between steps know SONiC alone" in refused.err
+
+
+def test_progress_is_asked_of_the_switch(cli: Cli) -> None:
+    cli("plan", "old.yaml", "new.yaml", "-o", "out")
+    render("old.yaml", "running")
+    refused = cli("lint", "--plan", "out", "running/leaf1/qos.nv")
+    assert refused.code == 2
+    assert "the check in the files of its step says whether it is done" in refused.err
+
+
+def test_another_system_is_refused(cli: Cli) -> None:
+    Path("sonic.yaml").write_text(MIXED.replace(", format: eos}", "}"), encoding="utf-8")
+    refused = cli("plan", "old.yaml", "sonic.yaml")
+    assert refused.code == 2
+    assert "a plan does not replace one system by another" in refused.err
+
+
+def test_structured_configurations_are_refused(cli: Cli) -> None:
+    render("old.yaml", "running")
+    names = ("leaf1/qos.yaml", "leaf2/qos.nv", "spine1/avd.yml", "spine2/qos.cfg")
+    refused = cli("plan", *(f"running/{name}" for name in names), "new.yaml")
+    assert refused.code == 2
+    assert (
+        "running/spine1/avd.yml: structured; a session is made for the text that the switch prints"
+        in refused.err
+    )
+
+
+def test_files_of_switches_and_trees_of_nvue_are_planned_from(cli: Cli) -> None:
+    render("old.yaml", "running")
+    names = ("leaf1/qos.yaml", "leaf2/qos.nv", "spine1/qos.cfg", "spine2/qos.cfg")
+    told = cli("plan", *(f"running/{name}" for name in names), "new.yaml")
+    assert (told.code, told.out.splitlines()[0].partition(" from ")[0]) == (0, "4 steps")
