@@ -157,6 +157,6 @@ def _is_used(port: Port, tables: Tables) -> bool:
     return port.qos is not None and tables.row("PORT_QOS_MAP", port.name) is not None
 
 
-def _at(document: Document, message: str, *path: str) -> Problem:
+def _at(document: Document, message: str, *path: str | int) -> Problem:
     span = document.locate(path)
     return Problem(document.file, span.line, span.column, message)
