@@ -122,6 +122,8 @@ def _takes_nothing(device: ImportDevice, name: str) -> bool:
 
 def breakouts(device: ImportDevice) -> dict[str, str]:
     """Return the cages whose breakout neither the HWSKU nor their speed implies, as ``4 x 100G``."""
+    if not device.switch.runs_sonic:
+        return dict(device.breakouts)
     return {cage.name: text for cage in device.profile.cages if (text := _breakout(device, cage))}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.importing.devices import second_priorities
 from lossless.formats.importing.majority import dissent_notes, most
 from lossless.formats.importing.model import DraftClass, DraftWatchdog
+from lossless.formats.importing.watchdog_times import completed
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.cabling import CableEnd
 from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from lossless.formats.importing.model import ImportDevice
+    from lossless.formats.importing.watchdog_times import Times
     from lossless.model.fabric.qos import PortQos, Scheduler
 
 RDMA_DSCPS = (26, 24)
@@ -185,17 +187,18 @@ def _percent(weights: Mapping[int, int]) -> dict[int, int]:
 
 def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None, tuple[str, ...]]:
     """Return the watchdog that most ports with PFC have, and what had to be chosen."""
-    rows: list[tuple[int, int | None, str] | None] = []
+    rows: list[Times | None] = []
     polls = []
     for device in devices:
         ports = [port.qos for port in device.used.values() if port.qos]
         if any(qos.watchdog for qos in ports):
             polls.append(device.switch.qos.poll.poll_ms)
-        rows += [_watchdog(qos) for qos in ports if qos.pfc.priorities]
+        rows += [_watchdog(qos, sonic=device.switch.runs_sonic) for qos in ports if qos.pfc.priorities]
+    rows, unsaid = completed(rows)
     row, vote = most(rows)
     if row is None:
-        return None, ("no port has a watchdog",) if rows and vote.unanimous else dissent_notes(
-            vote, "watchdog"
+        return None, unsaid or (
+            ("no port has a watchdog",) if rows and vote.unanimous else dissent_notes(vote, "watchdog")
         )
     poll_ms, poll_vote = most(polls)
     notes = dissent_notes(vote, "watchdog")
@@ -203,11 +206,17 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
         notes += (f"poll: {poll_vote.ayes} of {poll_vote.votes} devices have it so",)
     if poll_ms is None:
         notes += (f"poll: not configured; {DEFAULT_POLL_MS} ms is what orchagent takes",)
-    return DraftWatchdog(poll_ms or DEFAULT_POLL_MS, *row), notes
+    detection_ms, restoration_ms, action = row
+    assert detection_ms is not None
+    assert action is not None
+    return DraftWatchdog(poll_ms or DEFAULT_POLL_MS, detection_ms, restoration_ms, action), (*notes, *unsaid)
 
 
-def _watchdog(qos: PortQos) -> tuple[int, int | None, str] | None:
+def _watchdog(qos: PortQos, *, sonic: bool) -> Times | None:
     watchdog = qos.watchdog
+    if watchdog is not None and not sonic:
+        action = watchdog.action if watchdog.action in ("drop", "forward", "alert") else None
+        return watchdog.detection_ms, watchdog.restoration_ms, action
     if (
         watchdog is None
         or watchdog.detection_ms is None

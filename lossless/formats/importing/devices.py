@@ -21,22 +21,28 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.hardware.load import FindHardware, Folder
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
-_NAMES = "letters, digits, '.', '_' and '-', at most 63, beginning with a letter or digit"
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+NAMES = "letters, digits, '.', '_' and '-', at most 63, beginning with a letter or digit"
 
 
 def devices_of(
-    documents: Sequence[Document], profile_dirs: Sequence[Folder] = ()
+    documents: Sequence[Document],
+    profile_dirs: Sequence[Folder] = (),
+    others: Sequence[ImportDevice] = (),
+    problems: Sequence[Problem] = (),
 ) -> tuple[ImportDevice, ...]:
-    """Return the devices of documents, by name.
+    """Return the devices of documents and those that run other systems, by name.
+
+    ``problems`` are those that the others have.
 
     Raises:
         InputError: every document that names no HWSKU or one that no profile knows, that has a table which is
             none, or whose name another has.
     """
-    problems: list[Problem] = []
+    problems = list(problems)
     find = hardware_finder(profile_dirs)
     devices = [device for document in documents if (device := _device(document, find, problems))]
+    devices += others
     problems += _same_names(devices)
     if problems:
         raise InputError(problems)
@@ -49,8 +55,8 @@ def require_name(name: str) -> None:
     Raises:
         LosslessError: it cannot.
     """
-    if _NAME.fullmatch(name) is None:
-        raise LosslessError(f"{name!r} cannot name a fabric; expected {_NAMES}")
+    if PLAIN_NAME.fullmatch(name) is None:
+        raise LosslessError(f"{name!r} cannot name a fabric; expected {NAMES}")
 
 
 def _device(document: Document, find: FindHardware, problems: list[Problem]) -> ImportDevice | None:
@@ -65,8 +71,8 @@ def _device(document: Document, find: FindHardware, problems: list[Problem]) -> 
         problems.append(_unknown_hardware(document, switch))
         return None
     name = _name(document, tables)
-    if _NAME.fullmatch(name) is None:
-        problems.append(_at(document, f"{name!r} cannot name a device; expected {_NAMES}", *_HOSTNAME))
+    if PLAIN_NAME.fullmatch(name) is None:
+        problems.append(_at(document, f"{name!r} cannot name a device; expected {NAMES}", *_HOSTNAME))
         return None
     return ImportDevice(
         name=name,
@@ -122,7 +128,8 @@ def _same_names(devices: Sequence[ImportDevice]) -> Iterable[Problem]:
             why = (
                 f"is called {device.name}, as {other.document.file} is; an intent tells devices apart by name"
             )
-            yield _at(device.document, why, *_HOSTNAME)
+            place = _HOSTNAME if device.switch.runs_sonic else device.switch.origin.path
+            yield _at(device.document, why, *place)
 
 
 def second_priorities(port: Port) -> tuple[int, ...]:
@@ -150,6 +157,6 @@ def _is_used(port: Port, tables: Tables) -> bool:
     return port.qos is not None and tables.row("PORT_QOS_MAP", port.name) is not None
 
 
-def _at(document: Document, message: str, *path: str) -> Problem:
+def _at(document: Document, message: str, *path: str | int) -> Problem:
     span = document.locate(path)
     return Problem(document.file, span.line, span.column, message)

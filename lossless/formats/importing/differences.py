@@ -42,6 +42,8 @@ KINDS = {
     "profile list": "profile lists are those of the HWSKU's own template",
     "not bound": "nothing on the device refers to it",
     "dynamic buffers": "rows that the dynamic buffer model computes or is told",
+    "auto": "PFC is left to DCBX there; an intent has it on or off",
+    "trust": "an intent trusts DSCP on every port; this one does not",
     "cable": "configured is the next longer length that the HWSKU has a row for",
 }
 """What each kind of difference means."""

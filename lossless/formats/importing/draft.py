@@ -37,14 +37,16 @@ def draft_of(
     nics: Sequence[NicProfile],
     nic: str | None,
     name: str,
+    cable_m: int | None = None,
 ) -> Draft:
     """Return the draft of an intent for devices; ``nic`` is the adapter that the user names, if any.
+    ``cable_m`` is the length of cables for which nothing states one; see :func:`wire`.
 
     Raises:
         InputError: no port of any device carries classes, so that there is nothing to declare.
     """
     fastest_nic_bps = max((rate for adapter in nics for rate in adapter.rates_bps), default=0)
-    wiring = wire(devices, (*claims, *neighbor_claims(devices)), fastest_nic_bps)
+    wiring = wire(devices, (*claims, *neighbor_claims(devices)), fastest_nic_bps, cable_m)
     placed = _with_tiers(devices, wiring.links)
     beyond = switches_outside(placed, wiring)
     tier_of = tiers_of(placed, beyond)
@@ -53,7 +55,7 @@ def draft_of(
     drafted, class_notes = find_classes(placed, silent=tiers.silent, remapped=bool(dual_tors))
     if not drafted:
         raise InputError([_nothing(device) for device in devices])
-    buffers = find_buffers(placed)
+    buffers = find_buffers(_with_buffers(placed))
     watchdog, watchdog_notes = find_watchdog(devices)
     mtu_bytes, mtu_notes = _mtu(devices)
     chosen, nic_notes = (nic, ()) if nic else _nic(nics, wiring, beyond)
@@ -73,7 +75,7 @@ def draft_of(
         dual_tors=dual_tors,
         oversubscription=_oversubscription(tier_of, placed, wiring.links),
         notes={
-            "classes": class_notes,
+            "classes": (*class_notes, *(note for device in placed for note in device.notes)),
             "pfc": watchdog_notes,
             "mtu": mtu_notes,
             "buffers": buffers.notes,
@@ -91,8 +93,14 @@ def _with_ranks(
     remapped: bool,
 ) -> tuple[DraftClass, ...]:
     """Return classes with all that is stated of them by tier, speed and device."""
-    grouped = with_groups(devices, drafted, silent, remapped=remapped)
-    return with_queue_limits(devices, with_class_buffers(devices, with_curves(devices, grouped, silent)))
+    own = _with_buffers(devices)
+    grouped = with_groups(own, drafted, silent, remapped=remapped)
+    return with_queue_limits(own, with_class_buffers(own, with_curves(devices, grouped, silent)))
+
+
+def _with_buffers(devices: Sequence[ImportDevice]) -> tuple[ImportDevice, ...]:
+    """Return the devices whose configuration says what buffers they have: those that run SONiC."""
+    return tuple(device for device in devices if device.switch.runs_sonic)
 
 
 def _nothing(device: ImportDevice) -> Problem:

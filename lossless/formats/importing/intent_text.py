@@ -226,12 +226,14 @@ def _usual_hardware(draft: Draft) -> dict[Tier, ImportDevice]:
     return by_tier if Tier.LEAF in by_tier else {Tier.LEAF: next(iter(by_tier.values())), **by_tier}
 
 
-def _hardware_of(device: ImportDevice) -> tuple[str, str]:
-    return device.profile.name, device.hwsku.name
+def _hardware_of(device: ImportDevice) -> tuple[str, str, str]:
+    return device.profile.name, device.hwsku.name, device.switch.format
 
 
 def _switch(device: ImportDevice, split: dict[str, str] | None = None) -> str:
-    fields = [f"profile: {_text(device.profile.name)}", f"hwsku: {_text(device.hwsku.name)}"]
+    system = device.switch.format
+    runs = f"hwsku: {_text(device.hwsku.name)}" if device.switch.runs_sonic else f"format: {system}"
+    fields = [f"profile: {_text(device.profile.name)}", runs]
     if split:
         cages = ", ".join(f"{_text(cage)}: {text}" for cage, text in split.items())
         fields.append(f"breakout: {{{cages}}}")

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from lossless.formats.importing.majority import most
 from lossless.formats.importing.model import Claim, ImportLink, ImportWiring
 from lossless.formats.sonic.to_model.device_types import neighbor_type
+from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.natural_order import natural_key
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.cabling import CableEnd
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port
 
 _TRUST: tuple[Source, ...] = ("cabling", "LLDP", "DEVICE_NEIGHBOR")
-_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}")
+_PORT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,30}(/[0-9]{1,4}){0,3}")
 
 
 def neighbor_claims(devices: Iterable[ImportDevice]) -> Iterable[Claim]:
@@ -35,15 +37,32 @@ def neighbor_claims(devices: Iterable[ImportDevice]) -> Iterable[Claim]:
                 )
 
 
-def wire(devices: Sequence[ImportDevice], claims: Iterable[Claim], fastest_nic_bps: int) -> ImportWiring:
-    """Return one link for every port in use; what nothing names and is too fast for a NIC leads to a switch."""
-    return _LinkBuilder(devices, claims, fastest_nic_bps).wiring()
+def wire(
+    devices: Sequence[ImportDevice],
+    claims: Iterable[Claim],
+    fastest_nic_bps: int,
+    cable_m: int | None = None,
+) -> ImportWiring:
+    """Return one link for every port in use; what nothing names and is too fast for a NIC leads to a switch.
+
+    ``cable_m`` is the length of cables at switches of other systems than SONiC for which nothing states one.
+
+    Raises:
+        InputError: there are such, and it is not given.
+    """
+    return _LinkBuilder(devices, claims, fastest_nic_bps, cable_m).wiring()
 
 
 class _LinkBuilder:
     def __init__(
-        self, devices: Sequence[ImportDevice], claims: Iterable[Claim], fastest_nic_bps: int
+        self,
+        devices: Sequence[ImportDevice],
+        claims: Iterable[Claim],
+        fastest_nic_bps: int,
+        cable_m: int | None,
     ) -> None:
+        self._cable_m = cable_m
+        self._without_length: dict[str, list[Port]] = {}
         self._fastest_nic_bps = fastest_nic_bps
         self._devices = {device.name: device for device in devices}
         self._notes: list[str] = []
@@ -60,6 +79,7 @@ class _LinkBuilder:
                 near = CableEnd(device.name, port.name)
                 if near not in self._taken and self._can_be_named(near):
                     links.append(self._link(near, port))
+        self._require_lengths()
         return ImportWiring(tuple(links), self._outside, frozenset(self._too_fast), tuple(self._notes))
 
     def _by_end(self, claims: Iterable[Claim]) -> dict[CableEnd, Claim]:
@@ -158,6 +178,8 @@ class _LinkBuilder:
         ends = [(self._devices[near.device], port.cable.configured_m), *self._configured_at(far)]
         configured = [(device, length) for device, length in ends if length]
         if not configured:
+            if not self._devices[near.device].switch.runs_sonic:
+                return self._stated_cable(near.device, port)
             notes.append("no length is configured: what most ports have")
             return self._usual_cable(near.device, speed_bps)
         lengths = sorted({length for _, length in configured})
@@ -167,6 +189,23 @@ class _LinkBuilder:
         if len(lengths) > 1:
             notes.append(f"configured as {lengths[0]} m and {lengths[-1]} m: the longer")
         return lengths[-1]
+
+    def _stated_cable(self, name: str, port: Port) -> int:
+        """Return the length that is stated for cables of which nothing tells one; 0 to be refused."""
+        if self._cable_m is None:
+            self._without_length.setdefault(name, []).append(port)
+        return self._cable_m or 0
+
+    def _require_lengths(self) -> None:
+        problems = []
+        for name, ports in self._without_length.items():
+            document = self._devices[name].document
+            span = document.locate(ports[0].origin.path)
+            where = joined([port.name for port in ports], 2)
+            why = f"nothing says how long the cables at {where} are; state them with --cabling, or --cable for all"
+            problems.append(Problem(document.file, span.line, span.column, why))
+        if problems:
+            raise InputError(problems)
 
     def _configured_at(self, far: CableEnd) -> list[tuple[ImportDevice, int | None]]:
         device = self._devices.get(far.device)
@@ -182,7 +221,7 @@ class _LinkBuilder:
 
 def _covers(device: ImportDevice, speed_bps: int, cable_m: int) -> int | None:
     """Return the length that is configured for a real one."""
-    if device.switch.qos.buffer_model == "dynamic":
+    if device.switch.qos.buffer_model == "dynamic" or not device.switch.runs_sonic:
         return cable_m
     row = device.hwsku.row_covering(speed_bps, cable_m)
     return row.cable_m if row else None

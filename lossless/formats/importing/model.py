@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from lossless.formats.sonic.read.tables import Tables
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.cabling import CableEnd
@@ -21,7 +23,8 @@ class ImportDevice(NamedTuple):
     """One deployed switch: what its file says, and the hardware that it is.
 
     ``tier`` is the one that the intent will state. ``used`` are the ports that are configured to carry classes, by
-    name, in the order of their names.
+    name, in the order of their names. Of a switch that runs another system than SONiC, ``tables`` are empty,
+    ``breakouts`` are the cages whose split is to be stated, and ``notes`` what of its file is not read or refused.
     """
 
     name: str
@@ -32,6 +35,8 @@ class ImportDevice(NamedTuple):
     profile: SwitchProfile
     hwsku: Hwsku
     used: dict[str, Port]
+    breakouts: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
 
 
 class Claim(NamedTuple):

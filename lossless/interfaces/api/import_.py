@@ -64,12 +64,16 @@ def import_configs(
     lldp: Sequence[Path] = (),
     nic: str | None = None,
     name: str = "imported",
+    switches: Sequence[str] = (),
+    cable: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> ImportResult:
     """Return the intent that deployed devices amount to.
 
-    ``cabling`` is a CSV file with a cable a line, ``lldp`` are outputs of ``show lldp table`` or of
-    ``lldpctl -f json``, one a device. ``nic`` names the adapter of the hosts, which no switch knows.
+    ``switches`` name the profiles of switches whose files do not: ``leaf1=PROFILE``, ``leaf*=PROFILE``, or ``PROFILE``
+    for all that it can be. ``cable`` is the length of cables that nothing states, as ``30m``. ``cabling`` is a CSV file
+    with a cable a line, ``lldp`` are outputs of ``show lldp table`` or of ``lldpctl -f json``, one a device. ``nic``
+    names the adapter of the hosts, which no switch knows.
 
     Raises:
         InputError: a file cannot be read, or a device is of no HWSKU that a profile knows.
@@ -77,19 +81,24 @@ def import_configs(
     from lossless.formats.inputs.collect import collect
     from lossless.formats.inputs.intents import is_intent
     from lossless.formats.inputs.subnet_manager import is_managers
-    from lossless.interfaces.api.fabrics import only_sonic
 
     every, problems = collect(paths)
-    documents = [document for document in every if not (document.dialect or is_managers(document.file))]
+    documents = [d for d in every if d.dialect or not is_managers(d.file)]
     problems += [Problem(d.file, 1, 1, "is an intent already") for d in documents if is_intent(d)]
     if problems or not documents:
         raise InputError(
-            problems
-            or [
-                Problem(str(path), None, None, f"nothing here to import{only_sonic(every)}") for path in paths
-            ]
+            problems or [Problem(str(path), None, None, "nothing here to import") for path in paths]
         )
-    return import_documents(documents, cabling=cabling, lldp=lldp, nic=nic, name=name, options=options)
+    return import_documents(
+        documents,
+        cabling=cabling,
+        lldp=lldp,
+        nic=nic,
+        name=name,
+        switches=switches,
+        cable=cable,
+        options=options,
+    )
 
 
 def import_documents(
@@ -99,17 +108,24 @@ def import_documents(
     lldp: Sequence[Path] = (),
     nic: str | None = None,
     name: str = "imported",
+    switches: Sequence[str] = (),
+    cable: str | None = None,
     options: Options = DEFAULT_OPTIONS,
 ) -> ImportResult:
     """Return the intent that devices already read amount to; see :func:`import_configs`."""
     from lossless.formats.importing.devices import devices_of, require_name
     from lossless.formats.importing.draft import draft_of
+    from lossless.ground.basics.units import parse_length
+    from lossless.interfaces.api.import_systems import other_devices
 
     require_name(name)
-    devices = devices_of(documents, options.profile_dirs)
-    draft = draft_of(devices, _claims(devices, cabling, lldp), _nics(nic, options), nic, name)
+    problems: list[Problem] = []
+    others = other_devices([d for d in documents if d.dialect], switches, options, problems)
+    devices = devices_of([d for d in documents if not d.dialect], options.profile_dirs, others, problems)
+    cable_m = None if cable is None else parse_length(cable)
+    draft = draft_of(devices, _claims(devices, cabling, lldp), _nics(nic, options), nic, name, cable_m)
     best = _best(draft, options)
-    bases = {f"{device.name}/config_db.json": device.document.text for device in devices}
+    bases = {f"{d.name}/config_db.json": d.document.text for d in devices if d.switch.runs_sonic}
     names = tuple(device.name for device in devices)
     refused = best.refused or _errors(best.text, options)
     return ImportResult(best.text, names, best.cells, best.differences, refused, bases)
@@ -216,7 +232,14 @@ def _attempt(draft: Draft, options: Options) -> _Attempt:
     fabric = intent_fabric(load_text(text, INTENT_FILE), options.profile_dirs, errors)
     if fabric is None:
         return _Attempt(text, {}, (), tuple(errors))
-    return _Attempt(text, *round_trip(draft, fabric), ())
+    cells, differences = round_trip(draft, fabric)
+    others = [device for device in draft.devices if not device.switch.runs_sonic]
+    if not others:
+        return _Attempt(text, cells, differences, ())
+    from lossless.interfaces.api.import_systems import compare_others
+
+    other_cells, more, refused = compare_others(others, fabric)
+    return _Attempt(text, cells | other_cells, (*differences, *more), refused)
 
 
 def write_import(imported: ImportResult, output: Path | None, base_dir: Path | None) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import", short_help=COMMANDS["import"])
-@click.argument("paths", metavar="CONFIG_DB...", nargs=-1, required=True)
+@click.argument("paths", metavar="CONFIG...", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="Intent to write (default: it is printed).")
 @click.option(
     "--cabling",
@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     help="Also copy the files to DIR/DEVICE/config_db.json, for `lossless render --base`.",
 )
 @click.option("--nic", metavar="PROFILE", help="The NIC of the hosts; no switch configuration states it.")
+@click.option(
+    "--switch",
+    "switches",
+    metavar="[NAME=]PROFILE",
+    multiple=True,
+    help="The product of switches whose files do not state it, as `leaf*=nvidia-sn5600`; may be repeated.",
+)
+@click.option("--cable", metavar="LENGTH", help="Length of the cables of which no file states one, as 30m.")
 @click.option("--name", metavar="NAME", default="imported", help="Name of the fabric (default: imported).")
 @how_much("every kind of difference")
 @profiles
@@ -49,20 +57,32 @@ def command(
     base_dir: str | None,
     nic: str | None,
     name: str,
+    switches: tuple[str, ...],
+    cable: str | None,
     verbose: bool,
     quiet: bool,
     profile_dirs: tuple[str, ...],
 ) -> int:
     """Write the intent that deployed configurations amount to.
 
-    CONFIG_DB are config_db.json files or folders of them. The intent declares what most ports have; every field
+    CONFIG are config_db.json files, configurations of Arista EOS, NVIDIA NVUE or Cisco NX-OS, or folders of them. The
+    intent declares what most ports have; every field
     of the tables that rendering owns is compared, and what does not come back the same is listed with its reason.
     Exit codes: 0 imported, 1 imported but refused by render, 2 not imported.
     """
     from lossless import api
 
     options = api_options((), profile_dirs)
-    result = api.import_configs(paths, cabling=cabling, lldp=lldp, nic=nic, name=name, options=options)
+    result = api.import_configs(
+        paths,
+        cabling=cabling,
+        lldp=lldp,
+        nic=nic,
+        name=name,
+        switches=switches,
+        cable=cable,
+        options=options,
+    )
     api.write_import(result, output, base_dir)
     if output is None:
         out(result.text.rstrip("\n"), "json")

@@ -57,7 +57,8 @@ class ReadSwitch(NamedTuple):
     ``trusts`` says what each port reads, as far as the text does: dscp, pcp, both or none. ``silent`` are the ports on
     which PFC is on and no priority is paused, each with the place that turns PFC on. ``untagged`` are ports that get no
     VLAN tags, as far as the configuration says. ``unread`` are lines that may matter and have no meaning known here.
-    ``defined`` are queues as a policy has them that is bound to no port, where no other is.
+    ``defined`` are queues as a policy has them that is bound to no port, where no other is. ``product`` is what the
+    text says the switch is, as profiles call it; empty where it does not.
     """
 
     switch: Switch
@@ -70,6 +71,7 @@ class ReadSwitch(NamedTuple):
     untagged: frozenset[str] = frozenset()
     unread: tuple[str, ...] = ()
     defined: tuple[Queue | None, ...] = ()
+    product: str = ""
 
 
 class Words(NamedTuple):

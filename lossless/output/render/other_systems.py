@@ -45,6 +45,19 @@ def _file(switch: Switch, system: Dialect, file: ConfigurationFile) -> PlannedFi
     return planned
 
 
+def read_back(switch: Switch) -> Switch:
+    """Return a switch as its rendered files are read.
+
+    Raises:
+        RenderError: its system refuses what is declared, or has no place for it.
+    """
+    system = dialect(switch.format)
+    whole = next(file for file in system.files(switch) if file.whole)
+    planned = _file(switch, system, whole)
+    back = system.read(_document(system, planned.text, planned.path), ()).switch
+    return back._replace(format=switch.format)
+
+
 def _document(system: Dialect, text: str, path: str) -> Document:
     if not path.endswith((".yml", ".yaml")):
         return system.document(text, path)

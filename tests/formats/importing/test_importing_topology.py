@@ -148,9 +148,7 @@ def test_a_name_is_cut_to_what_an_intent_can_have() -> None:
 def test_a_switch_outside_is_told_by_the_name_of_its_port(kind: str, across: str, port: str) -> None:
     rows = {"Ethernet0": {"name": "unsaid", "port": port}, "Ethernet8": {"name": "gpu1", "port": "eth0"}}
     config = named({**base(), "DEVICE_NEIGHBOR": rows}, "sw1", kind)
-    cabling = (
-        {"unsaid": "host", "gpu1": "host"} if "/" in port else {"unsaid": f"{across} outside", "gpu1": "host"}
-    )
+    cabling = {"unsaid": f"{across} outside", "gpu1": "host"}
     found = devices(without(config, "Ethernet4"))
     assert {name: found[name] for name in cabling} == cabling
 

@@ -137,7 +137,7 @@ def test_a_deployed_switch_of_another_system_is_traced(cli: Cli, rendered: Path)
     assert "  headroom  none: there is no lossless group" in lossy.out.splitlines()
 
 
-@pytest.mark.parametrize("command", ["simulate", "import", "headroom"])
+@pytest.mark.parametrize("command", ["simulate", "headroom"])
 def test_what_is_known_of_sonic_alone_says_so(cli: Cli, rendered: Path, tmp_path: Path, command: str) -> None:
     path = changed(rendered, "spine1/qos.cfg", tmp_path)
     outcome = cli(command, path)

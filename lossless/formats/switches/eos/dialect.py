@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
@@ -101,7 +102,17 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
             f"line {document.locate(origin.path).line}: {text!r} is not read"
             for origin, text in config.unread
         ),
+        product=_product(document.text),
     )
+
+
+_HEAD = re.compile(r"(?m)^! device: \S+ \((?:DCS-)?([^,]+), EOS")
+
+
+def _product(text: str) -> str:
+    """Return what the first lines of a running configuration say the switch is."""
+    head = _HEAD.search(text)
+    return head[1] if head is not None else ""
 
 
 def _undefined(config: EosConfig) -> Iterator[UndefinedName]:
