@@ -48,7 +48,7 @@ def wire(
     ``cable_m`` is the length of cables at switches of other systems than SONiC for which nothing states one.
 
     Raises:
-        InputError: there are such, and it is not given.
+        InputError: some cable has none, and it is not given.
     """
     return _LinkBuilder(devices, claims, fastest_nic_bps, cable_m).wiring()
 
