@@ -25,11 +25,11 @@ ERRORS: dict[str, set[str]] = {
     "storage-converged-25g": set(),
     "superpod-roce-1su": set(),
     "superpod-roce-dynamic": set(),
+    "uec": set(),
 }
 """What makes each design unsafe as it stands: no HWSKU of the 7060X6 has rows for 200G and 400G, or for 300 m."""
 REFUSED = {
     "tomahawk5-thor2": "'dlb' is not one of ecmp, flowlet, adaptive or spray",
-    "uec": "transport: 'uec' is not one of rocev2, infiniband, efa, gcp or azure",
 }
 """What cannot be said in an intent yet, and the one message of it."""
 
@@ -62,7 +62,7 @@ def test_what_no_intent_can_state_earns_one_message(name: str, designs: Path, cl
 
 
 VERDICTS = {name: "unsafe" if codes else "safe" for name, codes in ERRORS.items()}
-VERDICTS |= {"lossy-roce": "not checked"}
+VERDICTS |= dict.fromkeys(("lossy-roce", "uec"), "not checked")
 del VERDICTS["azure-nd-h100-infiniband"]
 
 
@@ -73,7 +73,7 @@ def test_the_closed_forms_agree_with_lint(name: str, designs: Path, cli: Cli) ->
     assert said.code == {"safe": 0, "unsafe": 1, "not checked": 2}[VERDICTS[name]]
 
 
-@pytest.mark.parametrize("name", ["lossy-roce", "superpod-roce-1su", "superpod-roce-dynamic"])
+@pytest.mark.parametrize("name", ["lossy-roce", "superpod-roce-1su", "superpod-roce-dynamic", "uec"])
 def test_what_is_rendered_reads_back_clean_alone_and_beside_its_intent(
     name: str, designs: Path, cli: Cli
 ) -> None:
@@ -91,10 +91,18 @@ def test_what_has_errors_is_not_rendered(name: str, designs: Path, cli: Cli) -> 
     assert not Path("tree").exists()
 
 
-def test_lossy_rdma_and_infiniband_are_not_simulated_and_say_why(designs: Path, cli: Cli) -> None:
-    lossy = cli("simulate", str(designs / "lossy-roce.yaml"))
-    assert lossy.code == 2
-    assert lossy.out.count("lossy RDMA is rendered and linted, and not simulated") == 1
+def test_an_incast_of_lossy_roce_is_unsafe_and_one_of_ultra_ethernet_is_not(designs: Path, cli: Cli) -> None:
+    """Go-back-N repeats all that followed a lost packet; both switches have the same buffers."""
+    quick = ("--seeds", "1", "--size", "1 MiB")
+    lossy = cli("simulate", str(designs / "lossy-roce.yaml"), *quick)
+    assert lossy.out.startswith("verdict: unsafe\n")
+    assert "packets are lost" in lossy.out
+    ultra = cli("simulate", str(designs / "uec.yaml"), "-v", *quick)
+    assert (ultra.code, ultra.out.partition("\n")[0]) == (0, "verdict: safe")
+    assert "congestion control is not that of Ultra Ethernet" in " ".join(ultra.out.split())
+
+
+def test_an_infiniband_subnet_is_not_simulated_and_says_why(designs: Path, cli: Cli) -> None:
     infiniband = cli("simulate", str(designs / "azure-nd-h100-infiniband.yaml"))
     assert infiniband.code == 2
     assert "an InfiniBand subnet, which has credits instead" in infiniband.err

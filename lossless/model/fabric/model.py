@@ -384,3 +384,8 @@ class Fabric(NamedTuple):
     def declared(self) -> bool:
         """Whether an intent declares the fabric; otherwise it was read from devices."""
         return self.door == "intent"
+
+    @property
+    def ultra_ethernet(self) -> bool:
+        """Whether its transport is that of Ultra Ethernet."""
+        return self.congestion is not None and self.congestion.transport == "uec"

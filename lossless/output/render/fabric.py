@@ -95,8 +95,9 @@ def render_fabric(job: RenderJob, processes: int) -> RenderOutcome:
         refused = [line for outcome in outcomes for line in outcome.refused]
         if refused:
             raise RenderError(*refused)
-        outcomes += (_placed(tree, (file,), diff=job.diff) for file in host_files(job.fabric))
-        outcomes += (_placed(tree, (file,), diff=job.diff) for file in job_files(job.fabric))
+        if not job.fabric.ultra_ethernet:
+            outcomes += (_placed(tree, (file,), diff=job.diff) for file in host_files(job.fabric))
+            outcomes += (_placed(tree, (file,), diff=job.diff) for file in job_files(job.fabric))
         if job.telemetry:
             outcomes += (_placed(tree, (file,), diff=job.diff) for file in telemetry_files(job.fabric))
         return _finished(tree, outcomes, diff=job.diff)

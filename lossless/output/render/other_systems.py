@@ -78,6 +78,13 @@ def system_notes(fabric: Fabric) -> Iterator[str]:
     """Yield what the files of switches leave out, by the system that they run."""
     if fabric.packet_order is not None and fabric.packet_order.choice != "ecmp":
         yield f"no file sets load balancing {fabric.packet_order.choice}: configure it beside these files"
+    if fabric.trimming is not None:
+        yield (
+            f"no file sets trimming of {', '.join(fabric.trimming.classes)}: queues drop until SWITCH_TRIMMING (SONiC "
+            "202505 and later) is configured beside these files"
+        )
+    if fabric.ultra_ethernet:
+        yield "no file sets hosts: no public tool sets the transport of Ultra Ethernet NICs"
     by_format: dict[str, list[str]] = {}
     for switch in fabric.switches:
         if switch.format in TITLES:

@@ -17,15 +17,21 @@ if TYPE_CHECKING:
 
 
 def assumptions(
-    built: SimTopology, question: Question, nics: tuple[int, ...], switches: dict[int, SimSwitch]
+    built: SimTopology,
+    question: Question,
+    nics: tuple[int, ...],
+    switches: dict[int, SimSwitch],
+    *,
+    pauses: bool,
 ) -> Iterator[str]:
-    """Yield what is taken for granted of a fabric, one sentence each."""
+    """Yield what is taken for granted of a fabric, one sentence each; ``pauses``: its class is lossless."""
     if built.left_out:
         many = f"{built.left_out} links are" if built.left_out > 1 else "1 link is"
         yield f"{many} left out: a switch has no port there, or no QoS, speed or cable length on it"
     if (planes := len(built.by_plane(nics))) > 1:
         yield f"{planes} planes that no link joins: each NIC port sends within its own"
-    yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
+    if pauses:
+        yield "every peer takes as long to obey PFC as IEEE 802.3 allows at its rate"
     if len(nics) < len(built.nics):
         where = "" if question.moves else ", spread over all switches"
         yield f"{len(nics)} of {len(built.nics)} NIC ports take part{where}"

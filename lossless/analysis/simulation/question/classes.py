@@ -27,7 +27,7 @@ def classes_of(view: View, question: Question) -> tuple[SimClass, ...] | Missing
     """
     known = list(simulated_classes(view))
     if not known:
-        return MissingInput(nothing_lossless(view.fabric))
+        return MissingInput(_nothing_to_ask(view))
     wanted = question.traffic_class
     chosen = [
         sim_class
@@ -45,6 +45,13 @@ def classes_of(view: View, question: Question) -> tuple[SimClass, ...] | Missing
         if question.storage
         else (chosen[0],)
     )
+
+
+def _nothing_to_ask(view: View) -> str:
+    fabric = view.fabric
+    if fabric.declared and not fabric.classes.lossless:
+        return "no class is lossless, and nothing says which lossy class is that of RDMA; state hosts.traffic_class"
+    return nothing_lossless(fabric)
 
 
 def simulated_classes(view: View) -> Iterator[SimClass]:

@@ -25,17 +25,21 @@ CREDIT_BYTES = 16_384
 _TIMEOUT_US, _TIMEOUT_QUEUES = 15, 6
 """A sender's timer: so long, and the time that so many full queues take (uet-htsim @40ccb05)."""
 UEC_CONTROLS = ("nscc", "rccc", "both")
+_SAID = {"nscc": "NSCC", "rccc": "RCCC", "both": "NSCC and RCCC"}
 TRIM_TARGET_RTTS, DROP_TARGET_RTTS = 0.75, 1.0
 """Queueing delay that NSCC aims at, where packets are trimmed and where they are dropped (Ultra Ethernet 1.0.3, 3.6.13,
 by secondary copies)."""
 
 
 def lossy_classes(view: View) -> Iterator[SimClass]:
-    """Yield the lossy classes that an intent sends RDMA in: what is trimmed, else what jobs mark or DCQCN runs on."""
+    """Yield the lossy classes that an intent sends RDMA in.
+
+    Those are what is trimmed, else what jobs mark or DCQCN runs on, else, but for the rest, what switches mark.
+    """
     fabric = view.fabric
     if not fabric.declared:
         return
-    wanted = _trimmed(fabric) or _marked(fabric) or _slowed(fabric)
+    wanted = _trimmed(fabric) or _marked(fabric) or _slowed(fabric) or _curved(view)
     for traffic_class in fabric.classes.classes:
         if traffic_class.name in wanted and not traffic_class.lossless and traffic_class.priority is not None:
             yield SimClass(traffic_class.name, traffic_class.priority, lossless=False)
@@ -56,6 +60,18 @@ def _slowed(fabric: Fabric) -> frozenset[str]:
     stated = [host.qos.dcqcn.priorities for host in fabric.hosts]
     priorities = {priority for each in stated if isinstance(each, tuple) for priority in each}
     return frozenset(each.name for each in fabric.classes.classes if each.priority in priorities)
+
+
+def _curved(view: View) -> frozenset[str]:
+    """Return the classes whose queues mark, without that of all other DSCPs."""
+    marking = {
+        queue.number
+        for ports in view.port_sets
+        for queue in ports.qos.queues
+        if queue is not None and queue.wred is not None and queue.wred.marks
+    }
+    classes = view.fabric.classes.classes
+    return frozenset(each.name for each in classes if each.priority in marking and not each.rest)
 
 
 def carrier_class(fabric: Fabric, job: SimClass) -> SimClass | None:
@@ -79,20 +95,24 @@ def with_trimming(ends: Mapping[tuple[int, int], SimPort], size_bytes: int) -> d
 
 
 class UecSenders(NamedTuple):
-    """Senders of Ultra Ethernet: their congestion control, whether switches trim, and the largest queue in bytes."""
+    """Senders of Ultra Ethernet: their congestion control, whether it is stated, and the largest queue in bytes.
+
+    ``trims``: switches trim what they have no room for.
+    """
 
     control: str
     trims: bool
     queue_bytes: int
+    stated: bool
 
 
 def uec_senders(fabric: Fabric, ends: Mapping[tuple[int, int], SimPort], *, trims: bool) -> UecSenders | None:
     """Return the senders of a fabric whose transport is Ultra Ethernet's, None of one with RoCEv2."""
-    congestion = fabric.congestion
-    if congestion is None or congestion.transport != "uec":
+    if fabric.congestion is None or not fabric.ultra_ethernet:
         return None
     largest = max((most_bytes(end.queues[0]) for end in ends.values()), default=0)
-    return UecSenders(congestion.kind if congestion.kind in UEC_CONTROLS else UEC_CONTROLS[0], trims, largest)
+    stated = fabric.congestion.kind if fabric.congestion.kind in UEC_CONTROLS else None
+    return UecSenders(stated or UEC_CONTROLS[0], trims, largest, stated is not None)
 
 
 def most_bytes(queue: SimQueue) -> int:
@@ -132,7 +152,9 @@ def lossy_assumptions(question: Question, senders: UecSenders | None, *, trims: 
     if senders is None:
         yield "RoCE senders go back to the first packet that is missing; NICs that repeat it alone repeat less"
         return
-    yield "senders of Ultra Ethernet as uet-htsim @40ccb05 has them: a window of 1.5 round trips at line rate at first"
+    if not senders.stated:
+        yield "congestion control is not that of Ultra Ethernet: its senders have no DCQCN, and run NSCC"
+    yield f"senders run {_SAID[senders.control]}, as uet-htsim @40ccb05 has it: 1.5 round trips at line rate at first"
     if question.load_balancing == "spray":
         yield "they give each packet another entropy value, by which switches hash"
     if not trims:

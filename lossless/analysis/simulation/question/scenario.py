@@ -165,7 +165,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
     if not classes[0].lossless:
         notes = (*notes, *lossy_assumptions(question, senders, trims=carrier is not None))
     mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
-    assumed = (*notes, *assumptions(built, question, nics, switches))
+    assumed = (*notes, *assumptions(built, question, nics, switches, pauses=classes[0].lossless))
     return Scenario(
         built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,
         senders=senders,

@@ -1,0 +1,106 @@
+"""Lossy RDMA: what queues hold of an egress pool, and when loss is harmless."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from lossless.analysis.simulation.engine.network import UNBOUNDED, SimGroup, SimPort, SimQueue, SimSpread
+from lossless.analysis.simulation.engine.run import Simulation
+from lossless.api import Limits, Question, SimulationRequest, simulate
+from lossless.ground.basics.errors import ScenarioError
+from tests.analysis.simulation.clos import FRAME_BYTES, MTU_BYTES, Clos, clos_network
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.study.loss import LossVerdict
+    from lossless.analysis.simulation.study.verdict import RunVerdict
+    from lossless.api import SimulationResult
+
+EXAMPLE = Path(__file__).parents[3] / "examples/ultra-ethernet-128/fabric.yaml"
+POOL_BYTES = 400 * FRAME_BYTES
+SHORT = 128 * 1024
+
+
+@pytest.mark.parametrize("alpha", [0.25, 1.0, 4.0])
+@pytest.mark.parametrize("targets", [1, 2])
+def test_congested_queues_share_a_pool_by_the_dynamic_threshold(alpha: float, targets: int) -> None:
+    """Choudhury and Hahne 1998: n queues that are full hold alpha B / (1 + n alpha) each."""
+    group = SimGroup(None, None, static_bytes=UNBOUNDED)
+    end = SimPort((SimQueue(limit_bytes=0, alpha=alpha, pool_bytes=POOL_BYTES),), (group,))
+    pairs = [(4 * target + sender, 16 + target) for target in range(targets) for sender in range(4)]
+    network = clos_network(Clos(1, 32, 1), pairs, SimSpread("hash"), 600 * MTU_BYTES, end=end)
+    simulation = Simulation(network, 1)
+    simulation.advance(150_000)
+    held = sorted(simulation.state.queues["max_bytes"], reverse=True)[:targets]
+    expected = alpha * POOL_BYTES / (1 + targets * alpha)
+    # Queues fill one frame after another, and the first may be ahead of the second by what it then gives back.
+    assert all(expected - 2 * FRAME_BYTES <= each <= alpha * POOL_BYTES / (1 + alpha) for each in held)
+    assert sum(held) <= POOL_BYTES
+
+
+def fabric(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    text = EXAMPLE.read_text()
+    for old, new in (("bandwidth: 60%,", "bandwidth: 60%, queue: {dynamic_th: -6},"), *changes):
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "fabric.yaml").write_text(text)
+    return tmp_path / "fabric.yaml"
+
+
+TRIMMING = "trimming: {of: [rdma], into: trimmed, size: 206 B}  # what Tomahawk 5 leaves of a packet\n"
+
+
+def asked(path: Path, **how: Any) -> SimulationResult:
+    question = Question(size_bytes=SHORT)._replace(**how)
+    (result,) = simulate(path, ask=SimulationRequest(question, Limits(seeds=2)))
+    return result
+
+
+def run_of(path: Path, **how: Any) -> tuple[RunVerdict, LossVerdict]:
+    (run,) = asked(path, **how).runs
+    assert run.loss is not None
+    return run, run.loss
+
+
+@pytest.mark.parametrize("control", ["nscc", "rccc", "both"])
+def test_trimming_makes_the_loss_of_an_incast_harmless(tmp_path: Path, control: str) -> None:
+    run, loss = run_of(fabric(tmp_path, ("congestion_control: nscc", f"congestion_control: {control}")))
+    assert run.verdict == "safe"
+    assert loss.trimmed_share > 0.05
+    assert (loss.dropped_share, loss.unfinished) == (0, 0)
+    assert loss.resent_share >= loss.trimmed_share
+    assert 1 <= loss.slowdown < 1.25
+
+
+def test_without_trimming_senders_wait_for_their_timers(tmp_path: Path) -> None:
+    run, loss = run_of(fabric(tmp_path, (TRIMMING, "")))
+    assert run.verdict != "safe"
+    assert loss.dropped_share > 0.05
+    assert loss.timeouts > 0
+    assert loss.slowdown > 1.25
+    assert any(change.startswith("trim instead of dropping") for change in run.changes)
+
+
+def test_where_nothing_is_lost_nothing_is_harmful(tmp_path: Path) -> None:
+    run, loss = run_of(fabric(tmp_path, (" queue: {dynamic_th: -6},", "")), nics=5)
+    assert (run.verdict, loss.resent_share, run.reasons) == ("safe", 0, ())
+
+
+def test_what_needs_pauses_is_refused(tmp_path: Path) -> None:
+    for how in ({"dead_nic": True}, {"slow_nic_bps": 10**9}, {"storage": 0.2}):
+        with pytest.raises(ScenarioError, match="the class is lossy, and nothing pauses"):
+            asked(fabric(tmp_path), **how)
+
+
+def test_a_lossless_class_of_ultra_ethernet_is_not_simulated_and_says_so(tmp_path: Path) -> None:
+    changes = (
+        ("arista-7060x6-64pe-b", "nvidia-sn5600"),
+        ("lossless: false", "lossless: true"),
+        ("pfc: off\n", ""),
+        (TRIMMING, ""),
+        (" queue: {dynamic_th: -6},", ""),
+    )
+    result = asked(fabric(tmp_path, *changes))
+    assert "Ultra Ethernet over PFC is not modeled" in (result.not_run or "")
