@@ -251,10 +251,6 @@ class _TunedIntent:
         posed = []
         for name, question in self._questions:
             scenario = checked_scenario(view, question)
-            if not isinstance(scenario, MissingInput) and scenario.is_lossy:
-                scenario = MissingInput(
-                    "its class is lossy, and what is tuned are thresholds of lossless classes"
-                )
             reason = scenario.reason if isinstance(scenario, MissingInput) else _meets_nothing(scenario)
             if reason is not None:
                 self.not_run.append(f"{name}: {reason}")
@@ -339,14 +335,14 @@ class _TunedIntent:
 
 
 def _meets_nothing(scenario: Scenario) -> str | None:
-    """Return why the storm of a dead NIC would show nothing, None where it does: at line rate all is over before."""
+    """Return why a workload shows nothing: its class is lossy, or at line rate all is over before a dead NIC's storm."""
     from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
     from lossless.analysis.simulation.study.study import step_time_ns
 
-    if not scenario.question.dead_nic:
-        return None
+    if scenario.is_lossy:
+        return "its class is lossy, and what is tuned are thresholds of lossless classes"
     step_ns = step_time_ns(instantiate(scenario, 1).network)
-    if step_ns > DEAD_FROM_NS:
+    if not scenario.question.dead_nic or step_ns > DEAD_FROM_NS:
         return None
     return (
         f"the pause storm of the dead NIC begins after {DEAD_FROM_NS / 1000:g} us, and all is delivered in"

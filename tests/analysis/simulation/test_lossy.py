@@ -14,7 +14,7 @@ from lossless.ground.basics.errors import ScenarioError
 from tests.analysis.simulation.clos import FRAME_BYTES, MTU_BYTES, Clos, clos_network
 
 if TYPE_CHECKING:
-    from lossless.analysis.simulation.study.loss import LossVerdict
+    from lossless.analysis.simulation.study.loss_verdict import LossVerdict
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.api import SimulationResult
 

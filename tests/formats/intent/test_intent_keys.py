@@ -121,7 +121,7 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "nothing-like-it": (
         [("fabric: base", "fabric: base\nrubbish: {a: [1]}")],
         [
-            "3:1: unknown key 'rubbish'; there are preset, hosts, buffers, sonic, mtu, telemetry, clust"
+            "3:1: unknown key 'rubbish'; there are preset, trimming, hosts, buffers, sonic, mtu, telemetry, clust"
             "er, workloads, failures"
         ],
     ),
@@ -276,8 +276,8 @@ KINDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("\n  dcqcn: {cnp_interval: 4us}", " dcqn")],
         [
             (
-                "10:21: congestion_control: expected dcqcn, a mapping with the one key dcqcn, or "
-                "pfc-only; found 'dcqn'"
+                "10:21: congestion_control: expected dcqcn, a mapping with the one key dcqcn, pfc-only, or "
+                "with transport uec nscc, rccc or both; found 'dcqn'"
             )
         ],
     ),
@@ -285,8 +285,8 @@ KINDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("\n  dcqcn: {cnp_interval: 4us}", " {}")],
         [
             (
-                "10:21: congestion_control: expected dcqcn, a mapping with the one key dcqcn, or "
-                "pfc-only; found an empty mapping"
+                "10:21: congestion_control: expected dcqcn, a mapping with the one key dcqcn, pfc-only, or "
+                "with transport uec nscc, rccc or both; found an empty mapping"
             )
         ],
     ),
@@ -294,8 +294,8 @@ KINDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("\n  dcqcn: {cnp_interval: 4us}", " [dcqcn]")],
         [
             (
-                "10:21: congestion_control: expected dcqcn, a mapping with the one key dcqcn, or "
-                "pfc-only; found a list"
+                "10:21: congestion_control: expected dcqcn, a mapping with the one key dcqcn, pfc-only, or "
+                "with transport uec nscc, rccc or both; found a list"
             )
         ],
     ),

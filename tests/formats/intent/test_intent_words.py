@@ -9,11 +9,13 @@ from tests.formats.intent.intent_texts import SHAPE, said_of, spoilt
 WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "transport": (
         [("transport: rocev2", "transport: roce")],
-        ["3:12: transport: 'roce' is not one of rocev2, infiniband, efa, gcp or azure; did you mean rocev2?"],
+        [
+            "3:12: transport: 'roce' is not one of rocev2, uec, infiniband, efa, gcp or azure; did you mean rocev2?"
+        ],
     ),
     "transport-of-nobody": (
         [("transport: rocev2", "transport: 7")],
-        ["3:12: transport: 7 is not one of rocev2, infiniband, efa, gcp or azure"],
+        ["3:12: transport: 7 is not one of rocev2, uec, infiniband, efa, gcp or azure"],
     ),
     "action": (
         [("action: drop", "action: dorp")],
@@ -224,7 +226,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "12:60: hardware.nic: no network adapter profile is called 'connectx-9'; did you mean conne"
-                "ctx-8? (others: connectx-7, connectx-6-dx, bluefield-3, broadcom-thor-2)"
+                "ctx-8? (others: connectx-7, connectx-6-dx, amd-pollara-400, bluefield-3, broadcom-thor-2)"
             )
         ],
     ),

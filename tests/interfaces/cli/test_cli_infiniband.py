@@ -155,9 +155,7 @@ def test_traffic_that_is_not_simulated_is_counted_as_not_checked(site: Cli) -> N
 def test_a_misspelt_transport_draws_the_nearest(cli: Cli, tmp_path: Path) -> None:
     text = spoilt(TREE, ("transport: infiniband", "transport: infinband"))
     (tmp_path / "fabric.yaml").write_text(text, encoding="utf-8")
-    said = (
-        "transport: 'infinband' is not one of rocev2, infiniband, efa, gcp or azure; did you mean infiniband?"
-    )
+    said = "transport: 'infinband' is not one of rocev2, uec, infiniband, efa, gcp or azure; did you mean infiniband?"
     outcome = cli("lint", "fabric.yaml")
     assert (outcome.code, outcome.err.splitlines()[0]) == (2, f"fabric.yaml:3:12: {said}")
 

@@ -40,7 +40,14 @@ def test_all_products_are_found() -> None:
         "nvidia-sn4700",
         "nvidia-sn5600",
     )
-    assert nic_names() == ("bluefield-3", "broadcom-thor-2", "connectx-6-dx", "connectx-7", "connectx-8")
+    assert nic_names() == (
+        "amd-pollara-400",
+        "bluefield-3",
+        "broadcom-thor-2",
+        "connectx-6-dx",
+        "connectx-7",
+        "connectx-8",
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,7 +141,7 @@ def test_an_unknown_adapter_earns_the_nearest_name() -> None:
         load_nic("connectx7")
     assert str(error.value) == (
         "no network adapter profile is called 'connectx7'; did you mean connectx-7? "
-        "(others: connectx-8, connectx-6-dx, bluefield-3, broadcom-thor-2)"
+        "(others: connectx-8, connectx-6-dx, amd-pollara-400, bluefield-3, broadcom-thor-2)"
     )
 
 

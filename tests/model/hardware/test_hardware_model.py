@@ -180,6 +180,7 @@ def test_the_default_hwsku_can_carry_lossless_traffic() -> None:
 def test_cnp_priority_is_the_vendors() -> None:
     priorities = {name: (load_nic(name).cnp_dscp, load_nic(name).cnp_priority) for name in nic_names()}
     assert priorities == {
+        "amd-pollara-400": (None, None),
         "bluefield-3": (48, 6),
         "broadcom-thor-2": (48, 7),
         "connectx-6-dx": (48, 6),
@@ -218,6 +219,7 @@ def test_every_fact_names_its_source() -> None:
         assert all(names.source for names in profile.formats.values())
     for name in nic_names():
         nic = load_nic(name)
-        stated = {"rates", "pci_id", "cnp"} | ({"ports"} if nic.ports else set())
+        stated = {"rates", "pci_id"} | ({"ports"} if nic.ports else set())
+        stated |= {"cnp"} if nic.cnp_dscp is not None else set()
         assert stated <= set(nic.sources)
         assert {parameter.source for parameter in nic.dcqcn.values()} <= set(nic.sources)

@@ -8,7 +8,7 @@ from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.headroom.port import is_nvidia
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.question.ports import need_of, profile_of
-from lossless.analysis.simulation.study.loss import lossy_advice
+from lossless.analysis.simulation.study.loss_verdict import lossy_advice
 from lossless.analysis.simulation.study.study import study
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.units import format_bytes, format_rate, size_text

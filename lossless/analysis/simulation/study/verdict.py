@@ -5,7 +5,7 @@ deadlock). *On the edge*: less than a frame of some headroom was left, or a paus
 detection time. With a NIC that is dead on purpose the watchdog must trigger, and may drop frames. Whether PFC fires,
 and whether marks come first, is reported with the number of seeds; it does not change the verdict.
 
-A lossy class is *unsafe* or *on the edge* where what it loses delays transfers: :mod:`.loss`.
+A lossy class is *unsafe* or *on the edge* where what it loses delays transfers: :mod:`.loss_verdict`.
 
 *Not checked*: only queues that may hold half of their pool refuse frames, where some chips have their buffer in two
 halves and pause earlier; or the storm of a dead NIC met no traffic.
@@ -29,7 +29,7 @@ from lossless.analysis.simulation.study.beside import (
     edges_beside,
 )
 from lossless.analysis.simulation.study.fan_in import PortFanIn, worst
-from lossless.analysis.simulation.study.loss import LossVerdict, harm, loss_verdict
+from lossless.analysis.simulation.study.loss_verdict import LossVerdict, harm, loss_verdict
 from lossless.analysis.simulation.study.port_peaks import PortPeaks, most
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes

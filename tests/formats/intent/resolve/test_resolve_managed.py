@@ -74,7 +74,7 @@ def test_a_machine_of_which_nothing_is_known_is_not_guessed() -> None:
 
 
 def test_a_transport_that_nobody_knows_is_answered_with_all_of_them() -> None:
-    assert "3:12: transport: 'aws' is not one of rocev2, infiniband, efa, gcp or azure" in said_of(
+    assert "3:12: transport: 'aws' is not one of rocev2, uec, infiniband, efa, gcp or azure" in said_of(
         HEAD.replace("efa", "aws")
     )
 
