@@ -335,7 +335,7 @@ class _TunedIntent:
 
 
 def _meets_nothing(scenario: Scenario) -> str | None:
-    """Return why a workload shows nothing: its class is lossy, or at line rate all is over before a dead NIC's storm."""
+    """Return why a workload shows nothing: its class is lossy, or all is over before the storm of a dead NIC."""
     from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
     from lossless.analysis.simulation.study.study import step_time_ns
 

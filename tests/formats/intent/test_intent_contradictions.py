@@ -331,7 +331,7 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "18:30: topology.devices.host2.nic: no network adapter profile is called "
                 "'connectx-9'; did you mean connectx-8? (others: connectx-7, connectx-6-dx, "
-                "bluefield-3, broadcom-thor-2)"
+                "amd-pollara-400, bluefield-3, broadcom-thor-2)"
             )
         ],
     ),

@@ -11,7 +11,7 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("fabric: base", "fabrik: base")],
         [
             "2:1: unknown key 'fabrik'; did you mean fabric? (others: failures, buffers, preset, "
-            "hosts, sonic, mtu, telemetry, cluster, workloads)"
+            "trimming, hosts, sonic, mtu, telemetry, cluster, workloads)"
         ],
     ),
     "class": (
