@@ -145,9 +145,3 @@ def test_what_is_known_of_sonic_alone_says_so(cli: Cli, rendered: Path, tmp_path
     assert "configurations of Arista EOS, and this is known of SONiC and of intents alone" in " ".join(
         outcome.err.split()
     )
-
-
-def test_a_plan_names_the_switches_that_it_cannot_plan(cli: Cli) -> None:
-    outcome = cli("plan", MIXED, MIXED)
-    assert outcome.code == 2
-    assert "leaf1 runs nvue; steps of a change are known of SONiC alone" in outcome.err
