@@ -87,6 +87,8 @@ RANGES = (
     Range(with_cable, "propagation_ns", 0.0, THOUSAND_SECONDS_NS, "0 to 1e+12"),
     Range(with_queue, "weight", 1, 1 << 20, "1 to "),
     Range(with_queue, "limit_bytes", 0, UNBOUNDED, "0 to "),
+    Range(with_queue, "alpha", 0, 2.0**20, "0 to "),
+    Range(with_queue, "pool_bytes", 0, UNBOUNDED, "0 to "),
     Range(with_wred, "kmax_bytes", 0, UNBOUNDED, "0 to ", {"kmin_bytes": 0}),
     Range(with_wred, "pmax", 0.0, 1.0, "0 to 1"),
     Range(with_group, "alpha", 2.0**-20, 2.0**20, "9.53674e-07 to "),

@@ -47,7 +47,10 @@ def test_a_name_says_what_is_named() -> None:
     ("path", "words"),
     [
         (("hosts", "dcbx"), ["os", "firmware"]),
-        (("congestion_control",), ["dcqcn", "pfc-only", "{dcqcn: {cnp_interval: 4us}}"]),
+        (
+            ("congestion_control",),
+            ["dcqcn", "pfc-only", "nscc", "rccc", "both", "{dcqcn: {cnp_interval: 4us}}"],
+        ),
         (("classes", "x", "lossless"), ["true", "false"]),
         (("classes", "x", "priority"), ["3"]),
         (("topology", "links", 0, "links"), ["4 x 400G"]),
@@ -78,7 +81,7 @@ def test_keys_are_those_of_the_transport_that_the_intent_names() -> None:
     assert "machine" in offered["efa"] - offered["rocev2"] - offered["infiniband"]
     assert offered[None] == offered["rocev2"] | offered["infiniband"] | offered["efa"]
     transports = completions(Cursor(("transport",), "", in_value=True), "infiniband")
-    assert [item.label for item in transports] == ["rocev2", "infiniband", "efa", "gcp", "azure"]
+    assert [item.label for item in transports] == ["rocev2", "uec", "infiniband", "efa", "gcp", "azure"]
 
 
 @pytest.mark.parametrize(
