@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.environment import VARIABLE_KEYS
-from lossless.formats.intent.policy import UEC_CONTROLS
 from lossless.formats.intent.problems import located
 from lossless.formats.intent.ranks import mapping_keys, speed_mappings
 from lossless.formats.intent.trimmed_classes import contradictions_of_trimming
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.units import format_rate, parse_rate
+from lossless.model.fabric.routing import UEC_CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

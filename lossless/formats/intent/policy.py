@@ -20,6 +20,7 @@ from lossless.formats.intent.base import (
     refused,
     shown,
 )
+from lossless.model.fabric.routing import UEC_CONTROLS
 from lossless.model.fabric.tier import LinkTier
 
 
@@ -126,13 +127,6 @@ class DcqcnIntent(Model):
     rpg_max_rate: Rate | None = None
     rpg_ai_rate: Rate | None = None
     rpg_hai_rate: Rate | None = None
-
-
-UEC_CONTROLS = ("nscc", "rccc", "both")
-"""What senders of Ultra Ethernet have: a window (NSCC), credit of the receiver (RCCC), or both.
-
-Source: Ultra Ethernet specification 1.0.3, 3.6.13 and 3.6.14, by secondary copies.
-"""
 
 
 class CongestionControlIntent(Model):

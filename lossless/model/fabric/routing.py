@@ -14,6 +14,13 @@ LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray"]
 at random for each packet."""
 
 
+UEC_CONTROLS = ("nscc", "rccc", "both")
+"""What senders of Ultra Ethernet have: a window (NSCC), credit of the receiver (RCCC), or both.
+
+Source: Ultra Ethernet specification 1.0.3, 3.6.13 and 3.6.14, by secondary copies.
+"""
+
+
 class FabricElement(NamedTuple):
     """Something that an intent names: a switch, or the two ends of links."""
 

@@ -14,6 +14,7 @@ from lossless.interfaces.api.render import render
 from tests.formats.importing.imports import intent, kinds
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
+SONIC_LEAF = Path(__file__).parents[2] / "checks/rules/bases/rendered-leaf.json"
 SWITCHES = ("cisco-9332d-gx2b", "nvidia-sn5600")
 
 
@@ -95,6 +96,16 @@ def test_two_switches_of_one_name_are_refused(rendered: Path, tmp_path: Path) ->
         (tmp_path / folder / "leaf1").mkdir(parents=True)
         (tmp_path / folder / "leaf1/qos.cfg").write_text((rendered / "nexus-128/leaf1/qos.cfg").read_text())
     assert "is called leaf1, as" in refusal(tmp_path)
+
+
+def test_switches_of_sonic_and_of_another_system_are_one_intent(rendered: Path, tmp_path: Path) -> None:
+    (tmp_path / "leaf1.json").write_text(SONIC_LEAF.read_text())
+    (tmp_path / "spine1.cfg").write_text((rendered / "roce-256-mixed/spine1/qos.cfg").read_text())
+    back = brought_in(tmp_path)
+    assert {*back.devices} == {"leaf1", "spine1"}
+    assert kinds(back) <= {"watchdog", "unlike most"}
+    assert intent(back)["classes"]["rdma"]["lossless"]
+    assert "format: eos" in back.text
 
 
 def test_real_configurations_import_or_are_refused(reference: Path) -> None:

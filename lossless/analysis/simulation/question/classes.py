@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import nothing_lossless
-from lossless.analysis.simulation.question.lossy import carrier_class, lossy_classes, require_lossy
+from lossless.analysis.simulation.question.lossy import carrier_class, lossy_classes, refuse_pauses
 from lossless.analysis.simulation.question.ports import SimClass
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import MissingInput
@@ -38,7 +38,7 @@ def classes_of(view: View, question: Question) -> tuple[SimClass, ...] | Missing
         hint = suggestion(str(wanted), [sim_class.name for sim_class in known])
         raise ScenarioError(f"--class: no lossless class is called {wanted!r}{hint}")
     if not chosen[0].lossless:
-        require_lossy(question)
+        refuse_pauses(question)
         return tuple(filter(None, (chosen[0], carrier_class(view.fabric, chosen[0]))))
     return (
         (chosen[0], _storage_class(view, chosen[0], question.storage_class))

@@ -9,6 +9,7 @@ from lossless.analysis.simulation.engine.network import UNBOUNDED, Physics, SimT
 from lossless.analysis.simulation.question.ports import SimClass
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.routing import UEC_CONTROLS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,6 @@ CREDIT_BYTES = 16_384
 """What a receiver allows at a time (uet-htsim @40ccb05)."""
 _TIMEOUT_US, _TIMEOUT_QUEUES = 15, 6
 """A sender's timer: so long, and the time that so many full queues take (uet-htsim @40ccb05)."""
-UEC_CONTROLS = ("nscc", "rccc", "both")
 _SAID = {"nscc": "NSCC", "rccc": "RCCC", "both": "NSCC and RCCC"}
 TRIM_TARGET_RTTS, DROP_TARGET_RTTS = 0.75, 1.0
 """Queueing delay that NSCC aims at, where packets are trimmed and where they are dropped (Ultra Ethernet 1.0.3, 3.6.13,
@@ -161,7 +161,7 @@ def lossy_assumptions(question: Question, senders: UecSenders | None, *, trims: 
         yield "what is dropped is sent again when a timer of 15 us and 6 full queues runs out"
 
 
-def require_lossy(question: Question) -> None:
+def refuse_pauses(question: Question) -> None:
     """Refuse what has no meaning without PFC.
 
     Raises:
