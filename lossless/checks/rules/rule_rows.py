@@ -121,7 +121,7 @@ ROWS = (
     _row("CTR004", "counters.ctr004_no_marks_in_fabric", "running fabric"),
     _row("CTR006", "counters.ctr006_discards_outside_buffers", "running device"),
     _row("CTR007", "counters.ctr007_headroom_peak_above_need", "running device"),
-    _row("ECN001", "ecn.ecn001_lossless_queue_without_ecn", "fabric"),
+    _row("ECN001", "ecn.ecn001_lossless_queue_without_ecn", "fabric", "switch"),
     _row("ECN002", "ecn.ecn002_marking_step_with_ramp", "fabric", "switch"),
     _row("ECN003", "ecn.ecn003_marking_probability_zero", "fabric"),
     _row("ECN004", "ecn.ecn004_marking_starts_after_pfc", "buffers"),

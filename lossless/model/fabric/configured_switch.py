@@ -43,6 +43,14 @@ class RefusedSetting(NamedTuple):
     ports: tuple[str, ...] = ()
 
 
+class IntendedLossless(NamedTuple):
+    """A class that is paused by a line without effect: its name, its queue, and what puts packets in it."""
+
+    name: str
+    queue: int
+    origin: Origin
+
+
 class ClassMaps(NamedTuple):
     """The maps of a switch, whether a port trusts them or not."""
 
@@ -57,6 +65,7 @@ class ReadSwitch(NamedTuple):
     ``trusts`` says what each port reads, as far as the text does: dscp, pcp, both or none. ``silent`` are the ports on
     which PFC is on and no priority is paused, each with the place that turns PFC on. ``untagged`` are ports that get no
     VLAN tags, as far as the configuration says. ``unread`` are lines that may matter and have no meaning known here.
+    ``intended`` are classes that would be lossless if the line that pauses them took effect.
     ``defined`` are queues as a policy has them that is bound to no port, where no other is. ``product`` is what the
     text says the switch is, as profiles call it; empty where it does not.
     """
@@ -68,6 +77,7 @@ class ReadSwitch(NamedTuple):
     unbound: tuple[UnboundObject, ...] = ()
     refused: tuple[RefusedSetting, ...] = ()
     silent: tuple[tuple[str, Origin], ...] = ()
+    intended: tuple[IntendedLossless, ...] = ()
     untagged: frozenset[str] = frozenset()
     unread: tuple[str, ...] = ()
     defined: tuple[Queue | None, ...] = ()

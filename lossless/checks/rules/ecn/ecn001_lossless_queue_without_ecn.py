@@ -9,6 +9,7 @@ its green curve enabled, and green packets marked. With an intent, missing marki
 speeds or devices as on all, unless `congestion_control: pfc-only` states it; on a deployed switch, which does
 not say what its senders listen to, it is a warning. A profile that is enabled and does not mark is always an
 error: it drops. A priority whose traffic has no headroom is not checked; there PFC itself is the mistake.
+Where commands name classes, one that is paused by a line without effect is checked as if it were lossless.
 
 ## Why it breaks a lossless fabric
 Marks slow senders down before PFC stops them. Without marks PFC is the only control: any congestion pauses
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from lossless.checks.rules.ecn.wred_profiles import LosslessQueue
+    from lossless.checks.rules.subjects import SwitchConfiguration
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import TrafficClass
     from lossless.model.fabric.view import PortSet, View
@@ -131,6 +133,24 @@ def check(view: View) -> Results:
         yield from _classes_without(view, bare)
     else:
         yield from _queues_without(bare)
+
+
+def on_switch(switch: SwitchConfiguration) -> Results:
+    """Yield a violation per class that would be lossless if its pause took effect, and whose queue marks nothing."""
+    read, paused = switch.read, {name for name, _ in switch.read.silent}
+    ports = [(port.name, port.qos.queues) for port in read.switch.ports if port.name in paused and port.qos]
+    for cls in read.intended:
+        bare = [name for name, queues in ports if (queue := queues[cls.queue]) is None or queue.wred is None]
+        if bare:
+            yield Violation(
+                origin=cls.origin,
+                message=f"queue {cls.queue} of class {cls.name}, which is meant to be lossless, has no WRED profile: "
+                "congestion is not marked",
+                note=_WHY,
+                data={"queues": [cls.queue]},
+                severity="warning",
+                elements=tuple(f"{read.switch.name}:{name}" for name in bare),
+            )
 
 
 def _unreadable(view: View) -> Iterator[MissingInput]:

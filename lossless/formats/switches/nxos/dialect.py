@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING
 from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
 from lossless.formats.switches.nxos.from_model.dme import object_model
 from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
-from lossless.formats.switches.nxos.names import exists, is_built_in
+from lossless.formats.switches.nxos.names import exists, is_built_in, qos_group
 from lossless.formats.switches.nxos.read.dme import config_of_data, looks_structured
 from lossless.formats.switches.nxos.read.modes import read_modes
-from lossless.formats.switches.nxos.read.rows import TYPES
+from lossless.formats.switches.nxos.read.rows import NETWORK as NETWORK_QOS, QOS, QUEUING, TYPES
 from lossless.formats.switches.nxos.read.running_config import config_of, looks_like_nxos
 from lossless.formats.switches.nxos.refusals import refusals
 from lossless.formats.switches.nxos.session import session
 from lossless.formats.switches.nxos.to_model.switch import NxosSwitch
 from lossless.ground.documents.command_lines import CommandDocument
-from lossless.model.fabric.configured_switch import ReadSwitch, UnboundObject, UndefinedName, Words
+from lossless.model.fabric.configured_switch import (
+    IntendedLossless,
+    ReadSwitch,
+    UnboundObject,
+    UndefinedName,
+    Words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,6 +111,7 @@ def _read(document: Document, rdma_dscps: tuple[int, ...]) -> ReadSwitch:
         refused=tuple(refusals(config, reader)),
         defined=reader.defined_queues(),
         silent=tuple(_silent(config, reader)),
+        intended=tuple(_intended(config, reader)),
         untagged=frozenset(port for port in reader.ports() if _untagged(reader.settings_of(port))),
         unread=tuple(
             f"line {document.locate(origin.path).line}: {text!r} is not read"
@@ -170,6 +177,24 @@ def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origi
         if pfc is not None and reader.mode(settings) == "on" and (up is None or up.value):
             first = first or pfc.origin
             yield port, first
+
+
+def _intended(config: NxosConfig, reader: NxosSwitch) -> Iterator[IntendedLossless]:
+    """Yield classes whose pause stands in a class of another type: the qos-group of that class says which is meant."""
+    bound = reader.policy_of({}, NETWORK_QOS, "")
+    for name, settings in bound.policy.below.items() if bound and bound.policy else ():
+        if exists(config, NETWORK_QOS, name) or not any(key[0] == "pause" for key in settings):
+            continue
+        group = qos_group(config, QUEUING, name)
+        yield from _leading_to(config, group) if group is not None else ()
+
+
+def _leading_to(config: NxosConfig, group: int) -> Iterator[IntendedLossless]:
+    for (kind, _), policy in config.policies.items():
+        for name, settings in policy.below.items() if kind == QOS else ():
+            stated = settings.get(("qos-group",))
+            if stated is not None and stated.value == group:
+                yield IntendedLossless(name, group, stated.origin)
 
 
 def _untagged(settings: Settings) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from lossless.api import Options, lint
 from lossless.formats.inputs.switches import configuration_in, read_switch
 from lossless.model.fabric.configured_switch import ReadSwitch
 from tests.paths import RULE_BASES
@@ -195,3 +198,24 @@ def test_a_part_of_a_configuration_lacks_nothing() -> None:
     assert (read(policies).unbound, read(policies).undefined) == ((), ())
     assert (read(ports).undefined, read(ports).silent) == ((), ())
     assert read(ports).trusts == {}
+
+
+def test_a_class_that_is_paused_in_a_class_of_another_type_is_meant_to_be_lossless() -> None:
+    astray = LEAF.replace("class type network-qos c-8q-nq3", "class type network-qos c-out-8q-q3")
+    (cls,) = read(astray).intended
+    assert (cls.name, cls.queue) == ("RDMA", 3)
+    assert read(LEAF).intended == ()
+
+
+def test_a_class_that_is_meant_to_be_lossless_has_to_mark(tmp_path: Path) -> None:
+    astray = LEAF.replace("class type network-qos c-8q-nq3", "class type network-qos c-out-8q-q3")
+    assert "ECN001" not in codes(astray, tmp_path)
+    bare = "\n".join(line for line in astray.splitlines() if "random-detect" not in line)
+    assert "ECN001" in codes(bare, tmp_path)
+
+
+def codes(text: str, folder: Path) -> set[str]:
+    """Return the codes of what is found in a configuration."""
+    file = folder / "leaf1.cfg"
+    file.write_text(text)
+    return {finding.code for finding in lint([file], Options()).findings}
