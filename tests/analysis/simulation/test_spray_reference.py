@@ -13,7 +13,7 @@ from benchmarks.spray_summary import summary
 if TYPE_CHECKING:
     from pathlib import Path
 
-LEAST = {1: 0.98, 2: 0.98, 3: 0.96, 4: 0.99}
+LEAST = {"class_1": 0.98, "class_2": 1.0, "class_3": 0.96, "class_4": 0.99, "knife_edge": 0.95}
 """The part of the figures that agrees, by class of comparison."""
 
 
@@ -34,8 +34,11 @@ def summed(reference: Path) -> Case:
     return summary(found, recorded, topologies)
 
 
-@pytest.mark.parametrize(("kind", "figures"), [(1, 50), (2, 200), (3, 350), (4, 280)])
-def test_figures_agree_in_each_class_of_comparison(summed: Case, kind: int, figures: int) -> None:
-    of = summed[f"class_{kind}"]
+@pytest.mark.parametrize(
+    ("kind", "figures"),
+    [("class_1", 50), ("class_2", 130), ("class_3", 350), ("class_4", 280), ("knife_edge", 60)],
+)
+def test_figures_agree_in_each_class_of_comparison(summed: Case, kind: str, figures: int) -> None:
+    of = summed[kind]
     assert of["figures"] >= figures
     assert of["agree"] >= LEAST[kind] * of["figures"], of["wrong"]
