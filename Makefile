@@ -66,7 +66,7 @@ bench: $(VENV)/dev.stamp
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/readers.py
 	$(BIN)/python benchmarks/formats.py
-	$(BIN)/python benchmarks/commands.py
+	$(BIN)/python benchmarks/running_configs.py
 	$(BIN)/python benchmarks/exporter.py
 	$(BIN)/python benchmarks/render.py
 	$(BIN)/python benchmarks/render_many.py

@@ -44,7 +44,7 @@ class RefusedSetting(NamedTuple):
 
 
 class IntendedLossless(NamedTuple):
-    """A class that is paused by a line without effect: its name, its queue, and what puts packets in it."""
+    """A class whose pause has no effect: its name, its queue, and where packets are put into it."""
 
     name: str
     queue: int
@@ -65,7 +65,7 @@ class ReadSwitch(NamedTuple):
     ``trusts`` says what each port reads, as far as the text does: dscp, pcp, both or none. ``silent`` are the ports on
     which PFC is on and no priority is paused, each with the place that turns PFC on. ``untagged`` are ports that get no
     VLAN tags, as far as the configuration says. ``unread`` are lines that may matter and have no meaning known here.
-    ``intended`` are classes that would be lossless if the line that pauses them took effect.
+    ``intended`` are classes that would be lossless if their pause had an effect.
     ``defined`` are queues as a policy has them that is bound to no port, where no other is. ``product`` is what the
     text says the switch is, as profiles call it; empty where it does not.
     """

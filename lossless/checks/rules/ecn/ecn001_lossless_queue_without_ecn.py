@@ -9,7 +9,7 @@ its green curve enabled, and green packets marked. With an intent, missing marki
 speeds or devices as on all, unless `congestion_control: pfc-only` states it; on a deployed switch, which does
 not say what its senders listen to, it is a warning. A profile that is enabled and does not mark is always an
 error: it drops. A priority whose traffic has no headroom is not checked; there PFC itself is the mistake.
-Where commands name classes, one that is paused by a line without effect is checked as if it were lossless.
+On a switch that is configured by commands, a class whose pause has no effect is checked as if it were lossless.
 
 ## Why it breaks a lossless fabric
 Marks slow senders down before PFC stops them. Without marks PFC is the only control: any congestion pauses
@@ -144,8 +144,7 @@ def on_switch(switch: SwitchConfiguration) -> Results:
         if bare:
             yield Violation(
                 origin=cls.origin,
-                message=f"queue {cls.queue} of class {cls.name}, which is meant to be lossless, has no WRED profile: "
-                "congestion is not marked",
+                message=f"class {cls.name} is meant to be lossless, and its queue {cls.queue} marks nothing",
                 note=_WHY,
                 data={"queues": [cls.queue]},
                 severity="warning",

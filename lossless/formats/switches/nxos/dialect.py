@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
@@ -180,20 +181,24 @@ def _silent(config: NxosConfig, reader: NxosSwitch) -> Iterator[tuple[str, Origi
 
 
 def _intended(config: NxosConfig, reader: NxosSwitch) -> Iterator[IntendedLossless]:
-    """Yield classes whose pause stands in a class of another type: the qos-group of that class says which is meant."""
+    """Yield a class whose pause stands in a class of another type: the qos-group of that class says which is meant.
+
+    Where ECN stands in that class too, it has no effect for the same reason.
+    """
     bound = reader.policy_of({}, NETWORK_QOS, "")
     for name, settings in bound.policy.below.items() if bound and bound.policy else ():
-        if exists(config, NETWORK_QOS, name) or not any(key[0] == "pause" for key in settings):
+        pauses = any(key[0] in ("pause", "no-drop") for key in settings)
+        if exists(config, NETWORK_QOS, name) or not pauses or ("ecn",) in settings:
             continue
-        group = qos_group(config, QUEUING, name)
-        yield from _leading_to(config, group) if group is not None else ()
+        yield from islice(_leading_to(config, qos_group(config, QUEUING, name)), 1)
 
 
-def _leading_to(config: NxosConfig, group: int) -> Iterator[IntendedLossless]:
+def _leading_to(config: NxosConfig, group: int | None) -> Iterator[IntendedLossless]:
+    """Yield the classes of traffic that are put into a qos-group."""
     for (kind, _), policy in config.policies.items():
         for name, settings in policy.below.items() if kind == QOS else ():
             stated = settings.get(("qos-group",))
-            if stated is not None and stated.value == group:
+            if stated is not None and group is not None and stated.value == group:
                 yield IntendedLossless(name, group, stated.origin)
 
 
