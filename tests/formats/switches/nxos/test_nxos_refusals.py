@@ -205,6 +205,8 @@ def test_a_class_that_is_paused_in_a_class_of_another_type_is_meant_to_be_lossle
     (cls,) = read(astray).intended
     assert (cls.name, cls.queue) == ("RDMA", 3)
     assert read(LEAF).intended == ()
+    defined = "class-map type network-qos c-out-8q-q3\n  match qos-group 3\n"
+    assert read(f"{defined}{astray}").intended == ()
 
 
 def test_a_class_that_is_meant_to_be_lossless_has_to_mark(tmp_path: Path) -> None:
