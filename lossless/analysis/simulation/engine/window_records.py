@@ -46,9 +46,10 @@ SENDER = np.dtype(
         ("pulled", "i8"),  # bytes: of credit that it has got
         ("resend_bytes", "i8"),  # bytes: of the packets to be sent again
         ("puller", "i4"),  # puller of its receiver; -1: it needs no credit
+        ("flow", "i4"),  # its flow
         ("speculates", "u1"),  # bool: it still sends on credit that nobody gave
         ("to_adapt", "u1"),  # bool: a packet was trimmed, and it has not adapted since
-        ("heard", "u1"),  # bool: its receiver has got a packet
+        ("heard", "u1"),  # bool: its receiver has got a packet whole
         ("window", "i4"),  # parameters of its window
         ("first_news", "i4"),  # index in the news: its ring
         ("depth", "i4"),  # count: entries of the ring
@@ -61,10 +62,24 @@ SENDER = np.dtype(
         ("taken", "i4"),  # index of the next of them
         ("good", "i2", (8,)),  # entropy values of unmarked ACKs
         ("recycles", "u1"),  # bool: it uses them again
+        ("next", "i4", (2,)),  # sender that waits behind it in each list of its puller; -1: none
+        ("waits", "u1", (2,)),  # bool: it waits in each list
     ],
     align=True,
 )
 """The sender of a flow with a congestion window: what it knows, and the news under way to it."""
+
+ASK = np.dtype(
+    [
+        ("bytes", "i8"),  # bytes: of credit asked for in all
+        ("at", "i8"),  # ps: when its receiver learns of it
+        ("next", "i4"),  # packet whose request arrives next; -1: none is on the link
+        ("sender", "i4"),  # its sender
+        ("trimmed", "u1"),  # bool: it was trimmed
+    ],
+    align=True,
+)
+"""The credit that a packet asks for."""
 
 NEWS = np.dtype(
     [
@@ -101,10 +116,14 @@ PULLER = np.dtype(
     [
         ("next_at", "i8"),  # ps: when it may give credit again
         ("ps_per_byte", "f8"),  # ps per byte of credit
-        ("first", "i4"),  # index in the paths: the flows that end at its host
-        ("flows", "i4"),  # count: of them
-        ("turn", "i4"),  # flow whose turn it is
-        ("unasked_turn", "i4"),  # the same of credit that none has asked for
+        ("first_ask", "i4"),  # packet on the host's link whose request arrives next; -1: none
+        ("last_ask", "i4"),  # packet whose request arrives last
+        (
+            "first",
+            "i4",
+            (2,),
+        ),  # sender that waits first: of those that ask, of those that got all they asked for; -1
+        ("last", "i4", (2,)),  # sender that waits last
         ("credit_bytes", "i4"),  # bytes of one credit
     ],
     align=True,

@@ -22,7 +22,7 @@ _SPARE_NEWS = 64
 
 
 class Windows(NamedTuple):
-    """``packets`` and ``sent_at`` have an entry for each packet; ``flows`` are those of each puller, from ``first``."""
+    """``packets``, ``sent_at`` and ``asked`` have an entry for each packet."""
 
     packets: Any
     sent_at: Any
@@ -31,10 +31,9 @@ class Windows(NamedTuple):
     news: Any
     windows: Any
     pullers: Any
-    flows: tuple[int, ...]
 
 
-def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any, first: int) -> Windows:
+def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any) -> Windows:
     """Return the arrays of a network's windows, and set where its flows stand in them."""
     flows["first_packet"] = flows["sender"] = -1
     any_order = [n for n, flow in enumerate(network.flows) if flow.window or flow.ahead_frames is not None]
@@ -50,17 +49,17 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
     ]
     senders["depth"] = depths
     senders["first_news"] = np.cumsum(depths) - depths if depths else 0
-    flows["sender"][[place[n] for n, _ in windowed]] = range(len(windowed))
+    senders["flow"] = [place[n] for n, _ in windowed]
+    flows["sender"][senders["flow"]] = range(len(windowed))
     hosts = _set_pullers(network, senders, windowed)
     return Windows(
         packets=np.zeros(packets, np.uint8),
         sent_at=np.zeros(packets if windowed else 0, np.int64),
-        asked=np.zeros(packets if hosts else 0, np.int64),
+        asked=np.zeros(packets if hosts else 0, window_records.ASK),
         senders=senders,
         news=np.zeros(sum(depths), window_records.NEWS),
         windows=_windows(kinds),
-        pullers=_pullers(network, flows, place, links, hosts, first),
-        flows=tuple(place[n] for of in hosts.values() for n in of),
+        pullers=_pullers(network, flows, place, links, hosts),
     )
 
 
@@ -123,7 +122,7 @@ def _set_pullers(
 
 
 def _pullers(
-    network: SimNetwork, flows: Any, place: Sequence[int], links: Any, hosts: dict[int, list[int]], first: int
+    network: SimNetwork, flows: Any, place: Sequence[int], links: Any, hosts: dict[int, list[int]]
 ) -> Any:
     records = np.zeros(len(hosts), window_records.PULLER)
     for record, numbers in zip(records, hosts.values(), strict=True):
@@ -132,6 +131,5 @@ def _pullers(
         ps_per_byte = float(links["ps_per_byte"][flows["last_link"][place[numbers[0]]]])
         record["credit_bytes"] = window.credit_bytes
         record["ps_per_byte"] = ps_per_byte / window.credit_part
-        record["first"], record["flows"] = first, len(numbers)
-        first += len(numbers)
+        record["first_ask"], record["first"] = -1, -1
     return records

@@ -13,7 +13,8 @@ import numpy as np
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import rewind_by, turn_by
 from lossless.analysis.simulation.engine.kernel.dcqcn import notify
-from lossless.analysis.simulation.engine.kernel.selective import CONGESTED, receive_any
+from lossless.analysis.simulation.engine.kernel.news import CONGESTED
+from lossless.analysis.simulation.engine.kernel.selective import receive_any
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World

@@ -11,9 +11,10 @@ from lossless.analysis.simulation.engine.kernel.agenda import rewind_by
 from lossless.analysis.simulation.engine.kernel.egress import congested, join
 from lossless.analysis.simulation.engine.kernel.lists import give_back
 from lossless.analysis.simulation.engine.kernel.memory import admit, release, wants_pause
+from lossless.analysis.simulation.engine.kernel.news import TRIMMED
 from lossless.analysis.simulation.engine.kernel.paths import onward_link
 from lossless.analysis.simulation.engine.kernel.pfc import pause
-from lossless.analysis.simulation.engine.kernel.selective import TRIMMED, time_out
+from lossless.analysis.simulation.engine.kernel.selective import time_out
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World

@@ -41,6 +41,12 @@ def largest(sender: Any, window: Any) -> float:
 
 
 @kernel
+def most_credit_bytes(window: Any) -> float:
+    """Return the most credit that is asked for at once: a window of the longest path, whatever round trips are seen."""
+    return float(window.bdps * window.line_bytes_per_ps * window.base_rtt_ps)
+
+
+@kernel
 def target_ps(window: Any) -> float:
     """Return the queueing delay that a sender aims at: of the longest path, whatever round trips it has seen."""
     return float(window.target * window.base_rtt_ps)

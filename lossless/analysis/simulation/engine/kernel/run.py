@@ -8,6 +8,7 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import entry, kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import plan_also
+from lossless.analysis.simulation.engine.kernel.credit import pull
 from lossless.analysis.simulation.engine.kernel.deliver import deliver
 from lossless.analysis.simulation.engine.kernel.egress import forward
 from lossless.analysis.simulation.engine.kernel.ingress import arrive
@@ -20,7 +21,6 @@ from lossless.analysis.simulation.engine.kernel.nic import (
     take_turn,
 )
 from lossless.analysis.simulation.engine.kernel.pfc import obey
-from lossless.analysis.simulation.engine.kernel.selective import pull
 from lossless.analysis.simulation.engine.kernel.wire import take_off_wire
 from lossless.analysis.simulation.engine.kernel.world import World
 from lossless.analysis.simulation.engine.records import NEVER

@@ -7,18 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
-from lossless.analysis.simulation.engine.kernel.nscc import NSCC, acknowledge, largest, lose
+from lossless.analysis.simulation.engine.kernel.credit import CREDIT_UNIT_BYTES
+from lossless.analysis.simulation.engine.kernel.news import ACK, ASKS, CREDIT, TIMEOUT, ring_place, size_of
+from lossless.analysis.simulation.engine.kernel.nscc import NSCC, acknowledge, lose, most_credit_bytes
 from lossless.analysis.simulation.engine.kernel.random import below
-from lossless.analysis.simulation.engine.kernel.selective import (
-    ACK,
-    ASKS,
-    CREDIT,
-    LOST,
-    RECEIVED,
-    TIMEOUT,
-    ring_place,
-    size_of,
-)
+from lossless.analysis.simulation.engine.kernel.selective import LOST, RECEIVED
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
@@ -104,7 +97,8 @@ def _take_news(w: World, flow: Any, sender: Any) -> None:
             sender.speculates = 0
             sender.credit = min(0, sender.credit)
         if news.kind == CREDIT:
-            sender.credit += news.bytes
+            most = most_credit_bytes(w.windows[np.uint64(sender.window)])
+            sender.credit = min(sender.credit + news.bytes, int(most))
             sender.pulled += news.bytes
         elif news.kind == ACK:
             if sender.recycles and not news.marked:
@@ -144,7 +138,7 @@ def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
     sender.in_flight += frame.wire_bytes
     if sender.puller >= 0:
         sender.credit -= frame.wire_bytes
-        w.asked[place] = _asks(w, flow, sender)
+        w.asked[place].bytes = _asks(w, flow, sender)
     if again or not _may_go_on(flow, sender):
         frame.marked |= ASKS
     flow.sent_bytes = min(sender.new_psn, flow.size_bytes - 1)
@@ -161,18 +155,21 @@ def _may_go_on(flow: Any, sender: Any) -> bool:
 
 @kernel
 def _asks(w: World, flow: Any, sender: Any) -> int:
-    """Return the credit that a sender asks for in all: for what it has left to send, a window at most."""
+    """Return the credit that a sender asks for in all: for what it has left to send, a window at most.
+
+    It is asked for and given in units of 256 bytes.
+    """
     window = w.windows[np.uint64(sender.window)]
     left = flow.size_bytes - sender.new_psn
     frames = (left + flow.mtu_bytes - 1) // flow.mtu_bytes
     wants = left + frames * flow.overhead_bytes + sender.resend_bytes
     if window.control == NSCC:
         wants = min(wants, int(sender.cwnd) + flow.mtu_bytes)
-    wants = min(wants, int(largest(sender, window))) - sender.credit
+    wants = min(wants, int(most_credit_bytes(window))) - sender.credit
     if sender.speculates and left > 0:
         wants = max(wants, flow.mtu_bytes)
     sharing = w.links[np.uint64(flow.first_link)].flows
-    return int(max(0, wants) // sharing + sender.pulled)
+    return int(-(-(max(0, wants) // sharing + sender.pulled) // CREDIT_UNIT_BYTES) * CREDIT_UNIT_BYTES)
 
 
 @outlined

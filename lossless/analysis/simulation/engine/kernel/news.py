@@ -1,0 +1,85 @@
+"""What a sender with a window learns: news, which take the path's time without queues: they go before data.
+
+One ring per flow holds them in the order of their times, and the sender takes them when it next looks for something to
+send.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lossless.analysis.simulation.engine.compiled import kernel, outlined
+from lossless.analysis.simulation.engine.kernel.agenda import turn_by
+
+if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.kernel.world import World
+
+ACK, TRIM, TIMEOUT, CREDIT = 0, 1, 2, 3
+"""Kinds of news."""
+CONGESTED, TRIMMED, ASKS = 1, 2, 4
+"""Bits of ``FRAME.marked``."""
+
+
+@outlined
+def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
+    """Let a sender learn of a packet: acknowledged with all that came since, or lost."""
+    flow = w.flows[np.uint64(number)]
+    sender = w.senders[np.uint64(flow.sender)]
+    at = arrives_at + flow.feedback_ps
+    place = room(w, sender, at)
+    news = w.news[np.uint64(place)]
+    news.at, news.kind, news.psn, news.entropy = at, kind, frame.psn, frame.hop
+    news.sent_at = w.sent_at[np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)]
+    news.marked = frame.marked & CONGESTED
+    news.bytes = size_of(flow, frame.psn)
+    if kind == ACK:
+        news.bytes = sender.unacked
+        sender.unacked = 0
+    wake(w, flow, at)
+
+
+@kernel
+def size_of(flow: Any, psn: int) -> int:
+    """Return the bytes on the wire of the packet at an offset of a flow."""
+    return int(min(flow.mtu_bytes, flow.size_bytes - psn) + flow.overhead_bytes)
+
+
+@kernel
+def wake(w: World, flow: Any, at: int) -> None:
+    """See to it that a flow is looked at by its NIC at a time."""
+    if flow.next_at > at:
+        flow.next_at = at
+    turn_by(w, flow.first_link, at)
+
+
+@kernel
+def room(w: World, sender: Any, at: int) -> int:
+    """Return the entry of the ring for news of a time: behind those that come before."""
+    if sender.waiting == sender.depth:
+        w.clock.lost_news += 1
+        return ring_place(sender, sender.waiting - 1)
+    entry = sender.waiting
+    sender.waiting += 1
+    while entry > 0:
+        before = w.news[np.uint64(ring_place(sender, entry - 1))]
+        if before.at <= at:
+            break
+        _copy(before, w.news[np.uint64(ring_place(sender, entry))])
+        entry -= 1
+    return ring_place(sender, entry)
+
+
+@kernel
+def ring_place(sender: Any, entry: int) -> int:
+    """Return where the n-th entry of a ring stands."""
+    return int(sender.first_news + (sender.head + entry) % sender.depth)
+
+
+@kernel
+def _copy(source: Any, target: Any) -> None:
+    target.at, target.sent_at, target.psn = source.at, source.sent_at, source.psn
+    target.bytes, target.kind, target.marked, target.entropy = (
+        source.bytes, source.kind, source.marked, source.entropy,
+    )  # fmt: skip
