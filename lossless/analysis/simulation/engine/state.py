@@ -47,8 +47,8 @@ class SimState(NamedTuple):
     routes: Any  # i4: the fan of each switch toward each switch with hosts
     fans: Any  # FAN
     flowlets: Any  # FLOWLET, by switch and flow
-    packets: Any  # u1, bits of each packet that is received in any order (``kernel.selective``)
-    sent_at: Any  # i8, ps: when each of them was sent last, where its sender has a window
+    packets: Any  # u1, bits of each packet that is received in any order (``kernel.timers``)
+    sent: Any  # SENT, of each of them whose sender has a window
     asked: Any  # i8, bytes: of credit, in all, that its sender asked for with each of them
     senders: Any  # SENDER
     news: Any  # NEWS: a ring for each sender
@@ -123,7 +123,7 @@ def build(network: SimNetwork, seed: int = 1) -> tuple[SimState, ArrayIndex]:
         fans=spreading.fans,
         flowlets=spreading.flowlets,
         packets=windows.packets,
-        sent_at=windows.sent_at,
+        sent=windows.sent,
         asked=windows.asked,
         senders=windows.senders,
         news=windows.news,

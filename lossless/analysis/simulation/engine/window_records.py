@@ -40,13 +40,15 @@ SENDER = np.dtype(
         ("adjusted_at", "i8"),  # ps: when a base round trip of adjustments last ended
         ("cut_at", "i8"),  # ps: when it was last cut
         ("adapts_at", "i8"),  # ps: after which it may adapt quickly again; 0: not yet
-        ("last_sent_at", "i8"),  # ps: when it last sent a packet
         ("granted", "i8"),  # bytes: that its receiver has allowed in all
         ("asked", "i8"),  # bytes: of credit that its receiver knows it asks for in all
         ("pulled", "i8"),  # bytes: of credit that it has got
         ("resend_bytes", "i8"),  # bytes: of the packets to be sent again
         ("puller", "i4"),  # puller of its receiver; -1: it needs no credit
         ("flow", "i4"),  # its flow
+        ("first_sent", "i4"),  # packet, of all flows, that it waits for longest; -1: none
+        ("last_sent", "i4"),  # packet that it waits for, sent last
+        ("last_held", "i4"),  # packet that its receiver got last, of those that no ACK tells of; -1: none
         ("speculates", "u1"),  # bool: it still sends on credit that nobody gave
         ("to_adapt", "u1"),  # bool: a packet was trimmed, and it has not adapted since
         ("heard", "u1"),  # bool: its receiver has got a packet whole
@@ -69,6 +71,18 @@ SENDER = np.dtype(
 )
 """The sender of a flow with a congestion window: what it knows, and the news under way to it."""
 
+SENT = np.dtype(
+    [
+        ("at", "i8"),  # ps: when it was last sent
+        ("before", "i4"),  # packet that its sender waits for, sent before it; -1: none
+        ("after", "i4"),  # the one sent after it
+        ("held_before", "i4"),  # packet received before it, of those that no ACK tells of; -1: none
+        ("waits", "u1"),  # bool: its sender waits for it
+    ],
+    align=True,
+)
+"""A packet of a sender with a window."""
+
 ASK = np.dtype(
     [
         ("bytes", "i8"),  # bytes: of credit asked for in all
@@ -84,10 +98,10 @@ ASK = np.dtype(
 NEWS = np.dtype(
     [
         ("at", "i8"),  # ps: when the sender learns it
-        ("sent_at", "i8"),  # ps: when the packet was sent that it is about
+        ("sent_at", "i8"),  # ps: when the packet was sent that it is about; -1: not known
         ("psn", "i8"),  # bytes: offset of that packet in the flow
         ("bytes", "i4"),  # bytes: on the wire, acknowledged or lost
-        ("kind", "i1"),  # 0 an ACK, 1 a trimmed packet, 2 a timeout, 3 credit
+        ("kind", "i1"),  # 0 an ACK, 1 a trimmed packet, 2 credit
         ("marked", "u1"),  # bool: the packet was marked
         ("entropy", "i2"),  # its entropy value
     ],

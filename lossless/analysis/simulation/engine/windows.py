@@ -22,10 +22,10 @@ _SPARE_NEWS = 64
 
 
 class Windows(NamedTuple):
-    """``packets``, ``sent_at`` and ``asked`` have an entry for each packet."""
+    """``packets``, ``sent`` and ``asked`` have an entry for each packet."""
 
     packets: Any
-    sent_at: Any
+    sent: Any
     asked: Any
     senders: Any
     news: Any
@@ -54,7 +54,7 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
     hosts = _set_pullers(network, senders, windowed)
     return Windows(
         packets=np.zeros(packets, np.uint8),
-        sent_at=np.zeros(packets if windowed else 0, np.int64),
+        sent=np.zeros(packets if windowed else 0, window_records.SENT),
         asked=np.zeros(packets if hosts else 0, window_records.ASK),
         senders=senders,
         news=np.zeros(sum(depths), window_records.NEWS),
@@ -86,7 +86,7 @@ def _set_sender(record: Any, flow: SimFlow, own: Any, line: tuple[SimWindow, flo
     record["cwnd"] = first_bytes if window.control == "nscc" or not window.credit_bytes else float(NEVER)
     record["credit"] = round(first_bytes)
     record["speculates"] = window.credit_bytes > 0
-    record["puller"] = -1
+    record["puller"] = record["first_sent"] = record["last_sent"] = record["last_held"] = -1
     record["recycles"] = bool(flow.spread and flow.spread.recycles)
     packets = -(-flow.size_bytes // flow.mtu_bytes)
     return int(min(packets, 4 * first_bytes // _frame_bytes(own))) + _SPARE_NEWS

@@ -36,6 +36,8 @@ def ask_for_credit(w: World, flow: Any, frame: Any, arrives_at: int) -> None:
     _hear(w, puller)
     place = flow.first_packet + frame.psn // flow.mtu_bytes
     ask = w.asked[np.uint64(place)]
+    if ask.at > w.clock.now:
+        return  # the packet was sent twice, and both are on the link
     ask.at, ask.next, ask.sender = arrives_at, -1, flow.sender
     ask.trimmed = frame.marked & TRIMMED
     if puller.first_ask < 0:

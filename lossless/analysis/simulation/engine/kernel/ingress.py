@@ -14,7 +14,6 @@ from lossless.analysis.simulation.engine.kernel.memory import admit, release, wa
 from lossless.analysis.simulation.engine.kernel.news import TRIMMED
 from lossless.analysis.simulation.engine.kernel.paths import onward_link
 from lossless.analysis.simulation.engine.kernel.pfc import pause
-from lossless.analysis.simulation.engine.kernel.selective import time_out
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -128,9 +127,7 @@ def drop(w: World, number: int) -> None:
     w.clock.in_network -= 1
     if w.clock.first_drop_at < 0:
         w.clock.first_drop_at = w.clock.now
-    if flow.sender >= 0:
-        time_out(w, number)
-    elif flow.timeout_ps and w.clock.now + flow.timeout_ps < flow.rewind_at:
+    if flow.sender < 0 and flow.timeout_ps and w.clock.now + flow.timeout_ps < flow.rewind_at:
         rewind_by(w, flow, w.clock.now + flow.timeout_ps)
     give_back(w, number)
 

@@ -12,13 +12,14 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import turn_by
+from lossless.analysis.simulation.engine.kernel.timers import RESENT, acknowledge_held
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
 
-ACK, TRIM, TIMEOUT, CREDIT = 0, 1, 2, 3
+ACK, TRIM, CREDIT = 0, 1, 2
 """Kinds of news."""
-CONGESTED, TRIMMED, ASKS = 1, 2, 4
+CONGESTED, TRIMMED, ASKS, AGAIN = 1, 2, 4, 8
 """Bits of ``FRAME.marked``."""
 
 
@@ -31,12 +32,16 @@ def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
     place = room(w, sender, at)
     news = w.news[np.uint64(place)]
     news.at, news.kind, news.psn, news.entropy = at, kind, frame.psn, frame.hop
-    news.sent_at = w.sent_at[np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)]
+    packet = np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)
+    # The answer to a packet that was sent again meanwhile says nothing of a round trip.
+    same = bool(frame.marked & AGAIN) == bool(w.packets[packet] & RESENT)
+    news.sent_at = w.sent[packet].at if same else -1
     news.marked = frame.marked & CONGESTED
     news.bytes = size_of(flow, frame.psn)
     if kind == ACK:
         news.bytes = sender.unacked
         sender.unacked = 0
+        acknowledge_held(w, sender)
     wake(w, flow, at)
 
 

@@ -82,6 +82,8 @@ def acknowledge(w: World, flow: Any, sender: Any, news: Any) -> None:
 @kernel
 def queueing_delay(sender: Any, news: Any) -> int:
     """Return how long a packet and its answer took beyond the shortest round trip that was seen."""
+    if news.sent_at < 0:
+        return int(sender.average_ps)
     rtt_ps = news.at - news.sent_at
     sender.base_rtt_ps = min(sender.base_rtt_ps, rtt_ps)
     return int(rtt_ps - sender.base_rtt_ps)
@@ -175,15 +177,22 @@ def adapts_or_ignores(
 
 @kernel
 def lose(w: World, flow: Any, sender: Any, news: Any) -> None:
-    """A sender learns that a packet was lost: it leaves what is in flight, and the window gets smaller by it."""
+    """A sender learns that a packet was trimmed: it leaves what is in flight, and the window gets smaller."""
     window = w.windows[np.uint64(sender.window)]
     if window.control == NSCC:
-        if news.kind == 1:
-            _trimmed(w, flow, sender, window, news)
-        else:
-            sender.cwnd -= news.bytes
+        _trimmed(w, flow, sender, window, news)
         _bound(flow, sender, window)
     sender.in_flight = max(0, sender.in_flight - news.bytes)
+
+
+@kernel
+def time_out(w: World, flow: Any, sender: Any, lost_bytes: int) -> None:
+    """A packet's timer runs out: it leaves what is in flight, and the window gets smaller by it."""
+    window = w.windows[np.uint64(sender.window)]
+    if window.control == NSCC:
+        sender.cwnd -= lost_bytes
+        _bound(flow, sender, window)
+    sender.in_flight = max(0, sender.in_flight - lost_bytes)
 
 
 @kernel

@@ -21,13 +21,13 @@ from lossless.analysis.simulation.engine.records import NEVER
 def attend(
     clock: Any, agenda: Any, frames: Any, links: Any, queues: Any, groups: Any, units: Any, flows: Any, points: Any,
     params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any, routes: Any,
-    fans: Any, flowlets: Any, packets: Any, sent_at: Any, asked: Any, senders: Any, news: Any, windows: Any,
+    fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
     pullers: Any, classes: int, bits: int,
 ) -> None:  # fmt: skip
     """Let the one rare thing happen that is next."""
     w = World(
         clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
-        probes, samples, routes, fans, flowlets, packets, sent_at, asked, senders, news, windows, pullers,
+        probes, samples, routes, fans, flowlets, packets, sent, asked, senders, news, windows, pullers,
         classes, bits,
     )  # fmt: skip
     w.clock.now = agenda[1] >> bits

@@ -36,7 +36,7 @@ SPARE_FRAMES = 64
 def run(
     clock: Any, agenda: Any, frames: Any, links: Any, queues: Any, groups: Any, units: Any, flows: Any, points: Any,
     params: Any, cnps: Any, paths: Any, receivers: Any, holds: Any, probes: Any, samples: Any, routes: Any,
-    fans: Any, flowlets: Any, packets: Any, sent_at: Any, asked: Any, senders: Any, news: Any, windows: Any,
+    fans: Any, flowlets: Any, packets: Any, sent: Any, asked: Any, senders: Any, news: Any, windows: Any,
     pullers: Any, classes: int, bits: int, until: int, events: int,
 ) -> int:  # fmt: skip
     """Let up to ``events`` things happen, none after ``until`` (ps); return why it stopped."""
@@ -44,7 +44,7 @@ def run(
     # measured), and a run with rare events makes two calls for each of them. All functions below take the one World.
     w = World(
         clock[0], agenda, frames, links, queues, groups, units, flows, points, params, cnps, paths, receivers, holds,
-        probes, samples, routes, fans, flowlets, packets, sent_at, asked, senders, news, windows, pullers,
+        probes, samples, routes, fans, flowlets, packets, sent, asked, senders, news, windows, pullers,
         classes, bits,
     )  # fmt: skip
     spare = SPARE_FRAMES + len(queues)

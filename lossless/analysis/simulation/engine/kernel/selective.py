@@ -8,14 +8,11 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.credit import ask_for_credit
-from lossless.analysis.simulation.engine.kernel.news import ACK, TIMEOUT, TRIM, TRIMMED, tell, wake
-from lossless.analysis.simulation.engine.records import NEVER
+from lossless.analysis.simulation.engine.kernel.news import ACK, TRIM, TRIMMED, tell
+from lossless.analysis.simulation.engine.kernel.timers import RECEIVED, hold_back
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
-
-RECEIVED, LOST = 1, 2
-"""Bits of a packet: its receiver has it; its sender is to send it again."""
 
 
 @outlined
@@ -52,22 +49,8 @@ def _answer(w: World, frame: Any, flow: Any, arrives_at: int, is_new: bool) -> N
     sender = w.senders[np.uint64(flow.sender)]
     if is_new:
         sender.unacked += frame.wire_bytes
+        hold_back(w, sender, flow.first_packet + frame.psn // flow.mtu_bytes)
     due = frame.marked or not sender.heard or not is_new
     sender.heard = 1
-    window = w.windows[np.uint64(sender.window)]
-    if due or sender.unacked >= window.ack_bytes:
+    if due or sender.unacked >= w.windows[np.uint64(sender.window)].ack_bytes:
         tell(w, frame.flow, ACK, frame, arrives_at)
-    elif window.timeout_ps and flow.next_at == NEVER:
-        wake(w, flow, max(arrives_at, sender.last_sent_at + window.timeout_ps))
-
-
-@outlined
-def time_out(w: World, number: int) -> None:
-    """A packet of a sender with a window is dropped: nobody says so, until its timer runs out."""
-    frame = w.frames[np.uint64(number)]
-    flow = w.flows[np.uint64(frame.flow)]
-    window = w.windows[np.uint64(w.senders[np.uint64(flow.sender)].window)]
-    sent_at = w.sent_at[np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)]
-    at = max(w.clock.now, sent_at + window.timeout_ps) if window.timeout_ps else NEVER
-    if at < NEVER:
-        tell(w, frame.flow, TIMEOUT, frame, at - flow.feedback_ps)

@@ -8,10 +8,16 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.credit import CREDIT_UNIT_BYTES
-from lossless.analysis.simulation.engine.kernel.news import ACK, ASKS, CREDIT, TIMEOUT, ring_place, size_of
-from lossless.analysis.simulation.engine.kernel.nscc import NSCC, acknowledge, lose, most_credit_bytes
+from lossless.analysis.simulation.engine.kernel.news import ACK, AGAIN, ASKS, CREDIT, ring_place, size_of
+from lossless.analysis.simulation.engine.kernel.nscc import (
+    NSCC,
+    acknowledge,
+    lose,
+    most_credit_bytes,
+    time_out,
+)
 from lossless.analysis.simulation.engine.kernel.random import below
-from lossless.analysis.simulation.engine.kernel.selective import LOST, RECEIVED
+from lossless.analysis.simulation.engine.kernel.timers import ACKED, LOST, RESENT, start_timer, stop_timer
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
@@ -24,31 +30,31 @@ def window_opens(w: World, number: int) -> bool:
     flow = w.flows[np.uint64(number)]
     sender = w.senders[np.uint64(flow.sender)]
     _take_news(w, flow, sender)
+    _time_out(w, flow, sender)
     if flow.sent_bytes < flow.size_bytes and _may_send(w, flow, sender):
         return True
-    flow.next_at = (
-        w.news[np.uint64(ring_place(sender, 0))].at if sender.waiting > 0 else _timer(w, flow, sender)
-    )
+    flow.next_at = w.news[np.uint64(ring_place(sender, 0))].at if sender.waiting > 0 else NEVER
+    flow.next_at = min(flow.next_at, _timer(w, sender))
     return False
 
 
 @kernel
-def _timer(w: World, flow: Any, sender: Any) -> int:
-    """Return when the timer of what was received without an ACK runs out; at that time, take it as acknowledged.
-
-    The sender sends such a packet again, and is answered at once: what that costs beside the wait is left out.
-    """
-    window = w.windows[np.uint64(sender.window)]
-    if sender.unacked == 0 or window.timeout_ps == 0:
+def _timer(w: World, sender: Any) -> int:
+    """Return when the timer of a sender runs out: of the packet that waits longest for an answer."""
+    timeout_ps = w.windows[np.uint64(sender.window)].timeout_ps
+    if timeout_ps == 0 or sender.first_sent < 0:
         return NEVER
-    due = sender.last_sent_at + window.timeout_ps
-    if due > w.clock.now:
-        return int(due)
-    sender.in_flight = max(0, sender.in_flight - sender.unacked)
-    sender.cwnd = max(sender.cwnd - sender.unacked, float(flow.mtu_bytes + flow.overhead_bytes))
-    sender.unacked = 0
-    w.clock.timeouts += 1
-    return int(w.clock.now + 1)
+    return int(w.sent[np.uint64(sender.first_sent)].at + timeout_ps)
+
+
+@kernel
+def _time_out(w: World, flow: Any, sender: Any) -> None:
+    """Send what nobody answered in time again: what was lost, waits in a queue, or was received without an ACK."""
+    while _timer(w, sender) <= w.clock.now:
+        packet = sender.first_sent - flow.first_packet
+        _send_again(w, flow, sender, packet)
+        time_out(w, flow, sender, size_of(flow, packet * flow.mtu_bytes))
+        w.clock.timeouts += 1
 
 
 @kernel
@@ -65,12 +71,14 @@ def _may_send(w: World, flow: Any, sender: Any) -> bool:
 def _set_next(w: World, flow: Any, sender: Any) -> bool:
     """Set the offset of the packet that is sent next, a lost one before new ones; return whether there is one."""
     while sender.to_resend > 0:
-        place = np.uint64(flow.first_packet + sender.resend_from)
-        if w.packets[place] & LOST and not w.packets[place] & RECEIVED:
+        bits = w.packets[np.uint64(flow.first_packet + sender.resend_from)]
+        if bits & LOST and not bits & ACKED:
             flow.sent_bytes = sender.resend_from * flow.mtu_bytes
             return True
-        if w.packets[place] & LOST:
+        if bits & LOST:
             _forget_loss(w, flow, sender, sender.resend_from)
+            # It left what is in flight when its timer ran out, and once more with the ACK.
+            sender.in_flight += size_of(flow, sender.resend_from * flow.mtu_bytes)
         sender.resend_from += 1
     flow.sent_bytes = min(sender.new_psn, flow.size_bytes - 1)
     return bool(sender.new_psn < flow.size_bytes)
@@ -93,7 +101,7 @@ def _take_news(w: World, flow: Any, sender: Any) -> None:
             return
         sender.head = (sender.head + 1) % sender.depth
         sender.waiting -= 1
-        if sender.speculates and news.kind != TIMEOUT:
+        if sender.speculates:
             sender.speculates = 0
             sender.credit = min(0, sender.credit)
         if news.kind == CREDIT:
@@ -105,20 +113,20 @@ def _take_news(w: World, flow: Any, sender: Any) -> None:
                 keep(sender, news.entropy)
             acknowledge(w, flow, sender, news)
         else:
-            _send_again(w, flow, sender, news)
+            _send_again(w, flow, sender, news.psn // flow.mtu_bytes)
+            lose(w, flow, sender, news)
 
 
 @kernel
-def _send_again(w: World, flow: Any, sender: Any, news: Any) -> None:
-    packet = news.psn // flow.mtu_bytes
+def _send_again(w: World, flow: Any, sender: Any, packet: int) -> None:
+    """Put a packet among those to be sent again, unless an ACK tells of it."""
     place = np.uint64(flow.first_packet + packet)
-    w.clock.timeouts += 1 if news.kind == TIMEOUT else 0
-    if not w.packets[place] & (LOST | RECEIVED):
+    stop_timer(w, sender, flow.first_packet + packet)
+    if not w.packets[place] & (LOST | ACKED):
         w.packets[place] |= LOST
         sender.to_resend += 1
-        sender.resend_bytes += news.bytes
+        sender.resend_bytes += size_of(flow, packet * flow.mtu_bytes)
         sender.resend_from = packet if sender.to_resend == 1 else min(sender.resend_from, packet)
-    lose(w, flow, sender, news)
 
 
 @outlined
@@ -131,10 +139,11 @@ def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
     if again:
         _forget_loss(w, flow, sender, frame.psn // flow.mtu_bytes)
         w.clock.resent += 1
+        w.packets[place] |= RESENT
+        frame.marked |= AGAIN
     else:
         sender.new_psn = frame.psn + frame.wire_bytes - flow.overhead_bytes
-    w.sent_at[place] = at_ps
-    sender.last_sent_at = at_ps
+    start_timer(w, sender, flow.first_packet + frame.psn // flow.mtu_bytes, at_ps)
     sender.in_flight += frame.wire_bytes
     if sender.puller >= 0:
         sender.credit -= frame.wire_bytes

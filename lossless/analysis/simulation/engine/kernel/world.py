@@ -32,7 +32,7 @@ class World(NamedTuple):
     fans: Any
     flowlets: Any
     packets: Any
-    sent_at: Any
+    sent: Any
     asked: Any
     senders: Any
     news: Any
