@@ -105,6 +105,7 @@ LINK = np.dtype(
         ("next_arrives_at", "i8"),  # ps: when that frame is received whole; NEVER: none is foreseen
         ("level_at", "i8"),  # ps: when its load was last looked at by adaptive routing
         ("level", "i4"),  # the load that was seen then, 0 to 3
+        ("sending_bytes", "i4"),  # bytes on the wire of the frame that a switch sends, or has sent last
         ("foreseen", "u1"),  # bool: a NIC whose next frame is known when it has sent the last
         ("idle", "u1"),  # bool: its transmitter has nothing it may send
         ("seen", "u1"),  # bool: arrivals at the host at its end are events of their own

@@ -126,6 +126,7 @@ def forward(w: World, at: int) -> None:
     frame = w.frames[np.uint64(number)]
     mark(w, w.queues[np.uint64(at * w.classes + priority)], frame)
     arrives_at = start_sending(link, frame.wire_bytes, w.clock.now)
+    link.sending_bytes = frame.wire_bytes
     if link.receiver_unit < 0 and (
         not link.seen or (link.receiver < 0 and w.flows[np.uint64(frame.flow)].acks < 0)
     ):

@@ -80,11 +80,12 @@ def load_of(w: World, unit: Any, at: int) -> int:
     """Return the level of load of a port, as it was when the switch last looked."""
     link = w.links[np.uint64(at)]
     if w.clock.now - link.level_at >= unit.level_ps:
-        waiting = 0
+        # A frame counts until the instant at which it has gone.
+        held = link.sending_bytes if link.busy_until >= w.clock.now else 0
         for priority in range(w.classes):
-            waiting += w.queues[np.uint64(at * w.classes + priority)].bytes
+            held += w.queues[np.uint64(at * w.classes + priority)].bytes
         link.level_at = w.clock.now
-        link.level = (waiting >= unit.levels[0]) + (waiting >= unit.levels[1]) + (waiting >= unit.levels[2])
+        link.level = (held >= unit.levels[0]) + (held >= unit.levels[1]) + (held >= unit.levels[2])
     return int(link.level)
 
 
