@@ -62,7 +62,7 @@ def scale_of(window: Any) -> float:
 def acknowledge(w: World, flow: Any, sender: Any, news: Any) -> None:
     """A sender gets an ACK."""
     window = w.windows[np.uint64(sender.window)]
-    sender.in_flight = max(0, sender.in_flight - news.bytes)
+    sender.in_flight -= news.bytes
     delay_ps = queueing_delay(sender, news)
     if window.control != NSCC:
         return
@@ -177,22 +177,20 @@ def adapts_or_ignores(
 
 @kernel
 def lose(w: World, flow: Any, sender: Any, news: Any) -> None:
-    """A sender learns that a packet was trimmed: it leaves what is in flight, and the window gets smaller."""
+    """A sender learns that a packet was trimmed: the window gets smaller."""
     window = w.windows[np.uint64(sender.window)]
     if window.control == NSCC:
         _trimmed(w, flow, sender, window, news)
         _bound(flow, sender, window)
-    sender.in_flight = max(0, sender.in_flight - news.bytes)
 
 
 @kernel
 def time_out(w: World, flow: Any, sender: Any, lost_bytes: int) -> None:
-    """A packet's timer runs out: it leaves what is in flight, and the window gets smaller by it."""
+    """A packet's timer runs out: the window gets smaller by it."""
     window = w.windows[np.uint64(sender.window)]
     if window.control == NSCC:
         sender.cwnd -= lost_bytes
         _bound(flow, sender, window)
-    sender.in_flight = max(0, sender.in_flight - lost_bytes)
 
 
 @kernel

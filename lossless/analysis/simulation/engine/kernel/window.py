@@ -52,8 +52,8 @@ def _time_out(w: World, flow: Any, sender: Any) -> None:
     """Send what nobody answered in time again: what was lost, waits in a queue, or was received without an ACK."""
     while _timer(w, sender) <= w.clock.now:
         packet = sender.first_sent - flow.first_packet
-        _send_again(w, flow, sender, packet)
         time_out(w, flow, sender, size_of(flow, packet * flow.mtu_bytes))
+        _send_again(w, flow, sender, packet)
         w.clock.timeouts += 1
 
 
@@ -113,19 +113,21 @@ def _take_news(w: World, flow: Any, sender: Any) -> None:
                 keep(sender, news.entropy)
             acknowledge(w, flow, sender, news)
         else:
-            _send_again(w, flow, sender, news.psn // flow.mtu_bytes)
             lose(w, flow, sender, news)
+            _send_again(w, flow, sender, news.psn // flow.mtu_bytes)
 
 
 @kernel
 def _send_again(w: World, flow: Any, sender: Any, packet: int) -> None:
-    """Put a packet among those to be sent again, unless an ACK tells of it."""
+    """Put a packet among those to be sent again, unless it is one of them or an ACK tells of it."""
     place = np.uint64(flow.first_packet + packet)
     stop_timer(w, sender, flow.first_packet + packet)
     if not w.packets[place] & (LOST | ACKED):
         w.packets[place] |= LOST
         sender.to_resend += 1
-        sender.resend_bytes += size_of(flow, packet * flow.mtu_bytes)
+        lost_bytes = size_of(flow, packet * flow.mtu_bytes)
+        sender.in_flight -= lost_bytes
+        sender.resend_bytes += lost_bytes
         sender.resend_from = packet if sender.to_resend == 1 else min(sender.resend_from, packet)
 
 
