@@ -10,6 +10,8 @@ LABELS = {
     "pfc": "PFC",
     "marks": "ECN",
     "watchdog": "watchdog",
+    "loss": "loss",
+    "slowdown": "longest completion",
     "egress_bytes": "peak queue depth",
     "peak_queue_depth_bytes": "peak queue depth",
     "group_bytes": "peak PG occupancy",

@@ -7,13 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.simulation.engine.network import UNBOUNDED, SimGroup, SimPort, SimQueue, SimSpread
 from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.scenario import Scenario, scenario
+from lossless.analysis.simulation.study.loss import EDGE_SLOWDOWN
+from lossless.analysis.simulation.study.without_loss import without_loss
 from lossless.api import Limits, Question, SimulationRequest, simulate
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.documents import load_text
+from lossless.model.fabric.view import View
 from tests.analysis.simulation.clos import FRAME_BYTES, MTU_BYTES, Clos, clos_network
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.study.loss_verdict import LossVerdict
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.api import SimulationResult
@@ -43,6 +55,39 @@ def test_congested_queues_share_a_pool_by_the_dynamic_threshold(alpha: float, ta
 def fabric(tmp_path: Path, *changes: tuple[str, str]) -> Path:
     text = EXAMPLE.read_text()
     for old, new in (("bandwidth: 60%,", "bandwidth: 60%, queue: {dynamic_th: -6},"), *changes):
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "fabric.yaml").write_text(text)
+    return tmp_path / "fabric.yaml"
+
+
+ROCE = """\
+lossless: v1
+fabric: lossy-roce
+transport: rocev2
+classes:
+  rdma:    {dscp: 26, priority: 3, lossless: false, bandwidth: 60%, ecn: {min: 100 kB, max: 400 kB, probability: 20%},
+            queue: {dynamic_th: -3}}
+  cnp:     {dscp: 48, priority: 6, scheduling: strict}
+  default: {dscp: rest, priority: 0, bandwidth: 15%}
+pfc: off
+congestion_control: dcqcn
+hardware: {switch: arista-7060x6-64pe-b, nic: connectx-7}
+topology:
+  leaf_spine:
+    leaves: 2
+    spines: 2
+    hosts_per_leaf: 16
+    host_links: 1 x 400G
+    uplinks: 4 x 800G
+    cables: {host: 3m, uplink: 30m}
+telemetry: off
+"""
+
+
+def roce(tmp_path: Path, *changes: tuple[str, str]) -> Path:
+    text = ROCE
+    for old, new in changes:
         assert old in text
         text = text.replace(old, new)
     (tmp_path / "fabric.yaml").write_text(text)
@@ -104,3 +149,48 @@ def test_a_lossless_class_of_ultra_ethernet_is_not_simulated_and_says_so(tmp_pat
     )
     result = asked(fabric(tmp_path, *changes))
     assert "Ultra Ethernet over PFC is not modeled" in (result.not_run or "")
+
+
+def networks(path: Path, question: Question) -> Iterator[SimNetwork]:
+    document = load_text(path.read_text(), str(path))
+    posed = scenario(View(with_computed_buffers(resolve(load_intent(document)))), question)
+    assert isinstance(posed, Scenario)
+    yield from (instantiate(posed, seed).network for seed in (1, 2))
+
+
+def test_dcqcn_that_recovers_slowly_is_not_blamed_on_loss(tmp_path: Path) -> None:
+    """Marks slow senders down for longer than lost packets do: without loss the incast takes nearly as long."""
+    run, loss = run_of(roce(tmp_path), size_bytes=1 << 20)
+    assert loss.dropped_share > 0.05
+    assert loss.slowdown > EDGE_SLOWDOWN > loss.cost > 1
+    assert (run.verdict, run.reasons) == ("safe", ())
+
+
+def test_packets_out_of_order_harm_without_being_lost(tmp_path: Path) -> None:
+    spray = ("telemetry: off", "  routing: {load_balancing: spray}\ntelemetry: off")
+    in_order = roce(tmp_path, spray)
+    how: dict[str, Any] = {"pattern": "permutation", "size_bytes": 1 << 20}
+    run, loss = run_of(in_order, **how)
+    assert (loss.dropped_share, loss.trimmed_share) == (0, 0)
+    assert loss.resent_share > 0.25
+    assert run.verdict == "unsafe"
+    assert "out of order" in run.reasons[0]
+    assert run_of(in_order, ahead_frames=0, **how)[0].verdict == "safe"
+
+
+def test_without_loss_nothing_is_lost_or_sent_again(tmp_path: Path) -> None:
+    spray = ("telemetry: off", "  routing: {load_balancing: spray}\ntelemetry: off")
+    short = Question(size_bytes=SHORT)
+    for path, question in (
+        (fabric(tmp_path, (TRIMMING, "")), short),
+        (fabric(tmp_path), short),
+        (roce(tmp_path), Question(size_bytes=1 << 20)),
+        (roce(tmp_path, spray), Question(pattern="permutation", size_bytes=1 << 20)),
+    ):
+        for seed, network in enumerate(networks(path, question), 1):
+            simulation = Simulation(without_loss(network), seed)
+            assert simulation.advance(1e8)
+            clock = simulation.state.clock[0]
+            assert [int(clock[name]) for name in ("drops", "trims", "resent", "timeouts", "unfinished")] == [
+                0
+            ] * 5

@@ -29,7 +29,7 @@ from lossless.analysis.simulation.study.beside import (
     edges_beside,
 )
 from lossless.analysis.simulation.study.fan_in import PortFanIn, worst
-from lossless.analysis.simulation.study.loss_verdict import LossVerdict, harm, loss_verdict
+from lossless.analysis.simulation.study.loss_verdict import LossVerdict, harm, loss_verdict, losses
 from lossless.analysis.simulation.study.port_peaks import PortPeaks, most
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -222,7 +222,7 @@ def _mib(size_bytes: int) -> str:
 def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:
     seeds = results.seeds
     if results.scenario.is_lossy:
-        yield from harm(results)
+        yield from harm(losses(results))
         return
     yield from _drops(results, reaction_limit)
     yield from dropped_beside(results)
