@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,18 +20,18 @@ from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.clos import FRAME_BYTES, MTU_BYTES, Clos, clos_network
+from tests.analysis.simulation.lossy_fabrics import SHORT, TRIMMING, fabric, roce
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.study.loss_verdict import LossVerdict
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.api import SimulationResult
 
-EXAMPLE = Path(__file__).parents[3] / "examples/ultra-ethernet-128/fabric.yaml"
 POOL_BYTES = 400 * FRAME_BYTES
-SHORT = 128 * 1024
 
 
 @pytest.mark.parametrize("alpha", [0.25, 1.0, 4.0])
@@ -50,51 +49,6 @@ def test_congested_queues_share_a_pool_by_the_dynamic_threshold(alpha: float, ta
     # Queues fill one frame after another, and the first may be ahead of the second by what it then gives back.
     assert all(expected - 2 * FRAME_BYTES <= each <= alpha * POOL_BYTES / (1 + alpha) for each in held)
     assert sum(held) <= POOL_BYTES
-
-
-def fabric(tmp_path: Path, *changes: tuple[str, str]) -> Path:
-    text = EXAMPLE.read_text()
-    for old, new in (("bandwidth: 60%,", "bandwidth: 60%, queue: {dynamic_th: -6},"), *changes):
-        assert old in text
-        text = text.replace(old, new)
-    (tmp_path / "fabric.yaml").write_text(text)
-    return tmp_path / "fabric.yaml"
-
-
-ROCE = """\
-lossless: v1
-fabric: lossy-roce
-transport: rocev2
-classes:
-  rdma:    {dscp: 26, priority: 3, lossless: false, bandwidth: 60%, ecn: {min: 100 kB, max: 400 kB, probability: 20%},
-            queue: {dynamic_th: -3}}
-  cnp:     {dscp: 48, priority: 6, scheduling: strict}
-  default: {dscp: rest, priority: 0, bandwidth: 15%}
-pfc: off
-congestion_control: dcqcn
-hardware: {switch: arista-7060x6-64pe-b, nic: connectx-7}
-topology:
-  leaf_spine:
-    leaves: 2
-    spines: 2
-    hosts_per_leaf: 16
-    host_links: 1 x 400G
-    uplinks: 4 x 800G
-    cables: {host: 3m, uplink: 30m}
-telemetry: off
-"""
-
-
-def roce(tmp_path: Path, *changes: tuple[str, str]) -> Path:
-    text = ROCE
-    for old, new in changes:
-        assert old in text
-        text = text.replace(old, new)
-    (tmp_path / "fabric.yaml").write_text(text)
-    return tmp_path / "fabric.yaml"
-
-
-TRIMMING = "trimming: {of: [rdma], into: trimmed, size: 206 B}  # what Tomahawk 5 leaves of a packet\n"
 
 
 def asked(path: Path, **how: Any) -> SimulationResult:

@@ -47,8 +47,8 @@ class LossResult(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """The longest completion over what it is without loss, which no link lets be less than 1 of its bound."""
-        return self.slowdown / max(1.0, self.without_loss)
+        """The longest completion over what it is without loss; 1 where nothing was lost or sent again."""
+        return self.slowdown / max(1.0, self.without_loss) if self.disturbed else 1.0
 
     @property
     def disturbed(self) -> bool:

@@ -66,15 +66,13 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
     """
     seeds = seeds_of(scenario, limits)
     first = instantiate(scenario, 1)
-    step_ns = step_time_ns(first.network)
-    horizon_ns = _horizon_ns(scenario, step_ns)
-    require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
+    times = times_of(scenario, first.network)
+    require_events(first.network, times.horizon_ns, limits._replace(seeds=len(seeds)))
     done: list[SeedResult] = []
     stopped = Event()
 
     def run_seed(seed: int) -> SeedResult:
         instance = first if seed == 1 else instantiate(scenario, seed)
-        times = Times(step_ns, horizon_ns, _quiet_ns(scenario), watch_ns(scenario))
         return follow(instance, seed, times, lambda: not stopped.is_set())
 
     with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
@@ -88,7 +86,13 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
             stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
-    return Study(scenario, tuple(done), step_ns, horizon_ns)
+    return Study(scenario, tuple(done), times.step_ns, times.horizon_ns)
+
+
+def times_of(scenario: Scenario, network: SimNetwork) -> Times:
+    """Return how long the seeds of a scenario are followed, by the network of the first."""
+    step_ns = step_time_ns(network)
+    return Times(step_ns, _horizon_ns(scenario, step_ns), _quiet_ns(scenario), watch_ns(scenario))
 
 
 def is_random(scenario: Scenario) -> bool:

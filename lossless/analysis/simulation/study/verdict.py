@@ -146,7 +146,7 @@ def run_verdict(
         seeds, key=lambda seed: (seed.propagation.hops, seed.propagation.nics, seed.propagation.switch_ports)
     )
     hottest = max(seeds, key=lambda seed: seed.outcome.egress.bytes)
-    goodput = median(_goodput_bps(seed) for seed in seeds)
+    goodput = median(seed_goodput_bps(seed) for seed in seeds)
     return RunVerdict(
         verdict=verdict,
         scenario=describe(results.scenario),
@@ -352,7 +352,8 @@ def _range(values: Iterable[float]) -> Range:
     return Range(ordered[0], median(ordered), ordered[-1])
 
 
-def _goodput_bps(seed: SeedResult) -> float:
+def seed_goodput_bps(seed: SeedResult) -> float:
+    """Return the payload that a seed delivered over the time of its run."""
     return seed.outcome.delivered_bytes * 8e9 / seed.outcome.ended_ns if seed.outcome.ended_ns else 0.0
 
 

@@ -92,7 +92,9 @@ def _loss(loss: Data) -> Iterator[tuple[str, str]]:
         (">= ", f"; {loss['unfinished']} transfers had not ended") if loss["unfinished"] else ("", "")
     )
     beside = (
-        f", {more}{loss['cost']:.2f} x what it takes without loss" if loss["cost"] < loss["slowdown"] else ""
+        f", {more}{loss['cost']:.2f} x what it takes without loss"
+        if 1 < loss["cost"] < loss["slowdown"]
+        else ""
     )
     yield LABELS["slowdown"], f"{more}{loss['slowdown']:.2f} x what the slowest link allows{beside}{open_}"
 
