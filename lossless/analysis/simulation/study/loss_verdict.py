@@ -1,4 +1,4 @@
-"""The verdict on what a lossy class loses over all seeds, and what makes its loss cheaper."""
+"""The verdict on what a lossy class loses over all seeds."""
 
 from __future__ import annotations
 
@@ -71,21 +71,6 @@ def harm(seen: Sequence[LossResult]) -> Iterator[SimulationCause]:
     if worst.unfinished:
         text = f"leave {worst.unfinished} transfers unfinished after {taking}"
     yield SimulationCause("drop", verdict, f"{why} {text}, in {len(late)} of {len(seen)} seeds", len(late))
-
-
-def lossy_advice(results: Study) -> Iterator[str]:
-    """Yield what makes loss cheaper, where it is not harmless."""
-    scenario = results.scenario
-    if not any(harm(losses(results))):
-        return
-    if scenario.senders is None:
-        yield "make the class lossless, or have NICs repeat lost packets alone where they can: a loss costs a go-back"
-    elif not scenario.trims:
-        yield "trim instead of dropping (trimming, SONiC 202505 and later): a receiver then asks at once"
-    else:
-        yield "send less at once into one NIC, or give the class of trimmed packets a larger share of its link"
-    if not scenario.marks:
-        yield "give the class an ECN curve: senders learn of congestion by loss alone"
 
 
 def losses(results: Study) -> Sequence[LossResult]:
