@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.load_balancing import spread_of
 from lossless.analysis.simulation.question.lossy import most_bytes
 from lossless.analysis.simulation.question.ports import queue_buffer
+from lossless.analysis.simulation.study.grid import ThresholdSetting
 from lossless.analysis.simulation.study.loss_verdict import harm, losses
+from lossless.analysis.simulation.study.lossy_trial import LossyTask, network_with
+from lossless.analysis.simulation.study.study import follow, times_of
 from lossless.ground.basics.units import format_bytes
 
 if TYPE_CHECKING:
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.view import View
 
 _MOST_DYNAMIC_TH = 1
-"""Up to which exponent of alpha a sweep is worth trying: a queue may then hold two thirds of its pool."""
+"""Up to which exponent of alpha queues are tried: one may then hold two thirds of its pool."""
 
 
 def lossy_advice(view: View, results: Study) -> Iterator[str]:
@@ -80,23 +84,43 @@ def _marks(scenario: Scenario) -> Iterator[str]:
 
 
 def _queues(view: View, results: Study) -> Iterator[str]:
-    """Yield the threshold of the queue that refused packets, or was fullest."""
+    """Yield the threshold of the queue that refused packets, or was fullest, where another makes loss harmless."""
     name, profile = results.scenario.classes[0].name, _refusing(view, results)
     if profile is None:
         return
-    lose = "trim" if results.scenario.trims else "drop"
     key = f"classes.{name}.queue"
-    if profile.dynamic_th is not None and profile.dynamic_th < _MOST_DYNAMIC_TH:
-        tried = f"queue_dynamic_th={profile.dynamic_th + 1}..{_MOST_DYNAMIC_TH}"
-        yield (
-            f"raise dynamic_th of {profile.name} ({key}.dynamic_th, now {profile.dynamic_th}): its queues {lose}"
-            f" what the pool has room for; lossless sweep --vary {tried} shows how far"
-        )
+    if profile.dynamic_th is not None:
+        enough = _enough(results, profile.dynamic_th)
+        if enough is not None:
+            yield (
+                f"raise dynamic_th of {profile.name} to {enough} ({key}.dynamic_th, now {profile.dynamic_th}): loss is"
+                " then harmless in the worst seed, and lossless sweep --vary queue_dynamic_th tries more"
+            )
     elif profile.static_th_bytes:
         yield (
             f"raise static_th of {profile.name} ({key}.static_th, now"
             f" {format_bytes(profile.static_th_bytes)}), or state dynamic_th in its place"
         )
+
+
+def _enough(results: Study, now: int) -> int | None:
+    """Return the least exponent of alpha above a queue's own with which loss is harmless in the worst seed.
+
+    A little more may be worse than nothing: senders of Ultra Ethernet wait for as long as full queues take.
+    """
+    scenario = results.scenario
+    seed = max(
+        results.seeds, key=lambda seed: (seed.loss.unfinished, seed.loss.cost) if seed.loss else (0, 0)
+    ).seed
+    instance = instantiate(scenario, seed)
+    times = times_of(scenario, instance.network)
+    task = LossyTask((), times, tuple(scenario.ends.values()), scenario.senders)
+    for exponent in range(now + 1, _MOST_DYNAMIC_TH + 1):
+        network = network_with(instance.network, ThresholdSetting(queue_dynamic_th=exponent), task)
+        loss = follow(instance._replace(network=network), seed, times).loss
+        if loss is not None and not any(harm([loss])):
+            return exponent
+    return None
 
 
 def _refusing(view: View, results: Study) -> BufferProfile | None:
