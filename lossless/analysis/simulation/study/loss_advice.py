@@ -84,7 +84,7 @@ def _marks(scenario: Scenario) -> Iterator[str]:
 
 
 def _queues(view: View, results: Study) -> Iterator[str]:
-    """Yield the threshold of the queue that refused packets, or was fullest, where another makes loss harmless."""
+    """Yield the threshold of the queue that refused packets, or was deepest, where another makes loss harmless."""
     name, profile = results.scenario.classes[0].name, _refusing(view, results)
     if profile is None:
         return
@@ -124,7 +124,7 @@ def _enough(results: Study, now: int) -> int | None:
 
 
 def _refusing(view: View, results: Study) -> BufferProfile | None:
-    """Return the profile of the first queue that refused packets, else of the fullest."""
+    """Return the profile of the first queue that refused packets, else of the deepest."""
     seeds = results.seeds
     places = [*(place for seed in seeds for place in seed.refusing), *(seed.hottest for seed in seeds)]
     for place in places:
