@@ -12,6 +12,7 @@ from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import instantiate
 from lossless.analysis.simulation.question.scenario import Scenario, scenario
 from lossless.analysis.simulation.study.loss import EDGE_SLOWDOWN
+from lossless.analysis.simulation.study.study import Times, follow, step_time_ns
 from lossless.analysis.simulation.study.without_loss import without_loss
 from lossless.api import Limits, Question, SimulationRequest, simulate
 from lossless.formats.intent.load import load_intent
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from lossless.analysis.simulation.engine.network import SimNetwork
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
     from lossless.analysis.simulation.study.loss_verdict import LossVerdict
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.api import SimulationResult
@@ -106,10 +108,14 @@ def test_a_lossless_class_of_ultra_ethernet_is_not_simulated_and_says_so(tmp_pat
 
 
 def networks(path: Path, question: Question) -> Iterator[SimNetwork]:
+    yield from (instance.network for instance in instances(path, question))
+
+
+def instances(path: Path, question: Question) -> Iterator[ScenarioInstance]:
     document = load_text(path.read_text(), str(path))
     posed = scenario(View(with_computed_buffers(resolve(load_intent(document)))), question)
     assert isinstance(posed, Scenario)
-    yield from (instantiate(posed, seed).network for seed in (1, 2))
+    yield from (instantiate(posed, seed) for seed in (1, 2))
 
 
 def test_dcqcn_that_recovers_slowly_is_not_blamed_on_loss(tmp_path: Path) -> None:
@@ -118,6 +124,16 @@ def test_dcqcn_that_recovers_slowly_is_not_blamed_on_loss(tmp_path: Path) -> Non
     assert loss.dropped_share > 0.05
     assert loss.slowdown > EDGE_SLOWDOWN > loss.cost > 1
     assert (run.verdict, run.reasons) == ("safe", ())
+
+
+def test_transfers_that_take_long_without_loss_are_followed_for_as_long(tmp_path: Path) -> None:
+    """They have not ended when the link would have let them, and end before loss can have harmed."""
+    for seed, instance in enumerate(instances(roce(tmp_path), Question(size_bytes=1 << 20)), 1):
+        step_ns = step_time_ns(instance.network)
+        seen = follow(instance, seed, Times(step_ns, 1.1 * step_ns, 1e12))
+        assert seen.loss is not None
+        assert (seen.loss.unfinished, seen.cut) == (0, False)
+        assert 1.3 < seen.loss.without_loss < seen.loss.slowdown
 
 
 def test_packets_out_of_order_harm_without_being_lost(tmp_path: Path) -> None:
