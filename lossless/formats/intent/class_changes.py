@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Place = tuple[str, int]
 """The role of a switch, and the speed of a port in b/s."""
 _CURVE_KEYS = ("min", "max", "probability")
+_QUEUE = "queue."
 _RIVALS = {"dynamic_th": "static_th", "static_th": "dynamic_th"}
 
 
@@ -31,14 +32,17 @@ def class_changes(
 ) -> tuple[ValueChange, ...]:
     """Return the changes that give a class some values everywhere.
 
-    ``values`` are in bytes and percent, by their keys under ``ecn`` and ``buffer``. In the traditional buffer model all
-    lossless classes share a profile, so all of them state the values under ``buffer``.
+    ``values`` are in bytes and percent, by their keys under ``ecn`` and ``buffer``, and those under ``queue`` with that
+    before a dot. In the traditional buffer model all lossless classes share a profile, so all of them state the values
+    under ``buffer``.
     """
     curve = {key: value for key, value in values.items() if key in _CURVE_KEYS}
-    buffers = {key: value for key, value in values.items() if key not in _CURVE_KEYS}
+    queue = {key.removeprefix(_QUEUE): value for key, value in values.items() if key.startswith(_QUEUE)}
+    buffers = {key: value for key, value in values.items() if key not in curve and not key.startswith(_QUEUE)}
     sharing = sharing_classes(loaded, class_name)
-    changes = [change for name in sharing for change in _buffer_changes(loaded, name, buffers)]
-    return (*_curve_changes(loaded, class_name, curve), *changes)
+    changes = [change for name in sharing for change in _threshold_changes(loaded, (name, "buffer"), buffers)]
+    queues = _threshold_changes(loaded, (class_name, "queue"), queue)
+    return (*_curve_changes(loaded, class_name, curve), *changes, *queues)
 
 
 def sharing_classes(loaded: LoadedIntent, class_name: str) -> tuple[str, ...]:
@@ -120,18 +124,20 @@ def _curve_changes(loaded: LoadedIntent, class_name: str, curve: Mapping[str, in
             yield ValueChange(_written(loaded, (*path, *below, key)), "add", text)
 
 
-def _buffer_changes(
-    loaded: LoadedIntent, class_name: str, buffers: Mapping[str, int]
+def _threshold_changes(
+    loaded: LoadedIntent, section: tuple[str, str], values: Mapping[str, int]
 ) -> Iterator[ValueChange]:
-    policy, path = loaded.intent.classes[class_name].buffer, ("classes", class_name, "buffer")
-    for key, value in buffers.items():
+    """Yield the changes that state some values in a section of a class, ``buffer`` or ``queue``."""
+    policy = getattr(loaded.intent.classes[section[0]], section[1])
+    path = ("classes", *section)
+    for key, value in values.items():
         rival = _RIVALS.get(key, key)
         yield ValueChange((*path, key), "add", _text(key, value))
-        for values, below in everywhere(policy) if policy else ():
-            has_rival = rival != key and getattr(values, rival) is not None
+        for stated, below in everywhere(policy) if policy else ():
+            has_rival = rival != key and getattr(stated, rival) is not None
             if has_rival:
                 yield ValueChange(_written(loaded, (*path, *below, rival)), "remove")
-            if below and (has_rival or getattr(values, key) is not None):
+            if below and (has_rival or getattr(stated, key) is not None):
                 yield ValueChange(_written(loaded, (*path, *below, key)), "add", _text(key, value))
 
 

@@ -10,8 +10,12 @@ INTENT_KEYS = {
     "kmax_bytes": "max",
     "pmax_percent": "probability",
     "headroom_bytes": "xoff",
+    "queue_dynamic_th": "queue.dynamic_th",
 }
-"""The keys of an intent by the thresholds of a sweep."""
+"""The keys of an intent by the thresholds of a sweep; ``trimming`` is stated by what a class is trimmed into."""
+
+SWEEP_INSTEAD = "lossless sweep --vary queue_dynamic_th=-6..1 tries thresholds of a lossy class"
+"""What is done of a lossy class, which is not tuned."""
 
 
 class StatedThresholds(NamedTuple):

@@ -30,12 +30,15 @@ def sweep(
     options: Options = DEFAULT_OPTIONS,
     ask: SimulationRequest | None = None,
     *,
-    horizon_ns: int = 3_000_000,
+    horizon_ns: int | None = None,
     executor: Executor | None = None,
     cluster: str | None = None,
     waiting: Callable[[], None] | None = None,
 ) -> tuple[Sweep, ...]:
-    """Try every setting of ``grid``, each for ``horizon_ns`` of the traffic of ``ask``, by default an incast, one seed.
+    """Try every setting of ``grid``, each with the traffic of ``ask``, by default an incast, one seed.
+
+    A lossless class is followed for ``horizon_ns`` (3 ms where None), a lossy one until its transfers have ended or can
+    be harmless no more.
 
     Any ``executor`` of :mod:`concurrent.futures` may do the work, or a ``cluster`` of dask.distributed: ``local`` or
     ``local:N`` for processes of this machine, or the address of a scheduler; else threads do. ``waiting`` is called
@@ -72,9 +75,16 @@ def state_thresholds(
     from lossless.ground.documents.edits import edited
 
     document = intent_at(path)
-    values = {INTENT_KEYS[name]: value for name, value in setting._asdict().items() if value is not None}
+    values = {
+        key: value for name, key in INTENT_KEYS.items() if (value := getattr(setting, name)) is not None
+    }
     changes = class_changes(load_intent(document), class_name, values)
     line, after = intent_line(changes), edited(document, changes)
+    if setting.trimming == 0:
+        message = "to drop instead of trimming, take trimming out by hand, and what only it needs"
+        raise InputError([Problem(document.file, None, None, message)])
+    if not changes:
+        raise InputError([Problem(document.file, None, None, "it states that already")])
     if after is None:
         message = f"what is written there leaves no place for {line}"
         raise InputError([Problem(document.file, None, None, message)])

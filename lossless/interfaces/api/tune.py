@@ -11,7 +11,7 @@ from lossless.ground.basics.errors import InputError, LosslessError, Problem, Sc
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.interfaces.api.options import DEFAULT_OPTIONS, Options
-from lossless.interfaces.api.stated import INTENT_KEYS, StatedThresholds
+from lossless.interfaces.api.stated import INTENT_KEYS, SWEEP_INSTEAD, StatedThresholds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -219,7 +219,7 @@ class _TunedIntent:
     def _class_name(self) -> str:
         lossless = [cls.name for cls in self._fabric.classes.lossless]
         if not lossless:
-            raise ScenarioError("nothing to tune: the intent declares no lossless class")
+            raise ScenarioError(f"nothing to tune: the intent declares no lossless class; {SWEEP_INSTEAD}")
         wanted = self._ask.class_name or lossless[0]
         if wanted not in lossless:
             from lossless.ground.basics.nearest import suggestion
@@ -340,7 +340,7 @@ def _meets_nothing(scenario: Scenario) -> str | None:
     from lossless.analysis.simulation.study.study import step_time_ns
 
     if scenario.is_lossy:
-        return "its class is lossy, and what is tuned are thresholds of lossless classes"
+        return f"its class is lossy, and what is tuned are thresholds of lossless classes; {SWEEP_INSTEAD}"
     step_ns = step_time_ns(instantiate(scenario, 1).network)
     if not scenario.question.dead_nic or step_ns > DEAD_FROM_NS:
         return None

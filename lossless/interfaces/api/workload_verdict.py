@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.pfc_load import load_data
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict, FabricVerdict, fabric_verdict
+from lossless.analysis.simulation.question.classes import simulated_classes
 from lossless.analysis.simulation.question.request import NamedTransfer, Question
 from lossless.analysis.simulation.study.answer import answer
 from lossless.analysis.workloads.placement import nic_ports
@@ -157,6 +158,6 @@ def _storage_class(view: View, estimate: Estimate) -> str | None:
 
 def _lossy_storage(view: View, estimate: Estimate) -> str | None:
     name = _storage_class(view, estimate)
-    if name is None or name in {cls.name for cls in view.fabric.classes.lossless}:
+    if name is None or name in {sim_class.name for sim_class in simulated_classes(view)}:
         return None
     return f"storage rides class {name}, which is lossy: where buffers are short it is dropped, and pauses nobody"

@@ -54,9 +54,7 @@ def _grid(_context: click.Context, _option: click.Parameter, texts: Sequence[str
     "--horizon",
     "horizon_ns",
     type=Quantity("TIME", parse_duration),
-    default="3ms",
-    show_default=True,
-    help="Simulated time of each setting.",
+    help="Simulated time of each setting of a lossless class (default: 3ms).",
 )
 @written_as("the settings are", ("text", "json", "csv"))
 @click.option(
@@ -82,7 +80,7 @@ def command(
     grid: Grid,
     rdma_dscps: tuple[int, ...],
     profile_dirs: tuple[str, ...],
-    horizon_ns: int,
+    horizon_ns: int | None,
     output_format: str,
     limit: int | None,
     place: int | None,
@@ -94,7 +92,8 @@ def command(
     """Try many thresholds, and say which are safe, silent and best.
 
     PATH is an intent, a config_db.json, or a folder of them. What can be varied: dynamic_th=-4..3,
-    kmin=100KiB..2MiB/20, kmax=2MiB,4MiB, pmax=5%..100%/5, headroom=100KiB..400KiB/7. A comma stands between values,
+    kmin=100KiB..2MiB/20, kmax=2MiB,4MiB, pmax=5%..100%/5, headroom=100KiB..400KiB/7, and of a lossy class
+    queue_dynamic_th=-6..1 and trimming=on,off. A comma stands between values,
     a..b is every whole number, a..b/n are n values evenly spaced. For an intent the line that states the best
     setting is printed, and --write puts it there; every other byte stays. Exit codes: 0 some setting is safe or on the
     edge, 1 all are unsafe, 2 not read or not run.
@@ -118,15 +117,19 @@ def command(
     if place is not None:
         _write(sweeps, place, path, options)
     if output_format == "text":
-        _go_on(path, can_write=bool(shown[0]["intent"]), written=place is not None, quiet=quiet)
+        if place is None and shown[0]["intent"]:
+            next_step(f"the same with --write states place 1 in {path}", quiet=quiet)
+        else:
+            _check_next(path, is_lossy="no_loss" in shown[0], quiet=quiet)
     return OK if all(any(row.verdict != "unsafe" for row in sweep.rows) for sweep in sweeps) else FINDINGS
 
 
-def _go_on(path: str, *, can_write: bool, written: bool, quiet: bool) -> None:
-    if can_write and not written:
-        next_step(f"the same with --write states place 1 in {path}", quiet=quiet)
+def _check_next(path: str, *, is_lossy: bool, quiet: bool) -> None:
+    because = "checks the thresholds that are set"
+    if is_lossy:
+        then("simulate", path, quiet=quiet, because=because)
     else:
-        then("lint", path, "--simulate", quiet=quiet, because="checks the thresholds that are set")
+        then("lint", path, "--simulate", quiet=quiet, because=because)
 
 
 def _with_intent(sweep: Sweep, path: str, options: Options) -> dict[str, Json]:

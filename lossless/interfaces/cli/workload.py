@@ -104,7 +104,16 @@ def command(
 
 
 def _go_on(path: str, data: dict[str, Any], *, quiet: bool) -> None:
-    if "buffers" in data:
+    if any(run["loss"] is not None for run in data.get("buffers", {}).get("runs", ())):
+        then(
+            "sweep",
+            path,
+            "--vary",
+            "queue_dynamic_th=-6..1",
+            quiet=quiet,
+            because="tries other queues of the class",
+        )
+    elif "buffers" in data:
         then("lint", path, "--simulate", quiet=quiet, because="shows where the values are set")
     elif data["incast"]:
         then("simulate", path, *split(data["incast"]), quiet=quiet, because="checks the buffers")

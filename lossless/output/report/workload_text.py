@@ -28,7 +28,17 @@ _SIZES = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3, "B": 1.0}
 _TIMES = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}
 _PORTS = ("ports", "how many", "fed by ports", headed("peak_queue_depth_bytes", "B"), "paused")
 _SHOWN = tuple(
-    LABELS[name] for name in ("drops", "pfc", "marks", "headroom_bytes", "longest_pause_us", "watchdog")
+    LABELS[name]
+    for name in (
+        "loss",
+        "slowdown",
+        "drops",
+        "pfc",
+        "marks",
+        "headroom_bytes",
+        "longest_pause_us",
+        "watchdog",
+    )
 )
 """The measures of a run that are shown, of those that ``lossless simulate`` shows."""
 

@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.simulation.engine.network import UNBOUNDED, SimGroup, SimPort, SimQueue, SimSpread
 from lossless.analysis.simulation.engine.run import Simulation
+from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.scenario import Scenario, scenario
+from lossless.analysis.simulation.study.loss import EDGE_SLOWDOWN
+from lossless.analysis.simulation.study.study import Times, follow, step_time_ns
+from lossless.analysis.simulation.study.without_loss import without_loss
 from lossless.api import Limits, Question, SimulationRequest, simulate
+from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.documents import load_text
+from lossless.model.fabric.view import View
 from tests.analysis.simulation.clos import FRAME_BYTES, MTU_BYTES, Clos, clos_network
+from tests.analysis.simulation.lossy_fabrics import SHORT, TRIMMING, fabric, roce
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from lossless.analysis.simulation.engine.network import SimNetwork
+    from lossless.analysis.simulation.question.instance import ScenarioInstance
     from lossless.analysis.simulation.study.loss_verdict import LossVerdict
     from lossless.analysis.simulation.study.verdict import RunVerdict
     from lossless.api import SimulationResult
 
-EXAMPLE = Path(__file__).parents[3] / "examples/ultra-ethernet-128/fabric.yaml"
 POOL_BYTES = 400 * FRAME_BYTES
-SHORT = 128 * 1024
 
 
 @pytest.mark.parametrize("alpha", [0.25, 1.0, 4.0])
@@ -38,18 +51,6 @@ def test_congested_queues_share_a_pool_by_the_dynamic_threshold(alpha: float, ta
     # Queues fill one frame after another, and the first may be ahead of the second by what it then gives back.
     assert all(expected - 2 * FRAME_BYTES <= each <= alpha * POOL_BYTES / (1 + alpha) for each in held)
     assert sum(held) <= POOL_BYTES
-
-
-def fabric(tmp_path: Path, *changes: tuple[str, str]) -> Path:
-    text = EXAMPLE.read_text()
-    for old, new in (("bandwidth: 60%,", "bandwidth: 60%, queue: {dynamic_th: -6},"), *changes):
-        assert old in text
-        text = text.replace(old, new)
-    (tmp_path / "fabric.yaml").write_text(text)
-    return tmp_path / "fabric.yaml"
-
-
-TRIMMING = "trimming: {of: [rdma], into: trimmed, size: 206 B}  # what Tomahawk 5 leaves of a packet\n"
 
 
 def asked(path: Path, **how: Any) -> SimulationResult:
@@ -104,3 +105,62 @@ def test_a_lossless_class_of_ultra_ethernet_is_not_simulated_and_says_so(tmp_pat
     )
     result = asked(fabric(tmp_path, *changes))
     assert "Ultra Ethernet over PFC is not modeled" in (result.not_run or "")
+
+
+def networks(path: Path, question: Question) -> Iterator[SimNetwork]:
+    yield from (instance.network for instance in instances(path, question))
+
+
+def instances(path: Path, question: Question) -> Iterator[ScenarioInstance]:
+    document = load_text(path.read_text(), str(path))
+    posed = scenario(View(with_computed_buffers(resolve(load_intent(document)))), question)
+    assert isinstance(posed, Scenario)
+    yield from (instantiate(posed, seed) for seed in (1, 2))
+
+
+def test_dcqcn_that_recovers_slowly_is_not_blamed_on_loss(tmp_path: Path) -> None:
+    """Marks slow senders down for longer than lost packets do: without loss the incast takes nearly as long."""
+    run, loss = run_of(roce(tmp_path), size_bytes=1 << 20)
+    assert loss.dropped_share > 0.05
+    assert loss.slowdown > EDGE_SLOWDOWN > loss.cost > 1
+    assert (run.verdict, run.reasons) == ("safe", ())
+
+
+def test_transfers_that_take_long_without_loss_are_followed_for_as_long(tmp_path: Path) -> None:
+    """They have not ended when the link would have let them, and end before loss can have harmed."""
+    for seed, instance in enumerate(instances(roce(tmp_path), Question(size_bytes=1 << 20)), 1):
+        step_ns = step_time_ns(instance.network)
+        seen = follow(instance, seed, Times(step_ns, 1.1 * step_ns, 1e12))
+        assert seen.loss is not None
+        assert (seen.loss.unfinished, seen.cut) == (0, False)
+        assert 1.3 < seen.loss.without_loss < seen.loss.slowdown
+
+
+def test_packets_out_of_order_harm_without_being_lost(tmp_path: Path) -> None:
+    spray = ("telemetry: off", "  routing: {load_balancing: spray}\ntelemetry: off")
+    in_order = roce(tmp_path, spray)
+    how: dict[str, Any] = {"pattern": "permutation", "size_bytes": 1 << 20}
+    run, loss = run_of(in_order, **how)
+    assert (loss.dropped_share, loss.trimmed_share) == (0, 0)
+    assert loss.resent_share > 0.25
+    assert run.verdict == "unsafe"
+    assert "out of order" in run.reasons[0]
+    assert run_of(in_order, ahead_frames=0, **how)[0].verdict == "safe"
+
+
+def test_without_loss_nothing_is_lost_or_sent_again(tmp_path: Path) -> None:
+    spray = ("telemetry: off", "  routing: {load_balancing: spray}\ntelemetry: off")
+    short = Question(size_bytes=SHORT)
+    for path, question in (
+        (fabric(tmp_path, (TRIMMING, "")), short),
+        (fabric(tmp_path), short),
+        (roce(tmp_path), Question(size_bytes=1 << 20)),
+        (roce(tmp_path, spray), Question(pattern="permutation", size_bytes=1 << 20)),
+    ):
+        for seed, network in enumerate(networks(path, question), 1):
+            simulation = Simulation(without_loss(network), seed)
+            assert simulation.advance(1e8)
+            clock = simulation.state.clock[0]
+            assert [int(clock[name]) for name in ("drops", "trims", "resent", "timeouts", "unfinished")] == [
+                0
+            ] * 5

@@ -211,6 +211,8 @@ SETTINGS = st.builds(
     kmax_bytes=optional(st.integers(819_200, 4_000_000)),
     pmax_percent=optional(st.integers(0, 100)),
     headroom_bytes=st.sampled_from([0, 10_000, 100_000, 200_000, None]),
+    queue_dynamic_th=st.none(),
+    trimming=st.none(),
 ).filter(lambda setting: setting != ThresholdSetting())
 
 
@@ -437,7 +439,8 @@ def test_without_dcqcn_marks_change_nothing_and_that_is_said() -> None:
     [
         (
             Grid(),
-            "nothing is varied; expected values for at least one of dynamic_th, kmin, kmax, pmax, headroom",
+            "nothing is varied; expected values for at least one of dynamic_th, kmin, kmax, pmax, headroom,"
+            " queue_dynamic_th, trimming",
         ),
         (Grid(dynamic_th=(8,)), "dynamic_th is 8; expected -8 to 7"),
         (Grid(kmin_bytes=(-1,)), "kmin_bytes is -1; expected a size from 0 B to 2,147,483,647 B"),

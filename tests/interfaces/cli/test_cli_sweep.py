@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from lossless.analysis.simulation.engine.run import prepare
+from tests.analysis.simulation.lossy_fabrics import fabric
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import INTENT, LEAF
 from tests.paths import ROOT
@@ -25,7 +26,14 @@ SHOWN = (
     "verdict", "drops", "pauses", "pfc_seeds", "longest_pause_us", "goodput_bps", "egress_bytes",
     "headroom_left_bytes", "marks", "stopped_queues", "cut",
 )  # fmt: skip
-UNKNOWN = "varies nothing that is known; expected NAME=VALUES of dynamic_th, kmin, kmax, pmax, headroom"
+UNKNOWN = (
+    "varies nothing that is known; expected NAME=VALUES of dynamic_th, kmin, kmax, pmax, headroom, queue_dynamic_th,"
+    " trimming"
+)
+LOSS = (
+    "verdict", "dropped_share", "trimmed_share", "resent_share", "timeouts", "slowdown", "cost", "unfinished",
+    "goodput_bps", "egress_bytes", "marks",
+)  # fmt: skip
 SHORT = ("--horizon", "100us", "--size", "1 MiB")
 TWO = ("--vary", "dynamic_th=-8,0", "--vary", "headroom=9kB,400kB")
 
@@ -377,3 +385,58 @@ def test_no_line_is_printed_where_no_intent_could_state_it(cli: Cli) -> None:
     assert outcome.code == 2
     assert "state xoff and xon" in outcome.err
     assert Path("fabric.yaml").read_text() == text
+
+
+@pytest.fixture
+def lossy(cli: Cli, tmp_path: Path) -> Cli:
+    path = str(fabric(tmp_path))
+
+    def run(*args: str, stdin: bytes = b"") -> Outcome:
+        return cli("sweep", path, "--size", "128KiB", *args, stdin=stdin)
+
+    return run
+
+
+@pytest.mark.usefixtures("wide")
+def test_text_of_a_lossy_class_has_its_loss_and_its_longest_completion(lossy: Cli) -> None:
+    outcome = lossy("--vary", "queue_dynamic_th=-6,-4", "--vary", "trimming=on,off")
+    lines = outcome.out.splitlines()
+    assert outcome.code == 0
+    assert lines[0] == "sweep: 4 settings of queue dynamic_th, trimming, until transfers end"
+    assert "  safe          3 of 4; always with queue dynamic_th -4 or trimming on" in lines
+    assert "  nothing lost  2 of 4; always with queue dynamic_th -4; never with queue dynamic_th -6" in lines
+    assert "  classes: {rdma: {queue: {dynamic_th: -4}}}" in lines
+    rows = [line.split() for line in lines if line.startswith(("now", "  1", "  4"))]
+    assert [row[:4] for row in rows] == [
+        ["now", "-", "-", "safe"],
+        ["1", "-4", "on", "safe"],
+        ["4", "-6", "off", "on"],
+    ]
+    assert "PFC" not in outcome.out
+
+
+def test_json_and_csv_of_a_lossy_class_have_its_loss(lossy: Cli) -> None:
+    varied = ("--vary", "queue_dynamic_th=-6,1")
+    (sweep,) = json.loads(lossy(*varied, "--format", "json").out)["sweeps"]
+    assert tuple(sweep["configured"]) == LOSS
+    assert all(tuple(row) == ("queue_dynamic_th", *LOSS) for row in sweep["rows"])
+    assert (sweep["safe"], sweep["no_loss"], "silent" in sweep) == (2, 1, False)
+    rows = list(csv.DictReader(lossy(*varied, "--format", "csv").out.splitlines()))
+    assert [*rows[0]] == ["queue_dynamic_th", *LOSS, "scenario"]
+    assert [float(row["trimmed_share"]) for row in rows] == [row["trimmed_share"] for row in sweep["rows"]]
+
+
+def test_write_states_the_queues_of_a_lossy_class(lossy: Cli, tmp_path: Path) -> None:
+    outcome = lossy("--vary", "queue_dynamic_th=-4", "--vary", "kmin=90kB", "--write")
+    assert outcome.code == 0
+    assert "wrote classes: {rdma: {ecn: {min: 90 kB}, queue: {dynamic_th: -4}}}" in outcome.err
+    assert "ecn: {min: 90 kB, max: 400 kB" in (tmp_path / "fabric.yaml").read_text()
+    assert "queue: {dynamic_th: -4}" in (tmp_path / "fabric.yaml").read_text()
+
+
+def test_what_only_a_lossy_class_has_is_refused_of_a_lossless_one(swept: Cli) -> None:
+    for vary in ("queue_dynamic_th=1", "trimming=off"):
+        outcome = swept("--vary", vary)
+        assert outcome.code == 2
+        assert "the class is lossless" in outcome.err
+    assert "'maybe' is neither on nor off" in swept("--vary", "trimming=maybe").err

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lossless.analysis.simulation.engine.run import prepare
+from tests.analysis.simulation.lossy_fabrics import fabric as lossy_fabric
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import INTENT
 
@@ -146,3 +147,9 @@ def test_where_no_setting_is_safe_the_exit_code_says_so(cli: Cli) -> None:
     assert "no setting was chosen" in outcome.err
     outcome = cli("tune", "fabric.yaml", *SHORT)
     assert outcome.code == 1
+
+
+def test_a_fabric_of_lossy_classes_says_what_to_do_instead(cli: Cli, tmp_path: Path) -> None:
+    outcome = cli("tune", str(lossy_fabric(tmp_path)), *SHORT)
+    assert outcome.code == 2
+    assert "declares no lossless class; lossless sweep --vary queue_dynamic_th=-6..1 tries" in outcome.err

@@ -8,7 +8,7 @@ from lossless.analysis.buffers.ecn_marking import holds_half_of_its_pool
 from lossless.analysis.buffers.headroom.port import is_nvidia
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.question.ports import need_of, profile_of
-from lossless.analysis.simulation.study.loss_verdict import lossy_advice
+from lossless.analysis.simulation.study.loss_advice import lossy_advice
 from lossless.analysis.simulation.study.study import study
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.units import format_bytes, format_rate, size_text
@@ -32,7 +32,7 @@ _ENOUGH_BYTES = 1 << 40
 def advice(view: View, results: Study, limits: Limits) -> tuple[str, ...]:
     """Return what to change, the most pressing first; empty where nothing need be."""
     if results.scenario.is_lossy:
-        return tuple(lossy_advice(results))
+        return tuple(lossy_advice(view, results))
     return tuple(dict.fromkeys((*_safer(view, results, limits), *_quieter(view, results))))
 
 

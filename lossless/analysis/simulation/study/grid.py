@@ -20,20 +20,26 @@ _MOST_HEADROOM_BYTES = 1 << 40
 
 
 class ThresholdSetting(NamedTuple):
-    """Thresholds of the class asked about, the same on every port of every switch; None: as configured."""
+    """Thresholds of the class asked about, the same on every port of every switch; None: as configured.
+
+    The last two are of a lossy class: the exponent of its queues' alpha, and whether they trim (1) or drop (0).
+    """
 
     dynamic_th: int | None = None
     kmin_bytes: int | None = None
     kmax_bytes: int | None = None
     pmax_percent: int | None = None
     headroom_bytes: int | None = None
+    queue_dynamic_th: int | None = None
+    trimming: int | None = None
 
 
 class Grid(NamedTuple):
     """What is varied: the values of each threshold, none where it stays as configured.
 
     ``dynamic_th`` is the exponent of alpha. Where any of Kmin, Kmax and Pmax is varied, queues mark, also those whose
-    WRED drops as configured. ``headroom_bytes`` is what lossless groups have of their own after XOFF.
+    WRED drops as configured. ``headroom_bytes`` is what lossless groups have of their own after XOFF. Of a lossy class
+    ``queue_dynamic_th`` is the exponent of its queues' alpha, and ``trimming`` is 1 where they trim, 0 where they drop.
     """
 
     dynamic_th: Sequence[int] = ()
@@ -41,6 +47,8 @@ class Grid(NamedTuple):
     kmax_bytes: Sequence[int] = ()
     pmax_percent: Sequence[int] = ()
     headroom_bytes: Sequence[int] = ()
+    queue_dynamic_th: Sequence[int] = ()
+    trimming: Sequence[int] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,6 +77,13 @@ def _whole(text: str) -> int:
     return int(text)
 
 
+def _switched(text: str) -> int:
+    if text.strip() not in _SWITCHED:
+        raise QuantityError(f"{text.strip()!r} is neither on nor off")
+    return _SWITCHED.index(text.strip())
+
+
+_SWITCHED = ("off", "on")
 _THRESHOLDS = range(LARGEST_THRESHOLD + 1)
 _THRESHOLD_TEXT = f"a size from 0 B to {LARGEST_THRESHOLD:,} B"
 KNOBS = (
@@ -77,7 +92,13 @@ KNOBS = (
     Knob("kmax", "kmax_bytes", _THRESHOLDS, parse_size, _THRESHOLD_TEXT),
     Knob("pmax", "pmax_percent", range(101), parse_percent, "0% to 100%"),
     Knob("headroom", "headroom_bytes", range(_MOST_HEADROOM_BYTES + 1), parse_size, "a size up to 1,024 GiB"),
+    Knob(
+        "queue_dynamic_th", "queue_dynamic_th", DYNAMIC_TH[1:], _whole, f"{DYNAMIC_TH[1]} to {DYNAMIC_TH[-1]}"
+    ),
+    Knob("trimming", "trimming", range(2), _switched, "on or off"),
 )
+LOSSLESS_ALONE, LOSSY_ALONE = ("dynamic_th", "headroom_bytes"), ("queue_dynamic_th", "trimming")
+"""What only a lossless class has, and only a lossy one."""
 NAMES = tuple(knob.name for knob in KNOBS)
 
 

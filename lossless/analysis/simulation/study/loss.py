@@ -3,6 +3,10 @@
 Loss is harmless where transfers end about when the slowest link on their way lets them. In recorded runs of uet-htsim
 @40ccb05 (55 scenarios, 8 seeds each) incasts over switches that trim end within 1.25 times that in all but two, and
 incasts at 400 Gb/s that time out without trimming take more than twice as long: these are the limits.
+
+What is slower than that may be slow for other reasons, as DCQCN that recovers or links that several flows share. Where
+packets are lost or sent again and transfers are late, the same network runs without loss (:mod:`.without_loss`), and
+what that takes counts in place of the slowest link, if it is more.
 """
 
 from __future__ import annotations
@@ -17,13 +21,14 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.state import SimState
 
 EDGE_SLOWDOWN, UNSAFE_SLOWDOWN = 1.25, 2.0
-"""Longest completion over what the slowest link allows, from which loss is on the edge, and unsafe."""
+"""Longest completion over what it is without loss, from which loss is on the edge, and unsafe."""
 
 
 class LossResult(NamedTuple):
     """What one seed lost, in packets; ``slowdown`` is the longest completion over what the slowest link allows.
 
-    ``packets`` are those of the transfers, ``unfinished`` the transfers that had not ended.
+    ``packets`` are those of the transfers, ``unfinished`` the transfers that had not ended. ``without_loss`` is the
+    longest completion of the same network without loss, over the same; 1 where it did not have to be run.
     """
 
     packets: int
@@ -33,21 +38,44 @@ class LossResult(NamedTuple):
     timeouts: int
     slowdown: float
     unfinished: int
+    without_loss: float = 1.0
+
+    @property
+    def lost(self) -> int:
+        """Packets that did not arrive whole: they were dropped or trimmed."""
+        return self.dropped + self.trimmed
+
+    @property
+    def cost(self) -> float:
+        """The longest completion over what it is without loss; 1 where nothing was lost or sent again."""
+        return self.slowdown / max(1.0, self.without_loss) if self.disturbed else 1.0
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether packets were lost or sent again: what is late may be late for that."""
+        return self.lost > 0 or self.resent > 0
 
 
-def loss_of(state: SimState, network: SimNetwork) -> LossResult:
-    """Return what a run lost."""
+def is_late(result: LossResult) -> bool:
+    """Return whether loss may have harmed: packets were lost or sent again, and transfers are late."""
+    return result.disturbed and (result.unfinished > 0 or result.slowdown > EDGE_SLOWDOWN)
+
+
+def loss_of(state: SimState, network: SimNetwork, without_loss_ns: float | None = None) -> LossResult:
+    """Return what a run lost; ``without_loss_ns`` is what the same takes without loss, where that was run."""
     clock, flows = state.clock[0], state.flows[state.flows["counts"] == 1]
     done_ps = flows["done_at"]
     ended_ps = int(done_ps.max(initial=0)) if (done_ps >= 0).all() else int(clock["now"])
+    least_ns = bound_ns(network)
     return LossResult(
         packets=int((-(-flows["size_bytes"] // flows["mtu_bytes"])).sum()),
         dropped=int(clock["drops"]),
         trimmed=int(clock["trims"]),
         resent=int(clock["resent"]),
         timeouts=int(clock["timeouts"]),
-        slowdown=ended_ps / 1000 / bound_ns(network),
+        slowdown=ended_ps / 1000 / least_ns,
         unfinished=int((done_ps < 0).sum()),
+        without_loss=1.0 if without_loss_ns is None else without_loss_ns / least_ns,
     )
 
 

@@ -143,8 +143,15 @@ class SeedResult(NamedTuple):
         return paused is not None and (marked is None or paused < marked)
 
 
-def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cut: bool) -> SeedResult:
-    """Return what a run showed."""
+def measure(
+    simulation: Simulation,
+    instance: ScenarioInstance,
+    seed: int,
+    *,
+    cut: bool,
+    without_loss_ns: float | None = None,
+) -> SeedResult:
+    """Return what a run showed; ``without_loss_ns`` is as :func:`.loss.loss_of` has it."""
     state, index = simulation.state, simulation.index
     job = _of_class(state, index, 0)
     uses = tuple(_uses(state, index, instance))
@@ -176,7 +183,7 @@ def measure(simulation: Simulation, instance: ScenarioInstance, seed: int, *, cu
         pauses=_pause_times(state, job),
         peaks=port_peaks(state, index, instance) if instance.roles else (),
         beside=_beside(state, index) if instance.network.classes > 1 and not instance.lossy else None,
-        loss=loss_of(state, instance.network) if instance.lossy else None,
+        loss=loss_of(state, instance.network, without_loss_ns) if instance.lossy else None,
     )
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
-from lossless.analysis.simulation.study.loss import UNSAFE_SLOWDOWN
+from lossless.analysis.simulation.study.loss import UNSAFE_SLOWDOWN, is_late, loss_of
 from lossless.analysis.simulation.study.measure import SeedResult, cycle, measure, standing_since
+from lossless.analysis.simulation.study.without_loss import without_loss
 from lossless.ground.basics.errors import ScenarioError, TooLargeError
 from lossless.ground.basics.records import NamedTuple
 
@@ -65,15 +66,13 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
     """
     seeds = seeds_of(scenario, limits)
     first = instantiate(scenario, 1)
-    step_ns = step_time_ns(first.network)
-    horizon_ns = _horizon_ns(scenario, step_ns)
-    require_events(first.network, horizon_ns, limits._replace(seeds=len(seeds)))
+    times = times_of(scenario, first.network)
+    require_events(first.network, times.horizon_ns, limits._replace(seeds=len(seeds)))
     done: list[SeedResult] = []
     stopped = Event()
 
     def run_seed(seed: int) -> SeedResult:
         instance = first if seed == 1 else instantiate(scenario, seed)
-        times = Times(step_ns, horizon_ns, _quiet_ns(scenario), watch_ns(scenario))
         return follow(instance, seed, times, lambda: not stopped.is_set())
 
     with ThreadPoolExecutor(limits.threads or os.cpu_count() or 1) as pool:
@@ -87,7 +86,13 @@ def study(scenario: Scenario, limits: Limits, progress: Callable[[int, int], Non
             stopped.set()
             pool.shutdown(cancel_futures=True)
             raise
-    return Study(scenario, tuple(done), step_ns, horizon_ns)
+    return Study(scenario, tuple(done), times.step_ns, times.horizon_ns)
+
+
+def times_of(scenario: Scenario, network: SimNetwork) -> Times:
+    """Return how long the seeds of a scenario are followed, by the network of the first."""
+    step_ns = step_time_ns(network)
+    return Times(step_ns, _horizon_ns(scenario, step_ns), _quiet_ns(scenario), watch_ns(scenario))
 
 
 def is_random(scenario: Scenario) -> bool:
@@ -114,10 +119,34 @@ def follow(
         if until_ns >= min(times.horizon_ns, quiet_until_ns):
             break
         until_ns = min(quiet_until_ns, times.horizon_ns)
+    if instance.lossy:
+        without_ns = _compared(simulation, instance.network, seed, times, go_on)
+        return measure(simulation, instance, seed, cut=not simulation.ended, without_loss_ns=without_ns)
     deadlocked = bool(cycle(simulation.state, simulation.index, instance))
     if not (simulation.ended or has_hold or deadlocked):
         _follow_pauses(simulation, times.watch_ns, go_on)
     return measure(simulation, instance, seed, cut=not simulation.ended)
+
+
+def _compared(
+    simulation: Simulation,
+    network: SimNetwork,
+    seed: int,
+    times: Times,
+    go_on: Callable[[], bool] | None,
+) -> float | None:
+    """Return what transfers take without loss, where loss may have made them late; None where it did not.
+
+    The run itself is then followed until it can be harmless no more by that measure.
+    """
+    if not is_late(loss_of(simulation.state, network)):
+        return None
+    free = Simulation(without_loss(network), seed)
+    free.advance(LONGEST_STEPS * times.step_ns + 2 * QUIET_WITHOUT_NS, go_on)
+    done_ps = free.state.flows["done_at"][free.state.flows["counts"] == 1]
+    ended_ps = done_ps.max() if (done_ps >= 0).all() else free.state.clock["now"][0]
+    simulation.advance(lossy_horizon_ns(int(ended_ps) / 1000), go_on)
+    return int(ended_ps) / 1000
 
 
 def _follow_pauses(simulation: Simulation, watch_ns: float, go_on: Callable[[], bool] | None) -> None:
@@ -211,11 +240,18 @@ def _quiet_ns(scenario: Scenario) -> float:
     return QUIET_WITHOUT_NS if scenario.dcqcn is None else QUIET_TIMERS * scenario.dcqcn.increase_us * 1000
 
 
+def lossy_horizon_ns(least_ns: float) -> float:
+    """Return how long a lossy class is followed whose transfers take so long at least.
+
+    What takes longer than loss may make it take is unsafe, however long it goes on.
+    """
+    return (UNSAFE_SLOWDOWN + 1) * least_ns + QUIET_WITHOUT_NS
+
+
 def _horizon_ns(scenario: Scenario, step_ns: float) -> float:
     """Return when a run ends at the latest; a dead NIC is followed until the watchdog has had its time twice."""
     if scenario.is_lossy:
-        # What takes longer than loss may make it take is unsafe, however long it goes on.
-        return (UNSAFE_SLOWDOWN + 1) * step_ns + QUIET_WITHOUT_NS
+        return lossy_horizon_ns(step_ns)
     longest = LONGEST_STEPS * step_ns + 2 * _quiet_ns(scenario)
     if not scenario.question.dead_nic:
         return longest

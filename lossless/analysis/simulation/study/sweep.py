@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS, BufferVerdict
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
-from lossless.analysis.simulation.study.grid import Grid, ThresholdSetting, checked, settings
+from lossless.analysis.simulation.study.grid import LOSSY_ALONE, Grid, ThresholdSetting, checked, settings
 from lossless.analysis.simulation.study.study import is_random, require_events, seeds_of, watch_ns
 from lossless.analysis.simulation.study.trial import SweepTask, Trial, trials
 from lossless.analysis.simulation.study.trial_limits import TrialLimits
+from lossless.analysis.simulation.study.tried import Followed, tried_rows
 from lossless.analysis.simulation.study.verdict import describe
 from lossless.analysis.simulation.study.workers import WorkerPool
 from lossless.ground.basics.errors import ScenarioError
@@ -30,15 +31,15 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimPort
     from lossless.analysis.simulation.question.request import Limits
     from lossless.analysis.simulation.question.scenario import Scenario
+    from lossless.analysis.simulation.study.loss_verdict import LossVerdict
     from lossless.ground.basics.findings import Json
 
-BATCH_EVENTS = 4_000_000
-"""Events that a worker is sent at once: a tenth of a second or so, so that progress is seen."""
 ORDER = (
     "safe before on the edge before unsafe, then fewest frames dropped, fewest pauses, shortest longest pause,"
     " most goodput"
 )
 """What makes one setting better than another."""
+_NO_FIGURES = ("setting", "loss")
 
 
 class SweepRow(NamedTuple):
@@ -46,7 +47,8 @@ class SweepRow(NamedTuple):
 
     ``pauses`` counts how often a group asked its peer to pause, ``pfc_seeds`` the seeds in which one did.
     ``headroom_left_bytes`` is None where none was used; ``stopped_queues`` are those that the watchdog stopped.
-    ``cut`` says that traffic was still under way at the end of some seed, so that more may come.
+    ``cut`` says that traffic was still under way at the end of some seed, so that more may come. ``loss`` is what a
+    lossy class lost, None of a lossless one: no PFC then fires, and ``drops`` are no harm by themselves.
     """
 
     setting: ThresholdSetting
@@ -61,6 +63,12 @@ class SweepRow(NamedTuple):
     marks: int
     stopped_queues: int
     cut: bool
+    loss: LossVerdict | None = None
+
+    @property
+    def nothing_lost(self) -> bool:
+        """Whether no packet was dropped or trimmed."""
+        return not self.drops and (self.loss is None or not self.loss.trimmed_share)
 
     @property
     def silent(self) -> bool:
@@ -70,11 +78,16 @@ class SweepRow(NamedTuple):
     def to_data(self, names: Sequence[str]) -> dict[str, Json]:
         """Return the row as plain data: the named thresholds, then what they showed."""
         thresholds: dict[str, Json] = {name: getattr(self.setting, name) for name in names}
-        return thresholds | {name: value for name, value in self._asdict().items() if name != "setting"}
+        if self.loss is None:
+            return thresholds | {
+                name: value for name, value in self._asdict().items() if name not in _NO_FIGURES
+            }
+        figures = {name: getattr(self, name) for name in ("goodput_bps", "egress_bytes", "marks")}
+        return {**thresholds, "verdict": self.verdict, **self.loss._asdict(), **figures}
 
 
 class Sweep(NamedTuple):
-    """What a sweep showed. ``rows`` has every setting, the best first (:data:`ORDER`); ``configured`` is as it is now.
+    """What a sweep showed. ``rows`` has every setting, the best first by ``order``; ``configured`` is as it is now.
 
     ``skipped`` counts settings whose Kmin would be above Kmax, ``names`` the thresholds that were varied, those of the
     class ``class_name``.
@@ -90,6 +103,7 @@ class Sweep(NamedTuple):
     events: int
     assumed: tuple[str, ...]
     class_name: str
+    order: str = ORDER
 
     def to_data(self) -> dict[str, Json]:
         """Return the sweep as plain data, names as here."""
@@ -99,9 +113,8 @@ class Sweep(NamedTuple):
             "varied": list(self.names),
             "settings": len(self.rows),
             "safe": sum(row.verdict == "safe" for row in self.rows),
-            "silent": sum(row.silent for row in self.rows),
-            "cut": sum(row.cut for row in self.rows),
-            "order": ORDER,
+            **self._counts(),
+            "order": self.order,
         }
         return summary | {
             "skipped": self.skipped,
@@ -112,6 +125,12 @@ class Sweep(NamedTuple):
             "rows": [row.to_data(self.names) for row in self.rows],
             "assumed": list(self.assumed),
         }
+
+    def _counts(self) -> dict[str, Json]:
+        """Return in how many settings PFC is silent and traffic was cut, or of a lossy class nothing is lost."""
+        if self.configured.loss is not None:
+            return {"no_loss": sum(row.nothing_lost for row in self.rows)}
+        return {"silent": sum(row.silent for row in self.rows), "cut": sum(row.cut for row in self.rows)}
 
 
 def sweep(
@@ -138,12 +157,8 @@ def sweep(
     with WorkerPool[SweepTask, ThresholdSetting, tuple[Trial, ...]](
         trials, job, executor, limits.threads
     ) as pool:
-        (probes,) = pool.map([(ThresholdSetting(), tried[0], tried[-1])])
-        most = max(sum(trial.events for trial in seeds) for seeds in probes)
-        _require_events(len(tried), most, limits)
-        batches = pool.batches(tried, max(1, BATCH_EVENTS // max(1, most)))
-        rows, events = _rows(scenario, batches, pool, progress)
-    configured = _row(TrialLimits.of(scenario), ThresholdSetting(), probes[0])
+        row = partial(_row, TrialLimits.of(scenario))
+        configured, rows, events = tried_rows(tried, pool, Followed(limits, progress), row)
     rows.sort(key=_badness)
     assumed = (*scenario.assumed, *_assumed(scenario, grid, job))
     return Sweep(
@@ -173,19 +188,33 @@ def _job(scenario: Scenario, limits: Limits, horizon_ns: float) -> SweepTask:
 
 
 def _fitting(grid: Grid, job: SweepTask) -> tuple[list[ThresholdSetting], int]:
-    """Return the settings that can be, and how many cannot, because Kmin would be above Kmax.
+    """Return the settings that can be, and how many cannot.
 
     Raises:
         ScenarioError: what is varied means nothing on some port, or no setting can be.
     """
     ends = _ends(job)
-    _require_curves(grid, ends)
+    lossy = next((name for name in LOSSY_ALONE if getattr(grid, name)), None)
+    if lossy is not None:
+        raise ScenarioError(
+            f"{lossy} cannot be varied: the class is lossless, and pauses before its queues are full"
+        )
     if grid.dynamic_th and any(
         end.groups[0].headroom_bytes is not None and end.groups[0].alpha is None for end in ends
     ):
         raise ScenarioError("dynamic_th cannot be varied: lossless groups have a static threshold")
     if grid.headroom_bytes and all(end.groups[0].headroom_bytes is None for end in ends):
         raise ScenarioError("headroom cannot be varied: no port on the paths has PFC on for the class")
+    return fitting(grid, ends)
+
+
+def fitting(grid: Grid, ends: Sequence[SimPort]) -> tuple[list[ThresholdSetting], int]:
+    """Return the settings that can be on some ports, and how many cannot, because Kmin would be above Kmax.
+
+    Raises:
+        ScenarioError: a part of a curve is varied where some queue has none, or no setting can be.
+    """
+    _require_curves(grid, ends)
     curves = {(wred.kmin_bytes, wred.kmax_bytes) for end in ends if (wred := end.queues[0].wred) is not None}
     tried = [setting for setting in settings(grid) if _in_order(setting, curves)]
     if not tried:
@@ -217,19 +246,16 @@ def _in_order(setting: ThresholdSetting, curves: set[tuple[float, float]]) -> bo
     return all((low if kmin is None else kmin) <= (high if kmax is None else kmax) for low, high in curves)
 
 
-def _require_events(many: int, most: int, limits: Limits) -> None:
-    if many * most > limits.events:
-        raise ScenarioError(
-            f"{many:,} settings would take about {many * most / 1e9:.1f} billion events ({most:,} each was measured),"
-            f" more than the {limits.events / 1e9:g} billion allowed; name fewer values, make --horizon, --size, --nics"
-            " or --seeds smaller, or allow more with --max-events"
-        )
+def assumed_of_all(scenario: Scenario, seeds: int) -> Iterator[str]:
+    """Yield what is taken for granted of every sweep, one sentence each."""
+    yield "every switch port on the paths has the same setting"
+    if is_random(scenario) and seeds == 1:
+        what = "what is lost" if scenario.is_lossy else "whether PFC fires"
+        yield f"one random seed: {what} may depend on the seed, and --seeds runs more of them"
 
 
 def _assumed(scenario: Scenario, grid: Grid, job: SweepTask) -> Iterator[str]:
-    yield "every switch port on the paths has the same setting"
-    if is_random(scenario) and len(job.stages) == 1:
-        yield "one random seed: whether PFC fires may depend on the seed, and --seeds runs more of them"
+    yield from assumed_of_all(scenario, len(job.stages))
     if scenario.dcqcn is None and (grid.kmin_bytes or grid.kmax_bytes or grid.pmax_percent):
         yield "no sender runs DCQCN: kmin, kmax and pmax change what is marked, and nothing else"
     if grid.headroom_bytes:
@@ -237,25 +263,6 @@ def _assumed(scenario: Scenario, grid: Grid, job: SweepTask) -> Iterator[str]:
             "the shared pool keeps its size: where a switch takes headroom out of it, more headroom leaves less to"
             " share"
         )
-
-
-def _rows(
-    scenario: Scenario,
-    batches: Sequence[Sequence[ThresholdSetting]],
-    pool: WorkerPool[SweepTask, ThresholdSetting, tuple[Trial, ...]],
-    progress: Callable[[int, int], None] | None,
-) -> tuple[list[SweepRow], int]:
-    """Return a row for each setting, in their order, and the events of all."""
-    trial_limits = TrialLimits.of(scenario)
-    many = sum(map(len, batches))
-    rows: list[SweepRow] = []
-    events = 0
-    for batch, results in zip(batches, pool.map(batches), strict=True):
-        rows += map(partial(_row, trial_limits), batch, results)
-        events += sum(trial.events for seeds in results for trial in seeds)
-        if progress is not None:
-            progress(len(rows), many)
-    return rows, events
 
 
 def _row(trial_limits: TrialLimits, setting: ThresholdSetting, seeds: Sequence[Trial]) -> SweepRow:

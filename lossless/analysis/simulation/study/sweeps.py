@@ -21,15 +21,20 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.study.sweep import Sweep
     from lossless.model.fabric.model import Fabric
 
+HORIZON_NS = 3_000_000
+"""How long a setting of a lossless class is followed: ten rate-increase timers of a ConnectX."""
+
 
 def sweep_fabrics(
     fabrics: Iterable[Fabric],
     grid: Grid,
     request: SimulationRequest | None,
-    horizon_ns: float,
+    horizon_ns: float | None,
     executor: AbstractContextManager[Executor | None],
 ) -> tuple[Sweep, ...]:
     """Return a sweep of each fabric, or of each part of it that is a fabric of its own.
+
+    A lossless class is followed for ``horizon_ns``, :data:`HORIZON_NS` where that is None; a lossy one takes none.
 
     ``executor`` is entered once it is known that there is something to do.
 
@@ -40,7 +45,6 @@ def sweep_fabrics(
     if (reason := why_not()) is not None:
         raise ScenarioError(reason)
     from lossless.analysis.simulation.study.grid import checked
-    from lossless.analysis.simulation.study.sweep import sweep
 
     grid, request = checked(grid), request or SimulationRequest(limits=Limits(seeds=1))
     scenarios = [
@@ -48,18 +52,33 @@ def sweep_fabrics(
     ]
     compile_for(request)
     with executor as entered:
-        return tuple(
-            sweep(scenario, grid, request.limits, horizon_ns, entered, request.progress)
-            for scenario in scenarios
+        return tuple(_swept(scenario, grid, request, horizon_ns, entered) for scenario in scenarios)
+
+
+def _swept(
+    scenario: Scenario,
+    grid: Grid,
+    request: SimulationRequest,
+    horizon_ns: float | None,
+    executor: Executor | None,
+) -> Sweep:
+    if not scenario.is_lossy:
+        from lossless.analysis.simulation.study.sweep import sweep
+
+        own_ns = HORIZON_NS if horizon_ns is None else horizon_ns
+        return sweep(scenario, grid, request.limits, own_ns, executor, request.progress)
+    from lossless.analysis.simulation.study.lossy_sweep import lossy_sweep
+
+    if horizon_ns is not None:
+        raise ScenarioError(
+            f"--horizon: class {scenario.classes[0].name} is lossy, and followed until its transfers have ended or"
+            " can be harmless no more; leave it out"
         )
+    return lossy_sweep(scenario, grid, request.limits, executor, request.progress)
 
 
 def _scenario(view: View, request: SimulationRequest) -> Scenario:
     scenario = checked_scenario(view, request.question)
     if isinstance(scenario, MissingInput):
         raise ScenarioError(f"nothing to sweep: {scenario.reason}")
-    if scenario.is_lossy:
-        raise ScenarioError(
-            f"class {scenario.classes[0].name} is lossy: sweeps are of thresholds of lossless classes"
-        )
     return scenario

@@ -29,7 +29,7 @@ from lossless.analysis.simulation.study.beside import (
     edges_beside,
 )
 from lossless.analysis.simulation.study.fan_in import PortFanIn, worst
-from lossless.analysis.simulation.study.loss_verdict import LossVerdict, harm, loss_verdict
+from lossless.analysis.simulation.study.loss_verdict import LossVerdict, harm, loss_verdict, losses
 from lossless.analysis.simulation.study.port_peaks import PortPeaks, most
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_bytes
@@ -146,7 +146,7 @@ def run_verdict(
         seeds, key=lambda seed: (seed.propagation.hops, seed.propagation.nics, seed.propagation.switch_ports)
     )
     hottest = max(seeds, key=lambda seed: seed.outcome.egress.bytes)
-    goodput = median(_goodput_bps(seed) for seed in seeds)
+    goodput = median(seed_goodput_bps(seed) for seed in seeds)
     return RunVerdict(
         verdict=verdict,
         scenario=describe(results.scenario),
@@ -222,7 +222,7 @@ def _mib(size_bytes: int) -> str:
 def _unsafe(results: Study, reaction_limit: PeerReactionLimit | None) -> Iterable[SimulationCause]:
     seeds = results.seeds
     if results.scenario.is_lossy:
-        yield from harm(results)
+        yield from harm(losses(results))
         return
     yield from _drops(results, reaction_limit)
     yield from dropped_beside(results)
@@ -352,7 +352,8 @@ def _range(values: Iterable[float]) -> Range:
     return Range(ordered[0], median(ordered), ordered[-1])
 
 
-def _goodput_bps(seed: SeedResult) -> float:
+def seed_goodput_bps(seed: SeedResult) -> float:
+    """Return the payload that a seed delivered over the time of its run."""
     return seed.outcome.delivered_bytes * 8e9 / seed.outcome.ended_ns if seed.outcome.ended_ns else 0.0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.thresholds import alpha, group_threshold_bytes
-from lossless.analysis.simulation.study.grid import ThresholdSetting
+from lossless.analysis.simulation.study.grid import LOSSY_ALONE, ThresholdSetting
 from lossless.analysis.simulation.tune.kpis import ORDER
 
 if TYPE_CHECKING:
@@ -51,9 +51,14 @@ def _setting(setting: TrialSetting) -> dict[str, Json]:
 
 def _ports(by_kind: Iterable[tuple[PortKind, ThresholdSetting]]) -> list[Json]:
     return [
-        {"role": kind.role, "rate_bps": round(kind.rate_bps), **thresholds._asdict()}
+        {"role": kind.role, "rate_bps": round(kind.rate_bps), **_lossless(thresholds)}
         for kind, thresholds in by_kind
     ]
+
+
+def _lossless(thresholds: ThresholdSetting) -> dict[str, Json]:
+    """Return the thresholds that a lossless class has."""
+    return {name: value for name, value in thresholds._asdict().items() if name not in LOSSY_ALONE}
 
 
 def _choice(

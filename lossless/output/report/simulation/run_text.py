@@ -87,11 +87,16 @@ def _loss(loss: Data) -> Iterator[tuple[str, str]]:
     """Yield what a lossy class lost, as the worst seed has it."""
     shares = [f"{loss[f'{what}_share']:.2%} {what}" for what in ("dropped", "trimmed", "resent")]
     timers = f", {loss['timeouts']:,} timers ran out" if loss["timeouts"] else ""
-    yield "loss", f"{', '.join(shares)}{timers}"
+    yield LABELS["loss"], f"{', '.join(shares)}{timers}"
     more, open_ = (
         (">= ", f"; {loss['unfinished']} transfers had not ended") if loss["unfinished"] else ("", "")
     )
-    yield "longest completion", f"{more}{loss['slowdown']:.2f} x what the slowest link allows{open_}"
+    beside = (
+        f", {more}{loss['cost']:.2f} x what it takes without loss"
+        if 1 < loss["cost"] < loss["slowdown"]
+        else ""
+    )
+    yield LABELS["slowdown"], f"{more}{loss['slowdown']:.2f} x what the slowest link allows{beside}{open_}"
 
 
 def _beside(seen: Data, seeds: int) -> str:

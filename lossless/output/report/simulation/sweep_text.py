@@ -24,10 +24,14 @@ _THRESHOLDS: dict[str, tuple[str, Callable[[int], str]]] = {
         ("kmax_bytes", format_bytes),
         ("pmax_percent", "{}%".format),
         ("headroom_bytes", format_bytes),
+        ("queue_dynamic_th", str),
+        ("trimming", lambda value: "on" if value else "off"),
     )
 }
 """What people call a threshold, and how its values are written."""
 _NOW = "now"
+_PLAIN = ("dynamic_th", "queue_dynamic_th", "trimming")
+"""Those without a unit."""
 
 
 def sweep_text(sweep: Data, limit: int | None = None, style: TextStyle = PLAIN) -> str:
@@ -67,11 +71,14 @@ def _blocks(sweep: Data, limit: int | None, style: TextStyle) -> Iterator[str]:
 def _head(sweep: Data, style: TextStyle) -> Iterator[str]:
     names = ", ".join(_THRESHOLDS[name][0] for name in sweep["varied"])
     seeds = f", {sweep['seeds']} seeds each" if sweep["seeds"] > 1 else ""
-    yield wrapped(
-        f"sweep: {_many(sweep['settings'])} of {names}, {sweep['horizon_us'] / 1000:,g} ms{seeds}", style
-    )
+    how_long = "until transfers end" if _is_lossy(sweep) else f"{sweep['horizon_us'] / 1000:,g} ms"
+    yield wrapped(f"sweep: {_many(sweep['settings'])} of {names}, {how_long}{seeds}", style)
     yield wrapped(sweep["scenario"], style, "  ")
     yield facts([*_shares(sweep), *_less(sweep)], style, "  ")
+
+
+def _is_lossy(sweep: Data) -> bool:
+    return "no_loss" in sweep
 
 
 def _many(settings: int) -> str:
@@ -80,12 +87,15 @@ def _many(settings: int) -> str:
 
 def _shares(sweep: Data) -> Iterator[tuple[str, str]]:
     yield "safe", _share(sweep, lambda row: bool(row["verdict"] == "safe"))
-    yield "PFC silent", _share(sweep, lambda row: not row["pauses"])
+    if _is_lossy(sweep):
+        yield "nothing lost", _share(sweep, lambda row: not row["dropped_share"] + row["trimmed_share"])
+    else:
+        yield "PFC silent", _share(sweep, lambda row: not row["pauses"])
 
 
 def _less(sweep: Data) -> Iterator[tuple[str, str]]:
     """Say what was not followed, or not to its end."""
-    if sweep["cut"]:
+    if sweep.get("cut"):
         more = "pauses and maxima may still come, and a longer --horizon shows them"
         yield "under way", f"{sweep['cut']:,} of {sweep['settings']:,} at the end: {more}"
     if sweep["skipped"]:
@@ -151,8 +161,11 @@ def _rates(place: str, row: Data) -> tuple[str, ...]:
 
 def _table(sweep: Data, shown: int, style: TextStyle) -> Iterator[str]:
     names, rows, seeds = sweep["varied"], sweep["rows"], sweep["seeds"]
-    heads = ("", *map(_column, names), *_heads(seeds))
-    cells = [_cells(place, row, names, seeds) for place, row in _ranked(sweep, shown)]
+    heads = ("", *map(_column, names), LABELS["verdict"], *(_LOSS if _is_lossy(sweep) else _heads(seeds)))
+    cells = [
+        (place, *_given(row, names), row["verdict"], *_figures(row, seeds))
+        for place, row in _ranked(sweep, shown)
+    ]
     yield table([heads, *cells], style, whole=True)
     yield from more_rows(len(rows) - shown)
     yield wrapped(f"best first: {sweep['order']}", style)
@@ -160,23 +173,44 @@ def _table(sweep: Data, shown: int, style: TextStyle) -> Iterator[str]:
 
 
 def _column(name: str) -> str:
-    return headed(name, "%" if name == "pmax_percent" else "B") if name != "dynamic_th" else LABELS[name]
+    return LABELS[name] if name in _PLAIN else headed(name, "%" if name == "pmax_percent" else "B")
+
+
+_SHARES = ("dropped_share", "trimmed_share", "resent_share")
+_LOSS = (
+    *(headed(name, "%") for name in _SHARES),
+    *(LABELS[name] for name in ("timeouts", "slowdown", "cost")),
+)
+
+
+def _given(row: Data, names: Sequence[str]) -> Iterator[str]:
+    """Yield the thresholds of a row, a dash where it has what is configured."""
+    for name in names:
+        value = row.get(name)
+        yield "-" if value is None else _THRESHOLDS[name][1](value) if name in _PLAIN else f"{value:,}"
+
+
+def _figures(row: Data, seeds: int) -> tuple[str, ...]:
+    return _loss(row) if "slowdown" in row else _pauses(row, seeds)
+
+
+def _loss(row: Data) -> tuple[str, ...]:
+    """Return what a lossy class lost with one setting; transfers that had not ended take longer still."""
+    more = ">= " if row["unfinished"] else ""
+    shares = (f"{100 * row[name]:.2f}" for name in _SHARES)
+    return (*shares, f"{row['timeouts']:,}", f"{more}{row['slowdown']:.2f} x", f"{more}{row['cost']:.2f} x")
 
 
 def _heads(seeds: int) -> tuple[str, ...]:
     pfc = (LABELS["pfc_seeds"],) if seeds > 1 else ()
     figures = (headed("longest_pause_us", "us"), headed("headroom_left_bytes", "B"))
-    return (LABELS["verdict"], LABELS["drops"], LABELS["pauses"], *pfc, *figures)
+    return (LABELS["drops"], LABELS["pauses"], *pfc, *figures)
 
 
-def _cells(place: str, row: Data, names: Sequence[str], seeds: int) -> tuple[str, ...]:
-    given = (f"{row[name]:,}" if name in row else "-" for name in names)
+def _pauses(row: Data, seeds: int) -> tuple[str, ...]:
     pfc = (f"{row['pfc_seeds']} of {seeds}",) if seeds > 1 else ()
     left = row["headroom_left_bytes"]
     return (
-        place,
-        *given,
-        row["verdict"],
         f"{row['drops']:,}",
         f"{row['pauses']:,}",
         *pfc,
@@ -191,8 +225,8 @@ def _fastest(rows: Sequence[Data], names: Sequence[str], style: TextStyle) -> It
     place, row = max(safe, key=lambda ranked: (ranked[1]["goodput_bps"], -ranked[0]), default=(1, rows[0]))
     if place > 1:
         given = ", ".join(f"{_THRESHOLDS[name][0]} {_THRESHOLDS[name][1](row[name])}" for name in names)
+        price = f" with {row['pauses']:,} pauses" if "pauses" in row else ""
         yield wrapped(
-            f"most goodput of all safe settings: place {place:,}, {given}: {row['goodput_bps'] / 1e9:,.1f} Gb/s"
-            f" with {row['pauses']:,} pauses",
+            f"most goodput of all safe settings: place {place:,}, {given}: {row['goodput_bps'] / 1e9:,.1f} Gb/s{price}",
             style,
         )
