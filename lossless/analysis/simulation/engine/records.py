@@ -32,7 +32,7 @@ CLOCK = np.dtype(
         ("drops", "i8"),  # count: frames lost
         ("trims", "i8"),  # count: frames trimmed
         ("lost_news", "i8"),  # count: news that had no room in a ring, which must not be
-        ("timeouts", "i8"),  # count: packets that senders with a window sent again because of their timer
+        ("timeouts", "i8"),  # count: timers that ran out, of flows that go back and of packets under a window
         ("resent", "i8"),  # count: frames sent again by senders with a window
         ("marks", "i8"),  # count: frames marked (ECN)
         ("cnps", "i8"),  # count: CNPs sent
@@ -229,6 +229,7 @@ FLOW = np.dtype(
         ("nack_ps", "i8"),  # ps: time between two NACKs of one missing frame
         ("feedback_ps", "i8"),  # ps: from the receiver to the sender, of a CNP or NACK
         ("timeout_ps", "i8"),  # ps: retransmission timeout; 0: never
+        ("timer_at", "i8"),  # ps: when it goes back by itself, unless it is told to before; 0: not yet
         ("first_link", "i4"),  # link of its NIC
         ("first_hop", "i4"),  # index in the paths: its first link
         ("hops", "i4"),  # count: links of its path

@@ -128,7 +128,8 @@ def drop(w: World, number: int) -> None:
     if w.clock.first_drop_at < 0:
         w.clock.first_drop_at = w.clock.now
     if flow.sender < 0 and flow.timeout_ps and w.clock.now + flow.timeout_ps < flow.rewind_at:
-        rewind_by(w, flow, w.clock.now + flow.timeout_ps)
+        flow.timer_at = w.clock.now + flow.timeout_ps
+        rewind_by(w, flow, flow.timer_at)
     give_back(w, number)
 
 

@@ -99,8 +99,10 @@ def rewound(w: World, link: Any) -> int:
 @kernel
 def go_back(w: World, flow: Any) -> None:
     """Return to the first byte that the receiver lacks."""
+    by_itself = flow.rewind_at == flow.timer_at
     flow.rewind_at = NEVER
     if flow.done_at < 0:
+        w.clock.timeouts += by_itself
         w.clock.resent += (flow.sent_bytes - flow.expected_psn + flow.mtu_bytes - 1) // flow.mtu_bytes
         flow.sent_bytes = flow.expected_psn
 
