@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lossless.formats.intent.base import Duration, Model, listed
+from lossless.formats.intent.base import Duration, Model, listed, small_number
+
+MOST_EXTRA_HOPS = 8
+"""A detour through any third switch of a Clos of three tiers is four hops, and of a dragonfly three."""
 
 
 class RoutingChoice(Model):
@@ -17,6 +20,11 @@ class RoutingChoice(Model):
     """
 
     policy: Literal["up-down", "shortest-path"] = "up-down"
+    extra_hops: Annotated[
+        int,
+        small_number(0, MOST_EXTRA_HOPS, "a number of extra hops"),
+        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_EXTRA_HOPS}),
+    ] = 0
     load_balancing: Literal["ecmp", "flowlet", "adaptive", "spray"] = "ecmp"
     bounce: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
 

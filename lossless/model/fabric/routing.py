@@ -50,11 +50,15 @@ class Trimming(NamedTuple):
 
 
 class Routing(NamedTuple):
-    """The policy, and the switches in ``bounce``, which send packets from a higher tier back up."""
+    """The policy, and the switches in ``bounce``, which send packets from a higher tier back up.
+
+    Packets may take ``extra_hops`` more than the shortest path that the policy allows.
+    """
 
     policy: RoutingPolicy
     bounce: tuple[FabricElement, ...]
     origin: Origin
+    extra_hops: int = 0
 
 
 class Bridging(NamedTuple):

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from lossless.analysis.simulation.question.assumptions import assumed_of_routes
 from lossless.analysis.simulation.question.load_balancing import as_declared, taken_for_granted
 from lossless.analysis.simulation.question.request import Limits, Pattern, Question, SimulationRequest
 from lossless.api import simulate
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN
-from lossless.model.fabric.routing import PacketOrder
+from lossless.model.fabric.routing import PacketOrder, Routing
 from tests.paths import ROOT
 
 if TYPE_CHECKING:
@@ -83,3 +84,10 @@ def test_what_is_assumed_of_load_balancing_is_said() -> None:
     assert list(taken_for_granted(Question(load_balancing="spray", ahead_frames=64))) == []
     assert "in order" in " ".join(taken_for_granted(Question(load_balancing="spray")))
     assert "256 us" in " ".join(taken_for_granted(Question(load_balancing="flowlet", ahead_frames=0)))
+
+
+def test_paths_with_extra_hops_are_left_out_and_that_is_said() -> None:
+    shortest = Routing("up-down", (), NOWHERE)
+    assert [*assumed_of_routes(None), *assumed_of_routes(shortest)] == []
+    (said,) = assumed_of_routes(shortest._replace(extra_hops=2))
+    assert said == "packets take shortest paths: the model has none of the paths with up to 2 extra hops"

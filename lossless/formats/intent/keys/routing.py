@@ -19,6 +19,13 @@ ROUTING: dict[str, dict[str, KeyDoc]] = {
         "policy": KeyDoc(
             "`up-down`: paths without a valley; `shortest-path`: any shortest path, also around failures."
         ),
+        "extra_hops": KeyDoc(
+            "How many hops more than the shortest path that the policy allows a packet may take: non-minimal routing, "
+            "as over alternative paths of adaptive routing or through a third group of a dragonfly. No packet turns "
+            "straight back. 0: shortest paths alone, also where routing among them is adaptive. It is checked by "
+            "TOP004 and TOP005, and neither simulated nor rendered.",
+            (2,),
+        ),
         "load_balancing": KeyDoc(
             "How switches choose among equal paths: `ecmp`, by a hash of the flow; `flowlet`, the less loaded after "
             "a gap; `adaptive`, the less loaded one for each packet; `spray`, at random for each packet. It is checked "

@@ -36,7 +36,7 @@ def routing(loaded: LoadedIntent, plan: WiringPlan) -> Routing | None:
     problems = list(_Check(loaded, plan).bounces(bounce))
     if problems:
         raise InputError(in_file_order(problems))
-    return Routing(stated.policy, bounce, at)
+    return Routing(stated.policy, bounce, at, stated.extra_hops)
 
 
 def failures(loaded: LoadedIntent, plan: WiringPlan) -> Failures:
