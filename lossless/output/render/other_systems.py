@@ -11,6 +11,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import joined
 from lossless.output.render.environment import render_template
 from lossless.output.render.planned_files import Deployment, PlannedFile
+from lossless.output.render.trimming_notes import trimming_notes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,15 +75,25 @@ def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
         yield f"has no place for {where} as declared on {joined(names, 4)}: {declared}, its file would say {said}"
 
 
+_NO_ARS = (
+    "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull requests alone "
+    "(sonic-buildimage 22264, sonic-swss 3597)"
+)
+_WITHOUT = {"adaptive": _NO_ARS, "flowlet": _NO_ARS, "spray": "SONiC has no table for it"}
+
+
+def _load_balancing(fabric: Fabric, choice: str) -> str:
+    """Return that load balancing is left out, and why it is on SONiC."""
+    sonic = any(switch.runs_sonic for switch in fabric.switches)
+    why = f"{_WITHOUT[choice]}; " if sonic and choice in _WITHOUT else ""
+    return f"no file sets load balancing {choice}: {why}configure it beside these files"
+
+
 def system_notes(fabric: Fabric) -> Iterator[str]:
     """Yield what the files of switches leave out, by the system that they run."""
     if fabric.packet_order is not None and fabric.packet_order.choice != "ecmp":
-        yield f"no file sets load balancing {fabric.packet_order.choice}: configure it beside these files"
-    if fabric.trimming is not None:
-        yield (
-            f"no file sets trimming of {', '.join(fabric.trimming.classes)}: queues drop until SWITCH_TRIMMING (SONiC "
-            "202505 and later) is configured beside these files"
-        )
+        yield _load_balancing(fabric, fabric.packet_order.choice)
+    yield from trimming_notes(fabric)
     if fabric.ultra_ethernet:
         yield "no file sets hosts: no public tool sets the transport of Ultra Ethernet NICs"
     by_format: dict[str, list[str]] = {}
