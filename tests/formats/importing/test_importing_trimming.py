@@ -73,8 +73,7 @@ def test_drift_of_trimming_is_reported_in_its_row() -> None:
     del without["SWITCH_TRIMMING"]
     (message,) = drift(without)
     assert (
-        message
-        == "SWITCH_TRIMMING|GLOBAL is missing, the intent says size 206, dscp_value 10, queue_index 5"
+        message == "SWITCH_TRIMMING|GLOBAL is missing, the intent says size 206, dscp_value 10, queue_index 5"
     )
     plain = deployed()
     del plain["BUFFER_PROFILE"]["egress_lossy_trim"]["packet_discard_action"]
