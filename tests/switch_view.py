@@ -79,4 +79,5 @@ def _switch_qos(qos: SwitchQos, counters: frozenset[str]) -> tuple[Any, ...]:
         bare(qos.global_dscp_map),
         bare(qos.dynamic),
         bare(qos.tunnel),
+        bare(qos.trimming),
     )

@@ -60,7 +60,7 @@ def base_of(fabric: Fabric, switch: Switch) -> Tables:
         "NTP_SERVER": {"10.10.0.2": {}},
         "PORT": {spec.name: _port_row(spec, ports.get(spec.name), peers.get(spec.name)) for spec in specs},
         "SYSLOG_SERVER": {"10.10.0.3": {}},
-        "VERSIONS": {"DATABASE": {"VERSION": "version_202411_01"}},
+        "VERSIONS": {"DATABASE": {"VERSION": f"version_{switch.release or '202411'}_01"}},
     }
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lossless.checks.plan.model import Batch, operations_of
 from lossless.checks.plan.states import State
 from lossless.checks.plan.units import named_rows
+from lossless.formats.sonic.capabilities.updater import kept_by_orchagent
 from lossless.formats.sonic.capabilities.updater_sorting import emptied_rows, ports_down
 from lossless.formats.sonic.capabilities.updater_verdict import field_refusals
 from lossless.formats.sonic.changes.patch import REFERRED
@@ -112,12 +113,13 @@ def buffer_model(config: Mapping[str, Any]) -> str:
 
 
 def refusals_of(states: States, kind: int, before: Done, after: Done) -> tuple[UpdateRefusal, ...]:
-    """Return what the updater of a kind refuses of a batch."""
+    """Return what the updater of a kind refuses of a batch, and what orchagent would keep of it."""
     own = states.change.kinds[kind]
     if own.unpatchable:
         return own.unpatchable
     running, target = states.config(kind, State(before)), states.config(kind, State(after))
-    return tuple(field_refusals(running, target, own.updater))
+    steps = (step for number in after - before for step in own.units[number].operations)
+    return (*kept_by_orchagent(steps), *field_refusals(running, target, own.updater))
 
 
 def batch_of(states: States, kind: int, before: Done, after: Done) -> Batch:

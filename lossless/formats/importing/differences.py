@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.importing.devices import second_priorities
 from lossless.formats.sonic.changes.meaning import LISTS, OBJECTS, REFERENCES
 from lossless.formats.sonic.read.tables import PORT_MAPS
+from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM, TRIM_TABLE
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.hardware.buffer_names import PG_PROFILE_PREFIX
 
@@ -39,6 +40,7 @@ KINDS = {
     "global map": "rendered for ports that bind no map of their own",
     "watched priorities": "the watchdog gets every priority that pauses; the device names others, or none",
     "watchdog": "one watchdog is declared for all ports with PFC",
+    "trimming": "an intent trims classes that may drop into one, by its DSCP and queue; the device has it otherwise",
     "profile list": "profile lists are those of the HWSKU's own template",
     "not bound": "nothing on the device refers to it",
     "dynamic buffers": "rows that the dynamic buffer model computes or is told",
@@ -70,6 +72,8 @@ class Explainer:
         self._with_dscp = {str(cls.priority) for cls in draft.classes if cls.dscps != ()}
         self._placed = {port.name for port in rendered.ports if port.placed}
         self._groups = self._rendered_groups()
+        profiles = device.tables.table("BUFFER_PROFILE").items()
+        self._trims = {name for name, row in profiles if row.fields.get(DISCARD_ACTION) == TRIM}
         self._bound = _bound(device)
         tunnelled = device.tables.data.get("TC_TO_DSCP_MAP")
         remapped = (
@@ -96,6 +100,8 @@ class Explainer:
             return "dynamic buffers"
         if cell.table == "BUFFER_POOL":
             return "pool size" if cell.field in ("size", "xoff") else "vendor profile"
+        if self._is_of_trimming(cell):
+            return "trimming"
         if self._is_remapped(cell):
             return "dual ToR"
         if cell.table in OBJECTS:
@@ -105,6 +111,13 @@ class Explainer:
         if cell.port not in self._device.used and cell.key != "GLOBAL":
             return "unused port"
         return self._row(cell)
+
+    def _is_of_trimming(self, cell: Cell) -> bool:
+        """Return whether a field says what is trimmed, or is of a profile that trims and is not declared to."""
+        if cell.table == TRIM_TABLE or cell.field == DISCARD_ACTION:
+            return True
+        of = {"BUFFER_PROFILE": cell.key, "BUFFER_QUEUE": cell.deployed}.get(cell.table)
+        return self._draft.trimming is None and of in self._trims
 
     def _is_remapped(self, cell: Cell) -> bool:
         """Return whether a field is part of what tunnels between dual ToRs need."""

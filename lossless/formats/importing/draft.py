@@ -17,6 +17,7 @@ from lossless.formats.importing.majority import dissent_notes, most
 from lossless.formats.importing.model import Draft
 from lossless.formats.importing.outside_switches import switches_outside, tiers_of
 from lossless.formats.importing.pfc_tiers import find_tiers
+from lossless.formats.importing.trimming import find_trimming
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 from lossless.model.fabric.tier import Tier
@@ -58,6 +59,7 @@ def draft_of(
     buffers = find_buffers(_with_buffers(placed))
     watchdog, watchdog_notes = find_watchdog(devices)
     mtu_bytes, mtu_notes = _mtu(devices)
+    trimming, trimming_notes = find_trimming(_with_buffers(placed), drafted)
     chosen, nic_notes = (nic, ()) if nic else _nic(nics, wiring, beyond)
     return Draft(
         name=name,
@@ -80,8 +82,10 @@ def draft_of(
             "mtu": mtu_notes,
             "buffers": buffers.notes,
             "nic": nic_notes,
+            "trimming": trimming_notes,
             "topology": wiring.notes,
         },
+        trimming=trimming,
     )
 
 

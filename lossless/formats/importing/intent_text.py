@@ -164,7 +164,15 @@ def _policies(draft: Draft) -> Iterator[str]:
         yield f"mtu: {draft.mtu_bytes}"
     if draft.mtu_bytes < DEFAULT_HOST_MTU_BYTES:
         yield f"hosts: {{mtu: {draft.mtu_bytes}}}  # no switch knows it: as large as the switches let through"
+    yield from _trimming(draft)
     yield ""
+
+
+def _trimming(draft: Draft) -> Iterator[str]:
+    yield from _comments(draft.notes["trimming"])
+    if draft.trimming is not None:
+        classes, into, size_bytes = draft.trimming
+        yield f"trimming: {{of: [{', '.join(classes)}], into: {into}, size: {size_text(size_bytes)}}}"
 
 
 def _pfc(draft: Draft) -> Iterator[str]:

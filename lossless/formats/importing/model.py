@@ -128,6 +128,14 @@ PoolValues = tuple[tuple[tuple[str, ...], float], ...]
 """Keys below ``buffers`` with their values: the ratio of the shared headroom, sizes in bytes, parts in percent."""
 
 
+class DraftTrimming(NamedTuple):
+    """The classes that are trimmed to a size, and the class that trimmed packets go on in."""
+
+    classes: tuple[str, ...]
+    into: str
+    size_bytes: int
+
+
 class DraftBuffers(NamedTuple):
     """The buffer policy: words by tier, pools and shared headroom by scope, and what the dynamic model is told.
 
@@ -147,7 +155,7 @@ class Draft(NamedTuple):
     ``outside`` are the far ends that no file was given for, each with what is known of it, ``switches_outside`` the
     tiers of those that are switches. ``dual_tors`` are leaves that share their hosts in pairs. ``tiers`` are those with
     PFC where not all have it. ``notes`` are choices by the key they belong to: ``classes``, ``pfc``, ``nic``,
-    ``topology``, ``mtu``. ``oversubscription`` is that of each tier with uplinks.
+    ``topology``, ``mtu``, ``trimming``. ``oversubscription`` is that of each tier with uplinks.
     """
 
     name: str
@@ -165,3 +173,4 @@ class Draft(NamedTuple):
     dual_tors: frozenset[str]
     oversubscription: dict[Tier, float]
     notes: dict[str, tuple[str, ...]]
+    trimming: DraftTrimming | None = None

@@ -11,8 +11,10 @@ from lossless.formats.intent.base import Model, refused, shown
 from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.tier import SWITCH_ROLES
 
-RELEASES = ("202305", "202311", "202405", "202411", "master")
+RELEASES = ("202305", "202311", "202405", "202411", "202505", "202511", "202605", "master")
 """The releases whose tables and fields are known: those of ``profiles/sonic/schema.json``."""
+WITH_TRIMMING = RELEASES[RELEASES.index("202505") :]
+"""Those that have packet trimming: the table SWITCH_TRIMMING of ``profiles/sonic/releases.toml``."""
 RELEASE = "release that is known"
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.intent.problems import located
+from lossless.formats.intent.sonic import WITH_TRIMMING
 from lossless.ground.basics.nearest import suggestion
+from lossless.model.fabric.routing import LEAST_TRIM_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
     from lossless.formats.intent.trimming import TrimmingIntent
     from lossless.ground.basics.errors import Problem
     from lossless.ground.documents.document import Document
-
-LEAST_TRIM_BYTES = 64
-"""The shortest Ethernet frame (IEEE 802.3, 3.2.7): no packet can be cut to less."""
 
 
 def contradictions_of_trimming(document: Document, intent: Intent) -> Iterator[Problem]:
@@ -37,6 +36,22 @@ def contradictions_of_trimming(document: Document, intent: Intent) -> Iterator[P
             message = f"trimming.of: class {name} is lossless: its packets are paused, and none is trimmed"
             yield located(document, path, message)
     yield from _carrier(document, intent, trimming)
+    yield from _releases(document, intent)
+
+
+def _releases(document: Document, intent: Intent) -> Iterator[Problem]:
+    """Yield the releases without trimming that switches are said to run."""
+    stated = {("release", role): release for role, release in intent.sonic.release.items()}
+    stated |= {("devices", name): release for name, release in intent.sonic.devices.items()}
+    told = set()
+    for below, release in stated.items():
+        path = ("sonic", *(below if document.exists(("sonic", *below)) else below[:1]))
+        if release not in WITH_TRIMMING and path not in told:
+            told.add(path)
+            message = f"SONiC {release} has no packet trimming, which trimming asks for"
+            yield located(
+                document, path, f"{'.'.join(path)}: {message}; {WITH_TRIMMING[0]} is the first that has"
+            )
 
 
 def _carrier(document: Document, intent: Intent, trimming: TrimmingIntent) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import UNKNOWN, Maybe
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TunnelMaps
+from lossless.model.fabric.qos import DynamicBuffers, IndexMap, Pool, PortQos, TrimSettings, TunnelMaps
 from lossless.model.fabric.tier import LinkTier, Tier
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class SwitchQos(NamedTuple):
     ``headroom_oversubscription`` is the ratio an intent accepts for the shared headroom pool, None where none
     is stated. ``storage_backend``: 802.1p is trusted by design. ``voq``: a chassis with virtual output queues.
     ``dynamic`` is what the dynamic buffer model is told, None where it is told nothing; ``tunnel`` what a dual
-    ToR makes of traffic in the tunnel to its peer, None elsewhere.
+    ToR makes of traffic in the tunnel to its peer, ``trimming`` what becomes of trimmed packets: None elsewhere.
     """
 
     buffer_model: Literal["traditional", "dynamic"]
@@ -176,6 +176,7 @@ class SwitchQos(NamedTuple):
     origin: Origin
     dynamic: DynamicBuffers | None = None
     tunnel: TunnelMaps | None = None
+    trimming: TrimSettings | None = None
 
 
 class Switch(NamedTuple):

@@ -213,7 +213,8 @@ def includes_headroom(size_bytes: int, shared_headroom_bytes: int, chip_bytes: i
 class BufferProfile(NamedTuple):
     """A buffer profile. In SONiC ``xoff`` is headroom bytes, not the pause trigger; ``size`` is what is reserved.
 
-    ``headroom_bytes`` None: not lossless. Exactly one of the thresholds is set on a sound profile.
+    ``headroom_bytes`` None: not lossless. Exactly one of the thresholds is set on a sound profile. ``trims``: what
+    finds no room is cut instead of dropped, and goes on as :class:`TrimSettings` says.
     """
 
     name: str
@@ -225,6 +226,7 @@ class BufferProfile(NamedTuple):
     dynamic_th: int | None
     static_th_bytes: int | None
     origin: Origin
+    trims: bool = False
 
     @property
     def lossless(self) -> bool:
@@ -235,6 +237,21 @@ class BufferProfile(NamedTuple):
     def xoff_bytes(self) -> int:
         """The headroom as bytes, 0 where it has none."""
         return self.headroom_bytes or 0
+
+
+class TrimSettings(NamedTuple):
+    """What a switch makes of packets that a queue trims: to which size, with which DSCP and by which queue they go on.
+
+    ``dscp`` is a number, or ``from-tc``: what the map of the egress port has for ``traffic_class``. ``queue`` is a
+    number, or ``dynamic``: what the maps have for the DSCP. None: the switch is not told.
+    Source: sonic-net/SONiC doc/packet_trimming/packet-trimming-design.md @98de38f.
+    """
+
+    size_bytes: int | None
+    dscp: int | Literal["from-tc"] | None
+    traffic_class: int | None
+    queue: int | Literal["dynamic"] | None
+    origin: Origin
 
 
 class Queue(NamedTuple):

@@ -51,6 +51,10 @@ class PacketOrder(NamedTuple):
         return {choice: (role, self.choice_origin.at(role)) for role, choice in reversed(self.by_tier)}
 
 
+LEAST_TRIM_BYTES = 64
+"""The shortest Ethernet frame (IEEE 802.3, 3.2.7): no packet can be cut to less."""
+
+
 class Trimming(NamedTuple):
     """Packets of ``classes`` that find no room in a queue are cut to ``size_bytes``, and go on in class ``into``."""
 

@@ -11,9 +11,10 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.wording import joined
 from lossless.output.render.environment import render_template
 from lossless.output.render.planned_files import Deployment, PlannedFile
+from lossless.output.render.trimming_notes import trimming_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.document import Document
@@ -74,15 +75,26 @@ def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
         yield f"has no place for {where} as declared on {joined(names, 4)}: {declared}, its file would say {said}"
 
 
+_NO_ARS = (
+    "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull requests alone "
+    "(sonic-buildimage 22264, sonic-swss 3597)"
+)
+_WITHOUT = {"adaptive": _NO_ARS, "dlb": _NO_ARS, "flowlet": _NO_ARS, "spray": "SONiC has no table for spraying"}
+
+
+def _load_balancing(fabric: Fabric, choices: Sequence[str]) -> str:
+    """Return that load balancing is left out, and why it is on SONiC."""
+    sonic = any(switch.runs_sonic for switch in fabric.switches)
+    reasons = dict.fromkeys(_WITHOUT[choice] for choice in choices) if sonic else {}
+    why = "".join(f"{reason}; " for reason in reasons)
+    return f"no file sets load balancing {joined(choices)}: {why}configure it beside these files"
+
+
 def system_notes(fabric: Fabric) -> Iterator[str]:
     """Yield what the files of switches leave out, by the system that they run."""
     if fabric.packet_order is not None and (choices := {*fabric.packet_order.all_choices()} - {"ecmp"}):
-        yield f"no file sets load balancing {joined(sorted(choices))}: configure it beside these files"
-    if fabric.trimming is not None:
-        yield (
-            f"no file sets trimming of {', '.join(fabric.trimming.classes)}: queues drop until SWITCH_TRIMMING (SONiC "
-            "202505 and later) is configured beside these files"
-        )
+        yield _load_balancing(fabric, sorted(choices))
+    yield from trimming_notes(fabric)
     if fabric.ultra_ethernet:
         yield "no file sets hosts: no public tool sets the transport of Ultra Ethernet NICs"
     by_format: dict[str, list[str]] = {}

@@ -183,6 +183,16 @@ KIND_OF: dict[str, tuple[tuple[Change, ...], set[tuple[str, str, str]]]] = {
         (("PFC_WD", "Ethernet0", "action", "alert"), ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable")),
         {("PFC_WD", "Ethernet0", "action"), ("PFC_WD", "GLOBAL", "BIG_RED_SWITCH")},
     ),
+    "trimming": (
+        (
+            ("SWITCH_TRIMMING", "GLOBAL", "size", "128"),
+            ("BUFFER_PROFILE", "egress_lossy_profile", "packet_discard_action", "trim"),
+        ),
+        {
+            ("SWITCH_TRIMMING", "GLOBAL", "size"),
+            ("BUFFER_PROFILE", "egress_lossy_profile", "packet_discard_action"),
+        },
+    ),
     "profile list": (
         (
             ("BUFFER_PORT_INGRESS_PROFILE_LIST", "Ethernet0", "", ABSENT),

@@ -8,6 +8,7 @@ import pytest
 
 from lossless.formats.intent.document import json_schema
 from lossless.formats.intent.load import load_intent
+from lossless.formats.intent.sonic import RELEASES
 from lossless.ground.documents import load_text
 from tests.formats.intent.intent_texts import SHAPE, said_of
 
@@ -41,14 +42,14 @@ WRONG = {
         "23:41: buffers.lossless_mtu: 12000 is no lossless packet; SONiC takes 68 to 9,216 bytes"
     ),
     "sonic: {release: 202412}": "23:18: sonic.release: 202412 is no release that is known; did you mean 202411? "
-    "(others: 202311, 202405, 202305, master)",
+    "(others: 202311, 202405, 202511, 202305, 202505, 202605, master)",
     "sonic: {release: true}": (
         "23:18: sonic.release: true is no release that is known; there are 202305, 202311, 202405, "
-        "202411, master"
+        "202411, 202505, 202511, 202605, master"
     ),
     "sonic: {devices: {leaf1: 3}}": (
-        "23:26: sonic.devices.leaf1: 3 is no release that is known; there are 202305, 202311, 20240"
-        "5, 202411, master"
+        "23:26: sonic.devices.leaf1: 3 is no release that is known; there are 202305, 202311, 202405, "
+        "202411, 202505, 202511, 202605, master"
     ),
     "sonic: {devices: leaf1}": (
         "23:18: sonic.devices: expected a mapping of devices to releases, found 'leaf1'"
@@ -94,5 +95,5 @@ def test_editors_are_told_the_words() -> None:
     )
     assert each["additionalProperties"] is False
     releases = known["sonic"]["properties"]["release"]["anyOf"][0]["enum"]
-    assert releases == ["202305", "202311", "202405", "202411", "master", 202305, 202311, 202405, 202411]
+    assert releases == [*RELEASES, *(int(name) for name in RELEASES if name != "master")]
     assert {"pools", "unused_ports", "lossless_mtu", "small_packets"} <= set(known["buffers"]["properties"])

@@ -304,7 +304,7 @@ class TestReleases:
         assert (found.flaw.kind, found.flaw.sure) == ("release", False)
         assert found.flaw.message == (
             "POLL_INTERVAL '3000' is not a whole number from 100 to 1,000 as master wants it; "
-            "the models of 202305 to 202411 accept it"
+            "the models of 202305 to 202505 accept it"
         )
         assert "25033" in found.flaw.note
 
@@ -314,9 +314,20 @@ class TestReleases:
             assert found.flaw.kind == "value"
 
     def test_a_field_that_came_later(self) -> None:
-        for version, kinds in ((None, []), ("version_202505_01", []), (LATE, ["release"])):
+        for version, kinds in ((None, []), ("version_202605_01", []), (LATE, ["release"])):
             versions = {"VERSIONS": {"DATABASE": {"VERSION": version}}} if version else {"VERSIONS": {}}
             data = {**on_leaf(PORT={"Ethernet4": {"fast_linkup": "true"}}), **versions}
+            assert [kind for kind, _ in refused(data)] == kinds
+
+    def test_branches_that_were_read_have_what_they_have(self) -> None:
+        assert self.poll("version_202505_01", "3000") == []
+        (found,) = self.poll("version_202511_01", "3000")
+        assert found.flaw.kind == "release"
+        for version, kinds in (("version_202505_01", []), ("version_202511_01", ["release"])):
+            data = {
+                **on_leaf(PORT={"Ethernet4": {"subport": "9"}}),
+                "VERSIONS": {"DATABASE": {"VERSION": version}},
+            }
             assert [kind for kind, _ in refused(data)] == kinds
 
     def test_a_table_and_a_row_that_came_later(self) -> None:

@@ -92,6 +92,32 @@ def test_master_refuses_pools_and_permits_curves_and_whole_profiles() -> None:
     assert not permitted("master", *LOSSLESS_PROFILE, "size", to="2")
 
 
+def test_202505_permits_pools_and_each_green_curve_and_no_trimming() -> None:
+    assert permitted("202505", "BUFFER_POOL", "ingress_lossless_pool", "size", to="2000")
+    assert permitted("202505", "WRED_PROFILE", "AZURE_LOSSLESS", "green_min_threshold", to="2")
+    assert not permitted("202505", "WRED_PROFILE", "AZURE_LOSSLESS", "red_min_threshold", to="2")
+    assert not permitted("202505", "WRED_PROFILE", "RDMA", to={"ecn": "ecn_all"})
+    assert not permitted("202505", *LOSSLESS_PROFILE, to=None)
+    assert not permitted(
+        "202505", "BUFFER_PROFILE", "egress_lossy_profile", "packet_discard_action", to="trim"
+    )
+
+
+@pytest.mark.parametrize("release", ["202511", "202605", "master"])
+def test_from_202511_on_lossy_profiles_may_begin_to_trim(release: str) -> None:
+    action = ("BUFFER_PROFILE", "egress_lossy_profile", "packet_discard_action")
+    assert permitted(release, *action, to="trim")
+    assert permitted(release, *LOSSLESS_PROFILE, to=None)
+    assert not permitted(release, "BUFFER_POOL", "ingress_lossless_pool", "size", to="2000")
+    assert not permitted(release, *action, to="trim", hwsku="ACS-MSN2700")
+
+
+def test_a_chip_that_the_code_of_a_release_does_not_look_for_is_not_listed() -> None:
+    for release, known in (("202511", False), ("202605", False), ("master", True)):
+        action = ("BUFFER_PROFILE", "egress_lossy_profile", "dynamic_th")
+        assert permitted(release, *action, to="2", hwsku="ACS-SN6600_LD") is known
+
+
 @pytest.mark.parametrize("release", releases())
 def test_the_poll_interval_is_never_removed_and_its_row_never_added(release: str) -> None:
     assert not permitted(release, "PFC_WD", "GLOBAL", "POLL_INTERVAL", to=None)
@@ -133,7 +159,7 @@ def test_broadcom_products_are_known_by_a_part_of_their_name() -> None:
     )
 
 
-@pytest.mark.parametrize("release", [None, "202505", "202205"])
+@pytest.mark.parametrize("release", [None, "202612", "202205"])
 def test_a_release_whose_rules_are_not_known_is_not_guessed_at(release: str | None) -> None:
     assert not permitted(release, "SCHEDULER", "scheduler.0", "weight", to="2")
 

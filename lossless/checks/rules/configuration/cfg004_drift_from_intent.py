@@ -4,13 +4,13 @@ Severity: warning
 
 ## What it does
 Where an intent is checked together with the file of one of its switches, compares what both say: HWSKU, buffer model,
-pools, poll, counters, and for each port of the intent its speed, MTU, configured cable, maps, PFC, watchdog, queues,
-groups and buffer profiles. Each row that differs is one finding, on however many ports it shows. Names of maps and
-profiles do not matter, what they say does; rows that the intent has no use for are worth knowing. A file without any
-QoS is a base for rendering and no drift; a switch of another HWSKU differs in that alone. What other rules report of
-the same rows is left to them: a missing watchdog, a lossless queue that marks nothing, a cable that is configured too
-short, PFC on ports that the intent does not use. The classes of the switch are those that its intent declares. A file
-that names no hostname, such as `leaf1/qos.json`, is of the switch that its folder is called.
+pools, poll, counters, trimming, and for each port of the intent its speed, MTU, configured cable, maps, PFC, watchdog,
+queues, groups and buffer profiles. Each row that differs is one finding, on however many ports it shows. Names of maps
+and profiles do not matter, what they say does; rows that the intent has no use for are worth knowing. A file without
+any QoS is a base for rendering and no drift; a switch of another HWSKU differs in that alone. What other rules report
+of the same rows is left to them: a missing watchdog, a lossless queue that marks nothing, a cable that is configured
+too short, PFC on ports that the intent does not use. The classes of the switch are those that its intent declares. A
+file that names no hostname, such as `leaf1/qos.json`, is of the switch that its folder is called.
 
 Drift that leaves a lossless class without protection is an error: a DSCP, traffic class or priority that is mapped to
 a lossy one, a priority without PFC or watchdog, a lossless queue or priority group without its row or headroom. Rows
@@ -70,12 +70,14 @@ from lossless.checks.rules.configuration.drift import (
     of_map,
     of_pool,
     of_port,
+    of_trimming,
     of_tunnel,
 )
 from lossless.checks.rules.locations import element
 from lossless.formats.sonic.from_model.switch_tables import dynamic_values
 from lossless.formats.sonic.from_model.tables import OWNED
 from lossless.formats.sonic.to_model.dynamic import FIELDS, RATIO
+from lossless.formats.sonic.to_model.trimming import TRIM_TABLE
 from lossless.ground.basics.findings import RelatedPlace
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
@@ -169,6 +171,7 @@ def _whole_switch(device: Device, have: Switch, want: Switch) -> Iterator[Switch
         yield from of_map(MAPS[0], have.qos.global_dscp_map, want.qos.global_dscp_map, nowhere, lossless)
     if want.qos.tunnel is not None and have.qos.tunnel is not None:
         yield from of_tunnel(have.qos.tunnel, want.qos.tunnel)
+    yield from of_trimming(have.qos, want.qos, device.tables.origin(TRIM_TABLE).key())
     if want.qos.dynamic is not None:
         yield from _dynamic(device, have.qos.dynamic, want.qos.dynamic)
     yield from _counters(device, have, want)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from lossless.checks.rules.locations import entry_or_map
+from lossless.formats.sonic.from_model.switch_tables import trim_values
+from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM, TRIM_ROW, TRIM_TABLE
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.wording import listed, number_ranges
@@ -27,7 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from lossless.ground.basics.findings import Origin, Severity
-    from lossless.model.fabric.qos import PortQos, PriorityGroup, PriorityMask, Queue, TunnelMaps
+    from lossless.model.fabric.model import SwitchQos
+    from lossless.model.fabric.qos import (
+        PortQos,
+        PriorityGroup,
+        PriorityMask,
+        Queue,
+        TrimSettings,
+        TunnelMaps,
+    )
 
 Value = str | int | bool | None
 Fields = dict[str, Value]
@@ -270,6 +280,25 @@ def of_pool(have: Pool, want: Pool) -> Iterator[SwitchDifference]:
     yield from _row(have.name, _differing(_pool(have), _pool(want)), have.origin, want.origin)
 
 
+def of_trimming(have: SwitchQos, want: SwitchQos, nowhere: Origin) -> Iterator[SwitchDifference]:
+    """Yield what differs in what becomes of trimmed packets; ``nowhere`` is to blame where a row is missing."""
+    row = f"{TRIM_TABLE}|{TRIM_ROW}"
+    if have.trimming is None and want.trimming is not None:
+        message = f"{row} is missing, the intent says {_shown(_trimming(want.trimming))}"
+        yield SwitchDifference(nowhere, message, want.trimming.origin)
+    elif have.trimming is not None and want.trimming is None:
+        yield SwitchDifference(
+            have.trimming.origin, f"{row}: the intent trims no packets", want.origin, "info"
+        )
+    elif have.trimming is not None and want.trimming is not None:
+        fields = _differing(_trimming(have.trimming), _trimming(want.trimming))
+        yield from _row(row, fields, have.trimming.origin, want.trimming.origin)
+
+
+def _trimming(trimming: TrimSettings) -> Fields:
+    return {**trim_values(trimming)}
+
+
 def _differing(have: Fields, want: Fields) -> dict[str, tuple[Value, Value]]:
     names = dict.fromkeys((*want, *have))
     return {n: (have.get(n), want.get(n)) for n in names if have.get(n) != want.get(n)}
@@ -312,6 +341,7 @@ def profile_fields(profile: BufferProfile) -> Fields:
         "xon_offset": profile.xon_offset_bytes or None,
         "dynamic_th": profile.dynamic_th,
         "static_th": profile.static_th_bytes,
+        DISCARD_ACTION: TRIM if profile.trims else None,
     }
 
 

@@ -9,6 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.read.tables import whole_number
+from lossless.formats.sonic.to_model.trimming import (
+    DISCARD_ACTION,
+    DYNAMIC,
+    FROM_TC,
+    TRIM,
+    TRIM_ROW,
+    TRIM_TABLE,
+)
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.qos import DSCPS, UNREADABLE
 
@@ -21,9 +29,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.qos import BufferProfile, PortQos, Queue
     from lossless.model.fabric.view import PortSet
 
-TABLE = "SWITCH_TRIMMING"
-ACTION = "packet_discard_action"
-_TRIM, _FROM_TC, _DYNAMIC = "trim", "from-tc", "dynamic"
+TABLE, ACTION = TRIM_TABLE, DISCARD_ACTION
 
 
 class TrimmingQueue(NamedTuple):
@@ -42,7 +48,7 @@ class TrimmingQueue(NamedTuple):
 def trimming_profiles(device: Device) -> frozenset[str]:
     """Return the names of the buffer profiles that trim."""
     rows = device.tables.table("BUFFER_PROFILE").items()
-    return frozenset(name for name, row in rows if row.fields.get(ACTION) == _TRIM)
+    return frozenset(name for name, row in rows if row.fields.get(ACTION) == TRIM)
 
 
 def trimming_queues(device: Device) -> tuple[TrimmingQueue, ...]:
@@ -60,7 +66,7 @@ def _queues(device: Device, names: frozenset[str]) -> Iterator[TrimmingQueue]:
 
 def settings_row(device: Device) -> ConfigRow | None:
     """Return what the switch does with trimmed packets, None where it is not told."""
-    return device.tables.row(TABLE, "GLOBAL")
+    return device.tables.row(TABLE, TRIM_ROW)
 
 
 def trimming(device: Device) -> str:
@@ -77,7 +83,7 @@ def is_by_class(row: ConfigRow) -> bool:
 
     orchagent takes the word in any case (sonic-swss orchagent/switch/trimming/helper.cpp @e6b0c5b).
     """
-    return row.fields.get("dscp_value", "").lower() == _FROM_TC
+    return row.fields.get("dscp_value", "").lower() == FROM_TC
 
 
 def static_queue(row: ConfigRow) -> int | None:
@@ -92,7 +98,7 @@ def queue_on(row: ConfigRow, qos: PortQos) -> int | None:
     """
     number = static_queue(row)
     dscp = whole_number(row.fields.get("dscp_value", ""))
-    dynamic = row.fields.get("queue_index", "").lower() == _DYNAMIC
+    dynamic = row.fields.get("queue_index", "").lower() == DYNAMIC
     if dynamic and dscp is not None and dscp in DSCPS and qos.dscp_to_tc is not None:
         traffic_class = qos.traffic_class(dscp)
         number = None if traffic_class == UNREADABLE else qos.queue_of(traffic_class)

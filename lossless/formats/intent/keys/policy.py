@@ -153,7 +153,7 @@ POLICY: dict[str, dict[str, KeyDoc]] = {
         ),
         "trimming": KeyDoc(
             "Packets that find no room in a queue are cut to their headers instead of dropped, so that the receiver "
-            "can ask for them again. Left out: they are dropped.",
+            "can ask for them again. Rendered for SONiC 202505 and later. Left out: they are dropped.",
             ({"of": ["rdma"], "into": "trimmed", "size": "256 B"},),
         ),
         "hardware": KeyDoc("Which product fills which role, by the names that `lossless profiles` lists."),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.intent.resolve.class_buffers import other_kind, ranked_values
 from lossless.ground.basics.errors import InputError
 from lossless.model.hardware.buffer_names import EGRESS_LOSSY_PROFILE
+from lossless.model.hardware.model import SONIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _THRESHOLDS = ("dynamic_th", "static_th")
 _SIZE = ("size",)
 _SUFFIX = "_profile"
+_TRIMS = "_trim"
 
 
 def stated_size(
@@ -69,13 +71,30 @@ class QueueLimits:
     def __init__(self, loaded: LoadedIntent, kind: SwitchKind, model: BufferModel) -> None:
         self._loaded, self._kind, self._model = loaded, kind, model
         self._own: dict[str, BufferProfile] = {}
+        trimming = loaded.intent.trimming
+        self._trimmed = trimming.of if trimming is not None and kind.profile.format == SONIC else ()
 
     def of(self, class_name: str, speed_bps: int, shipped: BufferProfile | None) -> BufferProfile | None:
         """Return the profile of the queues of a class at ports of one speed: the HWSKU's, with what is stated.
 
+        A class that is trimmed has one of its own: orchagent refuses a profile that trims in the lists of ports and on
+        priority groups (sonic-swss orchagent/bufferorch.cpp @e6b0c5b).
+
         Raises:
             InputError: the HWSKU has none, or its pool no such threshold.
         """
+        limited = self._limited(class_name, speed_bps, shipped)
+        if class_name not in self._trimmed:
+            return limited
+        origin = self._loaded.origin("trimming")
+        if limited is None:
+            raise self._refusal(origin, f"{self._kind.called} ships no profile of queues, which could trim")
+        name = f"{limited.name.removesuffix(_SUFFIX)}{_TRIMS}"
+        return self._own.setdefault(name, limited._replace(name=name, origin=origin, trims=True))
+
+    def _limited(
+        self, class_name: str, speed_bps: int, shipped: BufferProfile | None
+    ) -> BufferProfile | None:
         policy, path = self._loaded.intent.classes[class_name].queue, ("classes", class_name, "queue")
         place = self._kind.place(speed_bps)
         stated, origin = ranked_values(self._loaded, path, policy, place, (_THRESHOLDS, _SIZE))

@@ -22,6 +22,7 @@ from lossless.formats.intent.resolve.classes import schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
 from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
+from lossless.formats.intent.resolve.routing import trim_settings
 from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind, demand, place, require_few_ports
 from lossless.formats.intent.resolve.unused_ports import reclaimed, zero_buffers
 from lossless.ground.basics.records import NamedTuple
@@ -213,6 +214,7 @@ class LayoutBuilder:
             origin=self.loaded.origin("topology"),
             dynamic=dynamic_buffers(self.loaded, kind) if model == "dynamic" else None,
             tunnel=self._tunnel(kind),
+            trimming=trim_settings(self.loaded, kind),
         )
 
     def _tunnel(self, kind: SwitchKind) -> TunnelMaps | None:

@@ -10,14 +10,17 @@ from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.wording import joined
 from lossless.model.fabric.cluster import Failures
+from lossless.model.fabric.qos import TrimSettings
 from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming
 from lossless.model.fabric.tier import tier_of_role
+from lossless.model.hardware.model import SONIC
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from lossless.analysis.topology.shapes import WiringPlan
     from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin
 
 _NS_PER_MS = 1_000_000
@@ -98,6 +101,18 @@ def trimming(loaded: LoadedIntent) -> Trimming | None:
     if stated is None:
         return None
     return Trimming(stated.of, stated.into, stated.size, loaded.origin("trimming"))
+
+
+def trim_settings(loaded: LoadedIntent, kind: SwitchKind) -> TrimSettings | None:
+    """Return what a kind of switch makes of trimmed packets, None where none are, or its system has no word for it.
+
+    They get the one DSCP of their class, and its queue, which is that of its priority.
+    """
+    stated = loaded.intent.trimming
+    if stated is None or kind.profile.format != SONIC:
+        return None
+    into = loaded.intent.classes[stated.into]
+    return TrimSettings(stated.size, next(iter(into.dscps)), None, into.priority, loaded.origin("trimming"))
 
 
 class _Check:

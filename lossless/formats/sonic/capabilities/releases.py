@@ -37,6 +37,24 @@ class Lack(NamedTuple):
     source: str
 
 
+class FixedTrim(NamedTuple):
+    """A chip whose size and queue of trimmed packets no CONFIG_DB changes; ``queues`` are those of HWSKUs."""
+
+    asic: str
+    size_bytes: int
+    queue: int
+    queues: Mapping[str, int]
+    source: str
+
+
+class TrimFacts(NamedTuple):
+    """What upstream's tests say of trimming: on which releases they skip it, and on which chips it is fixed."""
+
+    untested: tuple[str, ...]
+    untested_source: str
+    fixed: tuple[FixedTrim, ...]
+
+
 class Releases(NamedTuple):
     """What is known of releases; ``default`` is the one that counts where nothing says which."""
 
@@ -44,6 +62,7 @@ class Releases(NamedTuple):
     default: str
     tables: Mapping[str, RenderedTable]
     lacks: tuple[Lack, ...]
+    trimming: TrimFacts
 
 
 @cache
@@ -68,12 +87,21 @@ def releases() -> Releases:
             Lack(entry["table"], tuple(entry["releases"]), entry["keys"], entry["source"])
             for entry in raw["lacks"]
         ),
+        trimming=TrimFacts(
+            untested=tuple(raw["trimming"]["untested"]),
+            untested_source=raw["trimming"]["untested_source"],
+            fixed=tuple(FixedTrim(**entry) for entry in raw["trimming"]["fixed"]),
+        ),
     )
 
 
 def release_of(switch: Switch, base: Mapping[str, object] | None) -> str:
     """Return the release a switch runs: what its intent states, else what its base says, else the default."""
-    return switch.release or (_own_release(base) if base is not None else None) or releases().default
+    return _known_release(switch, base) or releases().default
+
+
+def _known_release(switch: Switch, base: Mapping[str, object] | None) -> str | None:
+    return switch.release or (_own_release(base) if base is not None else None)
 
 
 def release_problems(switch: Switch, rendered: TableRows, base: Mapping[str, object] | None) -> Iterator[str]:
@@ -81,13 +109,19 @@ def release_problems(switch: Switch, rendered: TableRows, base: Mapping[str, obj
     own = _own_release(base) if base is not None else None
     if switch.release is not None and own not in (None, switch.release):
         yield f"is of SONiC {own} (VERSIONS|DATABASE); sonic.release makes {switch.name} {switch.release}"
-    release = release_of(switch, base)
+    release, known = release_of(switch, base), _known_release(switch, base)
+    why = f"which {switch.name} runs" if known else "which counts where sonic.release and a base say none"
     for lack in releases().lacks:
         if release in lack.releases and lack.table in rendered:
             yield (
-                f"SONiC {release}, which {switch.name} runs, has no model of {lack.table}, which {lack.keys} asks for "
-                f"({lack.source})"
+                f"SONiC {release}, {why}, has no model of {lack.table}, which {lack.keys} asks for ({lack.source}); "
+                f"{_first_with(lack)} is the first that has one{'' if known else ': state sonic.release'}"
             )
+
+
+def _first_with(lack: Lack) -> str:
+    """Return the first release that knows what others lack."""
+    return next(name for name in releases().names if name not in lack.releases)
 
 
 def _own_release(base: Mapping[str, object]) -> str | None:

@@ -102,7 +102,16 @@ def _refusals(
     for step in steps:
         if "/".join(step.path) in at_start:
             yield UpdateRefusal(step.op, step.path, "it is read only when the services start")
+    yield from kept_by_orchagent(steps)
     yield from field_refusals(running, target, UpdaterDevice(hwsku, release))
+
+
+def kept_by_orchagent(steps: Iterable[Operation]) -> Iterator[UpdateRefusal]:
+    """Yield what the updater would remove, and orchagent keeps until it starts again."""
+    tables = updater_table()["not_removed"]["tables"]
+    for step in steps:
+        if step.op == "remove" and step.path[0] in tables:
+            yield UpdateRefusal(step.op, step.path, "orchagent does not take it away from a switch that runs")
 
 
 _NO_RELEASE = (

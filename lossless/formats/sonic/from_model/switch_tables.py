@@ -1,19 +1,34 @@
-"""What steers a device beside its ports: the dynamic buffer model and the maps of a dual ToR's tunnel, to rows."""
+"""What steers a device beside its ports: the dynamic buffer model, a dual ToR's tunnel and trimmed packets, to rows."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.to_model.dynamic import FIELDS, PARAMETER_TABLE, PATTERN_TABLE, RATIO
+from lossless.formats.sonic.to_model.trimming import TRIM_FIELDS, TRIM_ROW, TRIM_TABLE
 from lossless.formats.sonic.to_model.tunnel import TUNNEL_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from lossless.model.fabric.qos import DynamicBuffers, IndexMap, TunnelMaps
+    from lossless.model.fabric.model import SwitchQos
+    from lossless.model.fabric.qos import DynamicBuffers, IndexMap, TrimSettings, TunnelMaps
 
 _ROW = "AZURE"
 """The name of the one row of either table (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""
+
+
+def steering_rows(qos: SwitchQos) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield the rows of all that a device is told: table, key, fields."""
+    if qos.dynamic is not None:
+        yield from _dynamic_rows(qos.dynamic)
+    if qos.tunnel is not None:
+        yield from _tunnel_rows(qos.tunnel)
+    if qos.trimming is not None:
+        fields = {
+            field: str(value) for field, value in trim_values(qos.trimming).items() if value is not None
+        }
+        yield TRIM_TABLE, TRIM_ROW, fields
 
 
 def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
@@ -26,7 +41,7 @@ def dynamic_values(dynamic: DynamicBuffers) -> dict[str, int | None]:
     }
 
 
-def dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, str]]]:
+def _dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield the rows: table, key, fields."""
     values = dynamic_values(dynamic)
     for table in (PARAMETER_TABLE, PATTERN_TABLE):
@@ -39,10 +54,16 @@ def dynamic_rows(dynamic: DynamicBuffers) -> Iterator[tuple[str, str, dict[str, 
             yield table, _ROW, fields
 
 
-def tunnel_rows(tunnel: TunnelMaps) -> Iterator[tuple[str, str, dict[str, str]]]:
+def _tunnel_rows(tunnel: TunnelMaps) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield the rows of the maps: table, key, fields."""
     for name, (_, table) in TUNNEL_FIELDS.items():
         index_map: IndexMap | None = getattr(tunnel, name)
         if index_map is not None:
             targets = enumerate(index_map.targets)
             yield table, index_map.name, {str(i): str(to) for i, to in targets if to is not None}
+
+
+def trim_values(trimming: TrimSettings) -> dict[str, int | str | None]:
+    """Return by field what the row of trimmed packets says, None where it has none."""
+    values = trimming.size_bytes, trimming.dscp, trimming.traffic_class, trimming.queue
+    return dict(zip(TRIM_FIELDS, values, strict=True))

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.sonic.from_model.switch_tables import dynamic_rows, tunnel_rows
+from lossless.formats.sonic.from_model.switch_tables import steering_rows
 from lossless.formats.sonic.read.numbers import priority_list
 from lossless.formats.sonic.read.tables import PORT_MAPS
 from lossless.formats.sonic.to_model.dynamic import COMPUTED, PARAMETER_TABLE, PATTERN_TABLE
+from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM, TRIM_TABLE
 from lossless.formats.sonic.to_model.tunnel import OUTER_TABLE
 from lossless.ground.basics.natural_order import natural_key
 from lossless.model.fabric.qos import COLOURS
@@ -52,6 +53,7 @@ OWNED = (
     "PORT_QOS_MAP",
     "QUEUE",
     "SCHEDULER",
+    TRIM_TABLE,
     "TC_TO_PRIORITY_GROUP_MAP",
     "TC_TO_QUEUE_MAP",
     "WRED_PROFILE",
@@ -93,12 +95,8 @@ def _switch_rows(rows_by_table: TableRows, switch: Switch) -> None:
         rows_by_table["PFC_WD"]["GLOBAL"] = {"POLL_INTERVAL": str(switch.qos.poll.poll_ms)}
     if switch.qos.buffer_model == "dynamic":
         rows_by_table["DEVICE_METADATA"]["localhost"] = {"buffer_model": "dynamic"}
-    if switch.qos.dynamic is not None:
-        for table, key, fields in dynamic_rows(switch.qos.dynamic):
-            rows_by_table[table][key] = fields
-    if switch.qos.tunnel is not None:
-        for table, key, fields in tunnel_rows(switch.qos.tunnel):
-            rows_by_table[table][key] = fields
+    for table, key, fields in steering_rows(switch.qos):
+        rows_by_table[table][key] = fields
     for group, enabled in switch.qos.counters:
         rows_by_table["FLEX_COUNTER_TABLE"][group] = {
             "FLEX_COUNTER_STATUS": "enable" if enabled else "disable"
@@ -276,6 +274,7 @@ def _profile(profile: BufferProfile) -> Fields:
         "xon_offset": _text(profile.xon_offset_bytes),
         "dynamic_th": _text(profile.dynamic_th),
         "static_th": _text(profile.static_th_bytes),
+        DISCARD_ACTION: TRIM if profile.trims else "",
     }
     return {field: value for field, value in fields.items() if value}
 

@@ -11,6 +11,7 @@ from lossless.formats.sonic.to_model.device_types import device_tier
 from lossless.formats.sonic.to_model.dynamic import dynamic_buffers
 from lossless.formats.sonic.to_model.objects import Objects
 from lossless.formats.sonic.to_model.ports import QosReader, RowIndex
+from lossless.formats.sonic.to_model.trimming import trim_settings
 from lossless.formats.sonic.to_model.tunnel import tunnel_maps
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.natural_order import natural_key
@@ -229,6 +230,7 @@ class _DeviceReader:
             origin=self.tables.origin("DEVICE_METADATA"),
             dynamic=dynamic_buffers(self.tables),
             tunnel=tunnel_maps(self.tables, self.objects),
+            trimming=trim_settings(self.tables),
         )
 
     def _global_dscp_map(self) -> IndexMap | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lossless.formats.sonic.read.numbers import read_priorities
 from lossless.formats.sonic.read.tables import whole_number
+from lossless.formats.sonic.to_model.trimming import DISCARD_ACTION, TRIM
 from lossless.model.fabric.qos import (
     COLOURS,
     UNREADABLE,
@@ -144,6 +145,7 @@ class Objects:
             dynamic_th=number("dynamic_th"),
             static_th_bytes=number("static_th"),
             origin=self.tables.origin("BUFFER_PROFILE", row),
+            trims=row.fields.get(DISCARD_ACTION) == TRIM,
         )
 
     def mask(self, row: ConfigRow, field: str) -> PriorityMask | None:
