@@ -79,7 +79,12 @@ _NO_ARS = (
     "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull requests alone "
     "(sonic-buildimage 22264, sonic-swss 3597)"
 )
-_WITHOUT = {"adaptive": _NO_ARS, "dlb": _NO_ARS, "flowlet": _NO_ARS, "spray": "SONiC has no table for spraying"}
+_WITHOUT = {
+    "adaptive": _NO_ARS,
+    "dlb": _NO_ARS,
+    "flowlet": _NO_ARS,
+    "spray": "SONiC has no table for spraying",
+}
 
 
 def _load_balancing(fabric: Fabric, choices: Sequence[str]) -> str:
