@@ -337,7 +337,7 @@ class _TunedIntent:
 def _meets_nothing(scenario: Scenario) -> str | None:
     """Return why a workload shows nothing: its class is lossy, or all is over before the storm of a dead NIC."""
     from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
-    from lossless.analysis.simulation.study.study import step_time_ns
+    from lossless.analysis.simulation.study.step_time import step_time_ns
 
     if scenario.is_lossy:
         return f"its class is lossy, and what is tuned are thresholds of lossless classes; {SWEEP_INSTEAD}"

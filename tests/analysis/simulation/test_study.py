@@ -14,6 +14,7 @@ from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, instantiate
 from lossless.analysis.simulation.question.request import PATTERNS, Limits
 from lossless.analysis.simulation.study import study as module
+from lossless.analysis.simulation.study.step_time import step_time_ns
 from lossless.analysis.simulation.study.study import (
     LONGEST_STEPS,
     QUIET_TIMERS,
@@ -21,7 +22,6 @@ from lossless.analysis.simulation.study.study import (
     events_of,
     follow,
     is_random,
-    step_time_ns,
     study,
 )
 from lossless.ground.basics.errors import ScenarioError
@@ -39,6 +39,7 @@ from tests.analysis.simulation.fabrics import (
 )
 
 if TYPE_CHECKING:
+    from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.question.request import Pattern
     from lossless.analysis.simulation.question.scenario import Scenario
     from lossless.analysis.simulation.study.measure import SeedResult
@@ -75,6 +76,43 @@ def test_parallel_links_share_the_load_of_a_step() -> None:
     slow = {"topology": {"leaf_spine": {"spines": 1, "uplinks": "2 x 100G", "oversubscription": 16}}}
     network = instantiate(put(declared(slow)), 1).network
     assert step_time_ns(network) == pytest.approx(8 * (8 * MIB + 2048 * 82) * 8 / 200)
+
+
+def test_a_step_of_sprayed_flows_takes_what_an_even_share_of_all_equal_paths_needs() -> None:
+    """Sixteen NICs of 400G under two leaves, four uplinks of 800G each: a permutation fits, whatever paths collide."""
+    frames_ns = (8 * MIB + 2048 * 82) * 8 / 400
+    for seed in range(1, 9):
+        stated = instantiate(put(INTENT, pattern="permutation"), seed).network
+        sprayed = instantiate(put(INTENT, pattern="permutation", load_balancing="spray"), seed).network
+        assert step_time_ns(sprayed) == pytest.approx(frames_ns)
+        assert step_time_ns(stated) >= step_time_ns(sprayed)
+
+
+def test_a_step_of_sprayed_flows_is_what_each_of_its_routes_carries_the_same_of() -> None:
+    """On a Clos each route has the same part of a flow; uplinks of 100G carry four times what is theirs."""
+    slow = {"topology": {"leaf_spine": {"uplinks": "2 x 100G", "oversubscription": 8}}}
+    for pattern in PATTERNS:
+        network = instantiate(put(declared(slow), pattern=pattern, load_balancing="adaptive"), 3).network
+        assert step_time_ns(network) == pytest.approx(by_routes(network))
+
+
+def by_routes(network: SimNetwork) -> float:
+    """Return the same, route by route: every spine, and every parallel link, is one."""
+    spines = [
+        node for node in network.switches if not any(node in (f.path[1], f.path[-2]) for f in network.flows)
+    ]
+    loads: dict[tuple[int, int], float] = {}
+    for flow in network.flows:
+        near, far = flow.path[1], flow.path[-2]
+        wire = flow.size_bytes + -(-flow.size_bytes // flow.mtu_bytes) * 82
+        hops = [((flow.path[0], near), 1.0), ((far, flow.path[-1]), 1.0)]
+        hops += [
+            (hop, 1 / len(spines)) for spine in spines if near != far for hop in ((near, spine), (spine, far))
+        ]
+        for hop, part in hops:
+            loads[hop] = loads.get(hop, 0) + wire * part
+    rates = {pair: sum(c.rate_bps for c in network.cables if {c.a, c.b} == set(pair)) for pair in loads}
+    return max(loads[pair] * 8e9 / rates[pair] for pair in loads)
 
 
 # --- how long a run goes on ---

@@ -69,7 +69,8 @@ def harm(seen: Sequence[LossResult]) -> Iterator[SimulationCause]:
     taking = f"{worst.cost:.1f} times as long as {against} (limit {limit:g})"
     text = f"make transfers take up to {taking}"
     if worst.unfinished:
-        text = f"leave {worst.unfinished} transfers unfinished after {taking}"
+        many = "1 transfer" if worst.unfinished == 1 else f"{worst.unfinished} transfers"
+        text = f"leave {many} unfinished after {taking}"
     yield SimulationCause("drop", verdict, f"{why} {text}, in {len(late)} of {len(seen)} seeds", len(late))
 
 

@@ -12,6 +12,7 @@ from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
 from lossless.analysis.simulation.study.loss import UNSAFE_SLOWDOWN, is_late, loss_of
 from lossless.analysis.simulation.study.measure import SeedResult, cycle, measure, standing_since
+from lossless.analysis.simulation.study.step_time import step_time_ns
 from lossless.analysis.simulation.study.without_loss import without_loss
 from lossless.ground.basics.errors import ScenarioError, TooLargeError
 from lossless.ground.basics.records import NamedTuple
@@ -168,21 +169,6 @@ def _ages(simulation: Simulation, since: Any) -> tuple[float, float]:
     """Return what time it is, and how long the youngest of some pauses has lasted."""
     now = int(simulation.state.clock["now"][0])
     return now / 1000, (now - int(since.max())) / 1000
-
-
-def step_time_ns(network: SimNetwork) -> float:
-    """Return how long one step takes at line rate: that of the link that has most to carry."""
-    loads: dict[tuple[int, int], float] = {}
-    for flow in network.flows:
-        frames = -(-flow.size_bytes // flow.mtu_bytes)
-        wire = flow.size_bytes + frames * (network.physics.overhead_bytes + network.physics.gap_bytes)
-        for pair in pairwise(flow.path):
-            loads[pair] = loads.get(pair, 0) + wire
-    rates: dict[tuple[int, int], float] = {}
-    for cable in network.cables:
-        for pair in ((cable.a, cable.b), (cable.b, cable.a)):
-            rates[pair] = rates.get(pair, 0) + cable.rate_bps
-    return max(load * 8e9 / rates[pair] for pair, load in loads.items())
 
 
 def events_of(network: SimNetwork) -> int:

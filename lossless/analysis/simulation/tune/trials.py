@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
 from lossless.analysis.simulation.study.settings import TrialSetting
-from lossless.analysis.simulation.study.study import LONGEST_STEPS, step_time_ns, watch_ns
+from lossless.analysis.simulation.study.step_time import step_time_ns
+from lossless.analysis.simulation.study.study import LONGEST_STEPS, watch_ns
 from lossless.analysis.simulation.study.trial import StoppedError, Trial, benches
 from lossless.analysis.simulation.study.trial_limits import TrialLimits
 from lossless.ground.basics.records import NamedTuple

@@ -89,7 +89,7 @@ def _loss(loss: Data) -> Iterator[tuple[str, str]]:
     timers = f", {loss['timeouts']:,} timers ran out" if loss["timeouts"] else ""
     yield LABELS["loss"], f"{', '.join(shares)}{timers}"
     more, open_ = (
-        (">= ", f"; {loss['unfinished']} transfers had not ended") if loss["unfinished"] else ("", "")
+        (">= ", f"; transfers that had not ended: {loss['unfinished']}") if loss["unfinished"] else ("", "")
     )
     beside = (
         f", {more}{loss['cost']:.2f} x what it takes without loss"
