@@ -42,6 +42,11 @@ def _transport(document: Document, intent: Intent) -> Iterator[Problem]:
     if intent.transport == "rocev2" and kind in UEC_CONTROLS:
         message = f"congestion_control: {kind} is that of transport uec; RoCEv2 has dcqcn"
         yield located(document, ("congestion_control",), message)
+    if intent.transport != "rocev2" and intent.hosts.retransmission is not None:
+        message = (
+            "hosts.retransmission is of RoCE NICs; those of Ultra Ethernet send lost packets alone again"
+        )
+        yield located(document, ("hosts", "retransmission"), message)
 
 
 def _shared_priorities(document: Document, intent: Intent) -> Iterator[Problem]:

@@ -158,6 +158,7 @@ class HostsIntent(Model):
     dcbx: Literal["os", "firmware"] = "os"
     global_pause: OnOff = False
     reorder: Reorder = None
+    retransmission: Literal["go-back-n", "selective"] | None = None
     applied_by: Literal["unit", "other", "hand"] = "unit"
     tool: Literal["auto", "mlnx_qos", "dcb", "niccli"] = "auto"
     interfaces: Annotated[tuple[Interface, ...] | None, BeforeValidator(listed)] = None

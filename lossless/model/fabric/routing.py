@@ -35,7 +35,8 @@ class PacketOrder(NamedTuple):
     """How packets are spread over equal paths, and what NICs take out of order.
 
     ``by_tier`` has the roles of switches that choose otherwise than by ``choice``. ``ahead_frames`` is how many frames
-    NICs take ahead of the one that is due: 0 means any number, None not one.
+    NICs take ahead of the one that is due: 0 means any number, None not one. ``selective``: RoCE NICs send a lost
+    packet alone again.
     """
 
     choice: LoadBalancing
@@ -43,6 +44,7 @@ class PacketOrder(NamedTuple):
     choice_origin: Origin
     hosts_origin: Origin
     by_tier: tuple[tuple[str, LoadBalancing], ...] = ()
+    selective: bool = False
 
     def all_choices(self) -> dict[LoadBalancing, tuple[str, Origin]]:
         """Return each choice that is stated, with the first role that has it, empty where all have, and its place."""

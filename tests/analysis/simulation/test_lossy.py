@@ -127,6 +127,16 @@ def test_dcqcn_that_recovers_slowly_is_not_blamed_on_loss(tmp_path: Path) -> Non
     assert (run.verdict, run.reasons) == ("safe", ())
 
 
+def test_nics_that_send_lost_packets_alone_again_send_no_other(tmp_path: Path) -> None:
+    _, back = run_of(roce(tmp_path), size_bytes=1 << 20)
+    _, alone = run_of(
+        roce(tmp_path, ("telemetry: off", "hosts: {retransmission: selective}")), size_bytes=1 << 20
+    )
+    assert back.resent_share > 1.2 * back.dropped_share
+    assert alone.resent_share == alone.dropped_share > 0.05
+    assert alone.slowdown <= back.slowdown
+
+
 def test_transfers_that_take_long_without_loss_are_followed_for_as_long(tmp_path: Path) -> None:
     """They have not ended when the link would have let them, and end before loss can have harmed."""
     for seed, instance in enumerate(instances(roce(tmp_path), Question(size_bytes=1 << 20)), 1):

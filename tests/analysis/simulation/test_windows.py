@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.simulation.engine.kernel.news import ACK
 from lossless.analysis.simulation.engine.kernel.timers import LOST
-from lossless.analysis.simulation.engine.network import Choice, SimSpread, SimWindow, SimWred
+from lossless.analysis.simulation.engine.network import Choice, SimDcqcn, SimSpread, SimWindow, SimWred
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.clos import (
     FRAME_BYTES,
@@ -225,3 +225,67 @@ def test_runs_repeat_exactly() -> None:
     names = ("trims", "marks", "resent", "events", "now")
     first, second = ([count(run(INCAST, 60, window(), seed=7), name) for name in names] for _ in range(2))
     assert first == second
+
+
+# --- receivers that ask for what did not come ---
+
+ASKING = SimWindow(BASE_RTT_US, bdps=1024, control="none", ack_bytes=1, timeout_us=10_000, nacks=True)
+PACED = SimDcqcn(1 / 256, 1, 4, 50, 1, 5e6, 50e6, 100e6)
+CONTROLS = st.sampled_from((None, PACED, PACED._replace(pacing_lock=False)))
+ONE_WAY = st.tuples(st.integers(8, 15), st.integers(0, 7))
+"""From one leaf to the other: no ACK shares a link with data."""
+
+
+def asking(
+    pairs: list[tuple[int, int]], frames: int, limit_frames: int, dcqcn: SimDcqcn | None, *, asks: bool
+) -> Simulation:
+    """Run flows on single paths whose receivers ask for single packets, or reject what does not come in order."""
+    end = lossy(limit_frames * FRAME_BYTES, trims=False, wred=WRED)
+    network = clos_network(SMALL, pairs, SPRAY, frames * MTU_BYTES, end=end, window=ASKING)
+    flows = tuple(
+        flow._replace(spread=None, dcqcn=dcqcn, window=ASKING if asks else None) for flow in network.flows
+    )
+    simulation = Simulation(network._replace(flows=flows, physics=network.physics._replace(timeout_ms=10)), 1)
+    simulation.advance(1e9)
+    return simulation
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    pairs=st.lists(HOST_PAIRS, min_size=1, max_size=20),
+    frames=st.integers(1, 40),
+    limit_frames=st.integers(1, 30),
+    dcqcn=CONTROLS,
+)
+def test_each_packet_that_is_lost_is_sent_again_once(
+    pairs: list[tuple[int, int]], frames: int, limit_frames: int, dcqcn: SimDcqcn | None
+) -> None:
+    simulation = asking(pairs, frames, limit_frames, dcqcn, asks=True)
+    assert not simulation.stalled
+    assert set(simulation.state.flows["expected_psn"]) == {frames * MTU_BYTES}
+    assert count(simulation, "lost_news") == 0
+    assert count(simulation, "resent") == count(simulation, "drops")
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    pairs=st.lists(ONE_WAY, min_size=1, max_size=8),
+    frames=st.integers(1, 200),
+    dcqcn=CONTROLS,
+)
+def test_where_nothing_is_lost_it_does_not_matter_what_would_be_sent_again(
+    pairs: list[tuple[int, int]], frames: int, dcqcn: SimDcqcn | None
+) -> None:
+    """Both are marked and slowed down identically, to the picosecond."""
+    runs = [asking(pairs, frames, 2000, dcqcn, asks=asks) for asks in (True, False)]
+    assert [count(run, "drops") for run in runs] == [0, 0]
+    done = [run.state.flows["done_at"][run.state.flows["counts"] == 1].tolist() for run in runs]
+    assert done[0] == done[1]
+
+
+def test_senders_that_go_back_send_more_again_than_was_lost() -> None:
+    asked_for, back = (asking(INCAST, 640, QUEUE_FRAMES, PACED, asks=asks) for asks in (True, False))
+    assert count(asked_for, "resent") == count(asked_for, "drops") > 100
+    assert count(asked_for, "timeouts") == 0
+    assert count(back, "resent") > 2 * count(back, "drops")
+    assert longest_us(asked_for) < longest_us(back)

@@ -221,8 +221,13 @@ def _check_spread(network: SimNetwork, flow: SimFlow, where: str) -> None:
 
 
 def _check_window(flow: SimFlow, window: SimWindow, where: str) -> None:
-    _require(flow.spread is not None, f"{where}.window", "set", "spread to be set too: see SimSpread")
-    _require(flow.dcqcn is None, f"{where}.window", "set", "dcqcn to be missing: a flow has one of them")
+    alone = flow.dcqcn is None or window.control == "none"
+    _require(
+        alone,
+        f"{where}.window.control",
+        window.control,
+        "none, or dcqcn to be missing: a flow has one of them",
+    )
     _in_range(window.base_rtt_us, f"{where}.window.base_rtt_us", _SHORTEST_US, _LONGEST_NS / 1e3)
     _in_range(window.bdps, f"{where}.window.bdps", 2.0**-10, 2.0**10)
     _in_range(window.target_rtts, f"{where}.window.target_rtts", 2.0**-10, 2.0**10)

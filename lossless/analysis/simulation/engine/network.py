@@ -183,7 +183,8 @@ class SimWindow(NamedTuple):
     ``bdps``: it begins with, and is at most, so many round trips at line rate. ``control`` "nscc" lets it go by delay
     and marks, with ``target_rtts`` as the queueing delay aimed at; "none" leaves it. ``credit_bytes`` (0: none) is what
     a receiver allows at a time, at ``credit_part`` of its link's rate. Without ``timeout_us`` nothing that is dropped
-    is sent again.
+    is sent again, but what ``nacks`` tell of: a receiver that gets a packet asks for those sent before it. That has
+    meaning where all packets of a flow take one path.
     """
 
     base_rtt_us: float
@@ -194,6 +195,7 @@ class SimWindow(NamedTuple):
     timeout_us: float | None = None
     credit_bytes: int = 0
     credit_part: float = 0.99
+    nacks: bool = False
 
 
 class SimFlow(NamedTuple):

@@ -51,6 +51,7 @@ SENDER = np.dtype(
         ("last_held", "i4"),  # packet that its receiver got last, of those that no ACK tells of; -1: none
         ("speculates", "u1"),  # bool: it still sends on credit that nobody gave
         ("to_adapt", "u1"),  # bool: a packet was trimmed, and it has not adapted since
+        ("rests", "u1"),  # bool: it could send nothing when it was last looked at
         ("heard", "u1"),  # bool: its receiver has got a packet whole
         ("window", "i4"),  # parameters of its window
         ("first_news", "i4"),  # index in the news: its ring
@@ -121,6 +122,7 @@ WINDOW = np.dtype(
         ),  # ps: after which a packet that is neither acknowledged nor trimmed is sent again
         ("ack_bytes", "i4"),  # bytes: received for which an ACK is sent
         ("control", "u1"),  # 0 the window stays, 1 NSCC
+        ("nacks", "u1"),  # bool: receivers ask for what was sent before a packet that they get
     ],
     align=True,
 )

@@ -104,7 +104,7 @@ def _windows(kinds: Sequence[tuple[SimWindow, float]]) -> Any:
         record["base_rtt_ps"] = round(window.base_rtt_us * 1e6)
         record["timeout_ps"] = round((window.timeout_us or 0) * 1e6)
         record["ack_bytes"] = window.ack_bytes
-        record["control"] = _CONTROLS[window.control]
+        record["control"], record["nacks"] = _CONTROLS[window.control], window.nacks
     return records
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import Hold, Physics, SimCable, SimFlow, SimNetwork, SlowHost
 from lossless.analysis.simulation.question.load_balancing import choice_at, loads_at, spread_of
-from lossless.analysis.simulation.question.lossy import with_windows
+from lossless.analysis.simulation.question.lossy import with_selective_repeat, with_windows
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from lossless.analysis.simulation.question.workloads import Transfer, transfers_in_planes
 from lossless.ground.basics.records import NamedTuple
@@ -52,6 +52,8 @@ def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
         for at, (transfer, path) in enumerate(zip(transfers, paths, strict=True))
     )
     cables = tuple(_cable(scenario, wire, number) for wire in wires)
+    if scenario.selective:
+        flows = with_selective_repeat(flows, cables, scenario.timeout_ms)
     network = SimNetwork(
         nodes=len(used),
         switches={

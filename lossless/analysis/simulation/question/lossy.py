@@ -26,6 +26,8 @@ CREDIT_BYTES = 16_384
 """What a receiver allows at a time (uet-htsim @40ccb05)."""
 _TIMEOUT_US, _TIMEOUT_QUEUES = 15, 6
 """A sender's timer: so long, and the time that so many full queues take (uet-htsim @40ccb05)."""
+_UNLIMITED_BDPS = 1024
+"""Round trips at line rate that a sender of RoCE may have under way: more than any queue of its class holds."""
 _SAID = {"nscc": "NSCC", "rccc": "RCCC", "both": "NSCC and RCCC"}
 TRIM_TARGET_RTTS, DROP_TARGET_RTTS = 0.75, 1.0
 """Queueing delay that NSCC aims at, where packets are trimmed and where they are dropped (Ultra Ethernet 1.0.3, 3.6.13,
@@ -138,6 +140,26 @@ def with_windows(
     return tuple(flow._replace(window=window) for flow in flows)
 
 
+def with_selective_repeat(
+    flows: Sequence[SimFlow], cables: Sequence[SimCable], timeout_ms: float | None
+) -> tuple[SimFlow, ...]:
+    """Return flows of RoCE whose senders send lost packets of the first class alone again.
+
+    A receiver asks for what was sent before a packet that it gets; where packets take several paths, it cannot know
+    that, and a timer runs out.
+    """
+    window = SimWindow(
+        base_rtt_us=base_rtt_us(flows, cables),
+        bdps=_UNLIMITED_BDPS,
+        control="none",
+        timeout_us=None if timeout_ms is None else timeout_ms * 1000,
+    )
+    return tuple(
+        flow if flow.traffic_class else flow._replace(window=window._replace(nacks=flow.spread is None))
+        for flow in flows
+    )
+
+
 def base_rtt_us(flows: Sequence[SimFlow], cables: Sequence[SimCable]) -> float:
     """Return the round trip without queues of the longest path: a full frame there, an ACK back."""
     hop_us: dict[tuple[int, int], float] = {}
@@ -148,8 +170,16 @@ def base_rtt_us(flows: Sequence[SimFlow], cables: Sequence[SimCable]) -> float:
     return max(sum(hop_us[pair] for pair in pairwise(flow.path)) for flow in flows)
 
 
-def lossy_assumptions(question: Question, senders: UecSenders | None, *, trims: bool) -> Iterator[str]:
+def lossy_assumptions(
+    question: Question, senders: UecSenders | None, *, trims: bool, selective: bool
+) -> Iterator[str]:
     """Yield what is taken for granted of lossy RDMA, one sentence each."""
+    if selective:
+        yield (
+            "RoCE receivers ask at once for packets that were sent before one that comes, and senders send these alone"
+            " again; how NICs do it is in no public source"
+        )
+        return
     if senders is None:
         yield "RoCE senders go back to the first packet that is missing; NICs that repeat it alone repeat less"
         return

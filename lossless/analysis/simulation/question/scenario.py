@@ -54,6 +54,7 @@ class Scenario(NamedTuple):
     part, None for one that keeps to line rate. ``ends`` and ``switches`` go by what
     ports and switches share. ``assumed`` says what was taken for granted. ``reaction`` is what part of the
     time that IEEE 802.3 allows peers take to obey PFC. ``senders`` are those of Ultra Ethernet, None with RoCEv2.
+    ``selective``: RoCE NICs send a packet of the lossy class that is lost alone again.
     """
 
     topology: SimTopology
@@ -70,6 +71,7 @@ class Scenario(NamedTuple):
     assumed: tuple[str, ...]
     reaction: float = 1.0
     senders: UecSenders | None = None
+    selective: bool = False
 
     @property
     def is_lossy(self) -> bool:
@@ -161,15 +163,20 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
     senders = uec_senders(view.fabric, ends, trims=carrier is not None)
     if senders is not None and classes[0].lossless:
         return MissingInput(f"class {classes[0].name} is lossless: Ultra Ethernet over PFC is not modeled")
+    order = view.fabric.packet_order
+    selective = senders is None and not classes[0].lossless and order is not None and order.selective
     dcqcn_of, notes = _dcqcn(built, question, nics) if senders is None else (dict.fromkeys(nics), ())
     if not classes[0].lossless:
-        notes = (*notes, *lossy_assumptions(question, senders, trims=carrier is not None))
+        notes = (
+            *notes,
+            *lossy_assumptions(question, senders, trims=carrier is not None, selective=selective),
+        )
     mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
     notes = (*notes, *assumed_of_routes(view.fabric.routing))
     assumed = (*notes, *assumptions(built, question, nics, switches, pauses=classes[0].lossless))
     return Scenario(
         built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,
-        senders=senders,
+        senders=senders, selective=selective,
     )  # fmt: skip
 
 

@@ -139,8 +139,13 @@ def _repetition(view: View, results: Study) -> Iterator[str]:
     """Yield what makes a loss itself cheaper."""
     scenario = results.scenario
     name = scenario.classes[0].name
-    if scenario.senders is None:
-        yield "make the class lossless, or have NICs repeat lost packets alone where they can: a loss costs a go-back"
+    if scenario.selective:
+        yield "make the class lossless: lost packets are sent alone again already"
+    elif scenario.senders is None:
+        yield (
+            "make the class lossless, or have NICs send lost packets alone again where they can, and state it"
+            " (hosts.retransmission: selective): a loss costs a go-back"
+        )
     elif not scenario.trims:
         yield (
             f"trim instead of dropping (trimming of {name}, SONiC 202505 and later): a receiver then asks at once, and"

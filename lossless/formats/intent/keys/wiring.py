@@ -161,6 +161,10 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
             "How many frames NICs take ahead of the one that is due, `any` or `none`. Left out: not known.",
             ("any", 64),
         ),
+        "retransmission": KeyDoc(
+            "What RoCE NICs send again where a packet is lost: all from it on (`go-back-n`) or it alone (`selective`). "
+            "Left out: go-back-n is simulated."
+        ),
         "tool": KeyDoc(
             "What sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's `dcb` "
             "for any NIC. `auto`: mlnx_qos for NVIDIA, else dcb."

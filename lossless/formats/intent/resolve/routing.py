@@ -92,6 +92,7 @@ def packet_order(loaded: LoadedIntent, plan: WiringPlan) -> PacketOrder:
         at,
         loaded.origin("hosts", "reorder"),
         by_tier,
+        loaded.intent.hosts.retransmission == "selective",
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import turn_by
-from lossless.analysis.simulation.engine.kernel.timers import RESENT, acknowledge_held
+from lossless.analysis.simulation.engine.kernel.timers import ASKED_FOR, RESENT, acknowledge_held
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -34,14 +34,31 @@ def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
     news.at, news.kind, news.psn, news.entropy = at, kind, frame.psn, frame.hop
     packet = np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)
     # The answer to a packet that was sent again meanwhile says nothing of a round trip.
-    same = bool(frame.marked & AGAIN) == bool(w.packets[packet] & RESENT)
-    news.sent_at = w.sent[packet].at if same else -1
+    news.sent_at = w.sent[packet].at if is_last_copy(w, frame, packet) else -1
     news.marked = frame.marked & CONGESTED
     news.bytes = size_of(flow, frame.psn)
     if kind == ACK:
         news.bytes = sender.unacked
         sender.unacked = 0
         acknowledge_held(w, sender)
+    wake(w, flow, at)
+
+
+@kernel
+def is_last_copy(w: World, frame: Any, packet: int) -> bool:
+    """Return whether a frame is the packet as it was sent last: copies differ in the first alone."""
+    return bool(frame.marked & AGAIN) == bool(w.packets[np.uint64(packet)] & RESENT)
+
+
+@kernel
+def ask_again(w: World, number: int, packet: int, arrives_at: int) -> None:
+    """Send a NACK: let a sender know that a packet, of all flows, did not come."""
+    flow = w.flows[np.uint64(number)]
+    at = arrives_at + flow.feedback_ps
+    news = w.news[np.uint64(room(w, w.senders[np.uint64(flow.sender)], at))]
+    news.at, news.kind, news.psn = at, TRIM, (packet - flow.first_packet) * flow.mtu_bytes
+    news.sent_at, news.marked, news.bytes = w.sent[np.uint64(packet)].at, 0, size_of(flow, news.psn)
+    w.packets[np.uint64(packet)] |= ASKED_FOR
     wake(w, flow, at)
 
 
@@ -53,8 +70,8 @@ def size_of(flow: Any, psn: int) -> int:
 
 @kernel
 def wake(w: World, flow: Any, at: int) -> None:
-    """See to it that a flow is looked at by its NIC at a time."""
-    if flow.next_at > at:
+    """See to it that a flow is looked at by its NIC at a time; under DCQCN not before its rate allows."""
+    if flow.next_at > at and (flow.dcqcn < 0 or w.senders[np.uint64(flow.sender)].rests):
         flow.next_at = at
     turn_by(w, flow.first_link, at)
 

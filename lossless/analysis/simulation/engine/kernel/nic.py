@@ -77,9 +77,9 @@ def pick(w: World, at: int) -> Any:
 @kernel
 def _may_start(w: World, flow: Any, number: int) -> bool:
     """Return whether a flow whose time has come may send: by its rate, or by its window."""
-    if flow.sender >= 0:
-        return window_opens(w, number)
-    return flow.dcqcn < 0 or not still_waits(w, number)
+    if flow.dcqcn >= 0 and still_waits(w, number):
+        return False
+    return flow.sender < 0 or window_opens(w, number)
 
 
 @kernel

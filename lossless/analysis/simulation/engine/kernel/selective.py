@@ -8,8 +8,8 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.credit import ask_for_credit
-from lossless.analysis.simulation.engine.kernel.news import ACK, TRIM, TRIMMED, tell
-from lossless.analysis.simulation.engine.kernel.timers import RECEIVED, hold_back
+from lossless.analysis.simulation.engine.kernel.news import ACK, TRIM, TRIMMED, ask_again, is_last_copy, tell
+from lossless.analysis.simulation.engine.kernel.timers import ASKED_FOR, RECEIVED, hold_back
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -33,8 +33,23 @@ def receive_any(w: World, number: int, arrives_at: int) -> bool:
     while flow.expected_psn < flow.size_bytes and _is_there(w, flow):
         flow.expected_psn += min(flow.mtu_bytes, flow.size_bytes - flow.expected_psn)
     if flow.sender >= 0:
+        if w.windows[np.uint64(w.senders[np.uint64(flow.sender)].window)].nacks:
+            _ask_for_earlier(w, frame, flow, arrives_at)
         _answer(w, frame, flow, arrives_at, is_new)
     return False
+
+
+@kernel
+def _ask_for_earlier(w: World, frame: Any, flow: Any, arrives_at: int) -> None:
+    """Ask for the packets that were sent before one that comes, and that came not: on one path they are lost."""
+    own = flow.first_packet + frame.psn // flow.mtu_bytes
+    if not w.sent[np.uint64(own)].waits or not is_last_copy(w, frame, own):
+        return
+    packet = w.senders[np.uint64(flow.sender)].first_sent
+    while packet != own and packet >= 0:
+        if not w.packets[np.uint64(packet)] & (RECEIVED | ASKED_FOR):
+            ask_again(w, frame.flow, packet, arrives_at)
+        packet = w.sent[np.uint64(packet)].after
 
 
 @kernel

@@ -17,7 +17,14 @@ from lossless.analysis.simulation.engine.kernel.nscc import (
     time_out,
 )
 from lossless.analysis.simulation.engine.kernel.random import below
-from lossless.analysis.simulation.engine.kernel.timers import ACKED, LOST, RESENT, start_timer, stop_timer
+from lossless.analysis.simulation.engine.kernel.timers import (
+    ACKED,
+    ASKED_FOR,
+    LOST,
+    RESENT,
+    start_timer,
+    stop_timer,
+)
 from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
@@ -35,6 +42,7 @@ def window_opens(w: World, number: int) -> bool:
         return True
     flow.next_at = w.news[np.uint64(ring_place(sender, 0))].at if sender.waiting > 0 else NEVER
     flow.next_at = min(flow.next_at, _timer(w, sender))
+    sender.rests = 1
     return False
 
 
@@ -112,9 +120,17 @@ def _take_news(w: World, flow: Any, sender: Any) -> None:
             if sender.recycles and not news.marked:
                 keep(sender, news.entropy)
             acknowledge(w, flow, sender, news)
-        else:
+        elif not _is_late(w, flow, sender, news):
             lose(w, flow, sender, news)
             _send_again(w, flow, sender, news.psn // flow.mtu_bytes)
+
+
+@kernel
+def _is_late(w: World, flow: Any, sender: Any, news: Any) -> bool:
+    """Return whether a NACK asks for a packet that was sent again since, when its timer ran out."""
+    if not w.windows[np.uint64(sender.window)].nacks:
+        return False
+    return bool(w.sent[np.uint64(flow.first_packet + news.psn // flow.mtu_bytes)].at != news.sent_at)
 
 
 @kernel
@@ -141,7 +157,7 @@ def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
     if again:
         _forget_loss(w, flow, sender, frame.psn // flow.mtu_bytes)
         w.clock.resent += 1
-        w.packets[place] |= RESENT
+        w.packets[place] = w.packets[place] & ~ASKED_FOR & 255 | RESENT
         frame.marked |= AGAIN
     else:
         sender.new_psn = frame.psn + frame.wire_bytes - flow.overhead_bytes
@@ -153,7 +169,9 @@ def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
     if again or not _may_go_on(flow, sender):
         frame.marked |= ASKS
     flow.sent_bytes = min(sender.new_psn, flow.size_bytes - 1)
-    flow.next_at = at_ps
+    sender.rests = 0
+    if flow.dcqcn < 0:
+        flow.next_at = at_ps
 
 
 @kernel
