@@ -32,9 +32,9 @@ def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
     place = room(w, sender, at)
     news = w.news[np.uint64(place)]
     news.at, news.kind, news.psn, news.entropy = at, kind, frame.psn, frame.hop
-    packet = np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)
+    packet = flow.first_packet + frame.psn // flow.mtu_bytes
     # The answer to a packet that was sent again meanwhile says nothing of a round trip.
-    news.sent_at = w.sent[packet].at if is_last_copy(w, frame, packet) else -1
+    news.sent_at = w.sent[np.uint64(packet)].at if is_last_copy(w, frame, packet) else -1
     news.marked = frame.marked & CONGESTED
     news.bytes = size_of(flow, frame.psn)
     if kind == ACK:
