@@ -42,6 +42,11 @@ def changed(old: str, new: str) -> str:
             "transport: rocev2",
             "congestion_control: nscc is that of transport uec; RoCEv2 has dcqcn",
         ),
+        (
+            "transport: uec",
+            "transport: uec\nhosts: {retransmission: selective}",
+            ":5:25: hosts.retransmission is of RoCE NICs",
+        ),
         ("control: nscc", "control: nsc", "with transport uec nscc, rccc or both; found 'nsc'"),
     ],
 )
