@@ -7,12 +7,9 @@ from typing import Literal
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.load_balancing import LoadBalancing
 
 RoutingPolicy = Literal["up-down", "shortest-path"]
-LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray", "dlb"]
-"""How switches choose among equal paths: by a hash of the flow, the less loaded one after a gap or for each packet, or
-at random for each packet. ``dlb``, the dynamic load balancing of Broadcom, is the second or the third, as it is
-configured: Junos has no default for that (Juniper, Dynamic Load Balancing)."""
 BY_PACKET: tuple[LoadBalancing, ...] = ("adaptive", "spray")
 """By which packets of one flow overtake each other."""
 
