@@ -47,6 +47,11 @@ class PacketOrder(NamedTuple):
             return {self.choice: ("", self.choice_origin)}
         return {choice: (role, self.choice_origin.at(role)) for role, choice in reversed(self.by_tier)}
 
+    def at(self, role: str) -> tuple[LoadBalancing, Origin]:
+        """Return how the switches of a role choose, and where that is stated."""
+        choice = dict(self.by_tier).get(role)
+        return (self.choice, self.choice_origin) if choice is None else (choice, self.choice_origin.at(role))
+
 
 LEAST_TRIM_BYTES = 64
 """The shortest Ethernet frame (IEEE 802.3, 3.2.7): no packet can be cut to less."""
