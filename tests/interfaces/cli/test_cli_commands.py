@@ -136,7 +136,7 @@ def test_a_switch_is_shown_with_sources(wide: Cli) -> None:
 
 
 def test_what_an_adapter_takes_out_of_order_is_shown_or_unknown(wide: Cli) -> None:
-    setting = "adaptive_routing_forced_en=1 of register ROCE_ACCL (mlxreg)"
+    setting = "adaptive_routing_forced_en=1 in register ROCE_ACCL (mlxreg)"
     assert (
         f"  out of order      yes, how many is unknown; by {setting}"
         in wide("profiles", "connectx-7").out.splitlines()

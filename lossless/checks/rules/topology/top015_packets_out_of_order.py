@@ -62,7 +62,7 @@ simulate` shows what either brings.
   goes back)
 - Juniper, Dynamic Load Balancing (packets may come out of order in per-packet mode; the mode must be configured, as
   there is no default)
-- NVIDIA DOCA 2.9.0, Out-of-Order (OOO) Data Placement (ConnectX-5 and above handle packets that arrive out of order,
+- NVIDIA DOCA 2.9.0, Out-of-Order Data Placement (ConnectX-5 and above handle packets that arrive out of order,
   instead of dropping them); mstflint register_access_table.adb @b9d9e84 (adaptive_routing_forced_en of register
   ROCE_ACCL: all queue pairs are created with adaptive routing)
 - ultraethernet/uet-htsim @40ccb05, and this program's model (docs/guides/load-balancing.md): receivers in order under
@@ -169,5 +169,5 @@ def _unsaid(choice: str, origin: Origin, view: View) -> Violation:
         origin=origin,
         message=f"{choice}, and nothing says that NICs take packets out of order",
         note="NICs that need order take each packet that overtakes another for a loss",
-        help="; ".join([*(f"{name} can by {setting}" for name, setting in settings.items()), state]),
+        help=", and ".join([*(f"{name} can: set {setting}" for name, setting in settings.items()), state]),
     )
