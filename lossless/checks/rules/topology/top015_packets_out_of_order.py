@@ -130,12 +130,14 @@ def _beyond(
                 message=f"hosts.reorder is {said}, and {name} takes packets in order",
                 note=IN_ORDER,
                 help=f"set hosts.reorder: none, and {OTHERWISE}",
+                data={"nic": name, "frames": None},
             )
         elif reorder is not None and reorder.frames and (not ahead_frames or ahead_frames > reorder.frames):
             yield Violation(
                 origin=order.hosts_origin,
                 message=f"hosts.reorder is {said}, and {name} takes at most {reorder.frames:,} frames ahead",
                 help=f"set hosts.reorder: {reorder.frames}",
+                data={"nic": name, "frames": reorder.frames},
             )
 
 
@@ -160,6 +162,7 @@ def _unsaid(choice: str, origin: Origin, view: View) -> Violation:
             message=f"{choice}, and {unable[0]} takes packets in order",
             note=IN_ORDER,
             help=OTHERWISE,
+            data={"nic": unable[0]},
         )
     state = "state hosts.reorder: how many frames they take ahead of the one that is due, or any"
     settings = {

@@ -165,6 +165,7 @@ def _at_speeds(kind: _Kind, others: tuple[int, ...]) -> Violation:
         message=f"{said.message} on links of {joined(map(format_rate, others))}",
         note=f"it is known to offer it on links of {offered}",
         help=f"use links of {offered} between switches, or declare ecmp",
+        data={**said.data, "speeds_bps": [*others]},
         severity="info",
         conclusive=False,
     )
