@@ -95,3 +95,9 @@ def test_links_of_800g_are_information_and_say_nothing_of_the_nics() -> None:
     assert only(report, "TOP016").severity == "info"
     assert only(report, "TOP016").data["speeds_bps"] == [800 * 10**9]
     assert only(report, "TOP015").severity == "warning"
+
+
+def test_links_to_hosts_are_no_choice_of_a_switch() -> None:
+    patch = on("nvidia-sn5600", "nvidia-sn5600", hosts={"reorder": "any"})
+    patch["topology"]["leaf_spine"]["host_links"] = "2 x 100G"
+    assert drawn(intent(patch), "TOP016") == []
