@@ -37,6 +37,7 @@ SUPERSEDES: dict[str, tuple[str, ...]] = {
     "SWS005": ("WD003",),
     "SWS015": ("BUF004",),
     "TOP005": ("TOP006",),
+    "TOP016": ("TOP015",),
 }
 """A rule that knows more of a cause, and those whose findings at the same or a related place it then replaces."""
 

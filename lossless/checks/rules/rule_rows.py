@@ -308,6 +308,7 @@ ROWS = (
     _row("TOP009", "topology.top009_oversubscribed_after_failures", "intent"),
     _row("TOP014", "topology.top014_cluster_contradicted", "intent"),
     _row("TOP015", "topology.top015_packets_out_of_order", "intent"),
+    _row("TOP016", "topology.top016_load_balancing_not_offered", "intent"),
     _row("TRM001", "trimming.trm001_trimmed_packets_undefined", "device", needs="BUFFER_QUEUE"),
     _row("TRM002", "trimming.trm002_trimming_without_queue", "device", needs="SWITCH_TRIMMING"),
     _row("TRM003", "trimming.trm003_trimmed_dscp_unmapped", "device", needs="SWITCH_TRIMMING"),

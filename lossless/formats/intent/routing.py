@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from lossless.formats.intent.base import Duration, Model, listed, refused, shown, small_number
 from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema
 from lossless.ground.basics.nearest import suggestion
-from lossless.model.fabric.routing import LoadBalancing
 from lossless.model.fabric.tier import SWITCH_ROLES
+from lossless.model.hardware.load_balancing import LoadBalancing
 
 MOST_EXTRA_HOPS = 8
 """A detour through any third switch of a Clos of three tiers is four hops, and of a dragonfly three."""

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from lossless.api import Hardware
-    from lossless.interfaces.api.profiles import Hwsku, NicProfile, PortNaming, SwitchProfile
+    from lossless.interfaces.api.profiles import (
+        Hwsku,
+        NicProfile,
+        OfferedChoices,
+        PacketReorder,
+        PortNaming,
+        SwitchProfile,
+    )
 
 _UNKNOWN = "unknown"
 
@@ -86,6 +93,7 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
             ("priority groups", _known(switch.priority_groups)),
             ("largest MTU", _bytes(switch.max_mtu)),
             ("formats", ", ".join(_format(name, switch.formats.get(name)) for name in switch.runs)),
+            ("load balancing", "; ".join(_choices(*of) for of in switch.load_balancing.items()) or _UNKNOWN),
         ]
     )
     for hwsku in switch.hwskus:
@@ -97,7 +105,17 @@ def _switch(switch: SwitchProfile) -> Iterator[str]:
         "cell": asic.cell_source,
     }
     formats = {name: names.source for name, names in switch.formats.items()}
-    yield from _sources(asic_sources | dict(switch.sources) | formats)
+    balancing = {"balancing": "; ".join(of.source for of in switch.load_balancing.values())}
+    yield from _sources(asic_sources | dict(switch.sources) | formats | balancing)
+
+
+def _choices(system: str, known: OfferedChoices) -> str:
+    offered = [
+        f"{choice} at {_rates(known.speeds_bps[choice])}" if choice in known.speeds_bps else choice
+        for choice in known.offers
+    ]
+    lacks = f" (not {', '.join(known.lacks)})" if known.lacks else ""
+    return f"{system}: {', '.join(offered)}{lacks}"
 
 
 def _format(name: str, names: PortNaming | None) -> str:
@@ -139,6 +157,7 @@ def _nic(nic: NicProfile) -> Iterator[str]:
             ("PCI id", _known(nic.pci_id)),
             ("CNP", f"DSCP {_known(nic.cnp_dscp)}, priority {_known(nic.cnp_priority)}"),
             ("stall prevention", f"{stall.tunable}, {stall.default_ms} ms" if stall else _UNKNOWN),
+            ("out of order", _order(nic.reorder)),
         ]
     )
     if nic.dcqcn:
@@ -147,7 +166,15 @@ def _nic(nic: NicProfile) -> Iterator[str]:
         yield ""
         yield "DCQCN defaults of the firmware"
         yield laid_out(rows)
-    yield from _sources(dict(nic.sources) | ({"stall prevention": stall.source} if stall else {}))
+    further = {"stall prevention": stall, "out of order": nic.reorder}
+    yield from _sources(dict(nic.sources) | {key: of.source for key, of in further.items() if of})
+
+
+def _order(known: PacketReorder | None) -> str:
+    if known is None or not known.able:
+        return _UNKNOWN if known is None else "no, it takes packets in order"
+    frames = f"up to {known.frames:,} frames ahead" if known.frames else "how many is unknown"
+    return f"yes, {frames}" + (f"; by {known.setting}" if known.setting else "")
 
 
 def _sources(sources: Mapping[str, str]) -> Iterator[str]:

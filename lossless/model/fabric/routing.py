@@ -7,12 +7,9 @@ from typing import Literal
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.load_balancing import LoadBalancing
 
 RoutingPolicy = Literal["up-down", "shortest-path"]
-LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray", "dlb"]
-"""How switches choose among equal paths: by a hash of the flow, the less loaded one after a gap or for each packet, or
-at random for each packet. ``dlb``, the dynamic load balancing of Broadcom, is the second or the third, as it is
-configured: Junos has no default for that (Juniper, Dynamic Load Balancing)."""
 BY_PACKET: tuple[LoadBalancing, ...] = ("adaptive", "spray")
 """By which packets of one flow overtake each other."""
 
@@ -51,6 +48,11 @@ class PacketOrder(NamedTuple):
         if not self.by_tier:
             return {self.choice: ("", self.choice_origin)}
         return {choice: (role, self.choice_origin.at(role)) for role, choice in reversed(self.by_tier)}
+
+    def at(self, role: str) -> tuple[LoadBalancing, Origin]:
+        """Return how the switches of a role choose, and where that is stated."""
+        choice = dict(self.by_tier).get(role)
+        return (self.choice, self.choice_origin) if choice is None else (choice, self.choice_origin.at(role))
 
 
 LEAST_TRIM_BYTES = 64

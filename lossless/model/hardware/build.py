@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.units import parse_length, parse_rate
+from lossless.model.hardware.load_balancing import OfferedChoices, PacketReorder
 from lossless.model.hardware.model import (
     SONIC,
     Asic,
@@ -85,7 +86,13 @@ def build_switch(name: str, raw: Raw) -> SwitchProfile:
         modes_complete=raw["cages"].get("complete", True),
         default_format=raw.get("default_format", SONIC),
         formats={key: _port_names(of) for key, of in raw.get("formats", {}).items()},
+        load_balancing={key: _choices(of) for key, of in raw.get("load_balancing", {}).items()},
     )
+
+
+def _choices(raw: Raw) -> OfferedChoices:
+    speeds_bps = {choice: tuple(map(parse_rate, rates)) for choice, rates in raw.get("speeds", {}).items()}
+    return OfferedChoices(tuple(raw["offers"]), tuple(raw.get("lacks", ())), speeds_bps, raw["source"])
 
 
 def _port_names(raw: Raw) -> PortNaming:
@@ -155,6 +162,7 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
 
     dcqcn = raw.get("dcqcn")
     stall = raw.get("stall_prevention")
+    reorder = raw.get("reorder")
     return NicProfile(
         name=name,
         product=raw["product"],
@@ -169,4 +177,7 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
         stall_prevention=None if stall is None else StallPrevention(**stall),
         sources=raw["sources"],
         infiniband=tuple(raw.get("infiniband", ())),
+        reorder=None
+        if reorder is None
+        else PacketReorder(reorder["able"], reorder.get("setting"), reorder.get("frames"), reorder["source"]),
     )

@@ -22,6 +22,7 @@ from lossless.model.hardware.buffers import (
     ProfileDefaults as ProfileDefaults,
     ZeroBuffers as ZeroBuffers,
 )
+from lossless.model.hardware.load_balancing import NO_CHOICES, OfferedChoices
 from lossless.model.hardware.port_patterns import NO_FORMATS, PortNaming as PortNaming
 
 _T = TypeVar("_T")
@@ -218,6 +219,7 @@ class SwitchProfile:
     ``modes_complete`` is false where cages may take speeds below their fastest that no source lists.
     ``formats`` are the systems beside SONiC that its ports are known by, each with the names that it gives them;
     ``format`` is the one whose names this profile has, ``default_format`` the one that it runs where nothing is stated.
+    ``load_balancing`` has the systems of which it is known how they choose among equal paths.
     """
 
     __slots__ = (
@@ -230,6 +232,7 @@ class SwitchProfile:
         "format",
         "formats",
         "hwskus",
+        "load_balancing",
         "max_mtu",
         "modes_complete",
         "name",
@@ -264,6 +267,7 @@ class SwitchProfile:
         formats: Mapping[str, PortNaming] = NO_FORMATS,
         format: str = SONIC,  # noqa: A002 the word of intents
         default_format: str = SONIC,
+        load_balancing: Mapping[str, OfferedChoices] = NO_CHOICES,
     ) -> None:
         self.name = name
         self.product = product
@@ -284,6 +288,7 @@ class SwitchProfile:
         self.formats = formats
         self.format = format
         self.default_format = default_format
+        self.load_balancing = load_balancing
 
     @property
     def runs(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.hardware.load_balancing import PacketReorder
 
 MLX5_CABLE_LIMIT_M = 1000
 """mlx5 ignores a cable of this length or more (MLX5E_MAX_CABLE_LENGTH, Linux mlx5/core/en_dcbnl.c)."""
@@ -52,6 +53,7 @@ class NicProfile(NamedTuple):
     ``pci_id`` is ``vendor:device`` in hexadecimal. ``dcqcn`` maps a firmware setting without its port suffix
     (``RPG_AI_RATE``) to its default: defaults differ by version, so a renderer never relies on one and always
     writes the value. ``infiniband`` names the rates of one port on InfiniBand, slowest first; empty, it has none.
+    ``reorder`` is None where no source says whether it takes packets out of order.
     """
 
     name: str
@@ -67,6 +69,7 @@ class NicProfile(NamedTuple):
     stall_prevention: StallPrevention | None
     sources: Mapping[str, str]
     infiniband: tuple[str, ...] = ()
+    reorder: PacketReorder | None = None
 
     @property
     def tools(self) -> tuple[Tool, ...]:

@@ -6,12 +6,15 @@ checked by reading every table once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, StringConstraints
 
-from lossless.ground.basics.errors import ProfileError, QuantityError
+from lossless.ground.basics.errors import ProfileError
 from lossless.ground.basics.units import parse_length, parse_rate
+from lossless.model.hardware.load_balancing import LoadBalancing
+from lossless.model.hardware.model import SONIC
+from lossless.model.hardware.schema_problems import columns, readable, reference, refuse, shape
 from lossless.model.hardware.tables import (
     CAGE_COLUMNS,
     DCQCN_COLUMNS,
@@ -27,9 +30,9 @@ from lossless.model.hardware.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
-    from pydantic_core import ErrorDetails
+    from lossless.model.hardware.schema_problems import Problem
 
 Text = Annotated[str, StringConstraints(min_length=1, strict=True)]
 SplitAlias = Annotated[
@@ -42,8 +45,6 @@ PciId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{4}:[0-9a-f]{4}$", s
 Driver = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,54}$", strict=True)]
 """The name of a kernel module."""
 InfinibandRate = Literal["EDR", "HDR100", "HDR", "NDR200", "NDR", "XDR"]
-Problem = tuple[str, str]
-_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _Strict(BaseModel):
@@ -137,6 +138,15 @@ class FormatFile(_Strict):
     source: Text
 
 
+class ChoicesFile(_Strict):
+    """How one system chooses among equal paths: what it offers and lacks, and at which speeds alone it has a choice."""
+
+    offers: list[LoadBalancing] = Field(min_length=1)
+    lacks: list[LoadBalancing] = []
+    speeds: dict[LoadBalancing, list[Text]] = {}
+    source: Text
+
+
 class SwitchFile(_Strict):
     """A file below ``switches/``."""
 
@@ -157,6 +167,7 @@ class SwitchFile(_Strict):
     zero_buffers: ZeroBuffersFile | None = None
     asics: list[AsicCagesFile] = []
     formats: dict[str, FormatFile] = {}
+    load_balancing: dict[str, ChoicesFile] = {}
     hwsku: list[HwskuFile] = Field(min_length=1)
 
 
@@ -178,6 +189,15 @@ class StallFile(_Strict):
     source: Text
 
 
+class ReorderFile(_Strict):
+    """Whether the adapter takes packets out of order, what switches that on, and how many it takes ahead."""
+
+    able: bool
+    setting: Text | None = None
+    frames: PositiveInt | None = None
+    source: Text
+
+
 class NicFile(_Strict):
     """A file below ``nics/``."""
 
@@ -193,6 +213,7 @@ class NicFile(_Strict):
     sources: dict[str, Text]
     dcqcn: DcqcnFile | None = None
     stall_prevention: StallFile | None = None
+    reorder: ReorderFile | None = None
 
 
 class InfinibandSwitchFile(_Strict):
@@ -224,7 +245,7 @@ def check_hca(path: str, raw: dict[str, Any]) -> None:
     Raises:
         ProfileError: one line for each problem: file, key, value, what was expected.
     """
-    _shape(path, HcaFile, raw)
+    shape(path, HcaFile, raw)
 
 
 def check_infiniband_switch(path: str, raw: dict[str, Any]) -> None:
@@ -233,7 +254,7 @@ def check_infiniband_switch(path: str, raw: dict[str, Any]) -> None:
     Raises:
         ProfileError: one line for each problem: file, key, value, what was expected.
     """
-    _shape(path, InfinibandSwitchFile, raw)
+    shape(path, InfinibandSwitchFile, raw)
 
 
 def check_switch(path: str, raw: dict[str, Any]) -> None:
@@ -242,8 +263,8 @@ def check_switch(path: str, raw: dict[str, Any]) -> None:
     Raises:
         ProfileError: one line for each problem: file, key, value, what was expected.
     """
-    file = _shape(path, SwitchFile, raw)
-    _refuse(path, [*_switch_problems(file), *_hwsku_problems(file)])
+    file = shape(path, SwitchFile, raw)
+    refuse(path, [*_switch_problems(file), *_hwsku_problems(file)])
 
 
 def check_nic(path: str, raw: dict[str, Any]) -> None:
@@ -252,70 +273,49 @@ def check_nic(path: str, raw: dict[str, Any]) -> None:
     Raises:
         ProfileError: one line for each problem: file, key, value, what was expected.
     """
-    _refuse(path, list(_nic_problems(_shape(path, NicFile, raw))))
-
-
-def _shape(path: str, model: type[_Model], raw: dict[str, Any]) -> _Model:
-    try:
-        return model.model_validate(raw)
-    except ValidationError as error:
-        problems = [
-            (_key(problem["loc"]), _shape_message(problem)) for problem in error.errors(include_url=False)
-        ]
-        raise _error(path, problems) from error
-
-
-def _key(parts: tuple[int | str, ...]) -> str:
-    # Arrays are counted from 1, as a person counts the [[hwsku]] of a file.
-    return ".".join(str(part + 1) if isinstance(part, int) else part for part in parts if part != "[key]")
-
-
-def _shape_message(problem: ErrorDetails) -> str:
-    if problem["type"] == "missing":
-        return "is missing"
-    if problem["type"] == "extra_forbidden":
-        return "is not a key that a profile has here"
-    expected = problem["msg"].removeprefix("Input should be ").replace("String should", "text to")
-    return f"is {problem['input']!r}; expected {expected}"
-
-
-def _error(path: str, problems: list[Problem]) -> ProfileError:
-    return ProfileError(*(f"{path}: {key}: {message}" for key, message in problems))
-
-
-def _refuse(path: str, problems: list[Problem]) -> None:
-    if problems:
-        raise _error(path, problems)
+    refuse(path, list(_nic_problems(shape(path, NicFile, raw))))
 
 
 def _switch_problems(file: SwitchFile) -> Iterator[Problem]:
-    yield from _columns("cages.columns", file.cages.columns, CAGE_COLUMNS)
-    yield from _readable("cages.rows", parse_cages, file.cages.rows, file.cages.modes)
+    yield from columns("cages.columns", file.cages.columns, CAGE_COLUMNS)
+    yield from readable("cages.rows", parse_cages, file.cages.rows, file.cages.modes)
     for name, headroom in file.headroom.items():
-        yield from _columns(f"headroom.{name}.columns", headroom.columns, HEADROOM_COLUMNS)
-        yield from _readable(f"headroom.{name}.rows", parse_headroom, headroom.rows)
+        yield from columns(f"headroom.{name}.columns", headroom.columns, HEADROOM_COLUMNS)
+        yield from readable(f"headroom.{name}.rows", parse_headroom, headroom.rows)
     for name, buffers in file.buffers.items():
         yield from _buffer_problems(f"buffers.{name}", buffers)
     if file.zero_buffers is not None:
         yield from _table_problems("zero_buffers", file.zero_buffers)
+    for system, choices in file.load_balancing.items():
+        yield from reference(f"load_balancing.{system}", system, {SONIC: None, **file.formats})
+        yield from _choice_problems(f"load_balancing.{system}", choices)
     names = [hwsku.name for hwsku in file.hwsku]
     if file.default_hwsku not in names:
         yield "default_hwsku", f"is {file.default_hwsku!r}; expected one of {', '.join(names)}"
 
 
+def _choice_problems(key: str, file: ChoicesFile) -> Iterator[Problem]:
+    for number, choice in enumerate(file.lacks, 1):
+        if choice in file.offers:
+            yield f"{key}.lacks.{number}", f"is {choice!r}, which is in offers too"
+    for choice, rates in file.speeds.items():
+        for number, rate in enumerate(rates, 1):
+            yield from readable(f"{key}.speeds.{choice}.{number}", parse_rate, rate)
+
+
 def _buffer_problems(key: str, buffers: BuffersFile) -> Iterator[Problem]:
     cable = buffers.default_cable
     if cable is not None:
-        yield from _readable(f"{key}.default_cable", parse_length, cable)
+        yield from readable(f"{key}.default_cable", parse_length, cable)
     yield from _table_problems(key, buffers)
     yield from _pool_problems(key, buffers)
 
 
 def _table_problems(key: str, buffers: BuffersFile | ZeroBuffersFile) -> Iterator[Problem]:
-    yield from _columns(f"{key}.pool_columns", buffers.pool_columns, POOL_COLUMNS)
-    yield from _columns(f"{key}.profile_columns", buffers.profile_columns, PROFILE_COLUMNS)
-    yield from _readable(f"{key}.pools", parse_pools, buffers.pools)
-    yield from _readable(f"{key}.profiles", parse_profiles, buffers.profiles)
+    yield from columns(f"{key}.pool_columns", buffers.pool_columns, POOL_COLUMNS)
+    yield from columns(f"{key}.profile_columns", buffers.profile_columns, PROFILE_COLUMNS)
+    yield from readable(f"{key}.pools", parse_pools, buffers.pools)
+    yield from readable(f"{key}.profiles", parse_profiles, buffers.profiles)
 
 
 def _pool_problems(key: str, buffers: BuffersFile) -> Iterator[Problem]:
@@ -339,11 +339,11 @@ def _hwsku_problems(file: SwitchFile) -> Iterator[Problem]:
     for number, hwsku in enumerate(file.hwsku, 1):
         key, layout = f"hwsku.{number}", hwsku.layout
         if layout is not None:
-            yield from _readable(f"{key}.layout", parse_layout, layout, cages, file.split_alias)
+            yield from readable(f"{key}.layout", parse_layout, layout, cages, file.split_alias)
         if hwsku.headroom is not None:
-            yield from _reference(f"{key}.headroom", hwsku.headroom, file.headroom)
+            yield from reference(f"{key}.headroom", hwsku.headroom, file.headroom)
         for template, name in hwsku.buffers.items():
-            yield from _reference(f"{key}.buffers.{template}", name, file.buffers)
+            yield from reference(f"{key}.buffers.{template}", name, file.buffers)
 
 
 def _asic_problems(file: SwitchFile, indexes: list[int]) -> Iterator[Problem]:
@@ -360,32 +360,15 @@ def _asic_problems(file: SwitchFile, indexes: list[int]) -> Iterator[Problem]:
 
 def _nic_problems(file: NicFile) -> Iterator[Problem]:
     for number, rate in enumerate(file.rates, 1):
-        yield from _readable(f"rates.{number}", parse_rate, rate)
+        yield from readable(f"rates.{number}", parse_rate, rate)
     if file.dcqcn is None:
         return
     rows = file.dcqcn.rows
-    yield from _columns("dcqcn.columns", file.dcqcn.columns, DCQCN_COLUMNS)
+    yield from columns("dcqcn.columns", file.dcqcn.columns, DCQCN_COLUMNS)
     try:
         parameters = parse_dcqcn(rows)
     except ProfileError as error:
         yield "dcqcn.rows", str(error)
         return
     for name, parameter in parameters.items():
-        yield from _reference(f"dcqcn.rows ({name})", parameter.source, file.sources)
-
-
-def _columns(key: str, actual: str, expected: str) -> Iterator[Problem]:
-    if actual != expected:
-        yield key, f"is {actual!r}; expected {expected!r}"
-
-
-def _readable(key: str, read: Callable[..., object], *arguments: object) -> Iterator[Problem]:
-    try:
-        read(*arguments)
-    except (ProfileError, QuantityError) as error:
-        yield key, str(error)
-
-
-def _reference(key: str, name: str, known: Mapping[str, object]) -> Iterator[Problem]:
-    if name not in known:
-        yield key, f"is {name!r}; expected one of {', '.join(known) or 'none: there is no such table'}"
+        yield from reference(f"dcqcn.rows ({name})", parameter.source, file.sources)

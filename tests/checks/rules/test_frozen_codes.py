@@ -209,6 +209,7 @@ SHIPPED = {
     "TOP009": "oversubscribed-after-failures",
     "TOP014": "cluster-contradicted",
     "TOP015": "packets-out-of-order",
+    "TOP016": "load-balancing-not-offered",
     "WD001": "watchdog-missing",
     "WD002": "watchdog-mask-empty",
     "WD003": "watchdog-timer-range",

@@ -122,6 +122,7 @@ def test_a_switch_is_shown_with_sources(wide: Cli) -> None:
     out = wide("profiles", "nvidia-sn5600").out.splitlines()
     assert out[0] == "nvidia-sn5600: NVIDIA SN5600"
     assert "  packet buffer    158,229,504 B" in out
+    assert "  load balancing   nvue: ecmp, adaptive at 200G, 400G" in out
     start = out.index("HWSKU ACS-SN5600 (default)")
     assert out[start + 1 : start + 5] == [
         "  ports            65 at 25G, 800G",
@@ -131,6 +132,16 @@ def test_a_switch_is_shown_with_sources(wide: Cli) -> None:
         "device/mellanox/x86_64-nvidia_sn5600-r0/ACS-SN5600/port_config.ini @086b03b",
     ]
     assert any(line.startswith("  ASIC           sonic-buildimage platform/mellanox") for line in out)
+    assert any(line.startswith("  balancing      NVIDIA Cumulus Linux") for line in out)
+
+
+def test_what_an_adapter_takes_out_of_order_is_shown_or_unknown(wide: Cli) -> None:
+    setting = "adaptive_routing_forced_en=1 in register ROCE_ACCL (mlxreg)"
+    assert (
+        f"  out of order      yes, how many is unknown; by {setting}"
+        in wide("profiles", "connectx-7").out.splitlines()
+    )
+    assert "  out of order      unknown" in wide("profiles", "broadcom-thor-2").out.splitlines()
 
 
 @pytest.mark.parametrize(

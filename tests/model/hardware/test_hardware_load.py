@@ -298,6 +298,26 @@ def test_a_folder_without_profiles_adds_nothing(tmp_path: Path) -> None:
             "cages.columns: is 'cage lanes alias index'; expected 'cage lanes alias index modes'",
         ),
         (
+            'lacks = ["adaptive"]',
+            'lacks = ["ecmp"]',
+            "load_balancing.nvue.lacks.1: is 'ecmp', which is in offers too",
+        ),
+        (
+            'lacks = ["adaptive"]',
+            'lacks = ["random"]',
+            "load_balancing.nvue.lacks.1: is 'random'; expected 'ecmp', 'flowlet', 'adaptive', 'spray' or 'dlb'",
+        ),
+        (
+            'lacks = ["adaptive"]',
+            'speeds.ecmp = ["200"]',
+            "load_balancing.nvue.speeds.ecmp.1: '200' has no unit; write it like 400G or 1.6T (units: M, G, T)",
+        ),
+        (
+            "[load_balancing.nvue]",
+            "[load_balancing.cumulus]",
+            "load_balancing.cumulus: is 'cumulus'; expected one of sonic, nvue",
+        ),
+        (
             '"2x100G[50G,25G,10G,1G]"',
             '"2x100G/50G"',
             "cages.rows: '2x100G/50G' is not a breakout mode; write it like 2x400G[200G,100G]",
@@ -348,6 +368,8 @@ def test_a_wrong_switch_profile_earns_a_located_message(
             "0x1021",
             "pci_id: is '0x1021'; expected text to match pattern '^[0-9a-f]{4}:[0-9a-f]{4}$'",
         ),
+        ("able = true", 'able = "yes"', "reorder.able: is 'yes'; expected a valid boolean"),
+        ("able = true", "able = true\nframes = 0", "reorder.frames: is 0; expected greater than 0"),
     ],
 )
 def test_a_wrong_adapter_profile_earns_a_located_message(

@@ -208,6 +208,33 @@ def test_mlx5_pauses_for_eight_seconds_unless_told_otherwise() -> None:
     assert load_nic("broadcom-thor-2").stall_prevention is None
 
 
+def test_cumulus_linux_routes_adaptively_on_spectrum_4_alone_and_not_at_800g() -> None:
+    known = {profile.name: profile.load_balancing.get("nvue") for profile in PROFILES}
+    adaptive = {name for name, choices in known.items() if choices and "adaptive" in choices.offers}
+    lacking = {name for name, choices in known.items() if choices and "adaptive" in choices.lacks}
+    assert adaptive == {"nvidia-sn5600"}
+    assert lacking == {"nvidia-sn2700", "nvidia-sn3700", "nvidia-sn4600c", "nvidia-sn4700"}
+    spectrum_4 = known["nvidia-sn5600"]
+    assert spectrum_4 is not None
+    assert spectrum_4.speeds_bps == {"adaptive": (200 * 10**9, 400 * 10**9)}
+
+
+def test_what_no_source_says_of_load_balancing_is_unknown() -> None:
+    assert {name for profile in PROFILES for name in profile.load_balancing} == {"nvue"}
+    assert {name: nic.reorder for name in nic_names() if (nic := load_nic(name)).driver != "mlx5"} == {
+        "amd-pollara-400": None,
+        "broadcom-thor-2": None,
+    }
+
+
+def test_mlx5_takes_packets_out_of_order_by_a_setting_and_nobody_says_how_many() -> None:
+    for name in nic_names():
+        if (nic := load_nic(name)).driver == "mlx5":
+            assert nic.reorder is not None
+            assert (nic.reorder.able, nic.reorder.frames) == (True, None)
+            assert "adaptive_routing_forced_en=1" in (nic.reorder.setting or "")
+
+
 def test_every_fact_names_its_source() -> None:
     for profile in PROFILES:
         assert {"queues", "max_mtu", "split_alias"} <= set(profile.sources)
@@ -217,9 +244,11 @@ def test_every_fact_names_its_source() -> None:
         of_sonic = profile.default_format == "sonic"
         assert all(("@086b03b" if of_sonic else "@") in hwsku.source for hwsku in profile.hwskus)
         assert all(names.source for names in profile.formats.values())
+        assert all("@" in choices.source for choices in profile.load_balancing.values())
     for name in nic_names():
         nic = load_nic(name)
         stated = {"rates", "pci_id"} | ({"ports"} if nic.ports else set())
         stated |= {"cnp"} if nic.cnp_dscp is not None else set()
         assert stated <= set(nic.sources)
+        assert nic.reorder is None or "@" in nic.reorder.source
         assert {parameter.source for parameter in nic.dcqcn.values()} <= set(nic.sources)

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.nodes import SimTopology
     from lossless.analysis.simulation.question.request import Question
     from lossless.model.fabric.model import CongestionControl, Switch
-    from lossless.model.fabric.routing import LoadBalancing, PacketOrder
+    from lossless.model.fabric.routing import PacketOrder
+    from lossless.model.hardware.load_balancing import LoadBalancing
 
 RANDOM_VALUES = 1 << 14
 """Entropy values of a flow that is sprayed: so many that its packets take links at random."""

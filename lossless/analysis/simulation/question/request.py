@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.routing import LoadBalancing
+from lossless.model.hardware.load_balancing import LoadBalancing
 
 if TYPE_CHECKING:
     from lossless.model.hardware.nic import NicProfile
