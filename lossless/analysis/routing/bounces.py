@@ -55,7 +55,7 @@ def first_turns(
     wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]
 ) -> list[Detour]:
     """Return the turns at the switches that bounce, of packets on their first bounce: a quick first answer."""
-    arrived = _add([0] * len(moves.channels), moves, traffic) if bouncing else []
+    arrived = _add([0] * len(moves.channels), traffic) if bouncing else []
     bounces = (bounce for bounce in _places(wires, moves, bouncing) if not bounce.before)
     return [
         Detour([TurnSet(ins, bounce.outs)], 0, bounce.after)
@@ -67,7 +67,7 @@ def first_turns(
 def detours(wires: Wires, moves: PolicyMoves, traffic: Flows, bouncing: Mapping[int, bool]) -> list[Detour]:
     """Return the turns that bounces add; ``bouncing`` says of switches whether they do so in a second priority."""
     nothing = [0] * len(moves.channels)
-    arrived = [_add(list(nothing), moves, traffic), nothing]
+    arrived = [_add(list(nothing), traffic), nothing]
     by_bounce: dict[_Bounce, tuple[int, Sequence[int], list[Detour]]] = {}
     bounces, news = list(_places(wires, moves, bouncing)), True
     while news:  # packets that one switch has bounced may be bounced by the next
@@ -93,11 +93,11 @@ def _detour(
     arrived: Sequence[list[int]],
 ) -> list[Detour]:
     """Send on what comes by ``ins``, and note where it arrives."""
-    goes_by, gone = _beyond(wires, moves, traffic, bounce, _all(arrived[bounce.before], ins))
-    _add(arrived[bounce.after], goes_by, gone)
+    gone = _beyond(wires, moves, traffic, bounce, _all(arrived[bounce.before], ins))
+    _add(arrived[bounce.after], gone)
     return [
         Detour([TurnSet(ins, bounce.outs)], bounce.before, bounce.after),
-        Detour(list(_turned(goes_by, gone, bounce)), bounce.after, bounce.after),
+        Detour(list(_turned(gone, bounce)), bounce.after, bounce.after),
     ]
 
 
@@ -120,32 +120,31 @@ def _places(wires: Wires, moves: PolicyMoves, bouncing: Mapping[int, bool]) -> I
             yield _Bounce(switch, tuple(ins[switch]), tuple(outs[switch]), 1, 1)
 
 
-def _beyond(
-    wires: Wires, moves: PolicyMoves, traffic: Flows, bounce: _Bounce, wanted: int
-) -> tuple[PolicyMoves, Flows]:
-    """Return the moves of packets that were bounced, and which of them those take that want some destinations."""
+def _beyond(wires: Wires, moves: PolicyMoves, traffic: Flows, bounce: _Bounce, wanted: int) -> Flows:
+    """Return by which moves packets that were bounced go to some destinations."""
     own = sum(1 << number for number, end in enumerate(traffic.destinations) if end == bounce.switch)
     goals = (-1 if wanted & own else wanted) & ~own
     goes_by = avoiding(moves, bounce.switch)
     tops = (moves.channels[channel][1] for channel in bounce.outs)
     above = {top: goals for top in tops if top not in wires.outside}
-    return goes_by, flows_of(goes_by, wires.attached, above)
+    return flows_of(goes_by, wires.attached, above, traffic.extra_hops)
 
 
-def _turned(moves: PolicyMoves, gone: Flows, bounce: _Bounce) -> Iterator[TurnSet]:
+def _turned(gone: Flows, bounce: _Bounce) -> Iterator[TurnSet]:
     """Yield the turns of bounced packets, beginning with those at the switches above."""
+    moves = gone.moves
     outs: dict[int, list[int]] = {moves.channels[channel][1]: [] for channel in bounce.outs}
     for tail, over, carried in zip(moves.tails, moves.over, gone.carried, strict=True):
         if carried and tail in outs:
             outs[tail].append(over)
     for channel in bounce.outs:
         yield TurnSet([channel], outs[moves.channels[channel][1]])
-    for sets in turns(moves, gone):
+    for sets in turns(gone):
         yield from sets
 
 
-def _add(arrived: list[int], moves: PolicyMoves, added: Flows) -> list[int]:
+def _add(arrived: list[int], added: Flows) -> list[int]:
     """Note by channel the destinations of what it carries."""
-    for over, carried in zip(moves.over, added.carried, strict=True):
+    for over, carried in zip(added.moves.over, added.carried, strict=True):
         arrived[over] |= carried
     return arrived

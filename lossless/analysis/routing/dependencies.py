@@ -43,11 +43,13 @@ class RoutingQuestion(NamedTuple):
     """What is asked of wires; switches are named.
 
     ``bounces`` send packets from a higher tier back up; ``moved`` do so in a second priority, in which nothing bounces.
+    Paths may be ``extra_hops`` longer than the shortest that the policy allows.
     """
 
     policy: Policy
     bounces: frozenset[str] = frozenset()
     moved: frozenset[str] = frozenset()
+    extra_hops: int = 0
 
 
 class CycleHop(NamedTuple):
@@ -94,25 +96,25 @@ def only_up_down(question: RoutingQuestion) -> bool:
     """Return whether packets go up, then down, and nothing bounces.
 
     Each channel on such a path ranks higher than the one before it (:func:`all_rise`), whatever the links are. So no
-    cycle can close and no path has a valley; paths can only be lost.
+    cycle can close and no path has a valley, however long paths are; they can only be lost.
     """
     return question.policy == "up-down" and not (question.bounces or question.moved)
 
 
 def moves_verdict(wires: Wires, moves: PolicyMoves, question: RoutingQuestion) -> RoutingVerdict:
     """Return what can be said of moves between all switches there are; the policy of the question is not asked."""
-    traffic = flows(moves, wires.attached, wires.outside)
-    rising, bouncing = all_rise(wires, moves, traffic.carried), _bouncing(wires, question)
+    traffic = flows(moves, wires.attached, wires.outside, question.extra_hops)
+    rising, bouncing = all_rise(wires, traffic.moves, traffic.carried), _bouncing(wires, question)
     hops = () if rising and not bouncing else _smallest(wires, moves, traffic, bouncing)
-    return RoutingVerdict(hops, None if rising else valley(wires, moves, traffic), _lost(wires, traffic.lost))
+    return RoutingVerdict(hops, None if rising else valley(wires, traffic), _lost(wires, traffic.lost))
 
 
 def cycle_through_outside(wires: Wires, question: RoutingQuestion) -> tuple[CycleHop, ...]:
     """Return a cycle that closes where switches outside forward all to all, but nothing back to where it came from."""
     folded_wires = reduced(wires, question, MEMBERS)
     moves = moves_of(folded_wires, question)
-    traffic = flows(moves, folded_wires.attached, folded_wires.outside)
-    sets = [*turns(moves, traffic), list(_through(folded_wires, moves))]
+    traffic = flows(moves, folded_wires.attached, folded_wires.outside, question.extra_hops)
+    sets = [*turns(traffic), list(_through(folded_wires, moves))]
     return _shortest_cycle(
         folded_wires, moves, sets, detours(folded_wires, moves, traffic, _bouncing(folded_wires, question))
     )
@@ -152,11 +154,11 @@ def _smallest(
 ) -> tuple[CycleHop, ...]:
     """Return a shortest cycle. What leads from the first priority to the second never leads back."""
     if not bouncing:
-        traffic = traffic._replace(carried=_coming_back(moves, traffic))
-        return _shortest_cycle(wires, moves, list(turns(moves, traffic)), ()) if any(traffic.carried) else ()
+        traffic = traffic._replace(carried=_coming_back(traffic))
+        return _shortest_cycle(wires, moves, list(turns(traffic)), ()) if any(traffic.carried) else ()
     if all(bouncing.values()) and all_rise(wires, moves, [1] * len(moves.over)):
         return ()
-    sets = list(turns(moves, traffic))
+    sets = list(turns(traffic))
     hops = _shortest_cycle(wires, moves, sets, first_turns(wires, moves, traffic, bouncing))
     if len(hops) == least_cycle_length(wires, moves):
         return hops
@@ -178,21 +180,20 @@ def _shortest_cycle(
     return _hops(wires, moves, cycle(waits.graph(), waits.channels))
 
 
-def _coming_back(moves: PolicyMoves, traffic: Flows) -> list[int]:
+def _coming_back(traffic: Flows) -> list[int]:
     """Return what is carried by channels that lead back to where they come from, by others.
 
     Whatever waits for itself in the end waits by these.
     """
-    tails, heads = array(NODE), array(NODE)
-    for carried, tail, head in zip(traffic.carried, moves.tails, moves.heads, strict=True):
-        if carried:
-            tails.append(tail)
-            heads.append(head)
-    components = enumerate(strong_components(from_edges(len(moves.at), tails, heads)))
+    moves = traffic.moves
+    tails, heads = array(NODE, map(moves.place, moves.tails)), array(NODE, map(moves.place, moves.heads))
+    used = [move for move, carried in enumerate(traffic.carried) if carried]
+    edges = (array(NODE, [ends[move] for move in used]) for ends in (tails, heads))
+    components = enumerate(strong_components(from_edges(len(moves.at), *edges)))
     part = {node: number for number, component in components for node in component}
     back = {
         over
-        for tail, head, over in zip(moves.tails, moves.heads, moves.over, strict=True)
+        for tail, head, over in zip(tails, heads, moves.over, strict=True)
         if tail in part and part[tail] == part.get(head)
     }
     return [carried if over in back else 0 for carried, over in zip(traffic.carried, moves.over, strict=True)]

@@ -14,14 +14,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.channels import parts
-from lossless.analysis.routing.flows import carried, shortest_paths
+from lossless.analysis.routing.distances import shortest_paths
+from lossless.analysis.routing.flows import carried
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.analysis.routing.channels import Wires
-    from lossless.analysis.routing.flows import ShortestPaths
+    from lossless.analysis.routing.distances import ShortestPaths
     from lossless.analysis.routing.policies import PolicyMoves
 
 

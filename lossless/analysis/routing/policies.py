@@ -2,7 +2,8 @@
 
 A *channel* is one direction of a pair of switches: what comes by it waits in the same ingress buffers. A *move* takes
 a packet over a channel, from one state to another. Routes are the shortest paths from state to state, all of them:
-that is what ECMP uses.
+that is what ECMP uses, and adaptive routing among equal paths. Where a policy allows extra hops they are also longer
+ones (:mod:`.longer_paths`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class PolicyMoves(NamedTuple):
     """Moves by number: from state, to state, over which channel. ``at`` is the switch of each state.
 
     Packets of a switch begin in the state of its own number. ``channels`` are pairs of switches, from and to; each
-    leads to one state, from wherever it is taken.
+    leads to one state, from wherever it is taken. Where states also say how many extra hops a packet has taken,
+    ``states`` is how many there are of each number of them, else 0.
     """
 
     at: Sequence[int]
@@ -29,6 +31,16 @@ class PolicyMoves(NamedTuple):
     heads: Sequence[int]
     over: Sequence[int]
     channels: Sequence[tuple[int, int]]
+    states: int = 0
+
+    def place(self, state: int) -> int:
+        """Return a state without the extra hops that were taken before it: with as many left for all."""
+        return state % self.states if self.states else state
+
+    def opposites(self) -> list[int]:
+        """Return of each channel the one between the same two switches the other way, -1 where there is none."""
+        number = {pair: channel for channel, pair in enumerate(self.channels)}
+        return [number.get((far, near), -1) for near, far in self.channels]
 
 
 def shortest_path(wires: Wires) -> PolicyMoves:

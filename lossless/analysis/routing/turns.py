@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from lossless.analysis.routing.flows import Flows
-    from lossless.analysis.routing.policies import PolicyMoves
 
 _FEW = 16
 """Sets below this many edges per channel are written out; ranges would cost as much."""
@@ -30,22 +29,37 @@ class TurnSet(NamedTuple):
     outs: Sequence[int]
 
 
-def turns(moves: PolicyMoves, traffic: Flows) -> Iterator[list[TurnSet]]:
+def turns(traffic: Flows) -> Iterator[list[TurnSet]]:
     """Yield the turns of each state: traffic comes by a channel, and some of it may leave by another."""
-    ins, outs = _by_state(moves, moves.heads, traffic), _by_state(moves, moves.tails, traffic)
+    moves = traffic.moves
+    ins, outs = _by_state(moves.heads, traffic), _by_state(moves.tails, traffic)
+    opposites = moves.opposites() if traffic.extra_hops else ()
     for state, coming in ins.items():
         leaving = outs.get(state)
         if leaving:
-            yield list(_sets(coming, leaving))
+            sets = _sets(coming, leaving)
+            yield list(_onward(sets, opposites) if opposites else sets)
 
 
-def _by_state(moves: PolicyMoves, at: Sequence[int], traffic: Flows) -> dict[int, dict[int, list[int]]]:
+def _by_state(at: Sequence[int], traffic: Flows) -> dict[int, dict[int, list[int]]]:
     """Return the channels of moves that carry anything, by state and by what they carry."""
     by_state: dict[int, dict[int, list[int]]] = {}
     for move, carried in enumerate(traffic.carried):
         if carried:
-            by_state.setdefault(at[move], {}).setdefault(carried, []).append(moves.over[move])
+            by_state.setdefault(at[move], {}).setdefault(carried, []).append(traffic.moves.over[move])
     return by_state
+
+
+def _onward(sets: Iterable[TurnSet], opposites: Sequence[int]) -> Iterator[TurnSet]:
+    """Yield turns without those that lead straight back."""
+    for ins, outs in sets:
+        coming = frozenset(ins)
+        back = [out for out in outs if opposites[out] in coming]
+        onward = outs if not back else [out for out in outs if opposites[out] not in coming]
+        if onward:
+            yield TurnSet(ins, onward)
+        if len(ins) > 1:
+            yield from (TurnSet([came for came in ins if came != opposites[out]], [out]) for out in back)
 
 
 def _sets(coming: dict[int, list[int]], leaving: dict[int, list[int]]) -> Iterator[TurnSet]:

@@ -6,25 +6,24 @@ what is up, and packets are not followed.
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.flows import Flows
-    from lossless.analysis.routing.policies import PolicyMoves
 
 
-def valley(wires: Wires, moves: PolicyMoves, traffic: Flows) -> tuple[str, ...] | None:
+def valley(wires: Wires, traffic: Flows) -> tuple[str, ...] | None:
     """Return the switches of a valley in order, None where routes have none."""
-    slopes = [_slope(wires, near, far) for near, far in moves.channels]
-    came = _came_down(moves, traffic, slopes)
+    walked = _Walked(wires, traffic)
     for move, carried in enumerate(traffic.carried):
-        low = moves.tails[move]
-        if slopes[moves.over[move]] == 1 and (common := carried & came[low]):
+        if walked.may_rise(move) and (common := carried & walked.before(move)):
             # One destination is enough to show: that of the lowest bit.
-            switches = [*_down_to(moves, traffic, slopes, low, common & -common), moves.at[moves.heads[move]]]
+            switches = [*walked.down_to(move, common & -common), walked.far(move)]
             return tuple(wires.names[switch] for switch in switches)
     return None
 
@@ -36,43 +35,72 @@ def _slope(wires: Wires, near: int, far: int) -> int | None:
     return (above > below) - (above < below) if known else None
 
 
-def _came_down(moves: PolicyMoves, traffic: Flows, slopes: Sequence[int | None]) -> list[int]:
-    """Return by state the destinations of packets that came down to it, perhaps by links between peers."""
-    came = [0] * len(moves.at)
-    level = list[int]()
-    for move, carried in enumerate(traffic.carried):
-        slope = slopes[moves.over[move]]
-        if slope == -1:
-            came[moves.heads[move]] |= carried
-        elif slope == 0 and carried:
-            level.append(move)
-    news = True
-    while news:
-        news = False
-        for move in level:
-            more = traffic.carried[move] & came[moves.tails[move]] & ~came[moves.heads[move]]
-            came[moves.heads[move]] |= more
-            news = news or more != 0
-    return came
+class _Walked:
+    """What each move carries of packets that came down, and since then only crossed links of one tier."""
 
+    def __init__(self, wires: Wires, traffic: Flows) -> None:
+        self._moves, self._carried = traffic.moves, traffic.carried
+        self._slopes = [_slope(wires, near, far) for near, far in self._moves.channels]
+        self._opposites = self._moves.opposites()
+        self._came = [0] * len(self._carried)
+        self._into: dict[int, list[int]] = {}
+        level = list[int]()
+        for move, carried in enumerate(self._carried):
+            slope = self._slopes[self._moves.over[move]]
+            if carried and slope in (0, -1):
+                self._into.setdefault(self._moves.heads[move], []).append(move)
+                self._came[move] = carried if slope else 0
+                level += [] if slope else [move]
+        self._cross(level)
+        # What turns back is among this, so that few moves need a look at each that comes before them.
+        self._here = {
+            state: reduce(or_, map(self._came.__getitem__, moves)) for state, moves in self._into.items()
+        }
 
-def _down_to(
-    moves: PolicyMoves, traffic: Flows, slopes: Sequence[int | None], state: int, bit: int
-) -> list[int]:
-    """Return the switches by which packets to one destination came down to a state."""
-    before: dict[int, int] = {}
-    states = [state]
-    for here in states:
-        for move, carried in enumerate(traffic.carried):
-            tail = moves.tails[move]
-            if moves.heads[move] != here or not carried & bit:
-                continue
-            if slopes[moves.over[move]] == -1:
-                path = [tail, here]
-                while path[-1] != state:
-                    path.append(before[path[-1]])
-                return [moves.at[state_on_path] for state_on_path in path]
-            if slopes[moves.over[move]] == 0 and tail not in before:
-                before[tail] = here
-                states.append(tail)
-    raise AssertionError(state)
+    def _cross(self, level: Sequence[int]) -> None:
+        news = bool(level)
+        while news:
+            news = False
+            for move in level:
+                more = self._carried[move] & self.before(move) & ~self._came[move]
+                self._came[move] |= more
+                news = news or more != 0
+
+    def may_rise(self, move: int) -> bool:
+        """Return whether a move goes up from where something came down that it carries."""
+        up = self._slopes[self._moves.over[move]] == 1
+        return up and self._carried[move] & self._here.get(self._moves.tails[move], 0) != 0
+
+    def before(self, move: int) -> int:
+        """Return the destinations of what came down to where a move begins, and can take it: nothing turns back."""
+        return reduce(or_, (self._came[other] for other in self._followed_by(move)), 0)
+
+    def far(self, move: int) -> int:
+        """Return the switch that a move leads to."""
+        return self._moves.at[self._moves.heads[move]]
+
+    def down_to(self, move: int, bit: int) -> list[int]:
+        """Return the switches by which packets to one destination came down to where a move begins."""
+        after, moves = {move: move}, [move]
+        for following in moves:
+            for before in self._followed_by(following):
+                if self._came[before] & bit and before not in after:
+                    after[before] = following
+                    moves.append(before)
+                    if self._slopes[self._moves.over[before]] == -1:
+                        return self._path(after, before)
+        raise AssertionError(move)
+
+    def _path(self, after: Mapping[int, int], first: int) -> list[int]:
+        path, move = [self._moves.at[self._moves.tails[first]]], first
+        while after[move] != move:
+            path.append(self.far(move))
+            move = after[move]
+        return path
+
+    def _followed_by(self, move: int) -> Iterator[int]:
+        """Yield the moves that bring packets to where a move begins, but not from where it leads."""
+        back = self._opposites[self._moves.over[move]]
+        for before in self._into.get(self._moves.tails[move], ()):
+            if self._moves.over[before] != back:
+                yield before

@@ -2,11 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lossless.formats.intent.base import Duration, Model, listed
+from lossless.formats.intent.base import Duration, Model, listed, refused, shown, small_number
+from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema
+from lossless.ground.basics.nearest import suggestion
+from lossless.model.fabric.routing import LoadBalancing
+from lossless.model.fabric.tier import SWITCH_ROLES
+
+MOST_EXTRA_HOPS = 8
+"""A detour through any third switch of a Clos of three tiers is four hops, and of a dragonfly three."""
+
+
+_CHOICES: tuple[LoadBalancing, ...] = get_args(LoadBalancing)
+
+
+def _load_balancing(value: Any) -> Any:
+    """Return the choice of all switches, or that of each tier."""
+    if not isinstance(value, dict):
+        return _choice(value)
+    if not value:
+        raise refused("an empty mapping; write how all switches choose, or each tier")
+    for role, choice in value.items():
+        if role not in SWITCH_ROLES:
+            hint = suggestion(str(role), [*SWITCH_ROLES], most=None)
+            raise refused(f"{shown(role)} is no role of a switch{hint}", role, at_key=True)
+        _choice(choice, role)
+    return value
+
+
+def _choice(value: Any, *within: str) -> Any:
+    if value not in _CHOICES:
+        raise refused(f"{shown(value)} is not one of {', '.join(_CHOICES[:-1])} or {_CHOICES[-1]}", *within)
+    return value
+
+
+LoadBalancingField = Annotated[
+    LoadBalancing | dict[str, LoadBalancing],
+    BeforeValidator(_load_balancing),
+    WithJsonSchema(
+        {"anyOf": [{"enum": [*_CHOICES]}, exceptions_schema(TIER_PATTERN, {"enum": [*_CHOICES]})]}
+    ),
+]
 
 
 class RoutingChoice(Model):
@@ -17,7 +56,12 @@ class RoutingChoice(Model):
     """
 
     policy: Literal["up-down", "shortest-path"] = "up-down"
-    load_balancing: Literal["ecmp", "flowlet", "adaptive", "spray"] = "ecmp"
+    extra_hops: Annotated[
+        int,
+        small_number(0, MOST_EXTRA_HOPS, "a number of extra hops"),
+        WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_EXTRA_HOPS}),
+    ] = 0
+    load_balancing: LoadBalancingField = "ecmp"
     bounce: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
 
 

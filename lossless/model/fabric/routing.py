@@ -9,9 +9,12 @@ from lossless.ground.basics.known import Maybe
 from lossless.ground.basics.records import NamedTuple
 
 RoutingPolicy = Literal["up-down", "shortest-path"]
-LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray"]
+LoadBalancing = Literal["ecmp", "flowlet", "adaptive", "spray", "dlb"]
 """How switches choose among equal paths: by a hash of the flow, the less loaded one after a gap or for each packet, or
-at random for each packet."""
+at random for each packet. ``dlb``, the dynamic load balancing of Broadcom, is the second or the third, as it is
+configured: Junos has no default for that (Juniper, Dynamic Load Balancing)."""
+BY_PACKET: tuple[LoadBalancing, ...] = ("adaptive", "spray")
+"""By which packets of one flow overtake each other."""
 
 
 UEC_CONTROLS = ("nscc", "rccc", "both")
@@ -31,13 +34,21 @@ class FabricElement(NamedTuple):
 class PacketOrder(NamedTuple):
     """How packets are spread over equal paths, and what NICs take out of order.
 
-    ``ahead_frames`` is how many frames NICs take ahead of the one that is due: 0 means any number, None not one.
+    ``by_tier`` has the roles of switches that choose otherwise than by ``choice``. ``ahead_frames`` is how many frames
+    NICs take ahead of the one that is due: 0 means any number, None not one.
     """
 
     choice: LoadBalancing
     ahead_frames: Maybe[int]
     choice_origin: Origin
     hosts_origin: Origin
+    by_tier: tuple[tuple[str, LoadBalancing], ...] = ()
+
+    def all_choices(self) -> dict[LoadBalancing, tuple[str, Origin]]:
+        """Return each choice that is stated, with the first role that has it, empty where all have, and its place."""
+        if not self.by_tier:
+            return {self.choice: ("", self.choice_origin)}
+        return {choice: (role, self.choice_origin.at(role)) for role, choice in reversed(self.by_tier)}
 
 
 class Trimming(NamedTuple):
@@ -50,11 +61,15 @@ class Trimming(NamedTuple):
 
 
 class Routing(NamedTuple):
-    """The policy, and the switches in ``bounce``, which send packets from a higher tier back up."""
+    """The policy, and the switches in ``bounce``, which send packets from a higher tier back up.
+
+    Packets may take ``extra_hops`` more than the shortest path that the policy allows.
+    """
 
     policy: RoutingPolicy
     bounce: tuple[FabricElement, ...]
     origin: Origin
+    extra_hops: int = 0
 
 
 class Bridging(NamedTuple):

@@ -76,8 +76,8 @@ def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
 
 def system_notes(fabric: Fabric) -> Iterator[str]:
     """Yield what the files of switches leave out, by the system that they run."""
-    if fabric.packet_order is not None and fabric.packet_order.choice != "ecmp":
-        yield f"no file sets load balancing {fabric.packet_order.choice}: configure it beside these files"
+    if fabric.packet_order is not None and (choices := {*fabric.packet_order.all_choices()} - {"ecmp"}):
+        yield f"no file sets load balancing {joined(sorted(choices))}: configure it beside these files"
     if fabric.trimming is not None:
         yield (
             f"no file sets trimming of {', '.join(fabric.trimming.classes)}: queues drop until SWITCH_TRIMMING (SONiC "

@@ -126,6 +126,21 @@ def tiered(draw: st.DrawFn, most: int = 7) -> Wires:
 
 
 @st.composite
+def joined(draw: st.DrawFn, most: int = 6) -> Wires:
+    """Draw switches that links join to each other, all of them, and at least two with hosts; tiers may be any."""
+    count = draw(st.integers(3, most))
+    names = [f"s{n}" for n in range(count)]
+    tree = [(names[n], names[draw(st.integers(0, n - 1))]) for n in range(1, count)]
+    others = [
+        (names[a], names[b]) for a in range(count) for b in range(a) if (names[a], names[b]) not in tree
+    ]
+    more = draw(st.lists(st.sampled_from(others), unique=True, max_size=4)) if others else []
+    hosts = draw(st.sets(st.sampled_from(names), min_size=2))
+    tiers = draw(st.lists(st.integers(1, 3), min_size=count, max_size=count))
+    return wires(names, tiers, [*tree, *more], [name in hosts for name in names])
+
+
+@st.composite
 def odd_pods(draw: st.DrawFn) -> Wires:
     """Draw pods whose spines all reach all super-spines, with a few links too many and too few, and hosts anywhere."""
     sizes = st.integers(1, 2)

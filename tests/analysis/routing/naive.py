@@ -31,6 +31,7 @@ class Plain(NamedTuple):
     moved: frozenset[int] = frozenset()
     lossy: frozenset[Channel] = frozenset()
     outside: frozenset[int] = frozenset()
+    extra_hops: int = 0
 
     @property
     def ends(self) -> list[int]:
@@ -55,14 +56,41 @@ class Plain(NamedTuple):
         return {*self.joined, *((b, a) for a, b in self.joined)}
 
 
-def plain(wires: Wires, policy: str, bounces: Iterable[str] = (), moved: Iterable[str] = ()) -> Plain:
+def plain(
+    wires: Wires, policy: str, bounces: Iterable[str] = (), moved: Iterable[str] = (), extra_hops: int = 0
+) -> Plain:
     """Return the same fabric without what wires know of it beside their links."""
     joined = [(a, b) for a, b, links in wires.pairs() for _ in range(links)]
     numbers = {name: number for number, name in enumerate(wires.names)}
     again, apart = (frozenset(numbers[name] for name in names) for names in (bounces, moved))
     return Plain(
-        tuple(wires.tiers), tuple(wires.attached), joined, policy, again, apart, wires.lossy, wires.outside
+        tuple(wires.tiers),
+        tuple(wires.attached),
+        joined,
+        policy,
+        again,
+        apart,
+        wires.lossy,
+        wires.outside,
+        extra_hops,
     )
+
+
+def paths_between(fabric: Plain, start: int, end: int, avoided: int | None = None) -> list[list[int]]:
+    """Return all paths that the policy allows and that have so many extra hops at most, as switches."""
+    shortest = shortest_paths(fabric, start, end, avoided)
+    growing = [[start]] if shortest else []
+    arrived = list[list[int]]()
+    while growing and len(growing[0]) <= len(shortest[0]) + fabric.extra_hops:
+        arrived += [path for path in growing if path[-1] == end]
+        growing = [
+            [*path, step]
+            for path in growing
+            if path[-1] != end and (len(path) == 1 or path[-1] not in fabric.outside)
+            for step in fabric.near(path[-1])
+            if step not in path[-2:-1] and step != avoided and _allowed(fabric, [*path, step])
+        ]
+    return arrived
 
 
 def shortest_paths(fabric: Plain, start: int, end: int, avoided: int | None = None) -> list[list[int]]:
@@ -104,7 +132,7 @@ def waits(fabric: Plain) -> set[tuple[Buffer, Buffer]]:
     walks = [
         Walk(tuple((a, b, 0) for a, b in pairwise(path)), end)
         for start, end in fabric.talks
-        for path in shortest_paths(fabric, start, end)
+        for path in paths_between(fabric, start, end)
     ]
     while walks:
         walk = walks.pop()
@@ -127,7 +155,7 @@ def _bounces(fabric: Plain, taken: Buffer, end: int) -> Iterator[Walk]:
     for up in fabric.above(here):
         yield Walk(((here, up, after),), up, (taken,))
         for goal in wanted if up not in fabric.outside else ():
-            for path in shortest_paths(fabric, up, goal, avoided=here):
+            for path in paths_between(fabric, up, goal, avoided=here):
                 yield Walk(tuple((a, b, after) for a, b in pairwise([here, *path])), goal, (taken,))
 
 
@@ -172,7 +200,7 @@ def has_valley(fabric: Plain) -> bool:
     Where a tier is not known, or is that of a switch outside, nobody can say what is up.
     """
     return any(
-        _dips(fabric, path) for start, end in fabric.talks for path in shortest_paths(fabric, start, end)
+        _dips(fabric, path) for start, end in fabric.talks for path in paths_between(fabric, start, end)
     )
 
 

@@ -20,15 +20,16 @@ from lossless.analysis.routing.dependencies import (
     moves_verdict,
     routing_verdict,
 )
+from lossless.analysis.routing.distances import shortest_paths
 from lossless.analysis.routing.failures import Failure, FailureBudget, _drawn, after_failure, after_failures
-from lossless.analysis.routing.flows import flows, lost_up_down, shortest_paths
+from lossless.analysis.routing.flows import flows, lost_up_down
 from lossless.analysis.routing.path_diversity import critical_elements
 from lossless.analysis.routing.policies import ending, shortest_path, up_down
 from lossless.analysis.routing.symmetry import Orbits, families
 from lossless.analysis.routing.turns import TurnSet, WaitGraph, turns
 from lossless.ground.graphs.cycles import cycle
 from tests.analysis.routing import naive
-from tests.analysis.routing.made import odd_pods, pods, three_tier, tiered, worn_clos
+from tests.analysis.routing.made import joined, odd_pods, pods, three_tier, tiered, worn_clos
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,23 +64,51 @@ def test_fewer_links_close_no_cycle_where_packets_go_up_and_down(wires: Wires, d
 
 
 def bouncing(data: st.DataObject, wires: Wires, policy: Policy) -> RoutingQuestion:
-    """Draw which switches bounce, and which do so in a second priority."""
+    """Draw which switches bounce, which do so in a second priority, and how many extra hops paths have."""
     some = st.frozensets(st.sampled_from(list(wires.names)), max_size=3)
-    again = data.draw(some)
-    return RoutingQuestion(policy, again, data.draw(some) - again)
+    again, extra_hops = data.draw(some), data.draw(st.sampled_from([0, 0, 1, 2, 3]))
+    return RoutingQuestion(policy, again, data.draw(some) - again, extra_hops)
 
 
-@given(tiered(6), POLICIES)
-def test_turns_are_those_of_all_shortest_paths(wires: Wires, policy: Policy) -> None:
+@settings(max_examples=200)
+@given(st.one_of(joined(), tiered(6), worn_clos(4)), POLICIES, st.integers(0, 4))
+def test_turns_are_those_of_all_paths_with_so_many_extra_hops(
+    wires: Wires, policy: Policy, extra_hops: int
+) -> None:
     moves = up_down(wires) if policy == "up-down" else shortest_path(wires)
-    found = {
+    turned = {
         ((*moves.channels[before], 0), (*moves.channels[following], 0))
-        for sets in turns(moves, flows(moves, wires.attached))
+        for sets in turns(flows(moves, wires.attached, extra_hops=extra_hops))
         for one in sets
         for before in one.ins
         for following in one.outs
     }
-    assert found == naive.waits(naive.plain(wires._replace(lossy=frozenset()), policy))
+    expected = naive.plain(wires._replace(lossy=frozenset()), policy, extra_hops=extra_hops)
+    assert turned == naive.waits(expected)
+
+
+@given(joined(), POLICIES, st.integers(0, 3))
+def test_more_extra_hops_only_add_turns(wires: Wires, policy: Policy, extra_hops: int) -> None:
+    moves = moves_of(wires, RoutingQuestion(policy))
+    fewer, more = (
+        {
+            pair
+            for sets in turns(flows(moves, wires.attached, extra_hops=extra))
+            for turn_set in sets
+            for pair in product(*turn_set)
+        }
+        for extra in (extra_hops, extra_hops + 1)
+    )
+    assert fewer <= more
+
+
+@given(joined(), st.integers(1, 4))
+def test_up_and_down_closes_no_cycle_however_long_paths_are(wires: Wires, extra_hops: int) -> None:
+    moves = up_down(wires)
+    traffic = flows(moves, wires.attached, extra_hops=extra_hops)
+    verdict = moves_verdict(wires, moves, RoutingQuestion("up-down", extra_hops=extra_hops))
+    assert (verdict.cycle, verdict.valley) == ((), None)
+    assert all_rise(wires, traffic.moves, traffic.carried)
 
 
 def assert_waits(wires: Wires, cycle: Sequence[CycleHop], waits: set[tuple[Buffer, Buffer]]) -> None:
@@ -94,12 +123,12 @@ def assert_waits(wires: Wires, cycle: Sequence[CycleHop], waits: set[tuple[Buffe
 
 
 @settings(max_examples=300)
-@given(st.one_of(tiered(6), odd_pods()), POLICIES, st.data())
+@given(st.one_of(tiered(6), odd_pods(), joined(5)), POLICIES, st.data())
 def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packet_finds(
     wires: Wires, policy: Policy, data: st.DataObject
 ) -> None:
     question = bouncing(data, wires, policy)
-    expected = naive.plain(wires, policy, question.bounces, question.moved)
+    expected = naive.plain(wires, policy, question.bounces, question.moved, question.extra_hops)
     found = routing_verdict(wires, question)
     assert len(found.cycle) == naive.shortest_cycle(expected)
     assert_waits(wires, found.cycle, naive.waits(expected))
@@ -117,7 +146,7 @@ def test_switches_outside_send_and_take_and_never_forward(
     question = bouncing(data, wires, policy)
     names = {wires.names[switch] for switch in outside}
     question = question._replace(bounces=question.bounces - names, moved=question.moved - names)
-    expected = naive.plain(with_others, policy, question.bounces, question.moved)
+    expected = naive.plain(with_others, policy, question.bounces, question.moved, question.extra_hops)
     found = routing_verdict(with_others, question)
     assert len(found.cycle) == naive.shortest_cycle(expected)
     assert (found.valley is not None) == naive.has_valley(expected)
@@ -140,7 +169,7 @@ def test_what_failures_lead_to_is_what_following_each_packet_finds(
 ) -> None:
     question = bouncing(data, wires, policy)
     found = after_failures(wires, question, tolerated)
-    fabric = naive.plain(wires, policy, question.bounces, question.moved)
+    fabric = naive.plain(wires, policy, question.bounces, question.moved, question.extra_hops)
     cases = list(naive.left(fabric, tolerated.links, tolerated.switches))
     assert not found.drawn
     assert (found.cycle is not None) == any(map(naive.shortest_cycle, cases))
@@ -164,7 +193,7 @@ def test_turns_rise_where_all_go_up_then_level_once_then_down(wires: Wires, poli
     moves = moves_of(wires, RoutingQuestion(policy))
     traffic = flows(moves, wires.attached)
     climbs = [wires.tiers[far] - wires.tiers[near] for near, far in moves.channels]
-    pairs = [pair for sets in turns(moves, traffic) for turn_set in sets for pair in product(*turn_set)]
+    pairs = [pair for sets in turns(traffic) for turn_set in sets for pair in product(*turn_set)]
     rising = all_rise(wires, moves, traffic.carried)
     if all(climbs[before] > 0 or climbs[after] < 0 for before, after in pairs):
         assert rising

@@ -21,9 +21,9 @@ from lossless.analysis.simulation.engine.network import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from lossless.analysis.simulation.engine.network import SimWindow
+    from lossless.analysis.simulation.engine.network import Choice, SimWindow
     from lossless.analysis.simulation.engine.run import Simulation
 
 RATE_BPS, DELAY_NS = 100e9, 500.0
@@ -84,8 +84,9 @@ def clos_network(
     without: Iterable[tuple[int, int]] = (),
     slow_bps: dict[tuple[int, int], float] | None = None,
     loads: SimLoads | None = None,
+    choices: Mapping[int, Choice] | None = None,
 ) -> SimNetwork:
-    """Return a flow for each pair of hosts; some cables may be missing, or slow."""
+    """Return a flow for each pair of hosts; cables may be missing or slow, and switches choose in their own way."""
     links = [link for link in clos.links() if link not in set(without)]
     hosts = clos.leaves * clos.hosts
     rates = slow_bps or {}
@@ -101,7 +102,10 @@ def clos_network(
     ]
     return SimNetwork(
         nodes=clos.spine(clos.spines),
-        switches=dict.fromkeys(range(hosts, clos.spine(clos.spines)), switch),
+        switches={
+            node: switch._replace(choice=(choices or {}).get(node))
+            for node in range(hosts, clos.spine(clos.spines))
+        },
         cables=tuple(cables),
         flows=tuple(flows),
         classes=len(end.queues),

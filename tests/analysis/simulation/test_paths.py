@@ -103,6 +103,38 @@ def test_adaptive_routing_avoids_a_slow_link_of_its_own_and_sees_one_beyond_by_i
     assert own[0] < sum(own) / 8 < beyond[0] < 0.8 * sum(beyond) / 4
 
 
+def test_a_switch_may_choose_in_its_own_way_and_others_as_flows_say() -> None:
+    """Leaf 0 sends a flow one way, though its packets have entropy values; leaf 1 spreads another by these."""
+    spread, pairs = SimSpread("hash", entropies=64), [(0, 4), (4, 0)]
+    choices: dict[int, Choice] = {SMALL.leaf_of(0): "flow hash"}
+    simulation = Simulation(
+        clos_network(SMALL, pairs, spread, 64 * MTU_BYTES, ahead_frames=0, choices=choices)
+    )
+    done_us(simulation)
+    assert sorted(uplinks(simulation, SMALL, 0)) == [0, 0, 0, 64]
+    far = SMALL.leaf_of(4)
+    assert min(sent_frames(simulation, far, SMALL.spine(n)) for n in range(4)) > 0
+
+
+def by_leaves(choice: Choice, spread: SimSpread) -> list[int]:
+    """Return what the uplinks of a leaf carry of 4 x 40 frames, where leaves choose otherwise than flows say."""
+    choices = dict.fromkeys((SMALL.leaf_of(0), SMALL.leaf_of(4)), choice)
+    simulation = Simulation(
+        clos_network(SMALL, ACROSS, spread, 40 * MTU_BYTES, ahead_frames=0, choices=choices)
+    )
+    done_us(simulation)
+    return uplinks(simulation, SMALL, 0)
+
+
+def test_what_a_switch_chooses_by_holds_whatever_flows_say() -> None:
+    one_path, sprayed = SimSpread("hash"), SimSpread("hash", entropies=64)
+    assert by_leaves("in turn", one_path) == [40, 40, 40, 40]
+    assert max(by_leaves("adaptive", one_path)) < 60
+    assert all(sent % 40 == 0 for sent in by_leaves("flowlets", sprayed))
+    assert all(sent % 40 == 0 for sent in by_leaves("flow hash", sprayed))
+    assert any(sent % 40 for sent in by_leaves("hash", sprayed))
+
+
 def test_a_failed_link_is_used_by_nobody_nor_its_spine_for_hosts_behind_it() -> None:
     leaf, far, spine = SMALL.leaf_of(0), SMALL.leaf_of(4), SMALL.spine(3)
     both_directions = [*ACROSS, *((target, source) for source, target in ACROSS)]

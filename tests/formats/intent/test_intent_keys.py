@@ -127,7 +127,7 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     ),
     "beside-one-that-is-there": (
         [("topology:\n", "topology:\n  routing: {policy: up-down, hashing: crc}\n")],
-        ["14:30: unknown key 'hashing'; there are load_balancing, bounce"],
+        ["14:30: unknown key 'hashing'; there are load_balancing, extra_hops, bounce"],
     ),
     "number": ([("fabric: base", "fabric: base\n5: 3")], ["3:1: a key is text, found 5"]),
     "empty": ([("fabric: base", "fabric: base\n~: 3")], ["3:1: a key is text, found nothing"]),

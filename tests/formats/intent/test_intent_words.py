@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.formats.intent.intent_texts import SHAPE, said_of, spoilt
+from tests.formats.intent.intent_texts import SHAPE, TOPOLOGY, said_of, spoilt
 
 WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "transport": (
@@ -274,6 +274,34 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
     "version-missing": (
         [("lossless: v1\n", "")],
         ["1:1: not an intent: it does not begin with lossless: v1"],
+    ),
+    "load-balancing": (
+        [(TOPOLOGY, f"{TOPOLOGY}  routing: {{load_balancing: fast}}\n")],
+        [
+            "21:29: topology.routing.load_balancing: 'fast' is not one of ecmp, flowlet, adaptive, spray or dlb"
+        ],
+    ),
+    "load-balancing-of-a-tier": (
+        [(TOPOLOGY, f"{TOPOLOGY}  routing: {{load_balancing: {{leaf: fast}}}}\n")],
+        [
+            "21:36: topology.routing.load_balancing.leaf: 'fast' is not one of ecmp, flowlet, adaptive, spray or dlb"
+        ],
+    ),
+    "load-balancing-of-no-tier": (
+        [(TOPOLOGY, f"{TOPOLOGY}  routing: {{load_balancing: {{laef: ecmp}}}}\n")],
+        ["21:30: 'laef' is no role of a switch; did you mean leaf? (others: spine, super-spine, switch)"],
+    ),
+    "load-balancing-of-nothing": (
+        [(TOPOLOGY, f"{TOPOLOGY}  routing: {{load_balancing: {{}}}}\n")],
+        [
+            "21:29: topology.routing.load_balancing: an empty mapping; write how all switches choose, or each tier"
+        ],
+    ),
+    "extra-hops": (
+        [(TOPOLOGY, f"{TOPOLOGY}  routing: {{extra_hops: 9}}\n")],
+        [
+            "21:25: topology.routing.extra_hops: 9 is not a number of extra hops; expected a whole number from 0 to 8"
+        ],
     ),
     "version-2": (
         [("lossless: v1", "lossless: v2")],

@@ -162,6 +162,8 @@ def _check_switch(network: SimNetwork, switch: SimSwitch, where: str) -> None:
         _check_watchdog(network, switch.watchdog, f"{where}.watchdog")
     if switch.loads is not None:
         _check_loads(switch.loads, f"{where}.loads")
+    if switch.choice is not None:
+        _require(switch.choice in CHOICES, f"{where}.choice", switch.choice, f"one of {', '.join(CHOICES)}")
 
 
 def _check_loads(loads: SimLoads, where: str) -> None:

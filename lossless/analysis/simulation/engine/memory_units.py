@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine import records
+from lossless.analysis.simulation.engine.spreading import CHOICES
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def lay_out_units(network: SimNetwork, wiring: Wiring, groups: Any) -> Any:
                 unit["levels"] = switch.loads.levels_bytes
                 unit["level_ps"] = round(switch.loads.sample_ns * 1000)
                 unit["flowlet_ps"] = round(switch.loads.flowlet_us * 1e6)
+            if switch.choice is not None:
+                unit["choice"] = CHOICES[switch.choice]
     return units
 
 

@@ -98,6 +98,11 @@ class SimWatchdog(NamedTuple):
     classes: tuple[int, ...]
 
 
+Choice = Literal["hash", "in turn", "adaptive", "flowlets", "flow hash"]
+"""How a switch chooses among links: by a hash of flow and entropy value, round robin, the least loaded, or by a hash
+of the flow alone."""
+
+
 class SimLoads(NamedTuple):
     """What adaptive routing goes by: the bytes in a port's queues, in levels, looked at now and then.
 
@@ -115,7 +120,8 @@ class SimSwitch(NamedTuple):
     ``pool_bytes`` is what ingress groups share, what they have reserved included, unless that is ``reserved_apart``;
     ``other_pools`` are further pools that some of them draw on instead. Where a chip divides its buffer into several
     ``parts``, each has an equal part of chip and pools, for up to ``ports_per_part`` ports; those that
-    traffic comes in by share as few parts as they can, which is the worst case.
+    traffic comes in by share as few parts as they can, which is the worst case. A ``choice`` of its own holds for all
+    flows that leave their links to switches.
     """
 
     buffer_bytes: int
@@ -128,6 +134,7 @@ class SimSwitch(NamedTuple):
     parts: int = 1
     ports_per_part: int = 0
     loads: SimLoads | None = None
+    choice: Choice | None = None
 
 
 class SimDcqcn(NamedTuple):
@@ -156,10 +163,6 @@ class SimDcqcn(NamedTuple):
     clamp: bool = False
     clamp_after_increase: bool = True
     pacing_lock: bool = True
-
-
-Choice = Literal["hash", "in turn", "adaptive", "flowlets"]
-"""How a switch chooses among links: by a hash of flow and entropy value, round robin, or the least loaded."""
 
 
 class SimSpread(NamedTuple):

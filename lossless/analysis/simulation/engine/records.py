@@ -210,6 +210,7 @@ UNIT = np.dtype(
         ("predicate", "u1"),  # 0 Mellanox, 1 Broadcom
         ("action", "u1"),  # 0 drop, 1 forward, 2 alert
         ("reserved_apart", "u1"),  # bool: what groups have reserved comes on top of their threshold
+        ("choice", "u1"),  # how it chooses links of flows that leave it that; 0: as the flow says
     ],
     align=True,
 )

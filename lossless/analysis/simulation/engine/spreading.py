@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import SimNetwork, SimSpread
     from lossless.analysis.simulation.engine.wiring import Wiring
 
-CHOICES = {"hash": 1, "in turn": 2, "adaptive": 3, "flowlets": 4}
+CHOICES = {"hash": 1, "in turn": 2, "adaptive": 3, "flowlets": 4, "flow hash": 5}
 """As :mod:`.kernel.paths` numbers them."""
 
 
@@ -69,6 +69,7 @@ def _fans(fans: Mapping[tuple[int, ...], int], first: int) -> Any:
 def _flowlets(network: SimNetwork, flows: Any) -> Any:
     """Return what switches remember of flows, nothing where no flow is moved between gaps."""
     moved = bool((flows["spread"] == CHOICES["flowlets"]).any())
+    moved = moved or any(switch.choice == "flowlets" for switch in network.switches.values())
     kept = np.zeros((len(network.switches) if moved else 0, len(flows)), window_records.FLOWLET)
     kept["link"] = -1
     return kept

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.question.nodes import SimTopology
     from lossless.analysis.simulation.question.request import Question
     from lossless.model.fabric.model import Switch as FabricSwitch
+    from lossless.model.fabric.routing import Routing
 
 
 def assumptions(
@@ -47,6 +48,12 @@ def assumptions(
         yield "a watchdog of a chip that is neither NVIDIA's nor known to be Broadcom's is checked as Broadcom's"
     if question.slow_nic_bps:
         yield "the slow NIC pauses its switch at 512 KiB in its receive buffer, and resumes it at 256 KiB"
+
+
+def assumed_of_routes(routing: Routing | None) -> Iterator[str]:
+    """Yield what is left out of the paths that packets may take, one sentence."""
+    if routing is not None and routing.extra_hops:
+        yield f"packets take shortest paths: the model has none of the paths with up to {routing.extra_hops} extra hops"
 
 
 def _is_of_another_vendor(switch: FabricSwitch) -> bool:

@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import Hold, Physics, SimCable, SimFlow, SimNetwork, SlowHost
-from lossless.analysis.simulation.question.load_balancing import loads_at, spread_of
+from lossless.analysis.simulation.question.load_balancing import choice_at, loads_at, spread_of
 from lossless.analysis.simulation.question.lossy import with_windows
 from lossless.analysis.simulation.question.nodes import propagation_ns, reaction_ns
 from lossless.analysis.simulation.question.workloads import Transfer, transfers_in_planes
@@ -56,7 +56,8 @@ def instantiate(scenario: Scenario, seed: int) -> ScenarioInstance:
         nodes=len(used),
         switches={
             number[node]: scenario.switch(node)._replace(
-                loads=loads_at(scenario.question, scenario.topology, node)
+                loads=loads_at(scenario.question, scenario.topology, node),
+                choice=choice_at(scenario.question, scenario.topology.switch_of[node]),
             )
             for node in used
             if node in scenario.topology.switch_of

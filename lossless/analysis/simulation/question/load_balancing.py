@@ -6,22 +6,26 @@ from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import SimLoads, SimSpread
 from lossless.ground.basics.errors import ScenarioError
+from lossless.ground.basics.wording import joined
+from lossless.model.fabric.tier import known_tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from lossless.analysis.simulation.engine.network import Choice
     from lossless.analysis.simulation.question.nodes import SimTopology
     from lossless.analysis.simulation.question.request import Question
-    from lossless.model.fabric.model import CongestionControl
+    from lossless.model.fabric.model import CongestionControl, Switch
     from lossless.model.fabric.routing import LoadBalancing, PacketOrder
 
 RANDOM_VALUES = 1 << 14
 """Entropy values of a flow that is sprayed: so many that its packets take links at random."""
-_SPREADS: Mapping[LoadBalancing, SimSpread | None] = {
-    "ecmp": None,
-    "flowlet": SimSpread("flowlets"),
-    "adaptive": SimSpread("adaptive"),
-    "spray": SimSpread("hash", entropies=RANDOM_VALUES),
+_CHOICES: Mapping[LoadBalancing, Choice] = {
+    "ecmp": "flow hash",
+    "flowlet": "flowlets",
+    "dlb": "flowlets",
+    "adaptive": "adaptive",
+    "spray": "hash",
 }
 LEVELS_US = (1, 2, 4)
 SAMPLE_NS = 100
@@ -42,28 +46,70 @@ def as_declared(
     Raises:
         ScenarioError: it says what NICs take out of order, and nothing comes out of order.
     """
-    choice = question.load_balancing or (declared.choice if declared is not None else "ecmp")
+    question = _with_choices(question, declared)
     if congestion is not None and congestion.transport == "uec":
-        choice = "spray" if choice == "ecmp" else choice
-        return question._replace(load_balancing=choice, ahead_frames=0)
-    if choice == "ecmp" and question.ahead_frames is not None:
+        return question._replace(
+            load_balancing=_sprayed(question.load_balancing or "ecmp"),
+            by_tier=tuple((role, _sprayed(choice)) for role, choice in question.by_tier),
+            ahead_frames=0,
+        )
+    one_path = not chooses(question)
+    if one_path and question.ahead_frames is not None:
         raise ScenarioError(
             "--reorder: under ecmp a flow keeps one path, and its packets their order; see --load-balancing"
         )
     ahead = question.ahead_frames
-    if ahead is None and choice != "ecmp" and declared is not None and isinstance(declared.ahead_frames, int):
+    if ahead is None and not one_path and declared is not None and isinstance(declared.ahead_frames, int):
         ahead = declared.ahead_frames
-    return question._replace(load_balancing=choice, ahead_frames=ahead)
+    return question._replace(ahead_frames=ahead)
+
+
+def _with_choices(question: Question, declared: PacketOrder | None) -> Question:
+    if question.load_balancing or declared is None:
+        return question._replace(load_balancing=question.load_balancing or "ecmp")
+    return question._replace(load_balancing=declared.choice, by_tier=declared.by_tier)
+
+
+def _sprayed(choice: LoadBalancing) -> LoadBalancing:
+    return "spray" if choice == "ecmp" else choice
+
+
+def choices_of(question: Question) -> set[LoadBalancing]:
+    """Return what switches choose by, those of any tier."""
+    return {question.load_balancing or "ecmp", *(choice for _, choice in question.by_tier)}
+
+
+def chooses(question: Question) -> bool:
+    """Return whether some switches choose a link for each packet or flowlet, and flows have no path of their own."""
+    return choices_of(question) != {"ecmp"}
 
 
 def spread_of(question: Question) -> SimSpread | None:
-    """Return how switches choose the links of a question's flows, None where each flow keeps one path."""
-    return _SPREADS[question.load_balancing or "ecmp"]
+    """Return how switches choose the links of a question's flows, None where each flow keeps one path.
+
+    Where tiers choose otherwise than others, flows leave it to each switch (:func:`choice_at`).
+    """
+    choices = choices_of(question)
+    if not chooses(question):
+        return None
+    kind = _CHOICES[next(iter(choices))] if len(choices) == 1 else "hash"
+    return SimSpread(kind, entropies=RANDOM_VALUES if "spray" in choices else 1)
+
+
+def choice_at(question: Question, switch: Switch) -> Choice | None:
+    """Return how a switch chooses links where tiers have choices of their own, else None."""
+    of_tiers = question.by_tier and chooses(question)
+    return _CHOICES[_choice(question, switch)] if of_tiers else None
+
+
+def _choice(question: Question, switch: Switch) -> LoadBalancing:
+    tier = known_tier(switch.tier)
+    return dict(question.by_tier).get(tier.word if tier else "switch", question.load_balancing or "ecmp")
 
 
 def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads | None:
     """Return what adaptive routing of a switch goes by, by the rate of its fastest port; None where it does not."""
-    if question.load_balancing not in ("adaptive", "flowlet"):
+    if _CHOICES[_choice(question, topology.switch_of[node])] not in ("adaptive", "flowlets"):
         return None
     rate_bps = max(topology.wires[at].rate_bps for at in topology.wires_of[node])
     low, middle, high = (round(rate_bps / 8e6 * level_us) for level_us in LEVELS_US)
@@ -72,21 +118,25 @@ def loads_at(question: Question, topology: SimTopology, node: int) -> SimLoads |
 
 def said_of(question: Question) -> str:
     """Return load balancing in words, nothing where each flow keeps its path."""
-    if spread_of(question) is None:
+    if not chooses(question):
         return ""
     ahead = question.ahead_frames
     order = "in order" if ahead is None else f"up to {ahead:,} frames ahead" if ahead else "in any order"
-    return f"load balancing {question.load_balancing} to NICs that take packets {order}"
+    by_tier = [f"{choice} at {role} switches" for role, choice in question.by_tier]
+    return f"load balancing {joined(by_tier) or question.load_balancing} to NICs that take packets {order}"
 
 
 def taken_for_granted(question: Question) -> Iterator[str]:
     """Yield what is assumed of load balancing, one sentence each."""
-    if spread_of(question) is None:
+    if not chooses(question):
         return
+    kinds = {_CHOICES[choice] for choice in choices_of(question)}
     if question.ahead_frames is None:
         yield "NICs take packets in order, and go back where one is missing (--reorder says otherwise)"
-    if question.load_balancing in ("adaptive", "flowlet"):
+    if kinds & {"adaptive", "flowlets"}:
         levels = ", ".join(map(str, LEVELS_US))
         yield f"a switch sees its own queues alone: below {levels} us of its fastest port, every {SAMPLE_NS} ns"
-    if question.load_balancing == "flowlet":
+    if "dlb" in choices_of(question):
+        yield "DLB is in its flowlet mode (load_balancing: adaptive is its mode per packet)"
+    if "flowlets" in kinds:
         yield f"a flow may take another path after a gap of {FLOWLET_US} us"

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import UNBOUNDED, Physics, SimTrim, SimWindow
+from lossless.analysis.simulation.question.load_balancing import choices_of
 from lossless.analysis.simulation.question.ports import SimClass
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
@@ -155,7 +156,7 @@ def lossy_assumptions(question: Question, senders: UecSenders | None, *, trims: 
     if not senders.stated:
         yield "congestion control is not that of Ultra Ethernet: its senders have no DCQCN, and run NSCC"
     yield f"senders run {_SAID[senders.control]}, as uet-htsim @40ccb05 has it: 1.5 round trips at line rate at first"
-    if question.load_balancing == "spray":
+    if "spray" in choices_of(question):
         yield "they give each packet another entropy value, by which switches hash"
     if not trims:
         yield "what is dropped is sent again when a timer of 15 us and 6 full queues runs out"

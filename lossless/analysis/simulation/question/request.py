@@ -38,9 +38,9 @@ class Question(NamedTuple):
     the class ``storage_class`` (None: that of the storage network, else that of all other DSCPs).
     ``failed`` are ports whose links are down, as ``switch:port``. ``nic`` is assumed where the fabric names none.
 
-    ``load_balancing`` is how switches choose among equal paths (None: as the intent says, else by ECMP), and
-    ``ahead_frames`` how many frames NICs take ahead of the one that is due (0: any number; None: as the intent says,
-    else none).
+    ``load_balancing`` is how switches choose among equal paths (None: as the intent says, else by ECMP), those of the
+    roles in ``by_tier`` otherwise, and ``ahead_frames`` how many frames NICs take ahead of the one that is due (0: any
+    number; None: as the intent says, else none).
 
     ``moves``, where there are any, are what is sent in place of a pattern, all of it from the beginning; ``called`` is
     what they are, and ``size_bytes`` then the most that one NIC sends.
@@ -58,6 +58,7 @@ class Question(NamedTuple):
     slow_nic_bps: int | None = None
     nic: NicProfile | None = None
     load_balancing: LoadBalancing | None = None
+    by_tier: tuple[tuple[str, LoadBalancing], ...] = ()
     ahead_frames: int | None = None
     moves: tuple[NamedTransfer, ...] = ()
     called: str = ""

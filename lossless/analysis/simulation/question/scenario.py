@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import Physics
-from lossless.analysis.simulation.question.assumptions import assumptions
+from lossless.analysis.simulation.question.assumptions import assumed_of_routes, assumptions
 from lossless.analysis.simulation.question.classes import classes_of
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
 from lossless.analysis.simulation.question.load_balancing import as_declared
@@ -165,6 +165,7 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
     if not classes[0].lossless:
         notes = (*notes, *lossy_assumptions(question, senders, trims=carrier is not None))
     mtu_bytes, timeout_ms = _mtu(built, target), _timeout_ms(built, target)
+    notes = (*notes, *assumed_of_routes(view.fabric.routing))
     assumed = (*notes, *assumptions(built, question, nics, switches, pauses=classes[0].lossless))
     return Scenario(
         built, routes, question, classes, nics, target, mtu_bytes, dcqcn_of, timeout_ms, ends, switches, assumed,

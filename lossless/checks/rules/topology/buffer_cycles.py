@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from lossless.analysis.routing.dependencies import CycleHop
-    from lossless.analysis.routing.failures import Failure
+    from lossless.analysis.routing.failures import Failure, VerdictAfterFailures
     from lossless.ground.basics.findings import Origin
     from lossless.model.fabric.model import Fabric
     from lossless.model.fabric.view import View
@@ -27,13 +28,15 @@ UNSTATED = "missing topology.routing: up-down routing does not reach every switc
 class FabricRouting(NamedTuple):
     """The routing of a fabric, and its outcome.
 
-    ``stated``: the intent says how packets are routed; else up-down routing is assumed, as in a Clos.
+    ``stated``: the intent says how packets are routed; else up-down routing is assumed, as in a Clos. ``shortest`` is
+    what would be if no path had extra hops, where some have and that is what matters; else None.
     """
 
     stated: bool
     wires: Wires
     question: RoutingQuestion
     outcome: FailureOutcome
+    shortest: FailureOutcome | None = None
 
     @property
     def unknown(self) -> bool:
@@ -44,6 +47,17 @@ class FabricRouting(NamedTuple):
     def cycle(self) -> tuple[CycleHop, ...]:
         """The smallest cycle, after as few failures as it takes."""
         return self.outcome.cycle.verdict.cycle if self.outcome.cycle else ()
+
+    @property
+    def extra_hops(self) -> int:
+        """How many extra hops the cycle or the valley needs: none if shortest paths have it after as few failures."""
+        if self.shortest is None:
+            return 0
+        if self.outcome.cycle:
+            needed = _costs(self.outcome.cycle) < _costs(self.shortest.cycle)
+        else:
+            needed = _costs(self.outcome.valley) < _costs(self.shortest.valley)
+        return self.question.extra_hops if needed else 0
 
     @property
     def beyond(self) -> str:
@@ -60,6 +74,11 @@ class FabricRouting(NamedTuple):
         """Return whether links up from a switch have PFC: in an intent both of their ends do, or neither."""
         switch = self.wires.names.index(name)
         return any((switch, other) not in self.wires.lossy for other in self.wires.above(switch))
+
+
+def _costs(case: VerdictAfterFailures | None) -> float:
+    """Return how many failures it takes to see something."""
+    return inf if case is None else sum(failure.links for failure in case.failed)
 
 
 _BY_VIEW: WeakKeyDictionary[View, FabricRouting | None] = WeakKeyDictionary()
@@ -84,14 +103,24 @@ def _routing_of(fabric: Fabric) -> FabricRouting | None:
     routing, wires = fabric.routing, wires_of(fabric)
     bounces = frozenset(bounce.names[0] for bounce in routing.bounce) if routing else frozenset()
     tors = frozenset(switch.device for switch in fabric.switches if switch.qos.tunnel is not None)
-    question = RoutingQuestion(routing.policy if routing else "up-down", bounces, tors - bounces)
+    question = RoutingQuestion(
+        routing.policy if routing else "up-down",
+        bounces,
+        tors - bounces,
+        routing.extra_hops if routing else 0,
+    )
     failures = fabric.failures
     if routing is None or failures is None:
         return FabricRouting(False, wires, question, after_failures(wires, question, FailureBudget(0, 0)))
     left = _in_service(wires, [element.names for element in failures.out_of_service])
-    return FabricRouting(
-        True, left, question, after_failures(left, question, FailureBudget(failures.links, failures.switches))
-    )
+    return _stated(left, question, FailureBudget(failures.links, failures.switches))
+
+
+def _stated(wires: Wires, question: RoutingQuestion, budget: FailureBudget) -> FabricRouting:
+    outcome, shortest = after_failures(wires, question, budget), None
+    if question.extra_hops and (outcome.cycle or outcome.valley):
+        shortest = after_failures(wires, question._replace(extra_hops=0), budget)
+    return FabricRouting(True, wires, question, outcome, shortest)
 
 
 def _in_service(wires: Wires, failed: Collection[Sequence[str]]) -> Wires:
@@ -152,6 +181,11 @@ def _ports_in_words(cycle: Sequence[CycleHop]) -> str:
 def lossless_priorities(view: View) -> str:
     """Return the priorities of the lossless classes: ``priority 3``."""
     return spell({c.priority for c in view.fabric.classes.lossless if c.priority is not None})
+
+
+def spelled_hops(count: int) -> str:
+    """Return how many extra hops: ``2 extra hops``."""
+    return f"{count} extra {'hop' if count == 1 else 'hops'}"
 
 
 def once_failed(failed: Sequence[Failure]) -> str:

@@ -5,10 +5,11 @@ Severity: warning
 ## What it does
 Computes the paths between all switches with hosts, without what is out of service, and after all failures to tolerate
 (`failures`: any one link or any one switch, by default). With `policy: shortest-path` it looks for valleys: paths that
-go up again after going down. With `policy: up-down`, which forbids valleys, it looks for connected switches that have
-no path left. Where a valley closes a cyclic buffer dependency, TOP005 reports that instead. Without `topology.routing`,
-up-down routing is assumed and nothing is reported. Configurations of several switches are not checked: where the
-switches above have different ASNs, BGP alone does not prevent a valley, and route maps are not in CONFIG_DB.
+go up again after going down, longer ones with `extra_hops` among them. With `policy: up-down`, which forbids valleys,
+it looks for connected switches that have no path left. Where a valley closes a cyclic buffer dependency, TOP005 reports
+that instead. Without `topology.routing`, up-down routing is assumed and nothing is reported. Configurations of several
+switches are not checked: where the switches above have different ASNs, BGP alone does not prevent a valley, and route
+maps are not in CONFIG_DB.
 
 ## Why it breaks a lossless fabric
 As long as all packets go up first and then down, there is no cyclic buffer dependency (CBD). Every valley adds a
@@ -54,7 +55,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.checks.rules.base import MissingInput, Results, Violation
-from lossless.checks.rules.topology.buffer_cycles import once_failed, routing_of
+from lossless.checks.rules.topology.buffer_cycles import once_failed, routing_of, spelled_hops
 from lossless.checks.rules.topology.deployed_routing import deployed_routing, unlike_above
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def check(view: View) -> Results:
     if fabric_routing is None or routing is None or fabric_routing.outcome.cycle:
         return
     if fabric_routing.outcome.valley:
-        yield _turns(routing.origin.at("policy"), fabric_routing.outcome.valley)
+        at = routing.origin.at("extra_hops" if fabric_routing.extra_hops else "policy")
+        yield _turns(at, fabric_routing.outcome.valley, fabric_routing.extra_hops)
     elif routing.policy == "up-down" and fabric_routing.outcome.lost:
         yield _lost(routing.origin, fabric_routing.outcome.lost)
 
@@ -90,11 +92,12 @@ def across(devices: DeployedDevices) -> Results:
         )
 
 
-def _turns(origin: Origin, case: VerdictAfterFailures) -> Violation:
+def _turns(origin: Origin, case: VerdictAfterFailures, extra_hops: int) -> Violation:
     above, at, *between, up = case.verdict.valley or ("", "", "")
+    longer = f"with up to {spelled_hops(extra_hops)}, " if extra_hops else ""
     return Violation(
         origin=origin,
-        message=f"{once_failed(case.failed)}routes have a valley: {' -> '.join((above, at, *between, up))}",
+        message=f"{once_failed(case.failed)}{longer}routes have a valley: {' -> '.join((above, at, *between, up))}",
         note="no cyclic buffer dependency yet: further failures or another valley can close one",
         help="set policy: up-down, and provide enough links for an up-down path between all leaves",
         elements=(at, *between),

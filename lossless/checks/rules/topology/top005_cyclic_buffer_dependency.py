@@ -8,6 +8,11 @@ priority. Then it looks for a cycle (a cyclic buffer dependency, CBD): with swit
 of service, and after all failures to tolerate (`failures`: any one link or any one switch, by default). It checks every
 kind of failure or, where there are too many, 300 random ones. The smallest cycle is shown link by link. Bounces of dual
 ToRs count in their second priority.
+
+With `extra_hops` it follows every path of up to so many hops more than the shortest, as non-minimal adaptive routing
+may take; no packet turns straight back. Adaptive routing among equal paths takes the paths that a hash may choose for
+some flow, so `load_balancing` changes nothing.
+
 Without `topology.routing`, up-down routing and no failures are assumed; where that does not reach every switch, as in a
 torus, nothing is checked. Devices that are configured elsewhere (`outside`) send and receive packets; how they forward
 is unknown, and where that could close a cycle it is counted as not checked.
@@ -40,6 +45,14 @@ topology:
 failures:
   out_of_service: [[leaf1, spine1], [leaf2, spine2]]
 ```
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    leaves: 4
+  routing:
+    policy: shortest-path
+    extra_hops: 2   # <- here
+```
 
 ## Good
 ```yaml intent base=leaf-spine
@@ -48,14 +61,28 @@ topology:
     leaves: 4
     dual_tor: on
 ```
+```yaml intent base=leaf-spine
+topology:
+  leaf_spine:
+    leaves: 4
+  routing:
+    policy: up-down
+    extra_hops: 2
+```
 
 ## Fix
-Use up-down routing. Where packets must bounce, return them in a separate priority, as dual ToRs do.
+Use up-down routing: longer paths that go up and then down close no cycle either. Where packets must bounce, return them
+in a separate priority, as dual ToRs do.
 
 ## Sources
 - S. Hu et al., Deadlocks in Datacenter Networks: Why Do They Form, and How to Avoid Them, HotNets 2016 (a cyclic
   buffer dependency is necessary for a deadlock, and not sufficient)
 - Guo et al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.2 (a deadlock that happened)
+- Dally and Seitz, Deadlock-free message routing in multiprocessor interconnection networks, IEEE Transactions on
+  Computers, 1987 (routes are free of deadlock if the dependencies of their channels have no cycle)
+- sonic-net/SONiC doc/ARS/Local_ARS_HLD.md @98de38f (next hops with the role alternative_path, beside those of equal
+  cost)
+- draft-agt-rtgwg-dragonfly-routing-01 (IP networks with non-minimal routes)
 - sonic-net/SONiC doc/qos/tunnel_dscp_remapping.md @12d907f (two ToRs that bounce, and the second priority)
 - arithmetic: where 1 % of all cases close a cycle, 300 random ones show none with probability 0.99^300, 5 %
 """
@@ -73,6 +100,7 @@ from lossless.checks.rules.topology.buffer_cycles import (
     lossless_priorities,
     once_failed,
     routing_of,
+    spelled_hops,
 )
 from lossless.checks.rules.topology.deployed_routing import (
     UNJOINED,
@@ -87,6 +115,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
+    from lossless.checks.rules.topology.buffer_cycles import FabricRouting
     from lossless.checks.rules.topology.deployed_routing import DeployedRouting
     from lossless.ground.basics.findings import Json
     from lossless.model.fabric.deployed_devices import DeployedDevices
@@ -102,7 +131,7 @@ def check(view: View) -> Results:
     if fabric_routing.unknown:
         yield MissingInput(UNSTATED)
     elif fabric_routing.outcome.cycle and routing:
-        yield _violation(view, routing, fabric_routing.outcome.cycle)
+        yield _violation(view, routing, fabric_routing, fabric_routing.outcome.cycle)
     elif beyond := fabric_routing.beyond:
         yield MissingInput(beyond)
     elif fabric_routing.outcome.drawn:
@@ -144,18 +173,21 @@ def _deployed_violation(routing: DeployedRouting, cycle: Sequence[CycleHop]) -> 
     )
 
 
-def _violation(view: View, routing: Routing, case: VerdictAfterFailures) -> Violation:
-    cycle = case.verdict.cycle
+def _violation(
+    view: View, routing: Routing, fabric_routing: FabricRouting, case: VerdictAfterFailures
+) -> Violation:
+    cycle, extra_hops = case.verdict.cycle, fabric_routing.extra_hops
     up = {hop.near for hop in cycle if hop.up_again}
     bouncing = [bounce for bounce in routing.bounce if bounce.names[0] in up]
+    longer = f"over paths with up to {spelled_hops(extra_hops)}, " if extra_hops else ""
     return cycle_violation(
-        bouncing[0].origin if bouncing else routing.origin.at("policy"),
-        f"{once_failed(case.failed)}cyclic buffer dependency of {len(cycle)} links in "
+        bouncing[0].origin if bouncing else routing.origin.at("extra_hops" if extra_hops else "policy"),
+        f"{once_failed(case.failed)}{longer}cyclic buffer dependency of {len(cycle)} links in "
         f"{lossless_priorities(view)}",
         cycle,
         "return bounced packets in a separate priority, as dual ToRs do, or drop them"
         if bouncing
-        else "set policy: up-down, or keep lossless classes off routes with a valley",
+        else _other_paths(fabric_routing, valley=bool(up)),
     )._replace(
         data={"links": _links(cycle), "failed": [*map(str, case.failed)]},
         related=tuple(
@@ -163,6 +195,15 @@ def _violation(view: View, routing: Routing, case: VerdictAfterFailures) -> Viol
         ),
         conclusive=False,
     )
+
+
+def _other_paths(routing: FabricRouting, *, valley: bool) -> str:
+    """Return which paths close no cycle."""
+    shortest_do = routing.shortest is not None and not routing.shortest.cycle
+    if shortest_do and not valley:
+        return "set extra_hops: 0, or keep lossless classes off the longer paths"
+    other = "extra_hops: 0" if shortest_do else "keep lossless classes off routes with a valley"
+    return f"set policy: up-down, or {other}"
 
 
 def _links(cycle: Sequence[CycleHop]) -> list[Json]:

@@ -19,10 +19,20 @@ ROUTING: dict[str, dict[str, KeyDoc]] = {
         "policy": KeyDoc(
             "`up-down`: paths without a valley; `shortest-path`: any shortest path, also around failures."
         ),
+        "extra_hops": KeyDoc(
+            "How many hops more than the shortest path that the policy allows a packet may take: non-minimal routing, "
+            "as over alternative paths of adaptive routing or through a third group of a dragonfly. No packet turns "
+            "straight back. 0: shortest paths alone, also where routing among them is adaptive. It is checked by "
+            "TOP004 and TOP005, and neither simulated nor rendered.",
+            (2,),
+        ),
         "load_balancing": KeyDoc(
-            "How switches choose among equal paths: `ecmp`, by a hash of the flow; `flowlet`, the less loaded after "
-            "a gap; `adaptive`, the less loaded one for each packet; `spray`, at random for each packet. It is checked "
-            "and simulated, and not rendered."
+            "How switches choose among equal paths, all of them or those of each tier: `ecmp`, by a hash of the flow; "
+            "`flowlet`, the less loaded after a gap; `adaptive`, the less loaded one for each packet; `spray`, at "
+            "random for each packet; `dlb`, dynamic load balancing of which the intent does not say whether its mode "
+            "is that of `flowlet` or of `adaptive`. Tiers that are left out have `ecmp`. It is checked and simulated, "
+            "and not rendered.",
+            ("adaptive", {"leaf": "adaptive", "spine": "ecmp"}),
         ),
         "bounce": KeyDoc(
             "Switches that bounce: with the path down blocked, they send packets from a higher tier back up. "

@@ -113,7 +113,7 @@ class _FabricResolver:
             failures=self._failures,
             routing=routing(self.loaded, self.plan),
             bridging=bridging(self.loaded),
-            packet_order=packet_order(self.loaded),
+            packet_order=packet_order(self.loaded, self.plan),
             trimming=trimming(self.loaded),
             kubernetes=kubernetes_policy(self.loaded, self._nics, self._roles),
             beyond=tuple(beyond_of(self.plan, self.devices)),

@@ -8,12 +8,13 @@ from lossless.formats.intent.problems import in_file_order
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.known import UNKNOWN
 from lossless.ground.basics.nearest import suggestion
+from lossless.ground.basics.wording import joined
 from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming
 from lossless.model.fabric.tier import tier_of_role
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from lossless.analysis.topology.shapes import WiringPlan
     from lossless.formats.intent.load import LoadedIntent
@@ -36,7 +37,7 @@ def routing(loaded: LoadedIntent, plan: WiringPlan) -> Routing | None:
     problems = list(_Check(loaded, plan).bounces(bounce))
     if problems:
         raise InputError(in_file_order(problems))
-    return Routing(stated.policy, bounce, at)
+    return Routing(stated.policy, bounce, at, stated.extra_hops)
 
 
 def failures(loaded: LoadedIntent, plan: WiringPlan) -> Failures:
@@ -67,16 +68,27 @@ def bridging(loaded: LoadedIntent) -> Bridging | None:
     return Bridging(stated.unknown_unicast == "flood", arp_ms, mac_ms, origin)
 
 
-def packet_order(loaded: LoadedIntent) -> PacketOrder:
-    """Return how packets are spread over equal paths, and what is known of the order that NICs need."""
+def packet_order(loaded: LoadedIntent, plan: WiringPlan) -> PacketOrder:
+    """Return how packets are spread over equal paths, and what is known of the order that NICs need.
+
+    Raises:
+        InputError: every tier that is named and has no switches.
+    """
     stated = loaded.intent.topology.routing
+    choice = stated.load_balancing if stated is not None else "ecmp"
+    by_tier = tuple(choice.items()) if isinstance(choice, dict) else ()
+    at = loaded.origin("topology", "routing", "load_balancing")
+    problems = list(_Check(loaded, plan).roles(role for role, _ in by_tier))
+    if problems:
+        raise InputError(in_file_order(problems))
     reorder = loaded.intent.hosts.reorder
     ahead_frames = UNKNOWN if reorder is None else {"any": 0, "none": None}.get(str(reorder), reorder)
     return PacketOrder(
-        stated.load_balancing if stated is not None else "ecmp",
+        "ecmp" if isinstance(choice, dict) else choice,
         ahead_frames,  # type: ignore[arg-type]
-        loaded.origin("topology", "routing", "load_balancing"),
+        at,
         loaded.origin("hosts", "reorder"),
+        by_tier,
     )
 
 
@@ -93,6 +105,7 @@ class _Check:
 
     def __init__(self, loaded: LoadedIntent, plan: WiringPlan) -> None:
         self._loaded = loaded
+        self._roles = {node.role for node in plan.nodes if node.role != "host"}
         self._tiers = {node.name: tier_of_role(node.role) for node in plan.nodes if node.role != "host"}
         self._pairs = {frozenset((bundle.a, bundle.b)) for bundle in plan.bundles if not bundle.to_host}
 
@@ -103,6 +116,13 @@ class _Check:
                 yield self._problem(origin, self._no_switch(name))
             elif not self._has_above(name):
                 yield self._problem(origin, f"{name} has no uplinks, so it cannot bounce packets")
+
+    def roles(self, stated: Iterable[str]) -> Iterator[Problem]:
+        """Yield the tiers that no switch is in."""
+        for role in stated:
+            if role not in self._roles:
+                at = self._loaded.origin("topology", "routing", "load_balancing", role)
+                yield self._problem(at, f"no switch is a {role}; there are {joined(sorted(self._roles))}")
 
     def out_of_service(self, gone: Collection[FabricElement]) -> Iterator[Problem]:
         """Yield switches that are not there, and ends that no link joins."""

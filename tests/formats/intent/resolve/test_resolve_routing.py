@@ -47,6 +47,25 @@ def test_routing_goes_up_and_down_unless_it_says_otherwise() -> None:
     assert [one.names for one in said.bounce] == [("leaf2",)]
 
 
+def test_paths_have_no_extra_hops_unless_it_says_so() -> None:
+    assert (stated().extra_hops, stated(extra_hops=2).extra_hops) == (0, 2)
+
+
+def test_switches_hash_flows_unless_it_says_otherwise_of_all_or_of_a_tier() -> None:
+    orders = [
+        fabric(routing={} if choice is None else {"load_balancing": choice}).packet_order
+        for choice in (None, "dlb", {"spine": "adaptive"})
+    ]
+    assert [(one.choice, one.by_tier) for one in orders if one is not None] == [
+        ("ecmp", ()),
+        ("dlb", ()),
+        ("ecmp", (("spine", "adaptive"),)),
+    ]
+    assert orders[2] is not None
+    role, origin = orders[2].all_choices()["adaptive"]
+    assert (role, origin.path) == ("spine", ("topology", "routing", "load_balancing", "spine"))
+
+
 def test_any_one_link_or_switch_must_be_tolerated_unless_it_says_otherwise() -> None:
     unsaid = fabric().failures
     assert unsaid is not None
@@ -78,6 +97,12 @@ def test_bridging_floods_unless_it_says_otherwise() -> None:
                 "topology.routing.bounce.0: no switch 'leef1'; did you mean leaf1? (others: leaf2, spine1, spine2)",
                 "topology.routing.bounce.1: no switch 'host1'; there are spine1, leaf1, leaf2, spine2",
                 "topology.routing.bounce.2: spine1 has no uplinks, so it cannot bounce packets",
+            ],
+        ),
+        (
+            {"load_balancing": {"leaf": "spray", "super-spine": "ecmp"}},
+            [
+                "topology.routing.load_balancing.super-spine: no switch is a super-spine; there are leaf and spine"
             ],
         ),
     ],

@@ -15,8 +15,8 @@ from lossless.analysis.simulation.engine.kernel.random import below, hashed, ran
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
 
-HASHED, IN_TURN, ADAPTIVE, FLOWLETS = 1, 2, 3, 4
-"""Values of ``FLOW.spread``; 0 is a path that is stated."""
+HASHED, IN_TURN, ADAPTIVE, FLOWLETS, FLOW_HASHED = 1, 2, 3, 4, 5
+"""Values of ``FLOW.spread``, where 0 is a path that is stated, and of ``UNIT.choice``, where 0 leaves it to flows."""
 
 
 @outlined
@@ -31,13 +31,16 @@ def onward_link(w: World, at: int, number: int) -> int:
     fan = w.fans[np.uint64(place)]
     if fan.links == 1:
         return int(w.paths[fan.first])
-    if flow.spread == IN_TURN:
+    own = w.units[np.uint64(unit)].choice
+    choice = own if own else flow.spread
+    if choice == IN_TURN:
         return in_turn(w, fan)
-    if flow.spread == ADAPTIVE:
+    if choice == ADAPTIVE:
         return least_loaded(w, unit, fan)
-    if flow.spread == FLOWLETS:
+    if choice == FLOWLETS:
         return of_flowlet(w, unit, fan, frame.flow)
-    return int(w.paths[fan.first + hashed(w.clock.salt, unit, frame.flow, frame.hop) % fan.links])
+    entropy = 0 if choice == FLOW_HASHED else frame.hop
+    return int(w.paths[fan.first + hashed(w.clock.salt, unit, frame.flow, entropy) % fan.links])
 
 
 @kernel

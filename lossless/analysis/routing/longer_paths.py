@@ -1,0 +1,131 @@
+"""Paths that are longer than the shortest by up to so many hops, and what each move then carries.
+
+A packet has so many extra hops to spend, as many as each move leads it farther than a shortest path would. It never
+turns straight back to the switch that it came from, and never goes on from the switch that it is sent to. So what it
+may still do depends on the channel that it came by and on the hops that are left: those two are followed, for all
+destinations at once, and not single paths. By any channel but one leaves what came by two others, or by another one.
+
+Every path that arrives is counted, also those that visit a switch twice. Work is that of shortest paths, times the
+square of one more than the extra hops.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from lossless.analysis.routing.policies import PolicyMoves
+from lossless.ground.basics.records import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from lossless.analysis.routing.distances import ShortestPaths
+
+
+def carried_with_extra_hops(
+    moves: PolicyMoves, paths: ShortestPaths, sent: Mapping[int, int], extra_hops: int
+) -> tuple[PolicyMoves, list[int]]:
+    """Return moves between states that also say how many extra hops are spent, and what each carries of what is sent.
+
+    States in which none is spent keep their numbers; after them come those with one spent, and so on. Moves that carry
+    nothing are left out.
+    """
+    states, by_move = len(moves.at), _carried(_Arriving(moves, paths, extra_hops), sent)
+    tails = [moves.tails[move] + spent * states for move, spent, _ in by_move]
+    heads = [moves.heads[move] + (spent + extra) * states for move, spent, extra in by_move]
+    over = [moves.over[move] for move, _, _ in by_move]
+    at = [*moves.at] * (extra_hops + 1)
+    return PolicyMoves(at, tails, heads, over, moves.channels, states), list(by_move.values())
+
+
+class _Together(NamedTuple):
+    """The bits of several numbers: those of any, and those of two or more."""
+
+    any: int
+    two: int
+
+    def without(self, number: int) -> int:
+        """Return the bits of the other numbers."""
+        return self.two | (self.any & ~number)
+
+
+def _together(numbers: Iterable[int]) -> _Together:
+    of_any = of_two = 0
+    for number in numbers:
+        of_two |= of_any & number
+        of_any |= number
+    return _Together(of_any, of_two)
+
+
+class _Arriving:
+    """What moves can bring to its destination: by how much farther they lead, and by what is left to spend.
+
+    ``farther[extra][move]`` has the destinations to which a move takes so many hops more than a shortest path.
+    ``by[left][channel]`` has those that are reached over a channel with so many extra hops left after it.
+    """
+
+    def __init__(self, moves: PolicyMoves, paths: ShortestPaths, extra_hops: int) -> None:
+        self.moves, self.paths, self.most, self.back = moves, paths, extra_hops, moves.opposites()
+        self.out: list[list[int]] = [[] for _ in moves.at]
+        for move, tail in enumerate(moves.tails):
+            self.out[tail].append(move)
+        self.into: list[list[int]] = [[] for _ in moves.at]
+        self.heads = dict(zip(moves.over, moves.heads, strict=True))
+        for channel, head in self.heads.items():
+            self.into[head].append(channel)
+        self.farther = [paths.hops, *map(self._farther, range(1, extra_hops + 1))]
+        self.by: list[list[int]] = []
+        for left in range(extra_hops + 1):
+            self.by.append([paths.own[far] for _, far in moves.channels])
+            self._go_back(left)
+
+    def _farther(self, extra: int) -> list[int]:
+        by_move = [0] * len(self.moves.tails)
+        for near, far in zip(self.paths.layers[1:], self.paths.layers[extra:], strict=False):
+            for state, bits in near.items():
+                for move in self.out[state]:
+                    by_move[move] |= bits & far.get(self.moves.heads[move], 0)
+        return by_move
+
+    def _go_back(self, left: int) -> None:
+        """Add to each channel, nearest to the destination first, what arrives by those that it may turn to."""
+        for layer in self.paths.layers[1:]:
+            for state, bits in layer.items():
+                onward = {self.moves.over[move]: self._onward(move, left) & bits for move in self.out[state]}
+                together = _together(onward.values())
+                for channel in self.into[state]:
+                    self.by[left][channel] |= together.without(onward.get(self.back[channel], 0))
+
+    def _onward(self, move: int, left: int) -> int:
+        """Return what arrives by a move with so many extra hops left before it."""
+        over, bits = self.moves.over[move], 0
+        for extra in range(left + 1):
+            bits |= self.farther[extra][move] & self.by[left - extra][over]
+        return bits
+
+
+def _carried(arriving: _Arriving, sent: Mapping[int, int]) -> dict[tuple[int, int, int], int]:
+    """Return what is carried, by move, extra hops spent before it, and those that it takes itself.
+
+    It goes on from states in which least is spent, and from the farthest of these first.
+    """
+    by_move = defaultdict[tuple[int, int, int], int](int)
+    over, most = arriving.moves.over, arriving.most
+    came = [[0] * len(arriving.moves.channels) for _ in range(most + 1)]
+    for spent in range(most + 1):
+        for layer in reversed(arriving.paths.layers[1:]):
+            for state, bits in layer.items():
+                own = 0 if spent else sent.get(state, 0)
+                together = _together([own, *(came[spent][channel] for channel in arriving.into[state])])
+                for move in arriving.out[state] if together.any & bits else ():
+                    back = arriving.back[over[move]]
+                    returning = came[spent][back] if arriving.heads.get(back) == state else 0
+                    here = together.without(returning) & bits
+                    for extra in range(most - spent + 1):
+                        going = here & arriving.farther[extra][move]
+                        going &= arriving.by[most - spent - extra][over[move]]
+                        if going:
+                            by_move[move, spent, extra] |= going
+                            came[spent + extra][over[move]] |= going
+    return by_move
