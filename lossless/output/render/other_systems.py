@@ -8,7 +8,9 @@ from lossless.formats.switches.meaning import PARTS, differences
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
+from lossless.model.fabric.tier import known_tier
 from lossless.output.render.environment import render_template
 from lossless.output.render.planned_files import Deployment, PlannedFile
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.fabric.routing import LoadBalancing
 
 
 def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
@@ -74,10 +77,48 @@ def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
         yield f"has no place for {where} as declared on {joined(names, 4)}: {declared}, its file would say {said}"
 
 
+_BESIDE = "configure it beside these files"
+
+
+def _load_balancing(fabric: Fabric) -> Iterator[str]:
+    """Yield the load balancing that is declared of switches and that no file sets, with why."""
+    order = fabric.packet_order
+    if order is None:
+        return
+    choices = ((switch, order.at_role(_role(switch))) for switch in fabric.switches)
+    left = ((choice, switch) for switch, choice in choices if choice != "ecmp")
+    by_why = grouped(
+        ((choice, why), switch.name) for choice, switch in left if (why := _unset(choice, switch))
+    )
+    for (choice, why), names in by_why.items():
+        yield f"{joined(names, 4)}: no file sets load balancing {choice}: {why}"
+
+
+def _role(switch: Switch) -> str:
+    tier = known_tier(switch.tier)
+    return tier.word if tier else "switch"
+
+
+def _unset(choice: LoadBalancing, switch: Switch) -> str:
+    """Return why no file sets what a switch chooses by, empty where one does."""
+    if switch.format not in TITLES:
+        return f"SONiC has it (ARS) in a design and in no release; {_BESIDE}"
+    if choice != "adaptive" or not dialect(switch.format).adapts:
+        return f"what is rendered for {TITLES[switch.format]} has no place for it; {_BESIDE}"
+    between = [port for port in switch.ports if port.placed and port.leads_to == "switch"]
+    left = [port for port in between if not port.adaptive]
+    if not left:
+        return ""
+    if any(port.lag is not None for port in left):
+        return "members of LAGs are not routed adaptively"
+    chip = switch.profile.asic.name if switch.profile is not None else "the chip"
+    speeds = joined(sorted({format_rate(port.speed_bps) for port in left if port.speed_bps is not None}))
+    return f"{chip} is not known to route adaptively over links of {speeds}"
+
+
 def system_notes(fabric: Fabric) -> Iterator[str]:
     """Yield what the files of switches leave out, by the system that they run."""
-    if fabric.packet_order is not None and (choices := {*fabric.packet_order.all_choices()} - {"ecmp"}):
-        yield f"no file sets load balancing {joined(sorted(choices))}: configure it beside these files"
+    yield from _load_balancing(fabric)
     if fabric.trimming is not None:
         yield (
             f"no file sets trimming of {', '.join(fabric.trimming.classes)}: queues drop until SWITCH_TRIMMING (SONiC "

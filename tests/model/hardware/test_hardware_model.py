@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import ProfileError
+from lossless.model.hardware.capacity import routes_adaptively
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from lossless.model.hardware.model import Cage, HeadroomRow, Hwsku, SwitchProfile
 
@@ -230,3 +231,20 @@ def test_every_fact_names_its_source() -> None:
         stated |= {"cnp"} if nic.cnp_dscp is not None else set()
         assert stated <= set(nic.sources)
         assert {parameter.source for parameter in nic.dcqcn.values()} <= set(nic.sources)
+
+
+@pytest.mark.parametrize(
+    ("name", "speed_gbps", "expected"),
+    [
+        ("nvidia-sn4700", 400, False),
+        ("nvidia-sn5600", 400, True),
+        ("nvidia-sn5600", 800, False),
+        ("nvidia-sn5600", 100, False),
+        ("nvidia-sn5640", 400, True),
+        ("arista-7060x6-64pe-b", 400, False),
+    ],
+)
+def test_spectrum_4_routes_adaptively_at_200g_and_400g_and_later_chips_do(
+    name: str, speed_gbps: int, expected: bool
+) -> None:
+    assert routes_adaptively(load_switch(name).asic, speed_gbps * G) is expected

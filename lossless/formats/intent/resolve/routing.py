@@ -12,12 +12,14 @@ from lossless.ground.basics.wording import joined
 from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming
 from lossless.model.fabric.tier import tier_of_role
+from lossless.model.hardware.capacity import routes_adaptively
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
     from lossless.analysis.topology.shapes import WiringPlan
     from lossless.formats.intent.load import LoadedIntent
+    from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
     from lossless.ground.basics.findings import Origin
 
 _NS_PER_MS = 1_000_000
@@ -90,6 +92,18 @@ def packet_order(loaded: LoadedIntent, plan: WiringPlan) -> PacketOrder:
         loaded.origin("hosts", "reorder"),
         by_tier,
     )
+
+
+def adapts(loaded: LoadedIntent, kind: SwitchKind, use: PortUse) -> bool:
+    """Return whether packets that leave by a port are routed adaptively: over links to switches that are in no LAG.
+
+    Source: as :func:`routes_adaptively` (layer 3 interfaces, neither bonds nor their members).
+    """
+    stated = loaded.intent.topology.routing
+    choice = stated.load_balancing if stated is not None else "ecmp"
+    own = choice.get(kind.role, "ecmp") if isinstance(choice, dict) else choice
+    between = not use.to_host and use.lag is None
+    return own == "adaptive" and between and routes_adaptively(kind.profile.asic, use.speed_bps)
 
 
 def trimming(loaded: LoadedIntent) -> Trimming | None:
