@@ -65,7 +65,7 @@ class Dialect(NamedTuple):
     ``files`` makes the files of a switch. ``losses`` names what of a switch they have no place for, by the parts of
     :mod:`lossless.formats.switches.meaning`, with why.
     ``session`` makes the commands by which one configuration becomes another, what goes included, and ``carrying``
-    says how a switch takes them.
+    says how a switch takes them. ``adapts``: its files turn adaptive routing on, where an intent has it.
     """
 
     reads: str
@@ -82,3 +82,4 @@ class Dialect(NamedTuple):
     session: Callable[[Document, Document], tuple[str, ...]]
     carrying: Carrying
     in_json: bool = False
+    adapts: bool = False

@@ -26,6 +26,7 @@ PARTS = {
     "watchdog.poll": "the watchdog's poll interval",
     "cable": "the length of cables",
     "buffers": "buffers and headroom",
+    "adaptive": "adaptive routing",
 }
 """The parts, and what people call them."""
 
@@ -78,6 +79,8 @@ def _parts(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[tuple[str
     yield ("watchdog.action", ""), watchdog and watchdog.action
     yield ("watchdog.poll", ""), watchdog and switch.qos.poll.poll_ms
     yield ("cable", ""), port.cable.known_m if qos.pfc.priorities else None
+    if port.adaptive:  # no intent says that it must be off
+        yield ("adaptive", ""), True
 
 
 def _paused(qos: PortQos, priority: int) -> tuple[int, ...]:

@@ -125,7 +125,8 @@ class Port(NamedTuple):
     of its kind have no PFC. ``lag`` names the LAG the port is a member of, None where it is in none.
     ``asymmetric``: it obeys pauses of all priorities. ``spec`` has lanes and alias, None where the device's own
     file is all that is known. ``offered_bps`` is the fastest speed that a port which negotiates offers its peer, None
-    where it does not negotiate or names none.
+    where it does not negotiate or names none. ``adaptive``: what goes out by it is routed adaptively, as far
+    as its chip can do that at its speed.
     """
 
     name: str
@@ -144,6 +145,7 @@ class Port(NamedTuple):
     asymmetric: bool = False
     spec: PortSpec | None = None
     offered_bps: int | None = None
+    adaptive: bool = False
 
 
 class WatchdogPoll(NamedTuple):

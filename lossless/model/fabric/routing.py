@@ -43,6 +43,10 @@ class PacketOrder(NamedTuple):
     by_tier: tuple[tuple[str, LoadBalancing], ...] = ()
     selective: bool = False
 
+    def at_role(self, role: str) -> LoadBalancing:
+        """Return what switches of a role choose by."""
+        return dict(self.by_tier).get(role, self.choice)
+
     def all_choices(self) -> dict[LoadBalancing, tuple[str, Origin]]:
         """Return each choice that is stated, with the first role that has it, empty where all have, and its place."""
         if not self.by_tier:

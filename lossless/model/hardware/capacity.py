@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from lossless.model.hardware.buffer_names import INGRESS_LOSSLESS_POOL
 
 if TYPE_CHECKING:
-    from lossless.model.hardware.model import BreakoutMode, BufferDefaults, Cage, Hwsku, SwitchProfile
+    from lossless.model.hardware.model import Asic, BreakoutMode, BufferDefaults, Cage, Hwsku, SwitchProfile
+
+_ADAPTIVE_RATES_BPS = (200 * 10**9, 400 * 10**9)
 
 
 def widest_split(cage: Cage, speed_bps: int) -> BreakoutMode | None:
@@ -53,6 +55,15 @@ def cages_needed(profile: SwitchProfile, ports: int, speed_bps: int) -> int:
 def cages_per_port(profile: SwitchProfile, speed_bps: int) -> int:
     """Return how many cages at the switch's fastest speed carry what one port of a speed would."""
     return -(-speed_bps // max(profile.speeds_bps))
+
+
+def routes_adaptively(asic: Asic, speed_bps: int) -> bool:
+    """Return whether a chip is known to route packets adaptively over ports of a speed.
+
+    Source: CumulusNetworks/docs content/cumulus-linux-515/Layer-3/Routing/Equal-Cost-Multipath-Load-Sharing.md
+    @825c9c4: Spectrum-4 at 200G and 400G; content/cumulus-linux-519 @0a63016: and later chips.
+    """
+    return asic.name == "Spectrum-5" or (asic.name == "Spectrum-4" and speed_bps in _ADAPTIVE_RATES_BPS)
 
 
 def backs_headroom(hwsku: Hwsku, defaults: BufferDefaults) -> bool:

@@ -8,17 +8,20 @@ from lossless.formats.switches.meaning import PARTS, differences
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.grouping import grouped
+from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
+from lossless.model.fabric.tier import known_tier
 from lossless.output.render.environment import render_template
 from lossless.output.render.planned_files import Deployment, PlannedFile
 from lossless.output.render.trimming_notes import trimming_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric, Switch
+    from lossless.model.fabric.routing import LoadBalancing
 
 
 def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
@@ -85,20 +88,48 @@ _WITHOUT = {
     "flowlet": _NO_ARS,
     "spray": "SONiC has no table for spraying",
 }
+_BESIDE = "configure it beside these files"
 
 
-def _load_balancing(fabric: Fabric, choices: Sequence[str]) -> str:
-    """Return that load balancing is left out, and why it is on SONiC."""
-    sonic = any(switch.runs_sonic for switch in fabric.switches)
-    reasons = dict.fromkeys(_WITHOUT[choice] for choice in choices) if sonic else {}
-    why = "".join(f"{reason}; " for reason in reasons)
-    return f"no file sets load balancing {joined(choices)}: {why}configure it beside these files"
+def _load_balancing(fabric: Fabric) -> Iterator[str]:
+    """Yield the load balancing that is declared of switches and that no file sets, with why."""
+    order = fabric.packet_order
+    if order is None:
+        return
+    choices = ((switch, order.at_role(_role(switch))) for switch in fabric.switches)
+    left = ((choice, switch) for switch, choice in choices if choice != "ecmp")
+    by_why = grouped(
+        ((choice, why), switch.name) for choice, switch in left if (why := _unset(choice, switch))
+    )
+    for (choice, why), names in by_why.items():
+        yield f"{joined(names, 4)}: no file sets load balancing {choice}: {why}"
+
+
+def _role(switch: Switch) -> str:
+    tier = known_tier(switch.tier)
+    return tier.word if tier else "switch"
+
+
+def _unset(choice: LoadBalancing, switch: Switch) -> str:
+    """Return why no file sets what a switch chooses by, empty where one does."""
+    if switch.format not in TITLES:
+        return f"{_WITHOUT[choice]}; {_BESIDE}"
+    if choice != "adaptive" or not dialect(switch.format).adapts:
+        return f"what is rendered for {TITLES[switch.format]} has no place for it; {_BESIDE}"
+    between = [port for port in switch.ports if port.placed and port.leads_to == "switch"]
+    left = [port for port in between if not port.adaptive]
+    if not left:
+        return ""
+    if any(port.lag is not None for port in left):
+        return "members of LAGs are not routed adaptively"
+    chip = switch.profile.asic.name if switch.profile is not None else "the chip"
+    speeds = joined(sorted({format_rate(port.speed_bps) for port in left if port.speed_bps is not None}))
+    return f"{chip} is not known to route adaptively over links of {speeds}"
 
 
 def system_notes(fabric: Fabric) -> Iterator[str]:
     """Yield what the files of switches leave out, by the system that they run."""
-    if fabric.packet_order is not None and (choices := {*fabric.packet_order.all_choices()} - {"ecmp"}):
-        yield _load_balancing(fabric, sorted(choices))
+    yield from _load_balancing(fabric)
     yield from trimming_notes(fabric)
     if fabric.ultra_ethernet:
         yield "no file sets hosts: no public tool sets the transport of Ultra Ethernet NICs"

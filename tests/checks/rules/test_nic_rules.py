@@ -331,6 +331,13 @@ def test_a_forgotten_lossless_is_one_error_and_idle_dcqcn_on_a_lossy_fabric_anot
     assert (drawn("PFC012", on_purpose), len(drawn("NIC001", on_purpose))) == ([], 1)
 
 
+def test_dcqcn_of_roce_beside_ultra_ethernet_needs_its_priorities_and_no_more() -> None:
+    lossy = {"transport": "uec", "pfc": "off", "classes": {"rdma": {"lossless": False}}}
+    assert len(drawn("NIC001", patched(INTENT, lossy))) == 1
+    beside = {**lossy, "congestion_control": {"dcqcn": {"priorities": [3]}}}
+    assert drawn("NIC001", patched(INTENT, beside)) == []
+
+
 def test_pfc_off_is_not_a_missing_watchdog_as_well() -> None:
     assert drawn("WD001", patched(INTENT, {"pfc": "off"})) == []
 

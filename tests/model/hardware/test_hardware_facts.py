@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from lossless.model.hardware.capacity import backs_headroom
 from lossless.model.hardware.load import load_switch, switch_names
 from lossless.model.hardware.model import (
     BufferDefaults,
@@ -87,6 +88,34 @@ def test_the_ports_of_a_z9864f_are_those_of_its_port_config_ini_and_platform_jso
     assert rows >= {(bps, cable_m) for bps in speeds for cable_m in (5, 40, 300)}, (
         "each speed can be lossless"
     )
+
+
+def test_the_ports_of_an_m2_w6950_are_those_of_its_port_config_ini() -> None:
+    """sonic-buildimage device/micas/x86_64-micas_m2-w6950-128oc-r0 @086b03b: lanes do not follow the order of cages."""
+    profile = BY_PLATFORM["x86_64-micas_m2-w6950-128oc-r0"]
+    first_lane = {cage.name: (cage.lanes[0], len(cage.lanes), cage.index) for cage in profile.cages}
+    assert len(first_lane) == 130
+    some = ("Ethernet0", "Ethernet64", "Ethernet1016", "Ethernet1024", "Ethernet1025")
+    assert [first_lane[name] for name in some] == [
+        (265, 8, 1),
+        (505, 8, 9),
+        (769, 8, 128),
+        (1026, 4, 129),
+        (0, 1, 130),
+    ]
+    assert sorted(lane for cage in profile.cages[:128] for lane in cage.lanes) == [*range(1, 1025)]
+    hwsku = hwsku_of(profile, "M2-W6950-Q256")
+    assert [port.speed_bps // 10**9 for port in hwsku.ports] == [400] * 256 + [100, 1]
+
+
+def test_a_cage_of_an_sn5640_is_two_ports_of_400g_and_none_of_800g() -> None:
+    """sonic-buildimage device/mellanox/x86_64-nvidia_sn5640-r0 @086b03b; no HWSKU lends headroom: all are lossy."""
+    profile = BY_PLATFORM["x86_64-nvidia_sn5640-r0"]
+    assert max(profile.speeds_bps) == 400 * 10**9
+    ports = hwsku_of(profile, "Mellanox-SN5640-O128X2").ports
+    assert [port.speed_bps // 10**9 for port in ports] == [400] * 128 + [25] * 2
+    lossless = [h.name for h in profile.hwskus for d in h.buffers if backs_headroom(h, d)]
+    assert lossless == []
 
 
 def test_breakout_modes_are_those_of_platform_json(ports: Json) -> None:
@@ -195,7 +224,7 @@ def test_further_platforms_of_a_hwsku_have_the_same_rows(headroom: Json) -> None
             ]
             assert all(rows_of[folder] == rows_of[folders[0]] for folder in folders)
             shared += len(folders) > 1
-    assert shared == 4
+    assert shared == 5
 
 
 def test_chip_figures_are_those_of_sonics_asic_table(headroom: Json) -> None:
@@ -213,7 +242,7 @@ def test_chip_figures_are_those_of_sonics_asic_table(headroom: Json) -> None:
                 assert asic.gearbox_delay_ns == tables["peripheral"]["gearbox_delay_ns"].get(gearbox, 0)
                 assert asic.tile == (key in {"MELLANOX-SPECTRUM-4", "MELLANOX-SPECTRUM-5"})
                 compared += 1
-    assert compared == 7
+    assert compared == 8
 
 
 def test_chips_without_a_formula_leave_its_terms_unknown() -> None:

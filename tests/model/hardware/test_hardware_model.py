@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import ProfileError
+from lossless.model.hardware.capacity import routes_adaptively
 from lossless.model.hardware.load import load_nic, load_switch, nic_names, switch_names
 from lossless.model.hardware.model import Cage, HeadroomRow, Hwsku, SwitchProfile
 
@@ -167,8 +168,15 @@ def test_profiles_that_differ_in_one_table_are_not_equal() -> None:
     )
 
 
-def test_the_default_hwsku_can_carry_lossless_traffic() -> None:
-    for profile in (profile for profile in PROFILES if profile.default_format == "sonic"):
+PORTS_ALONE = {"micas-m2-w6950-128oc"}
+"""What SONiC's device folder says nothing of but ports: no rows and no pools."""
+
+
+def test_the_default_hwsku_has_rows_and_pools() -> None:
+    sonic = [profile for profile in PROFILES if profile.default_format == "sonic"]
+    without = {profile.name for profile in sonic if not any(h.headroom or h.buffers for h in profile.hwskus)}
+    assert without == PORTS_ALONE
+    for profile in (profile for profile in sonic if profile.name not in PORTS_ALONE):
         default = profile.hwsku(profile.default_hwsku)
         assert default is not None
         assert default.ports
@@ -252,3 +260,20 @@ def test_every_fact_names_its_source() -> None:
         assert stated <= set(nic.sources)
         assert nic.reorder is None or "@" in nic.reorder.source
         assert {parameter.source for parameter in nic.dcqcn.values()} <= set(nic.sources)
+
+
+@pytest.mark.parametrize(
+    ("name", "speed_gbps", "expected"),
+    [
+        ("nvidia-sn4700", 400, False),
+        ("nvidia-sn5600", 400, True),
+        ("nvidia-sn5600", 800, False),
+        ("nvidia-sn5600", 100, False),
+        ("nvidia-sn5640", 400, True),
+        ("arista-7060x6-64pe-b", 400, False),
+    ],
+)
+def test_spectrum_4_routes_adaptively_at_200g_and_400g_and_later_chips_do(
+    name: str, speed_gbps: int, expected: bool
+) -> None:
+    assert routes_adaptively(load_switch(name).asic, speed_gbps * G) is expected

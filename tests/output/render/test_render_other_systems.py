@@ -183,3 +183,56 @@ def test_what_is_watched_are_switches_with_sonic(tmp_path: Path) -> None:
     texts = [path.read_text() for path in (tmp_path / "out" / "telemetry").rglob("*") if path.is_file()]
     assert any("leaf1" in text for text in texts)
     assert not any("spine1" in text for text in texts)
+
+
+SPECTRUM_X = ROOT / "examples" / "spectrum-x-256" / "fabric.yaml"
+
+
+def without_files_for_load_balancing(path: Path, folder: Path) -> list[str]:
+    return [note for note in render(path, folder).notes if "load balancing" in note]
+
+
+def test_links_between_switches_are_routed_adaptively_by_cumulus(tmp_path: Path) -> None:
+    """Hosts are behind one port each, so that there is nothing to choose."""
+    assert without_files_for_load_balancing(SPECTRUM_X, tmp_path) == []
+    for name, first, last in (("leaf1", 17, 32), ("spine1", 1, 16)):
+        (own, ports) = [
+            line
+            for line in (tmp_path / name / "qos.nv").read_text().splitlines()
+            if "adaptive-routing" in line
+        ]
+        assert own == "nv set router adaptive-routing state enabled"
+        listed = ",".join(f"swp{n}s0-1" for n in range(first, last + 1))
+        assert ports == f"nv set interface {listed} router adaptive-routing state enabled"
+    report = lint([tmp_path])
+    assert (report.findings, report.errors) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            ("16 x 400G", "8 x 800G"),
+            "leaf1, leaf2, spine1 and spine2: no file sets load balancing adaptive: Spectrum-4 is not known to route "
+            "adaptively over links of 800G",
+        ),
+        (
+            ("load_balancing: adaptive", "load_balancing: {leaf: adaptive, spine: spray}"),
+            "spine1 and spine2: no file sets load balancing spray: what is rendered for NVIDIA NVUE has no place for "
+            "it; configure it beside these files",
+        ),
+        (
+            ("format: nvue", "format: sonic"),
+            "leaf1, leaf2, spine1 and spine2: no file sets load balancing adaptive: SONiC has it (ARS) in a design and "
+            "in no release; configure it beside these files",
+        ),
+    ],
+)
+def test_load_balancing_that_no_file_sets_is_said_with_why(
+    tmp_path: Path, change: tuple[str, str], said: str
+) -> None:
+    text = SPECTRUM_X.read_text()
+    assert change[0] in text
+    path = tmp_path / "fabric.yaml"
+    path.write_text(text.replace(*change))
+    assert without_files_for_load_balancing(path, tmp_path / "out") == [said]

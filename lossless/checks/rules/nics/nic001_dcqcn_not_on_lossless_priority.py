@@ -6,8 +6,10 @@ Severity: error
 Compares the priorities that DCQCN runs on with those of the lossless classes: `congestion_control.dcqcn.priorities`
 of an intent, and of a host that was read both halves (`ecn/roce_rp/enable`, `ecn/roce_np/enable`) and the firmware's
 mask ROCE_CC_PRIO_MASK. Left out of an intent, DCQCN runs on those with PFC and nothing can differ, unless no class
-has PFC: DCQCN is then on and runs on no priority, which `render` refuses. A priority beyond those of the lossless
-classes does no harm. Where the intent is `pfc-only`, or no switch marks, nothing is asked of the hosts.
+has PFC: DCQCN is then on and runs on no priority, which `render` refuses. With `transport: uec` that is as a rule not
+what is meant: DCQCN slows down queue pairs of RoCE, and Ultra Ethernet has a congestion control of its own. A priority
+beyond those of the lossless classes does no harm. Where the intent is `pfc-only`, or no switch marks, nothing is asked
+of the hosts.
 
 ## Why it breaks a lossless fabric
 The mask says for each priority whether the NIC answers ECN marks with CNPs and slows down for them. On a
@@ -19,6 +21,14 @@ no DCQCN at all.
 congestion_control:
   dcqcn:
     priorities: [5]   # <- here
+```
+
+```yaml intent base=leaf-spine
+transport: uec
+classes:
+  rdma: {lossless: false}
+pfc: off
+congestion_control: dcqcn   # <- here
 ```
 
 ```text facts file=sysfs.txt beside=leaf-spine.yaml
@@ -38,6 +48,14 @@ congestion_control:
   dcqcn: {priorities: [0, 1, 2, 3, 4, 5, 6, 7]}
 ```
 
+```yaml intent base=leaf-spine
+transport: uec
+classes:
+  rdma: {lossless: false}
+pfc: off
+congestion_control: nscc
+```
+
 ```text facts file=sysfs.txt beside=leaf-spine.yaml
 /sys/class/net/eth2/ecn/roce_rp/enable/0 = 0
 /sys/class/net/eth2/ecn/roce_rp/enable/1 = 0
@@ -51,10 +69,12 @@ congestion_control:
 
 ## Fix
 Leave `priorities` out, or name the priority of every lossless class. Without PFC, name the priorities of RDMA.
+With `transport: uec` state `nscc`, `rccc` or `both`; priorities of DCQCN are those of RoCE beside it.
 
 ## Sources
 - NVIDIA DOCA 3.4.0 documentation, DCQCN CC parameters (ROCE_CC_PRIO_MASK enables DCQCN on a priority)
 - Mellanox/nic-configuration-operator pkg/configuration/configvalidation.go @8bfbeb3 (sets the mask to 255)
+- Secondary copies of UEC 1.0.3, section 3.6.13, and ultraethernet/uet-htsim @40ccb05 (NSCC and RCCC of its transport)
 """
 
 from __future__ import annotations
@@ -84,6 +104,16 @@ _HALVES = (
     ("notifying", "notification", "answered with CNPs"),
 )
 """The two halves of DCQCN: the attribute with its priorities, what vendors call it, what marks are without it."""
+
+_NO_PRIORITY = "without priorities of its own it runs on those with PFC, and no sender reacts to ECN marks"
+_NAME_PRIORITIES = "set congestion_control.dcqcn.priorities to those of RDMA, or congestion_control: pfc-only"
+_NOT_ITS_CONTROL = (
+    "DCQCN slows down queue pairs of RoCE; senders of Ultra Ethernet have a window (NSCC) or credit (RCCC)"
+)
+_STATE_ITS_CONTROL = (
+    "set congestion_control: nscc, rccc or both; only if RoCE runs beside it, congestion_control.dcqcn.priorities to "
+    "those of RoCE"
+)
 
 
 class _Half(NamedTuple):
@@ -116,11 +146,12 @@ def _on_none(view: View) -> Results:
     # Where nobody has decided that no class is lossless, that is the cause: PFC012 reports it.
     for host, names in view.host_kinds if view.fabric.lossy_origin is not None else ():
         if host.dcqcn_without_priority and not view.fabric.classes.lossless:
+            roce = not view.fabric.ultra_ethernet
             yield Violation(
                 origin=host.dcqcn.origin,
                 message="DCQCN is on and runs on no priority: no class is lossless",
-                note="without priorities of its own it runs on those with PFC, and no sender reacts to ECN marks",
-                help="set congestion_control.dcqcn.priorities to those of RDMA, or congestion_control: pfc-only",
+                note=_NO_PRIORITY if roce else _NOT_ITS_CONTROL,
+                help=_NAME_PRIORITIES if roce else _STATE_ITS_CONTROL,
                 elements=names,
                 data={"priorities": []},
             )

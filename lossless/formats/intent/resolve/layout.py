@@ -22,7 +22,7 @@ from lossless.formats.intent.resolve.classes import schedulers, wred
 from lossless.formats.intent.resolve.placement import PortPlacement
 from lossless.formats.intent.resolve.pool_sizes import require_held, stated_pools
 from lossless.formats.intent.resolve.port_policies import PortPolicies, PortPolicy
-from lossless.formats.intent.resolve.routing import trim_settings
+from lossless.formats.intent.resolve.routing import adapts, trim_settings
 from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind, demand, place, require_few_ports
 from lossless.formats.intent.resolve.unused_ports import reclaimed, zero_buffers
 from lossless.ground.basics.records import NamedTuple
@@ -356,6 +356,7 @@ class _PortShaper:
             lag=use.lag,
             asymmetric=policy.pauses and self._builder.asymmetric,
             spec=spec,
+            adaptive=adapts(self._builder.loaded, self.kind, use),
         )
 
     def egress(self, class_name: str, speed_bps: int) -> BufferProfile | None:

@@ -13,6 +13,7 @@ from lossless.model.fabric.cluster import Failures
 from lossless.model.fabric.qos import TrimSettings
 from lossless.model.fabric.routing import Bridging, FabricElement, PacketOrder, Routing, Trimming
 from lossless.model.fabric.tier import tier_of_role
+from lossless.model.hardware.capacity import routes_adaptively
 from lossless.model.hardware.model import SONIC
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from lossless.analysis.topology.shapes import WiringPlan
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.switch_kinds import SwitchKind
+    from lossless.formats.intent.resolve.switch_kinds import PortUse, SwitchKind
     from lossless.ground.basics.findings import Origin
 
 _NS_PER_MS = 1_000_000
@@ -94,6 +95,18 @@ def packet_order(loaded: LoadedIntent, plan: WiringPlan) -> PacketOrder:
         by_tier,
         loaded.intent.hosts.retransmission == "selective",
     )
+
+
+def adapts(loaded: LoadedIntent, kind: SwitchKind, use: PortUse) -> bool:
+    """Return whether packets that leave by a port are routed adaptively: over links to switches that are in no LAG.
+
+    Source: as :func:`routes_adaptively` (layer 3 interfaces, neither bonds nor their members).
+    """
+    stated = loaded.intent.topology.routing
+    choice = stated.load_balancing if stated is not None else "ecmp"
+    own = choice.get(kind.role, "ecmp") if isinstance(choice, dict) else choice
+    between = not use.to_host and use.lag is None
+    return own == "adaptive" and between and routes_adaptively(kind.profile.asic, use.speed_bps)
 
 
 def trimming(loaded: LoadedIntent) -> Trimming | None:

@@ -128,22 +128,24 @@ LOSSES = {
 """What NVUE has no place for."""
 _SAVE = ("nv config diff", "nv config apply", "nv config save")
 _WHY = "what is in the file is set, and what else is configured stays; nv config diff says what changes"
+_RELOADS = "turning adaptive routing on or off reloads switchd"
 
 
 def _files(switch: Switch) -> tuple[ConfigurationFile, ...]:
     data = tree(switch)
+    why = f"{_WHY}; {_RELOADS}" if "router" in data else _WHY
     product = switch.profile.product if switch.profile is not None else "unknown"
     text = {"device": switch.name, "product": product, "commands": list(commands(data))}
     comment = [f"{switch.name}: {product}, Cumulus Linux 5.15 or later"]
     return (
-        ConfigurationFile("qos.nv", "nvue/qos.nv.j2", text, "", _SAVE, f"commands to run; {_WHY}"),
+        ConfigurationFile("qos.nv", "nvue/qos.nv.j2", text, "", _SAVE, f"commands to run; {why}"),
         ConfigurationFile(
             "qos.yaml",
             "data.yml.j2",
             {"comment": comment, "data": [{"set": data}]},
             "qos.yaml",
             ("nv config patch qos.yaml", *_SAVE),
-            _WHY,
+            why,
         ),
     )
 
@@ -178,4 +180,5 @@ DIALECT = Dialect(
     losses=LOSSES,
     session=session,
     carrying=CARRYING,
+    adapts=True,
 )

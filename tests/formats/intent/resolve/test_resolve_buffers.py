@@ -15,9 +15,10 @@ from tests.formats.intent.intent_texts import SHAPE, said_of, spoilt
 SN5600 = "nvidia-sn5600"
 NEWPORT = SHAPE.replace("spine: nvidia-sn5600", "spine: accton-as9516").replace("2 x 800G", "2 x 400G")
 HAVE_DYNAMIC = (
-    "accton-as9516, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, nvidia-sn4700, nvidia-sn5600"
+    "accton-as9516, nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, nvidia-sn4700, nvidia-sn5600, "
+    "nvidia-sn5640"
 )
-GIVE_BACK = "nvidia-sn2410, nvidia-sn2700, nvidia-sn3700, nvidia-sn4600c, nvidia-sn4700, nvidia-sn5600"
+GIVE_BACK = HAVE_DYNAMIC.removeprefix("accton-as9516, ")
 
 
 def switches(buffers: str, text: str = SHAPE) -> tuple[Switch, ...]:

@@ -206,3 +206,31 @@ def test_yaml_of_nvue_is_known_by_its_keys() -> None:
 )
 def test_other_texts_are_not_taken_for_nvue(text: str) -> None:
     assert not looks_like_commands(text)
+
+
+# --- adaptive routing ---
+
+
+@pytest.mark.parametrize(
+    ("text", "adaptive"),
+    [
+        (
+            "router adaptive-routing state enabled\nnv set interface swp1 router adaptive-routing state enabled",
+            True,
+        ),
+        ("router adaptive-routing enable on\nnv set interface swp1 router adaptive-routing enable on", True),
+        ("interface swp1 router adaptive-routing state enabled", False),
+        (
+            "router adaptive-routing state enabled\nnv set interface swp1 qos pfc-watchdog state enabled",
+            False,
+        ),
+        (
+            "router adaptive-routing state disabled\nnv set interface swp1 router adaptive-routing state enabled",
+            False,
+        ),
+    ],
+)
+def test_a_port_is_routed_adaptively_where_the_switch_and_the_port_have_it_on(
+    text: str, adaptive: bool
+) -> None:
+    assert ports(f"nv set {text}\n")["swp1"].adaptive is adaptive

@@ -19,17 +19,19 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PortQos, Queue
 
-    Tree = dict[str, Any]
-
+Tree = dict[str, Any]
 GLOBAL = "default-global"
 _OF_ROCE = (3,)
 _HALF = 50
+_ADAPTIVE: Tree = {"adaptive-routing": {"state": "enabled"}}
+"""What turns adaptive routing on, for the switch and for each port of an ECMP route (NVIDIA, NVUE reference, "Adaptive
+Routing"; before Cumulus Linux 5.15 ``enable on``)."""
 _KINDS = ("mapping", "pfc", "congestion-control", "egress-scheduler")
 """What of the QoS of ports may differ from port to port."""
 
 
 def tree(switch: Switch) -> Tree:
-    """Return the settings of a switch: QoS alone, without what its own provisioning sets."""
+    """Return the settings of a switch: QoS and adaptive routing, without what its own provisioning sets."""
     ports = sorted(
         (port for port in switch.ports if port.placed and port.qos), key=lambda p: natural_key(p.name)
     )
@@ -43,7 +45,9 @@ def tree(switch: Switch) -> Tree:
         "egress-queue-mapping": {} if first is None else _queues(first),
         "pfc-watchdog": _watchdog(switch, ports),
     }
-    return _stated({"qos": qos, "interface": {port.name: _interface(port, profiles) for port in ports}})
+    router = _ADAPTIVE if any(port.adaptive for port in ports) else {}
+    interfaces = {port.name: _interface(port, profiles) for port in ports}
+    return _stated({"qos": qos, "router": router, "interface": interfaces})
 
 
 def _stated(data: Tree) -> Tree:
@@ -169,5 +173,6 @@ def _interface(port: Port, profiles: dict[str, _Profiles]) -> Tree:
     }
     if port.qos is not None and port.qos.watchdog is not None:
         names["pfc-watchdog"] = {"state": "enabled"}
+    router = {"router": _ADAPTIVE} if port.adaptive else {}
     # A port with nothing of its own is named all the same.
-    return {"qos": names} if names else {"type": "swp"}
+    return {**({"qos": names} if names else {}), **router} or {"type": "swp"}

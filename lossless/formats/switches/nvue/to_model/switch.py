@@ -14,6 +14,7 @@ from lossless.formats.switches.nvue.defaults import (
     KMIN_BYTES,
     MODES,
     OFF,
+    ON,
     PLAIN,
     POLL_MS,
     PRIORITIES,
@@ -59,6 +60,12 @@ def _target(rows: Node | None, index: int, word: str) -> int | None:
         return None
     target = rows.number(str(index), word)
     return target if target in PRIORITIES else UNREADABLE
+
+
+def _adapts(node: Node) -> bool:
+    """Return whether adaptive routing is on, for the switch or a port; releases before 5.15 call the state enable."""
+    stated = ("router", "adaptive-routing")
+    return (node.value(*stated, "state") or node.value(*stated, "enable")) in ON
 
 
 class NvueSwitch:
@@ -174,6 +181,7 @@ class NvueSwitch:
             qos=self._qos(node, origin) if has_qos else None,
             placed=True,
             origin=origin,
+            adaptive=node is not None and _adapts(self.tree) and _adapts(node),
         )
 
     def _origin_of_all(self) -> Origin:
