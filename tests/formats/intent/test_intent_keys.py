@@ -92,8 +92,8 @@ KEYS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [("networks:", "hosts: {mtuu: 9000}\nnetworks:")],
         [
             "21:9: unknown key 'mtuu'; did you mean mtu? (others: trust, traffic_class, pfc, "
-            "pfc_prevention, dcbx, global_pause, reorder, retransmission, applied_by, tool, interfaces, rdma_devices, nccl, "
-            "ucx, mori, job_timeout, loopback_rdma, environment, kubernetes)"
+            "pfc_prevention, dcbx, global_pause, reorder, retransmission, applied_by, tool, interfaces, "
+            "rdma_devices, nccl, ucx, mori, job_timeout, loopback_rdma, environment, kubernetes)"
         ],
     ),
     "nccl": (
