@@ -169,4 +169,5 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
         stall_prevention=None if stall is None else StallPrevention(**stall),
         sources=raw["sources"],
         infiniband=tuple(raw.get("infiniband", ())),
+        ultra_ethernet=raw.get("ultra_ethernet", False),
     )

@@ -52,6 +52,7 @@ class NicProfile(NamedTuple):
     ``pci_id`` is ``vendor:device`` in hexadecimal. ``dcqcn`` maps a firmware setting without its port suffix
     (``RPG_AI_RATE``) to its default: defaults differ by version, so a renderer never relies on one and always
     writes the value. ``infiniband`` names the rates of one port on InfiniBand, slowest first; empty, it has none.
+    ``ultra_ethernet``: a public source says that it speaks Ultra Ethernet's transport; False, none is known.
     """
 
     name: str
@@ -67,6 +68,7 @@ class NicProfile(NamedTuple):
     stall_prevention: StallPrevention | None
     sources: Mapping[str, str]
     infiniband: tuple[str, ...] = ()
+    ultra_ethernet: bool = False
 
     @property
     def tools(self) -> tuple[Tool, ...]:
