@@ -236,6 +236,7 @@ ROWS = (
     _row("NIC016", "nics.nic016_roce_v1_in_use", "hosts"),
     _row("NIC018", "nics.nic018_loopback_rdma", "intent"),
     _row("NIC019", "nics.nic019_nic_dscp_map_differs", "hosts"),
+    _row("NIC020", "nics.nic020_ultra_ethernet_unknown_of_nic", "intent"),
     _row("PFC001", "pfc.pfc001_pfc_priorities_mismatch", "fabric"),
     _row("PFC002", "pfc.pfc002_too_many_lossless_priorities", "fabric"),
     _row("PFC003", "pfc.pfc003_pfc_one_sided", "intent", "devices", "hosts"),

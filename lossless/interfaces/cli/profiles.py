@@ -155,6 +155,7 @@ def _nic(nic: NicProfile) -> Iterator[str]:
             ("InfiniBand", ", ".join(nic.infiniband) or "none"),
             ("ports", f"up to {nic.ports}" if nic.ports else _UNKNOWN),
             ("PCI id", _known(nic.pci_id)),
+            ("Ultra Ethernet", "yes" if nic.ultra_ethernet else _UNKNOWN),
             ("CNP", f"DSCP {_known(nic.cnp_dscp)}, priority {_known(nic.cnp_priority)}"),
             ("stall prevention", f"{stall.tunable}, {stall.default_ms} ms" if stall else _UNKNOWN),
             ("out of order", _order(nic.reorder)),

@@ -180,4 +180,5 @@ def build_nic(name: str, raw: Raw) -> NicProfile:
         reorder=None
         if reorder is None
         else PacketReorder(reorder["able"], reorder.get("setting"), reorder.get("frames"), reorder["source"]),
+        ultra_ethernet=raw.get("ultra_ethernet", False),
     )

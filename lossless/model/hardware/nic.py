@@ -54,6 +54,7 @@ class NicProfile(NamedTuple):
     (``RPG_AI_RATE``) to its default: defaults differ by version, so a renderer never relies on one and always
     writes the value. ``infiniband`` names the rates of one port on InfiniBand, slowest first; empty, it has none.
     ``reorder`` is None where no source says whether it takes packets out of order.
+    ``ultra_ethernet``: a public source says that it speaks Ultra Ethernet's transport; False, none is known.
     """
 
     name: str
@@ -70,6 +71,7 @@ class NicProfile(NamedTuple):
     sources: Mapping[str, str]
     infiniband: tuple[str, ...] = ()
     reorder: PacketReorder | None = None
+    ultra_ethernet: bool = False
 
     @property
     def tools(self) -> tuple[Tool, ...]:

@@ -210,6 +210,7 @@ class NicFile(_Strict):
     pci_id: PciId | None = None
     cnp_dscp: int | None = Field(default=None, ge=0, le=63)
     cnp_priority: int | None = Field(default=None, ge=0, le=7)
+    ultra_ethernet: Literal[True] | None = None
     sources: dict[str, Text]
     dcqcn: DcqcnFile | None = None
     stall_prevention: StallFile | None = None

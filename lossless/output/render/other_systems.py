@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric, Switch
-    from lossless.model.fabric.routing import LoadBalancing
+    from lossless.model.hardware.load_balancing import LoadBalancing
 
 
 def other_files(switch: Switch) -> tuple[PlannedFile, ...]:

@@ -147,6 +147,7 @@ SHIPPED = {
     "NIC016": "roce-v1-in-use",
     "NIC018": "loopback-rdma",
     "NIC019": "nic-dscp-map-differs",
+    "NIC020": "ultra-ethernet-unknown-of-nic",
     "PFC001": "pfc-priorities-mismatch",
     "PFC002": "too-many-lossless-priorities",
     "PFC003": "pfc-one-sided",
