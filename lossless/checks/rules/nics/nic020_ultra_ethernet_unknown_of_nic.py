@@ -5,8 +5,7 @@ Confidence: medium
 
 ## What it does
 Where an intent has `transport: uec`, names the NICs whose profile does not say that they speak that transport. A
-profile says so only where a public document of the vendor does; one that says nothing means unknown, not no. A NIC
-without a profile is counted as not checked.
+profile says so only with a public source; one that says nothing means unknown, not no.
 
 ## Why it breaks a lossless fabric
 A NIC that only speaks RoCE goes on to do so, whatever the fabric is built for: without pauses its packets are dropped,
@@ -36,7 +35,8 @@ hardware: {nic: amd-pollara-400}
 Look into the documents of the NIC and its firmware. If it speaks RoCE alone, state `transport: rocev2`.
 
 ## Sources
-- profiles/nics of this program, each fact with its source (AMD calls the Pollara 400 ready for Ultra Ethernet)
+- profiles/nics of this program, each fact with its source: AMD calls the Pollara 400 ready for Ultra Ethernet, and
+  Broadcom Thor Ultra compliant with it
 """
 
 from __future__ import annotations
