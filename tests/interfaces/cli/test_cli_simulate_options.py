@@ -90,7 +90,7 @@ def test_a_nic_may_be_assumed_at_a_deployed_switch(cli: Cli) -> None:
 
 REFUSED = [
     ("--workload", "shuffle", "Invalid value for '--workload': 'shuffle' is not one of 'incast', "),
-    ("--load-balancing", "drill", "Invalid value for '--load-balancing': 'drill' is not one of 'ecmp', "),
+    ("--load-balancing", "drill", "Invalid value for '--load-balancing': 'drill' is not one of 'dlb', "),
     ("--reorder", "64", "--reorder: under ecmp a flow keeps one path, and its packets their order"),
     (
         "--reorder",
