@@ -174,8 +174,7 @@ SEVERAL: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             ),
             (
                 "12:83: hardware.nic: no network adapter profile is called 'connectx-9'; did you "
-                "mean connectx-8? (others: connectx-7, connectx-6-dx, amd-pollara-400, bluefield-3, "
-                "broadcom-thor-2 and 1 more, see lossless profiles)"
+                "mean connectx-8? (others: connectx-7, connectx-6-dx, amd-pollara-400, bluefield-3, broadcom-thor-2)"
             ),
         ],
     ),
@@ -332,7 +331,7 @@ NAMED_DEVICES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
             (
                 "18:30: topology.devices.host2.nic: no network adapter profile is called "
                 "'connectx-9'; did you mean connectx-8? (others: connectx-7, connectx-6-dx, "
-                "amd-pollara-400, bluefield-3, broadcom-thor-2 and 1 more, see lossless profiles)"
+                "amd-pollara-400, bluefield-3, broadcom-thor-2)"
             )
         ],
     ),

@@ -226,8 +226,7 @@ WORDS: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
         [
             (
                 "12:60: hardware.nic: no network adapter profile is called 'connectx-9'; did you mean conne"
-                "ctx-8? (others: connectx-7, connectx-6-dx, amd-pollara-400, bluefield-3, broadcom-thor-2 and 1 more, "
-                "see lossless profiles)"
+                "ctx-8? (others: connectx-7, connectx-6-dx, amd-pollara-400, bluefield-3, broadcom-thor-2)"
             )
         ],
     ),

@@ -191,7 +191,6 @@ def test_cnp_priority_is_the_vendors() -> None:
         "amd-pollara-400": (None, None),
         "bluefield-3": (48, 6),
         "broadcom-thor-2": (48, 7),
-        "broadcom-thor-ultra": (None, None),
         "connectx-6-dx": (48, 6),
         "connectx-7": (48, 6),
         "connectx-8": (48, 6),

@@ -5,7 +5,8 @@ Confidence: medium
 
 ## What it does
 Where an intent has `transport: uec`, names the NICs whose profile does not say that they speak that transport. A
-profile says so only with a public source; one that says nothing means unknown, not no.
+profile says so only where a public document of the vendor does; one that says nothing means unknown, not no. A NIC
+without a profile is counted as not checked.
 
 ## Why it breaks a lossless fabric
 A NIC that only speaks RoCE goes on to do so, whatever the fabric is built for: without pauses its packets are dropped,
@@ -35,8 +36,7 @@ hardware: {nic: amd-pollara-400}
 Look into the documents of the NIC and its firmware. If it speaks RoCE alone, state `transport: rocev2`.
 
 ## Sources
-- profiles/nics of this program, each fact with its source: AMD calls the Pollara 400 ready for Ultra Ethernet, and
-  Broadcom Thor Ultra compliant with it
+- profiles/nics of this program, each fact with its source (AMD calls the Pollara 400 ready for Ultra Ethernet)
 """
 
 from __future__ import annotations
