@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.document import Document
     from lossless.model.fabric.model import Fabric, Switch
-    from lossless.model.hardware.load_balancing import LoadBalancing
 
 
 def other_files(switch: Switch) -> tuple[PlannedFile, ...]:
@@ -110,7 +109,7 @@ def _role(switch: Switch) -> str:
     return tier.word if tier else "switch"
 
 
-def _unset(choice: LoadBalancing, switch: Switch) -> str:
+def _unset(choice: str, switch: Switch) -> str:
     """Return why no file sets what a switch chooses by, empty where one does."""
     if switch.format not in TITLES:
         return f"{_WITHOUT[choice]}; {_BESIDE}"

@@ -223,6 +223,7 @@ WRONG = (
         with_loads(f"levels_bytes is {levels}; expected three that do not fall", levels_bytes=levels)
         for levels in ((2, 1, 3), (1, 3, 2), (-1, 0, 1), (0, 1, UNBOUNDED + 1), (0, 1, math.nan))
     ),
+    with_switch("choice is by lot; expected one of hash, in turn, adaptive, flowlets", choice="by lot"),
     with_spread("choice is by lot; expected one of hash, in turn, adaptive, flowlets", choice="by lot"),
     *(
         with_spread(f"entropies is {many}; expected a power of two from 1 to 16384", entropies=many)

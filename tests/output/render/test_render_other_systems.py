@@ -223,8 +223,9 @@ def test_links_between_switches_are_routed_adaptively_by_cumulus(tmp_path: Path)
         ),
         (
             ("format: nvue", "format: sonic"),
-            "leaf1, leaf2, spine1 and spine2: no file sets load balancing adaptive: SONiC has it (ARS) in a design and "
-            "in no release; configure it beside these files",
+            "leaf1, leaf2, spine1 and spine2: no file sets load balancing adaptive: no SONiC up to 202605 has adaptive "
+            "routing (ARS): it is in no model and not in orchagent, as pull requests alone (sonic-buildimage 22264, "
+            "sonic-swss 3597); configure it beside these files",
         ),
     ],
 )

@@ -29,6 +29,7 @@ classes:
   rdma: {lossless: false}
 pfc: off
 congestion_control: dcqcn   # <- here
+hardware: {nic: amd-pollara-400}
 ```
 
 ```text facts file=sysfs.txt beside=leaf-spine.yaml
@@ -54,6 +55,7 @@ classes:
   rdma: {lossless: false}
 pfc: off
 congestion_control: nscc
+hardware: {nic: amd-pollara-400}
 ```
 
 ```text facts file=sysfs.txt beside=leaf-spine.yaml

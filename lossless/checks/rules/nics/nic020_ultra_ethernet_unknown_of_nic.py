@@ -19,7 +19,8 @@ classes:
   rdma: {lossless: false}
 pfc: off
 congestion_control: nscc
-hardware: {nic: connectx-7}   # <- here
+hardware:
+  nic: connectx-7   # <- here
 ```
 
 ## Good
