@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
@@ -11,6 +11,8 @@ from pydantic_core import PydanticCustomError
 
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
+from lossless.ground.basics.nearest import nearest
+from lossless.ground.basics.wording import one_of
 
 _SHOWN = 60
 _LONGEST_QUANTITY = 40
@@ -64,6 +66,12 @@ def shown(value: object) -> str:
         return "nothing" if value is None else str(value).lower()
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+
+
+def not_one_of(value: object, choices: Sequence[str]) -> str:
+    """Return that a value is none of some words, with the nearest of them."""
+    close = nearest(str(value), choices)
+    return f"{shown(value)} is not one of {one_of(choices)}" + (f"; did you mean {close}?" if close else "")
 
 
 def _reader(parse: Callable[[str], Any], what: str) -> Callable[[object], Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lossless.formats.intent.base import FrameSize, Model, refused, shown
+from lossless.formats.intent.base import FrameSize, Model, not_one_of, refused
 from lossless.formats.intent.buffer_policy import Buffers
 from lossless.formats.intent.classes import ClassName, TrafficClassIntent
 from lossless.formats.intent.cluster import ClusterIntent, FailuresIntent
@@ -21,7 +21,6 @@ from lossless.formats.intent.sonic import Sonic
 from lossless.formats.intent.trimming import TrimmingIntent
 from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, TopologyIntent
 from lossless.formats.intent.workloads import WorkloadIntent
-from lossless.ground.basics.nearest import nearest
 from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 
 PRESETS = ("azure", "nvidia", "pfc-only")
@@ -34,9 +33,7 @@ TRANSPORTS = ("rocev2", "uec", "efa", "gcp", "azure")
 
 def _transport(value: Any) -> Any:
     if value not in TRANSPORTS:
-        close = nearest(value, TRANSPORTS) if isinstance(value, str) else None
-        hint = f"; did you mean {close}?" if close else ""
-        raise refused(f"{shown(value)} is not one of {', '.join(TRANSPORTS[:-1])} or {TRANSPORTS[-1]}{hint}")
+        raise refused(not_one_of(value, TRANSPORTS))
     return value
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from lossless.formats.intent.base import shown
+from lossless.formats.intent.base import not_one_of, shown
 from lossless.formats.intent.contradictions import contradictions
 from lossless.formats.intent.document import PRESETS, Intent
 from lossless.formats.intent.problems import (
@@ -22,7 +22,7 @@ from lossless.formats.intent.problems import (
 from lossless.ground.basics.data_files import data_dir
 from lossless.ground.basics.errors import InputError, Problem
 from lossless.ground.basics.findings import Origin
-from lossless.ground.basics.nearest import nearest, suggestion
+from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -91,10 +91,7 @@ def transport_of(document: Document) -> str:
     _require_version(document)
     name = document.data.get("transport", next(iter(TRANSPORTS)))
     if not isinstance(name, str) or name not in TRANSPORTS:
-        close = nearest(str(name), TRANSPORTS)
-        hint = f"; did you mean {close}?" if close else ""
-        *others, last = TRANSPORTS
-        message = f"transport: {shown(name)} is not one of {', '.join(others)} or {last}{hint}"
+        message = f"transport: {not_one_of(name, tuple(TRANSPORTS))}"
         raise InputError([located(document, ("transport",), message)])
     return name
 

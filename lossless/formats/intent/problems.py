@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from lossless.formats.intent.base import shown
+from lossless.formats.intent.base import not_one_of, shown
 from lossless.formats.intent.classes import CLASS_NAME, EcnIntent
 from lossless.formats.intent.document import Intent
 from lossless.ground.basics.errors import Problem
@@ -159,8 +159,7 @@ def _message(detail: ErrorDetails) -> str:
         words = context["expected"].replace("'", "")
         if " or " not in words:
             return f"expected {words}, found {shown(value)}"
-        close = nearest(str(value), words.replace(" or ", ", ").split(", "))
-        return f"{shown(value)} is not one of {words}" + (f"; did you mean {close}?" if close else "")
+        return not_one_of(value, words.replace(" or ", ", ").split(", "))
     if kind == "string_pattern_mismatch":
         return f"{shown(value)} is not a name; expected {_name_rule(context['pattern'])}"
     if kind in ("less_than_equal", "greater_than_equal"):

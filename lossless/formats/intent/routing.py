@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lossless.formats.intent.base import Duration, Model, listed, refused, shown, small_number
+from lossless.formats.intent.base import Duration, Model, listed, not_one_of, refused, shown, small_number
 from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema
 from lossless.ground.basics.nearest import suggestion
 from lossless.model.fabric.tier import SWITCH_ROLES
@@ -35,7 +35,7 @@ def _load_balancing(value: Any) -> Any:
 
 def _choice(value: Any, *within: str) -> Any:
     if value not in _CHOICES:
-        raise refused(f"{shown(value)} is not one of {', '.join(_CHOICES[:-1])} or {_CHOICES[-1]}", *within)
+        raise refused(not_one_of(value, _CHOICES), *within)
     return value
 
 

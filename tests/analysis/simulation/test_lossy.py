@@ -137,6 +137,15 @@ def test_nics_that_send_lost_packets_alone_again_send_no_other(tmp_path: Path) -
     assert alone.slowdown <= back.slowdown
 
 
+def test_nics_that_need_order_go_back_under_spraying_whatever_they_send_again(tmp_path: Path) -> None:
+    spray = "telemetry: off", "  routing: {load_balancing: spray}\nhosts: {retransmission: selective}"
+    sprayed = roce(tmp_path, spray)
+    _, in_order = run_of(sprayed, size_bytes=1 << 20, pattern="permutation")
+    _, any_order = run_of(sprayed, size_bytes=1 << 20, pattern="permutation", ahead_frames=0)
+    assert in_order.resent_share > 0.2
+    assert any_order.resent_share == any_order.dropped_share
+
+
 def test_transfers_that_take_long_without_loss_are_followed_for_as_long(tmp_path: Path) -> None:
     """They have not ended when the link would have let them, and end before loss can have harmed."""
     for seed, instance in enumerate(instances(roce(tmp_path), Question(size_bytes=1 << 20)), 1):

@@ -40,6 +40,15 @@ def test_a_nic_that_is_known_to_need_order_is_named_where_packets_overtake_each_
     assert violation.origin.path == ("topology", "routing", "load_balancing")
 
 
+LOSSY = {"classes": {"rdma": {"lossless": False}}, "pfc": "off"}
+
+
+def test_order_matters_to_lossy_roce_and_not_to_ultra_ethernet() -> None:
+    (violation,) = said(IN_ORDER, {**ADAPTIVE, **LOSSY})
+    assert violation.data == {"nic": "connectx-7"}
+    assert said(IN_ORDER, {**ADAPTIVE, **LOSSY, "transport": "uec", "congestion_control": "nscc"}) == []
+
+
 def test_a_nic_that_is_known_to_need_order_is_not_said_to_take_any() -> None:
     (violation,) = said(IN_ORDER, {**ADAPTIVE, "hosts": {"reorder": "any"}})
     assert violation.data == {"nic": "connectx-7", "frames": None}

@@ -85,6 +85,11 @@ def chooses(question: Question) -> bool:
     return choices_of(question) != {"ecmp"}
 
 
+def takes_any_order(question: Question) -> bool:
+    """Return whether NICs can take what comes: packets that keep their path have gaps alone where one is lost."""
+    return not chooses(question) or question.ahead_frames is not None
+
+
 def spread_of(question: Question) -> SimSpread | None:
     """Return how switches choose the links of a question's flows, None where each flow keeps one path.
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.engine.network import UNBOUNDED, Physics, SimTrim, SimWindow
-from lossless.analysis.simulation.question.load_balancing import choices_of
+from lossless.analysis.simulation.question.load_balancing import choices_of, chooses
 from lossless.analysis.simulation.question.ports import SimClass
 from lossless.ground.basics.errors import ScenarioError
 from lossless.ground.basics.records import NamedTuple
@@ -175,10 +175,8 @@ def lossy_assumptions(
 ) -> Iterator[str]:
     """Yield what is taken for granted of lossy RDMA, one sentence each."""
     if selective:
-        yield (
-            "RoCE receivers ask at once for packets that were sent before one that comes, and senders send these alone"
-            " again; how NICs do it is in no public source"
-        )
+        told = "wait for a timer" if chooses(question) else "are asked for at once, by the next that comes"
+        yield f"packets that are lost {told}, and are sent alone again; how NICs do it is in no public source"
         return
     if senders is None:
         yield "RoCE senders go back to the first packet that is missing; NICs that repeat it alone repeat less"

@@ -10,7 +10,7 @@ from lossless.analysis.simulation.engine.network import Physics
 from lossless.analysis.simulation.question.assumptions import assumed_of_routes, assumptions
 from lossless.analysis.simulation.question.classes import classes_of
 from lossless.analysis.simulation.question.connectx import BYTE_RESET_UNIT, dcqcn_defaults, dcqcn_of
-from lossless.analysis.simulation.question.load_balancing import as_declared
+from lossless.analysis.simulation.question.load_balancing import as_declared, takes_any_order
 from lossless.analysis.simulation.question.lossy import (
     UecSenders,
     carrier_class,
@@ -164,7 +164,13 @@ def scenario(view: View, question: Question) -> Scenario | MissingInput:
     if senders is not None and classes[0].lossless:
         return MissingInput(f"class {classes[0].name} is lossless: Ultra Ethernet over PFC is not modeled")
     order = view.fabric.packet_order
-    selective = senders is None and not classes[0].lossless and order is not None and order.selective
+    selective = (
+        senders is None
+        and not classes[0].lossless
+        and order is not None
+        and order.selective
+        and takes_any_order(question)
+    )
     dcqcn_of, notes = _dcqcn(built, question, nics) if senders is None else (dict.fromkeys(nics), ())
     if not classes[0].lossless:
         notes = (

@@ -8,7 +8,7 @@ from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import SimTrim, SimWred
 from lossless.analysis.simulation.question.lossy import most_bytes, with_windows
 from lossless.analysis.simulation.study.study import follow
-from lossless.analysis.simulation.study.trial import StoppedError
+from lossless.analysis.simulation.study.trial import in_turn
 from lossless.analysis.simulation.study.verdict import seed_goodput_bps
 from lossless.ground.basics.records import NamedTuple
 
@@ -56,19 +56,11 @@ def loss_trials(
         StoppedError: ``stopped`` says that nobody waits any more; it is asked every tenth of a second or so.
     """
 
-    def go_on() -> bool:
-        return stopped is None or not stopped()
+    def try_one(setting: ThresholdSetting, go_on: Callable[[], bool]) -> tuple[LossTrial, ...]:
+        stages = (stage._replace(network=network_with(stage.network, setting, task)) for stage in task.stages)
+        return tuple(_trial(follow(stage, seed, task.times, go_on)) for seed, stage in enumerate(stages, 1))
 
-    results = []
-    for setting in settings:
-        trials = []
-        for seed, stage in enumerate(task.stages, 1):
-            instance = stage._replace(network=network_with(stage.network, setting, task))
-            trials.append(_trial(follow(instance, seed, task.times, go_on)))
-            if not go_on():
-                raise StoppedError
-        results.append(tuple(trials))
-    return results
+    return in_turn(settings, try_one, stopped)
 
 
 def _trial(seen: SeedResult) -> LossTrial:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.wiring import Wiring
     from lossless.analysis.simulation.question.instance import ScenarioInstance
     from lossless.analysis.simulation.study.grid import ThresholdSetting
+
+_Setting = TypeVar("_Setting")
+_Tried = TypeVar("_Tried")
 
 
 class SweepTask(NamedTuple):
@@ -89,18 +92,32 @@ def trials(
         StoppedError: ``stopped`` says that nobody waits any more; it is asked every tenth of a second or so.
     """
 
+    def try_one(setting: ThresholdSetting, go_on: Callable[[], bool]) -> tuple[Trial, ...]:
+        tried = TrialSetting(setting)
+        return tuple(
+            bench.trial(tried, job.horizon_ns, go_on) for bench in benches(job.key, enumerate(job.stages, 1))
+        )
+
+    return in_turn(settings, try_one, stopped)
+
+
+def in_turn(
+    settings: Sequence[_Setting],
+    try_one: Callable[[_Setting, Callable[[], bool]], _Tried],
+    stopped: Callable[[], bool] | None,
+) -> list[_Tried]:
+    """Try settings one after another; what tries one is told, when it asks, whether to go on.
+
+    Raises:
+        StoppedError: ``stopped`` says that nobody waits any more.
+    """
+
     def go_on() -> bool:
         return stopped is None or not stopped()
 
     results = []
     for setting in settings:
-        tried = TrialSetting(setting)
-        results.append(
-            tuple(
-                bench.trial(tried, job.horizon_ns, go_on)
-                for bench in benches(job.key, enumerate(job.stages, 1))
-            )
-        )
+        results.append(try_one(setting, go_on))
         if not go_on():
             raise StoppedError
     return results

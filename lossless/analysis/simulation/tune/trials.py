@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lossless.analysis.simulation.question.instance import DEAD_FROM_NS, ScenarioInstance, instantiate
 from lossless.analysis.simulation.study.settings import TrialSetting
 from lossless.analysis.simulation.study.step_time import step_time_ns
 from lossless.analysis.simulation.study.study import LONGEST_STEPS, watch_ns
-from lossless.analysis.simulation.study.trial import StoppedError, Trial, benches
+from lossless.analysis.simulation.study.trial import Trial, benches, in_turn
 from lossless.analysis.simulation.study.trial_limits import TrialLimits
 from lossless.ground.basics.records import NamedTuple
 
@@ -76,15 +77,7 @@ def try_all(
         StoppedError: ``stopped`` says that nobody waits any more.
     """
 
-    def go_on() -> bool:
-        return stopped is None or not stopped()
-
-    tried: list[Tried] = []
-    for attempt in attempts:
-        tried.append(_try(task, attempt, go_on))
-        if not go_on():
-            raise StoppedError
-    return tried
+    return in_turn(attempts, partial(_try, task), stopped)
 
 
 def _try(task: TuneTask, attempt: Attempt, go_on: Callable[[], bool]) -> Tried:

@@ -8,7 +8,8 @@ Where an intent says that switches, or those of one tier, choose a path for each
 is an error, and nothing said a warning, with what the profile of the NIC says: that it takes packets in order, or what
 lets it take them out of order. `hosts.reorder` beyond what the profile says is a warning too. Flowlets change paths
 after a gap that is longer than paths differ, and are not checked. `dlb` has a mode for each, which is a setting of its
-own; nothing is checked until the intent has its mode.
+own; nothing is checked until the intent has its mode. NICs that speak Ultra Ethernet take packets in any order, and
+are not checked where no class is lossless.
 
 ## Why it breaks a lossless fabric
 A NIC that needs order takes the first packet that overtakes another for a loss. It asks for everything since, and
@@ -92,7 +93,7 @@ OTHERWISE = "let flows keep their paths: ecmp or flowlet; or use NICs that take 
 def check(view: View) -> Results:
     """Yield a violation where packets of one flow overtake each other, and NICs are not known to bear it."""
     order = view.fabric.packet_order
-    if order is None or not view.fabric.classes.lossless:
+    if order is None or (view.fabric.ultra_ethernet and not view.fabric.classes.lossless):
         return
     if isinstance(order.ahead_frames, int):
         yield from _beyond(order, order.ahead_frames, _known(view))

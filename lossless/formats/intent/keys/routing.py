@@ -30,8 +30,8 @@ ROUTING: dict[str, dict[str, KeyDoc]] = {
             "How switches choose among equal paths, all of them or those of each tier: `ecmp`, by a hash of the flow; "
             "`flowlet`, the less loaded after a gap; `adaptive`, the less loaded one for each packet; `spray`, at "
             "random for each packet; `dlb`, dynamic load balancing of which the intent does not say whether its mode "
-            "is that of `flowlet` or of `adaptive`. Tiers that are left out have `ecmp`. It is checked and simulated, "
-            "and not rendered.",
+            "is that of `flowlet` or of `adaptive`. Tiers that are left out have `ecmp`. It is checked and simulated; "
+            "what is rendered is `adaptive` for Cumulus Linux alone.",
             ("adaptive", {"leaf": "adaptive", "spine": "ecmp"}),
         ),
         "bounce": KeyDoc(

@@ -12,7 +12,7 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import turn_by
-from lossless.analysis.simulation.engine.kernel.timers import ASKED_FOR, RESENT, acknowledge_held
+from lossless.analysis.simulation.engine.kernel.timers import RESENT, acknowledge_held, stop_timer
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -46,19 +46,20 @@ def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
 
 @kernel
 def is_last_copy(w: World, frame: Any, packet: int) -> bool:
-    """Return whether a frame is the packet as it was sent last: copies differ in the first alone."""
+    """Return whether a frame may be the copy of a packet that was sent last: later copies are not told apart."""
     return bool(frame.marked & AGAIN) == bool(w.packets[np.uint64(packet)] & RESENT)
 
 
 @kernel
 def ask_again(w: World, number: int, packet: int, arrives_at: int) -> None:
-    """Send a NACK: let a sender know that a packet, of all flows, did not come."""
+    """Send a NACK: let a sender know that a packet did not come, whose timer has no more to say."""
     flow = w.flows[np.uint64(number)]
+    sender = w.senders[np.uint64(flow.sender)]
     at = arrives_at + flow.feedback_ps
-    news = w.news[np.uint64(room(w, w.senders[np.uint64(flow.sender)], at))]
+    news = w.news[np.uint64(room(w, sender, at))]
     news.at, news.kind, news.psn = at, TRIM, (packet - flow.first_packet) * flow.mtu_bytes
-    news.sent_at, news.marked, news.bytes = w.sent[np.uint64(packet)].at, 0, size_of(flow, news.psn)
-    w.packets[np.uint64(packet)] |= ASKED_FOR
+    news.sent_at, news.marked, news.bytes = -1, 0, size_of(flow, news.psn)
+    stop_timer(w, sender, packet)
     wake(w, flow, at)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.credit import ask_for_credit
 from lossless.analysis.simulation.engine.kernel.news import ACK, TRIM, TRIMMED, ask_again, is_last_copy, tell
-from lossless.analysis.simulation.engine.kernel.timers import ASKED_FOR, RECEIVED, hold_back
+from lossless.analysis.simulation.engine.kernel.timers import RECEIVED, hold_back
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @outlined
 def receive_any(w: World, number: int, arrives_at: int) -> bool:
-    """Take a packet whatever its place; return whether it is too far ahead of the one that is due."""
+    """Take a packet whatever its place; return whether to go back, as it is too far ahead of the one that is due."""
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
     if flow.sender >= 0 and w.senders[np.uint64(flow.sender)].puller >= 0:
@@ -26,7 +26,7 @@ def receive_any(w: World, number: int, arrives_at: int) -> bool:
         tell(w, frame.flow, TRIM, frame, arrives_at)
         return False
     if flow.window_frames and frame.psn >= flow.expected_psn + flow.window_frames * flow.mtu_bytes:
-        return True
+        return bool(flow.sender < 0)  # a sender with a window is asked again, or its timer runs out
     place = np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)
     is_new = not w.packets[place] & RECEIVED
     w.packets[place] |= RECEIVED
@@ -47,9 +47,10 @@ def _ask_for_earlier(w: World, frame: Any, flow: Any, arrives_at: int) -> None:
         return
     packet = w.senders[np.uint64(flow.sender)].first_sent
     while packet != own and packet >= 0:
-        if not w.packets[np.uint64(packet)] & (RECEIVED | ASKED_FOR):
+        after = w.sent[np.uint64(packet)].after
+        if not w.packets[np.uint64(packet)] & RECEIVED:
             ask_again(w, frame.flow, packet, arrives_at)
-        packet = w.sent[np.uint64(packet)].after
+        packet = after
 
 
 @kernel

@@ -11,9 +11,8 @@ from lossless.analysis.simulation.engine.compiled import kernel
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
 
-RECEIVED, LOST, ACKED, RESENT, ASKED_FOR = 1, 2, 4, 8, 16
-"""Bits of a packet: its receiver has it; its sender is to send it again; an ACK tells of it; it was sent again; a NACK
-asks for it."""
+RECEIVED, LOST, ACKED, RESENT = 1, 2, 4, 8
+"""Bits of a packet: its receiver has it; its sender is to send it again; an ACK tells of it; it was sent again."""
 
 
 @kernel

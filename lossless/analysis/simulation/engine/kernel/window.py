@@ -19,7 +19,6 @@ from lossless.analysis.simulation.engine.kernel.nscc import (
 from lossless.analysis.simulation.engine.kernel.random import below
 from lossless.analysis.simulation.engine.kernel.timers import (
     ACKED,
-    ASKED_FOR,
     LOST,
     RESENT,
     start_timer,
@@ -120,17 +119,9 @@ def _take_news(w: World, flow: Any, sender: Any) -> None:
             if sender.recycles and not news.marked:
                 keep(sender, news.entropy)
             acknowledge(w, flow, sender, news)
-        elif not _is_late(w, flow, sender, news):
+        else:
             lose(w, flow, sender, news)
             _send_again(w, flow, sender, news.psn // flow.mtu_bytes)
-
-
-@kernel
-def _is_late(w: World, flow: Any, sender: Any, news: Any) -> bool:
-    """Return whether a NACK asks for a packet that was sent again since, when its timer ran out."""
-    if not w.windows[np.uint64(sender.window)].nacks:
-        return False
-    return bool(w.sent[np.uint64(flow.first_packet + news.psn // flow.mtu_bytes)].at != news.sent_at)
 
 
 @kernel
@@ -157,7 +148,7 @@ def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
     if again:
         _forget_loss(w, flow, sender, frame.psn // flow.mtu_bytes)
         w.clock.resent += 1
-        w.packets[place] = w.packets[place] & ~ASKED_FOR & 255 | RESENT
+        w.packets[place] |= RESENT
         frame.marked |= AGAIN
     else:
         sender.new_psn = frame.psn + frame.wire_bytes - flow.overhead_bytes
