@@ -1,7 +1,7 @@
 """Scenarios of a simulator of spraying and lossy fabrics as networks: uet-htsim @40ccb05, by mode.
 
 What the simulator lacks is switched off: cells, preamble and gap, a shared buffer, latency of switches. A port's queue
-counts the packet being sent there, and not here: limits are less by one packet, and what is measured is more by it.
+counts the packet being sent there (``until_sent``).
 """
 
 from __future__ import annotations
@@ -123,18 +123,18 @@ def _lossless_end(case: Case) -> SimPort:
     roce = case["switch"]["roce"]
     xon, xoff = roce["pfc_xon_bytes"], roce["pfc_xoff_bytes"]
     group = SimGroup(None, 1 << 40, xon, xoff - xon, 0, xoff)
-    return SimPort((SimQueue(),), (group,))
+    return SimPort((SimQueue(until_sent=True),), (group,))
 
 
 def _lossy_end(case: Case, mode: str, *, to_host: bool) -> SimPort:
-    uec, wire_bytes = case["switch"]["uec"], case["wire_bytes_full_packet"]
-    wred = SimWred(max(0, uec["ecn_kmin_bytes"] - wire_bytes), uec["ecn_kmax_bytes"] - wire_bytes, 1.0)
+    uec = case["switch"]["uec"]
+    wred = SimWred(uec["ecn_kmin_bytes"], uec["ecn_kmax_bytes"], 1.0)
     trim = None if "notrim" in mode else SimTrim(SHORT_BYTES, 1)
-    limit_bytes = uec["queue_bytes"] - wire_bytes
     short = SimQueue(strict=True, limit_bytes=2 * uec["queue_bytes"])
     groups = (SimGroup(None, None, static_bytes=UNBOUNDED),) * 2
     marks = None if to_host and "rccc" in mode else wred
-    return SimPort((SimQueue(marks, limit_bytes=limit_bytes, trim=trim), short), groups)
+    data = SimQueue(marks, limit_bytes=uec["queue_bytes"], trim=trim, until_sent=True)
+    return SimPort((data, short), groups)
 
 
 def _window(case: Case, topology: Case, mode: str) -> SimWindow:

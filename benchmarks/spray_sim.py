@@ -85,15 +85,12 @@ def figures(simulation: Simulation, case: Case, topology: Case) -> Case:
     """Return what the simulator's figures are called, in its units."""
     state, classes = simulation.state, simulation.index.classes
     clock, kinds = state.clock[0], node_kinds(topology)
-    wire_bytes = case["wire_bytes_full_packet"]
     queues = state.queues.reshape(-1, classes)[:, 0]
     tiers = [_tier(kinds[a], kinds[b]) for a, b in simulation.index.wiring.ends]
     deepest: dict[str, int] = {}
     for tier, queue in zip(tiers, queues, strict=True):
         if tier:
-            held = int(queue["max_bytes"])
-            # What comes to an idle port waits for nothing, and is counted all the same.
-            deepest[tier] = max(deepest.get(tier, 0), held + wire_bytes if held > wire_bytes else held)
+            deepest[tier] = max(deepest.get(tier, 0), int(queue["max_bytes"]))
     data = state.flows[state.flows["counts"] == 1]
     times = sorted(((data["done_at"] - data["started_at"])[data["done_at"] >= 0] / 1e6).tolist())
     ended_us = int(data["done_at"].max()) / 1e6

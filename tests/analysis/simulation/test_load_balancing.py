@@ -138,7 +138,7 @@ def test_leaves_must_choose_for_each_packet_and_spines_where_parallel_links_lead
     question = Question("permutation", 2 << 20, 64)
     (result,) = simulate(intent, ask=SimulationRequest(question, Limits(seeds=SEEDS), pfc_load=False))
     of_nics = result.runs[0].goodput_bps / (64 * 400e9)
-    assert of_nics > 0.9 if at_line_rate else of_nics < 0.6
+    assert of_nics > 0.9 if at_line_rate else of_nics < 0.7
 
 
 def test_dlb_is_taken_for_its_flowlet_mode_and_that_is_said() -> None:

@@ -36,6 +36,9 @@ class SimTrim(NamedTuple):
 class SimQueue(NamedTuple):
     """One egress queue. ``weight`` counts where it is not strict; a limit drops, or trims, what would exceed it.
 
+    A frame counts in it until the port begins to send it, and is marked then, by what remains; with ``until_sent``
+    both come when its last bit has gone. That is for queues that nothing pauses: while it is, nobody looks.
+
     With ``alpha`` it may hold beyond its limit that times what is left of ``pool_bytes``, the egress pool of its
     switch, which the lossy classes of a network share: all that their groups hold counts as used.
     """
@@ -47,6 +50,7 @@ class SimQueue(NamedTuple):
     trim: SimTrim | None = None
     alpha: float = 0.0
     pool_bytes: int = 0
+    until_sent: bool = False
 
 
 class SimGroup(NamedTuple):

@@ -106,6 +106,9 @@ LINK = np.dtype(
         ("level_at", "i8"),  # ps: when its load was last looked at by adaptive routing
         ("level", "i4"),  # the load that was seen then, 0 to 3
         ("sending_bytes", "i4"),  # bytes on the wire of the frame that a switch sends, or has sent last
+        ("leaving", "i4"),  # frame that is sent, and counts in its queue until it has gone; -1: none
+        ("leaving_queue", "i4"),  # that queue
+        ("leaving_bytes", "i4"),  # bytes: that it holds there
         ("foreseen", "u1"),  # bool: a NIC whose next frame is known when it has sent the last
         ("idle", "u1"),  # bool: its transmitter has nothing it may send
         ("seen", "u1"),  # bool: arrivals at the host at its end are events of their own
@@ -149,7 +152,8 @@ QUEUE = np.dtype(
         ("storm_at", "i8"),  # ps: the first of them; -1: none yet
         ("head", "i4"),  # frame: the first in it; -1: empty
         ("tail", "i4"),  # frame: the last in it
-        ("wred", "u1"),  # 0 off, 1 marks, 2 drops
+        ("wred", "u1"),  # 0 off, 1 marks, 2 drops, 3 marks a frame that has gone
+        ("until_sent", "u1"),  # bool: a frame counts until it has gone, not until it begins to
         ("stormed", "u1"),  # bool: the watchdog drops what it gets
         ("watch_was_paused", "u1"),  # bool: paused at the last poll
     ],
@@ -249,6 +253,7 @@ FLOW = np.dtype(
         ("edge", "i4"),  # number of the switch that its destination is attached to
         ("last_link", "i4"),  # link to its destination
         ("acks", "i4"),  # flow that carries its ACKs; -1: they cost nothing
+        ("told", "i4"),  # of ACKs: the sender with a window that they are for; -1: none
         ("ack_every", "i4"),  # count: frames to an ACK
         ("ack_owed", "i4"),  # count: frames not acknowledged yet
         ("first_follower", "i4"),  # index in the paths: the flows that wait for this one

@@ -8,12 +8,13 @@ import numpy as np
 
 from lossless.analysis.simulation.engine import window_records
 from lossless.analysis.simulation.engine.equal_paths import EqualPaths
+from lossless.analysis.simulation.engine.network import SimSpread
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from lossless.analysis.simulation.engine.network import SimNetwork, SimSpread
+    from lossless.analysis.simulation.engine.network import SimNetwork
     from lossless.analysis.simulation.engine.wiring import Wiring
 
 CHOICES = {"hash": 1, "in turn": 2, "adaptive": 3, "flowlets": 4, "flow hash": 5}
@@ -46,8 +47,10 @@ def spread(network: SimNetwork, wiring: Wiring, flows: Any, place: Sequence[int]
         own = flows[place[number]]
         _set_flow(own, kind, edges[edge], wiring.routes[number][-1])
         if own["acks"] >= 0:
+            # Switches hash what is short, whatever they do with data (uet-htsim @40ccb05).
+            back = SimSpread("hash", kind.entropies if kind.choice == "hash" else 1)
             near = network.flows[number].path[1]
-            _set_flow(flows[own["acks"]], kind, edges[near], wiring.returns[number][-1])
+            _set_flow(flows[own["acks"]], back, edges[near], wiring.returns[number][-1])
     return Spreading(
         routes, _fans(fans, first), _flowlets(network, flows), tuple(at for of in fans for at in of)
     )

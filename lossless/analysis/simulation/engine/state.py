@@ -164,7 +164,7 @@ def _links(network: SimNetwork, wiring: Wiring) -> Any:
     physics = network.physics
     links["gap_bytes"] = physics.gap_bytes
     links["pfc_wire_bytes"] = physics.pfc_frame_bytes + physics.gap_bytes
-    for name in ("wire_head", "wire_tail", "pfc_head", "pfc_tail", "receiver"):
+    for name in ("wire_head", "wire_tail", "pfc_head", "pfc_tail", "receiver", "leaving"):
         links[name] = -1
     links["idle"] = 1
     for name in ("sends_at", "next_arrives_at", "rewind_at"):
@@ -228,12 +228,12 @@ def _queues(end: SimPort, network: SimNetwork) -> Any:
         for name in ("head", "tail", "paused_since", "first_mark_at", "max_at", "storm_at"):
             record[name] = -1
         record["limit_bytes"], record["alpha"] = queue.limit_bytes, queue.alpha
-        record["pool_bytes"] = queue.pool_bytes
+        record["pool_bytes"], record["until_sent"] = queue.pool_bytes, queue.until_sent
         if queue.trim is not None:
             record["trim_bytes"], record["trim_class"] = queue.trim.size_bytes, queue.trim.traffic_class
         record["quantum"] = queue.weight * largest
         if queue.wred is not None:
-            record["wred"] = 1 if queue.wred.marks else 2
+            record["wred"] = (3 if queue.until_sent else 1) if queue.wred.marks else 2
             record["kmin"], record["kmax"] = queue.wred.kmin_bytes, queue.wred.kmax_bytes
             record["pmax"] = queue.wred.pmax
     return records_

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine import records
+from lossless.analysis.simulation.engine.wiring import acks_apart
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -45,8 +46,8 @@ def transfers(network: SimNetwork, wiring: Wiring, links: Any) -> Transfers:
     """Return the arrays of all flows; those of one NIC stand together, ACKs that travel apart first."""
     many = len(network.flows)
     routes = [*wiring.routes, *(wiring.returns[number] for number in wiring.acked)]
-    apart = network.physics.acks == "apart"
-    order = sorted(range(len(routes)), key=lambda i: (routes[i][0], i < many if apart else i >= many, i))
+    apart = [False] * many + [acks_apart(network, number) for number in wiring.acked]
+    order = sorted(range(len(routes)), key=lambda i: (routes[i][0], not apart[i], i))
     place = {number: at for at, number in enumerate(order)}
     flows, points = np.zeros(len(routes), records.FLOW), np.zeros(len(routes), records.POINT)
     _set_paths(flows, [routes[number] for number in order])
@@ -79,7 +80,7 @@ def _set_paths(flows: Any, routes: Sequence[Sequence[int]]) -> None:
 
 
 def _set_common(flows: Any, network: SimNetwork) -> None:
-    for name in ("done_at", "nacked_psn", "acks", "dcqcn"):
+    for name in ("done_at", "nacked_psn", "acks", "told", "dcqcn"):
         flows[name] = -1
     flows["rewind_at"] = records.NEVER
     flows["nack_ps"] = round(network.physics.nack_interval_us * 1e6)
@@ -111,9 +112,9 @@ def _set_acks(flows: Any, acks: Any, answered: Any, network: SimNetwork, wiring:
     flows["acks"][answered] = acks
     flows["mtu_bytes"][acks] = 1
     flows["overhead_bytes"][acks] = network.physics.ack_frame_bytes - 1
-    apart = network.physics.acks == "apart"
+    apart = np.array([acks_apart(network, number) for number in wiring.acked], bool)
     flows["apart"][acks] = apart
-    flows["priority"][acks] = wiring.classes - 1 if apart else flows["priority"][answered]
+    flows["priority"][acks] = np.where(apart, wiring.classes - 1, flows["priority"][answered])
 
 
 def _set_followers(flows: Any, network: SimNetwork, place: dict[int, int], first: int) -> list[int]:

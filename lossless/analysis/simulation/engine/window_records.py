@@ -43,6 +43,7 @@ SENDER = np.dtype(
         ("granted", "i8"),  # bytes: that its receiver has allowed in all
         ("asked", "i8"),  # bytes: of credit that its receiver knows it asks for in all
         ("pulled", "i8"),  # bytes: of credit that it has got
+        ("arrived", "i8"),  # bytes: of payload that its receiver has
         ("resend_bytes", "i8"),  # bytes: of the packets to be sent again
         ("puller", "i4"),  # puller of its receiver; -1: it needs no credit
         ("flow", "i4"),  # its flow
@@ -53,8 +54,9 @@ SENDER = np.dtype(
         ("to_adapt", "u1"),  # bool: a packet was trimmed, and it has not adapted since
         ("rests", "u1"),  # bool: it could send nothing when it was last looked at
         ("heard", "u1"),  # bool: its receiver has got a packet whole
+        ("asks", "u1"),  # bool: a packet asked for an ACK, and earlier ones have not come yet
         ("window", "i4"),  # parameters of its window
-        ("first_news", "i4"),  # index in the news: its ring
+        ("first_news", "i4"),  # index in the news: its ring, and behind it what is on its way in ACKs
         ("depth", "i4"),  # count: entries of the ring
         ("head", "i4"),  # entry: the first that is not taken
         ("waiting", "i4"),  # count: entries not taken
@@ -105,6 +107,7 @@ NEWS = np.dtype(
         ("kind", "i1"),  # 0 an ACK, 1 a trimmed packet, 2 credit
         ("marked", "u1"),  # bool: the packet was marked
         ("entropy", "i2"),  # its entropy value
+        ("travels", "u1"),  # bool: it is on its way in an ACK
     ],
     align=True,
 )

@@ -48,16 +48,19 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
         for record, (n, _), line in zip(senders, windowed, lines, strict=True)
     ]
     senders["depth"] = depths
-    senders["first_news"] = np.cumsum(depths) - depths if depths else 0
+    senders["first_news"] = 2 * (np.cumsum(depths) - depths) if depths else 0
     senders["flow"] = [place[n] for n, _ in windowed]
     flows["sender"][senders["flow"]] = range(len(windowed))
+    for number, acks in enumerate(flows["acks"][senders["flow"]].tolist()):
+        if acks >= 0:
+            flows["told"][acks] = number
     hosts = _set_pullers(network, senders, windowed)
     return Windows(
         packets=np.zeros(packets, np.uint8),
         sent=np.zeros(packets if windowed else 0, window_records.SENT),
         asked=np.zeros(packets if hosts else 0, window_records.ASK),
         senders=senders,
-        news=np.zeros(sum(depths), window_records.NEWS),
+        news=np.zeros(2 * sum(depths), window_records.NEWS),
         windows=_windows(kinds),
         pullers=_pullers(network, flows, place, links, hosts),
     )

@@ -56,8 +56,8 @@ def wire(network: SimNetwork) -> Wiring:
         tuple(_all_routes(flow, route, paths, ends) for flow, route in zip(network.flows, of, strict=True))
         for of in (routes, returns)
     )
-    acked = tuple(number for number in _acked(routes, returns) if network.flows[number].window is None)
-    apart = bool(acked) and network.physics.acks == "apart"
+    acked = _acked(all_routes, all_returns)
+    apart = any(acks_apart(network, number) for number in acked)
     return Wiring(
         ends=tuple(ends),
         cables=tuple(cables),
@@ -98,7 +98,16 @@ def _all_routes(
     return tuple((route[0], *between, route[-1]) for between in paths.routes(first, last, ends))
 
 
-def _acked(routes: Sequence[Sequence[int]], returns: Sequence[Sequence[int]]) -> tuple[int, ...]:
-    """Return the flows whose ACKs meet data on their path back; elsewhere ACKs delay nothing."""
-    carrying = {link for route in routes for link in route}
-    return tuple(number for number, back in enumerate(returns) if not carrying.isdisjoint(back))
+def _acked(
+    routes: Sequence[Sequence[Sequence[int]]], returns: Sequence[Sequence[Sequence[int]]]
+) -> tuple[int, ...]:
+    """Return the flows whose ACKs may meet data on their path back; elsewhere ACKs delay nothing."""
+    carrying = {link for each in routes for route in each for link in route}
+    return tuple(
+        number for number, each in enumerate(returns) if any(not carrying.isdisjoint(back) for back in each)
+    )
+
+
+def acks_apart(network: SimNetwork, number: int) -> bool:
+    """Return whether the ACKs of a flow travel apart from data: those of a sender with a window always do."""
+    return network.physics.acks == "apart" or network.flows[number].window is not None

@@ -12,7 +12,7 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import plan, planned
-from lossless.analysis.simulation.engine.kernel.news import CREDIT, TRIMMED, room, wake
+from lossless.analysis.simulation.engine.kernel.news import CREDIT, TRIMMED, send_news
 from lossless.analysis.simulation.engine.kernel.nscc import most_credit_bytes
 from lossless.analysis.simulation.engine.records import NEVER
 
@@ -137,7 +137,5 @@ def _give(w: World, sender: Any, credit_bytes: int) -> None:
         return
     flow = w.flows[np.uint64(sender.flow)]
     sender.granted += credit_bytes
-    at = w.clock.now + flow.feedback_ps
-    news = w.news[np.uint64(room(w, sender, at))]
-    news.at, news.kind, news.bytes = at, CREDIT, credit_bytes
-    wake(w, flow, at)
+    news = w.news[np.uint64(send_news(w, flow, w.clock.now))]
+    news.kind, news.bytes = CREDIT, credit_bytes

@@ -13,7 +13,7 @@ import numpy as np
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import rewind_by, turn_by
 from lossless.analysis.simulation.engine.kernel.dcqcn import notify
-from lossless.analysis.simulation.engine.kernel.news import CONGESTED
+from lossless.analysis.simulation.engine.kernel.news import CONGESTED, hand_over
 from lossless.analysis.simulation.engine.kernel.selective import receive_any
 
 if TYPE_CHECKING:
@@ -44,6 +44,8 @@ def take_any(w: World, number: int, arrives_at: int) -> None:
         _reject(w, flow, arrives_at)
     elif flow.expected_psn >= flow.size_bytes and flow.done_at < 0:
         _finish(w, flow, arrives_at)
+    if flow.acks >= 0 and flow.sender < 0:
+        _acknowledge(w, flow, arrives_at)
     if marked and flow.dcqcn >= 0:
         notify(w, frame.flow, arrives_at)
 
@@ -56,6 +58,8 @@ def receive_in_order(w: World, flow: Any, frame: Any, arrives_at: int) -> bool:
     """
     if not flow.counts:
         flow.expected_psn = frame.psn + 1
+        if flow.told >= 0:
+            hand_over(w, flow, frame.psn, arrives_at)
         return False
     if frame.psn > flow.expected_psn:
         return _reject(w, flow, arrives_at)

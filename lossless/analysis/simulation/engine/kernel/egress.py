@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lossless.analysis.simulation.engine.compiled import kernel
+from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import plan_turn, planned_turn
 from lossless.analysis.simulation.engine.kernel.deliver import deliver
 from lossless.analysis.simulation.engine.kernel.lists import dequeue, enqueue, give_back
@@ -18,6 +18,9 @@ from lossless.analysis.simulation.engine.records import NEVER
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
+
+_MARKS, _MARKS_GONE = 1, 3
+"""Values of ``QUEUE.wred``: frames are marked as they begin to leave, or once they have gone."""
 
 
 @kernel
@@ -93,7 +96,12 @@ def leave(w: World, at: int, priority: int) -> int:
     link, queue = w.links[np.uint64(at)], w.queues[np.uint64(at * w.classes + priority)]
     number = dequeue(w, queue)
     frame = w.frames[np.uint64(number)]
-    queue.bytes -= frame.held_bytes
+    if queue.until_sent:
+        link.leaving, link.leaving_queue, link.leaving_bytes = (
+            number, at * w.classes + priority, frame.held_bytes,
+        )  # fmt: skip
+    else:
+        queue.bytes -= frame.held_bytes
     if queue.head < 0:
         link.backlog &= ~(1 << priority)
         queue.deficit = 0
@@ -108,11 +116,29 @@ def leave(w: World, at: int, priority: int) -> int:
     return number
 
 
+@outlined
+def let_go(w: World, at: int) -> None:
+    """Take a frame out of its queue, and mark it, that counts there until it has gone: once it has.
+
+    Where the port falls idle nobody comes by at that very moment; there is nothing left to mark it by then.
+    """
+    link = w.links[np.uint64(at)]
+    if link.busy_until > w.clock.now:
+        return
+    queue = w.queues[np.uint64(link.leaving_queue)]
+    queue.bytes -= link.leaving_bytes
+    if queue.wred == _MARKS_GONE and link.busy_until == w.clock.now:
+        mark(w, queue, w.frames[np.uint64(link.leaving)])
+    link.leaving = -1
+
+
 @kernel
 def forward(w: World, at: int) -> None:
     """Send the next frame of a switch port, if one may go."""
     link = w.links[np.uint64(at)]
     free_at = max(link.busy_until, link.pfc_free_at)
+    if link.leaving >= 0:
+        let_go(w, at)
     if w.clock.now < free_at:
         link.idle = 0
         plan_turn(w, at, free_at)
@@ -124,11 +150,17 @@ def forward(w: World, at: int) -> None:
         return
     number = leave(w, at, priority)
     frame = w.frames[np.uint64(number)]
-    mark(w, w.queues[np.uint64(at * w.classes + priority)], frame)
+    queue = w.queues[np.uint64(at * w.classes + priority)]
+    queue.sent_frames += 1
+    queue.sent_bytes += frame.wire_bytes
+    if queue.wred == _MARKS:
+        mark(w, queue, frame)
     arrives_at = start_sending(link, frame.wire_bytes, w.clock.now)
     link.sending_bytes = frame.wire_bytes
-    if link.receiver_unit < 0 and (
-        not link.seen or (link.receiver < 0 and w.flows[np.uint64(frame.flow)].acks < 0)
+    if (
+        link.receiver_unit < 0
+        and queue.wred != _MARKS_GONE
+        and (not link.seen or (link.receiver < 0 and w.flows[np.uint64(frame.flow)].acks < 0))
     ):
         deliver(w, number, arrives_at)
         give_back(w, number)
@@ -143,10 +175,8 @@ def forward(w: World, at: int) -> None:
 
 @kernel
 def mark(w: World, queue: Any, frame: Any) -> None:
-    """Mark a frame that leaves a queue (ECN), by what remains in it, and count it."""
-    queue.sent_frames += 1
-    queue.sent_bytes += frame.wire_bytes
-    if queue.wred != 1 or frame.marked & 3 or not congested(w, queue):
+    """Mark a frame that leaves a queue (ECN), by what remains in it."""
+    if frame.marked & 3 or not congested(w, queue):
         return
     frame.marked |= 1
     queue.marks += 1

@@ -8,7 +8,7 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.agenda import rewind_by
-from lossless.analysis.simulation.engine.kernel.egress import congested, join
+from lossless.analysis.simulation.engine.kernel.egress import congested, join, let_go
 from lossless.analysis.simulation.engine.kernel.lists import give_back
 from lossless.analysis.simulation.engine.kernel.memory import admit, release, wants_pause
 from lossless.analysis.simulation.engine.kernel.news import TRIMMED
@@ -36,6 +36,8 @@ def arrive(w: World, at: int, number: int) -> int:
     group = w.groups[np.uint64(at * w.classes + frame.priority)]
     unit = w.units[np.uint64(group.unit)]
     frame.held_bytes = cells(frame.wire_bytes, unit.cell_bytes)
+    if w.links[np.uint64(onward)].leaving >= 0:
+        let_go(w, onward)
     if refused(w, unit, w.queues[np.uint64(onward * w.classes + frame.priority)], frame):
         return lose(w, at, onward, number)
     if not admit(w.clock, unit, group, frame.held_bytes):
@@ -143,10 +145,10 @@ def flush(w: World, at: int, priority: int) -> None:
         following = frame.next
         group = w.groups[np.uint64(frame.via * w.classes + priority)]
         release(w.units[np.uint64(group.unit)], group, frame.held_bytes)
+        queue.bytes -= frame.held_bytes
         queue.stopped += 1
         drop(w, number)
         number = following
     queue.head = -1
-    queue.bytes = 0
     queue.deficit = 0
     w.links[np.uint64(at)].backlog &= ~(1 << priority)

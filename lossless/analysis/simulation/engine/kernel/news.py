@@ -1,7 +1,8 @@
-"""What a sender with a window learns: news, which take the path's time without queues: they go before data.
+"""What a sender with a window learns: news, which its receiver sends in short frames, before data.
 
-One ring per flow holds them in the order of their times, and the sender takes them when it next looks for something to
-send.
+Where the path back carries data, each of them is a frame of its own (ACK flows); elsewhere they take the path's time
+without queues. One ring per flow holds what has arrived, and what takes that time, in the order of their times; the
+sender takes them when it next looks for something to send.
 """
 
 from __future__ import annotations
@@ -28,10 +29,8 @@ def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
     """Let a sender learn of a packet: acknowledged with all that came since, or lost."""
     flow = w.flows[np.uint64(number)]
     sender = w.senders[np.uint64(flow.sender)]
-    at = arrives_at + flow.feedback_ps
-    place = room(w, sender, at)
-    news = w.news[np.uint64(place)]
-    news.at, news.kind, news.psn, news.entropy = at, kind, frame.psn, frame.hop
+    news = w.news[np.uint64(send_news(w, flow, arrives_at))]
+    news.kind, news.psn, news.entropy = kind, frame.psn, frame.hop
     packet = flow.first_packet + frame.psn // flow.mtu_bytes
     # The answer to a packet that was sent again meanwhile says nothing of a round trip.
     news.sent_at = w.sent[np.uint64(packet)].at if is_last_copy(w, frame, packet) else -1
@@ -41,7 +40,6 @@ def tell(w: World, number: int, kind: int, frame: Any, arrives_at: int) -> None:
         news.bytes = sender.unacked
         sender.unacked = 0
         acknowledge_held(w, sender)
-    wake(w, flow, at)
 
 
 @kernel
@@ -55,12 +53,47 @@ def ask_again(w: World, number: int, packet: int, arrives_at: int) -> None:
     """Send a NACK: let a sender know that a packet did not come, whose timer has no more to say."""
     flow = w.flows[np.uint64(number)]
     sender = w.senders[np.uint64(flow.sender)]
-    at = arrives_at + flow.feedback_ps
-    news = w.news[np.uint64(room(w, sender, at))]
-    news.at, news.kind, news.psn = at, TRIM, (packet - flow.first_packet) * flow.mtu_bytes
+    news = w.news[np.uint64(send_news(w, flow, arrives_at))]
+    news.kind, news.psn = TRIM, (packet - flow.first_packet) * flow.mtu_bytes
     news.sent_at, news.marked, news.bytes = -1, 0, size_of(flow, news.psn)
     stop_timer(w, sender, packet)
-    wake(w, flow, at)
+
+
+@kernel
+def send_news(w: World, flow: Any, at_ps: int) -> int:
+    """Let the receiver of a flow send news at a time; return the entry that they are to be written to."""
+    sender = w.senders[np.uint64(flow.sender)]
+    if flow.acks < 0:
+        arrives_at = at_ps + flow.feedback_ps
+        place = room(w, sender, arrives_at)
+        w.news[np.uint64(place)].at = arrives_at
+        wake(w, flow, arrives_at)
+        return place
+    acks = w.flows[np.uint64(flow.acks)]
+    place = travel_place(sender, acks.size_bytes)
+    w.clock.lost_news += w.news[np.uint64(place)].travels
+    w.news[np.uint64(place)].travels = 1
+    acks.size_bytes += 1
+    acks.next_at = at_ps
+    turn_by(w, acks.first_link, at_ps)
+    return place
+
+
+@outlined
+def hand_over(w: World, acks: Any, psn: int, arrives_at: int) -> None:
+    """Give a sender the news that have come in a frame of its ACKs."""
+    sender = w.senders[np.uint64(acks.told)]
+    brought = w.news[np.uint64(travel_place(sender, psn))]
+    brought.travels = 0
+    brought.at = arrives_at
+    _copy(brought, w.news[np.uint64(room(w, sender, arrives_at))])
+    wake(w, w.flows[np.uint64(sender.flow)], arrives_at)
+
+
+@kernel
+def travel_place(sender: Any, number: int) -> int:
+    """Return where the news of an ACK stand while it is on its way."""
+    return int(sender.first_news + sender.depth + number % sender.depth)
 
 
 @kernel

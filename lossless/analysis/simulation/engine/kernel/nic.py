@@ -68,7 +68,7 @@ def pick(w: World, at: int) -> Any:
         flow = w.flows[np.uint64(number)]
         if flow.sent_bytes < flow.size_bytes and not closed >> flow.priority & 1:
             if flow.next_at <= now and _may_start(w, flow, number):
-                link.turn = turn
+                link.turn = number - link.first_flow if _found_none_waiting(w, link, flow) else turn
                 return number, now
             wake_at = min(wake_at, flow.next_at)
     return -1, wake_at
@@ -80,6 +80,18 @@ def _may_start(w: World, flow: Any, number: int) -> bool:
     if flow.dcqcn >= 0 and still_waits(w, number):
         return False
     return flow.sender < 0 or window_opens(w, number)
+
+
+@kernel
+def _found_none_waiting(w: World, link: Any, flow: Any) -> bool:
+    """Return whether a flow of Ultra Ethernet came to an idle NIC: it is ready again before others come.
+
+    Its senders wait in line for the NIC (``UecNIC``, ``htsim/sim/uec.cpp``, ultraethernet/uet-htsim @40ccb05); queue
+    pairs of RoCE have fixed turns.
+    """
+    if flow.sender < 0 or w.windows[np.uint64(w.senders[np.uint64(flow.sender)].window)].nacks:
+        return False
+    return bool(link.busy_until == 0 or link.busy_until < w.clock.now)
 
 
 @kernel

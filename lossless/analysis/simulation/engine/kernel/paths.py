@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
+from lossless.analysis.simulation.engine.kernel.egress import let_go
 from lossless.analysis.simulation.engine.kernel.random import below, hashed, random
 
 if TYPE_CHECKING:
@@ -83,8 +84,10 @@ def load_of(w: World, unit: Any, at: int) -> int:
     """Return the level of load of a port, as it was when the switch last looked."""
     link = w.links[np.uint64(at)]
     if w.clock.now - link.level_at >= unit.level_ps:
+        if link.leaving >= 0 and link.busy_until < w.clock.now:
+            let_go(w, at)
         # A frame counts until the instant at which it has gone.
-        held = link.sending_bytes if link.busy_until >= w.clock.now else 0
+        held = link.sending_bytes if link.busy_until >= w.clock.now and link.leaving < 0 else 0
         for priority in range(w.classes):
             held += w.queues[np.uint64(at * w.classes + priority)].bytes
         link.level_at = w.clock.now

@@ -8,7 +8,16 @@ import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
 from lossless.analysis.simulation.engine.kernel.credit import ask_for_credit
-from lossless.analysis.simulation.engine.kernel.news import ACK, TRIM, TRIMMED, ask_again, is_last_copy, tell
+from lossless.analysis.simulation.engine.kernel.news import (
+    ACK,
+    AGAIN,
+    ASKS,
+    TRIM,
+    TRIMMED,
+    ask_again,
+    is_last_copy,
+    tell,
+)
 from lossless.analysis.simulation.engine.kernel.timers import RECEIVED, hold_back
 
 if TYPE_CHECKING:
@@ -61,12 +70,19 @@ def _is_there(w: World, flow: Any) -> bool:
 
 @kernel
 def _answer(w: World, frame: Any, flow: Any, arrives_at: int, is_new: bool) -> None:
-    """Send an ACK where enough has come, or the packet was marked, asks for one, is the first or a repetition."""
+    """Send an ACK where enough has come, or the packet was marked, asks for one, is the first or a repetition.
+
+    What asks for one before its turn gets another when no earlier packet lacks any more.
+    """
     sender = w.senders[np.uint64(flow.sender)]
-    if is_new:
-        sender.unacked += frame.wire_bytes
-        hold_back(w, sender, flow.first_packet + frame.psn // flow.mtu_bytes)
     due = frame.marked or not sender.heard or not is_new
     sender.heard = 1
+    sender.asks |= frame.marked & (ASKS | AGAIN) > 0
+    if is_new:
+        sender.unacked += frame.wire_bytes
+        sender.arrived += frame.wire_bytes - flow.overhead_bytes
+        if sender.asks and sender.arrived == flow.expected_psn:
+            due, sender.asks = True, 0
+        hold_back(w, sender, flow.first_packet + frame.psn // flow.mtu_bytes)
     if due or sender.unacked >= w.windows[np.uint64(sender.window)].ack_bytes:
         tell(w, frame.flow, ACK, frame, arrives_at)

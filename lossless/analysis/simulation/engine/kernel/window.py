@@ -188,8 +188,19 @@ def _asks(w: World, flow: Any, sender: Any) -> int:
     wants = min(wants, int(most_credit_bytes(window))) - sender.credit
     if sender.speculates and left > 0:
         wants = max(wants, flow.mtu_bytes)
-    sharing = w.links[np.uint64(flow.first_link)].flows
+    sharing = _sharing(w, w.links[np.uint64(flow.first_link)])
     return int(-(-(max(0, wants) // sharing + sender.pulled) // CREDIT_UNIT_BYTES) * CREDIT_UNIT_BYTES)
+
+
+@kernel
+def _sharing(w: World, link: Any) -> int:
+    """Return how many senders of a NIC have credit for what they could send now, at least one."""
+    sharing = 0
+    for number in range(link.first_flow + link.ack_flows, link.first_flow + link.flows):
+        flow = w.flows[np.uint64(number)]
+        if flow.sender >= 0 and flow.sent_bytes < flow.size_bytes and flow.next_at <= w.clock.now:
+            sharing += 1
+    return max(1, sharing)
 
 
 @outlined
