@@ -30,7 +30,7 @@ FAR = (0, 4)
 """Two hosts at different leaves."""
 
 
-def both_ways(
+def exchange(
     frames: int,
     *,
     back: bool,
@@ -68,7 +68,7 @@ def test_data_waits_for_the_acks_of_what_comes_the_other_way(
     frames: int, window: SimWindow | None, ack_every: int
 ) -> None:
     """As many as have been sent by then; the last go out when data no longer waits for them."""
-    alone, both = (both_ways(frames, back=back, window=window, ack_every=ack_every) for back in (False, True))
+    alone, both = (exchange(frames, back=back, window=window, ack_every=ack_every) for back in (False, True))
     late_us = done_us(both) - done_us(alone)
     under_way = 1 + 4 * BASE_RTT_US / frame_us()
     assert late_us <= acks_sent(both) * frame_us(64) + 1e-6
@@ -81,25 +81,25 @@ def test_data_waits_for_the_acks_of_what_comes_the_other_way(
 )
 def test_a_receiver_answers_the_first_packet_and_each_16_kib(window: SimWindow, acks: int) -> None:
     """The run ends when all has arrived, and the last ACK is never sent."""
-    assert acks - 2 <= acks_sent(both_ways(256, back=True, window=window)) <= acks
+    assert acks - 2 <= acks_sent(exchange(256, back=True, window=window)) <= acks
 
 
 def test_credit_travels_beside_acks() -> None:
     """A credit for each 16 KiB after the first window, and up to two windows more: asked for at first, and at last."""
-    credit, none = (acks_sent(both_ways(600, back=True, window=one)) for one in (CREDIT, WINDOW))
+    credit, none = (acks_sent(exchange(600, back=True, window=one)) for one in (CREDIT, WINDOW))
     all_bytes, window_bytes = 600 * FRAME_BYTES, 4 * BASE_RTT_US * RATE_BPS / 8e6
     assert all_bytes - window_bytes < 16_384 * (credit - none) < all_bytes + window_bytes + 2 * 16_384
 
 
 def test_where_no_data_comes_back_nothing_waits_for_acks() -> None:
-    simulation = both_ways(100, back=False, window=WINDOW)
+    simulation = exchange(100, back=False, window=WINDOW)
     assert simulation.index.wiring.acked == ()
     assert done_us(simulation) == pytest.approx(100 * frame_us() + 3 * frame_us() + 4 * 0.5, abs=1e-6)
 
 
 def test_switches_hash_acks_whatever_they_do_with_data() -> None:
     """Data takes all spines, the ACKs of a flow one."""
-    simulation = both_ways(256, back=True, choice="adaptive", window=WINDOW)
+    simulation = exchange(256, back=True, choice="adaptive", window=WINDOW)
     leaf, classes = TWO.leaf_of(FAR[1]), simulation.index.classes
     ends = simulation.index.wiring.ends
     short = [
