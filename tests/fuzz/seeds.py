@@ -86,5 +86,6 @@ def _printed() -> list[tuple[str, str]]:
         "DCB_APP": "dcb-app",
         "ETHTOOL_PAUSE": "ethtool",
         "MLXCONFIG": "mlxconfig",
+        "MLXREG": "mlxreg",
     }
     return [(title, getattr(printed, name)) for name, title in names.items()]

@@ -151,6 +151,8 @@ class HostQos(NamedTuple):
     stops pausing its switch for a stuck receiver: 0 never, None where no profile says that it can.
     ``applied_by`` says who sets all this after a reboot. ``cma_tos``, ``rdma_mtu_bytes``, ``roce_version`` (2 for
     RoCEv2, what RDMA-CM makes connections by), ``ets`` and ``buffers`` are None where nothing asks for them.
+    ``out_of_order`` says whether every queue pair is made to take packets out of order, ``selective_repeat`` whether
+    each sends lost packets alone again; None: nothing asks for either.
     ``gid_types`` has the type of each GID index that is in use, as the kernel spells it: ``RoCE v2``.
 
     ``tool`` is what sets trust, DSCP map and PFC on the host, None where nothing is to be set.
@@ -192,6 +194,8 @@ class HostQos(NamedTuple):
     ets: Maybe[Ets] = None
     buffers: Maybe[ReceiveBuffers] = None
     gid_types: Maybe[tuple[tuple[int, str], ...]] = None
+    out_of_order: Maybe[bool] = None
+    selective_repeat: Maybe[bool] = None
     origins: KeyOrigins = ()
     tool: Tool | None = None
 
@@ -263,4 +267,6 @@ def unread(origin: Origin) -> HostQos:
         ets=UNKNOWN,
         buffers=UNKNOWN,
         gid_types=UNKNOWN,
+        out_of_order=UNKNOWN,
+        selective_repeat=UNKNOWN,
     )

@@ -16,8 +16,8 @@ Prints a snapshot of the named interfaces, or of every Ethernet port that has an
     --configfs look into configfs too, as root: what RDMA-CM marks connections with, and congestion control of bnxt_re.
                Where nobody has a device's folder there open, it is made and taken away again
 
-Root reads more: DCQCN of the kernel's own driver (debugfs) and what the firmware keeps (mlxconfig). What cannot be
-read is listed at the end, and is not an error.
+Root reads more: DCQCN of the kernel's own driver (debugfs) and what the firmware keeps (mlxconfig, mlxreg). What cannot
+be read is listed at the end, and is not an error.
 
 exit status: 0 a snapshot was printed, 2 none was
 
@@ -214,6 +214,7 @@ tools_of_interface() {
         port=P$((${pci##*.} + 1))
         show_lines "_$port " mlxconfig -d "$pci" -e query \
             "ROCE_CC_PRIO_MASK_$port" "CNP_DSCP_$port" "CNP_802P_PRIO_$port"
+        show_lines '^(adaptive_routing|selective_repeat)_forced_en ' mlxreg -d "$pci" --reg_name ROCE_ACCL --get
     fi
 }
 

@@ -28,6 +28,8 @@ _KEYS = (
         "dscp_to_priority",
         "pfc",
         "pfc_prevention",
+        "reorder",
+        "retransmission",
         "ets",
         "buffers",
         "dcbx",

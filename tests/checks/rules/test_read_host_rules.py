@@ -92,6 +92,8 @@ def test_of_a_host_that_says_nothing_nothing_is_checked() -> None:
         ("ets", ["NIC013"]),
         ("buffers", []),
         ("gid_types", []),
+        ("out_of_order", []),
+        ("selective_repeat", []),
     ],
 )
 def test_one_setting_that_no_file_says_leaves_open_what_depends_on_it(
@@ -433,6 +435,39 @@ def test_a_parameter_that_the_intent_states_is_declared_there_and_others_with_al
     declared = {found.setting: found.declared.path for found in differences(changed, want)}
     assert declared["rpg_time_reset"] == ("congestion_control", "dcqcn", "rpg_time_reset")
     assert declared["rpg_hai_rate"] == ("congestion_control", "dcqcn")
+
+
+@pytest.mark.parametrize(
+    ("key", "stated", "mode", "field"),
+    [
+        ("reorder", "any", "out_of_order", "adaptive_routing_forced_en"),
+        ("reorder", 64, "out_of_order", "adaptive_routing_forced_en"),
+        ("retransmission", "selective", "selective_repeat", "selective_repeat_forced_en"),
+    ],
+)
+def test_what_queue_pairs_are_made_with_is_compared_where_the_intent_states_it(
+    key: str, stated: object, mode: str, field: str
+) -> None:
+    want = wanted(intent_view({"hosts": {key: stated}}).fabric)
+    assert getattr(want, mode) is True
+    assert list(differences(as_read(want), want)) == []
+    off: dict[str, Any] = {mode: False}
+    ((setting, is_, says, origin, declared, _),) = differences(as_read(want, **off), want)
+    assert (setting, is_, says, origin, declared.path) == (field, "0", "1", at(key), ("hosts", key))
+    assert list(differences(as_read(want, **off), wanted())) == []
+
+
+@pytest.mark.parametrize(
+    ("hosts", "modes"),
+    [
+        ({}, (None, None)),
+        ({"reorder": "none"}, (False, None)),
+        ({"retransmission": "go-back-n"}, (None, False)),
+    ],
+)
+def test_what_an_intent_leaves_open_is_asked_of_no_nic(hosts: dict[str, str], modes: tuple[Any, Any]) -> None:
+    want = wanted(intent_view({"hosts": hosts}).fabric)
+    assert (want.out_of_order, want.selective_repeat) == modes
 
 
 def test_generations_of_nics_that_were_read_are_told_apart() -> None:

@@ -32,6 +32,13 @@ _PATIENCE = {
 """What NCCL is told: the attribute that has it, its key in an intent, and the variable."""
 
 
+_MODES = (
+    ("reorder", "out_of_order", "adaptive_routing_forced_en"),
+    ("retransmission", "selective_repeat", "selective_repeat_forced_en"),
+)
+"""Keys of an intent's hosts, the attribute of each, and what NVIDIA NICs call it."""
+
+
 class HostDifference(NamedTuple):
     """One setting that differs: its name, both values as people write them, and where each is written.
 
@@ -92,8 +99,16 @@ def _sorting(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
             yield HostDifference("PFC", spell(paused), spell(declared), have.pfc_origin, want.pfc_origin)
     stall = "pfc_prevention"
     yield from _value(stall, have.stall_ms, want.stall_ms, "{} ms", have.at(stall), _declared(want, stall))
+    yield from _modes(have, want)
     if want.ets is not None and not isinstance(have.ets, Unknown) and have.ets != want.ets:
         yield HostDifference("shares", _shares(have), _shares(want), have.at("ets"), want.origin)
+
+
+def _modes(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
+    """Yield what queue pairs are made with, spelled as the field of ROCE_ACCL that mlxreg sets."""
+    for key, mode, name in _MODES:
+        read, asked = getattr(have, mode), getattr(want, mode)
+        yield from _value(name, read, asked, "{:d}", have.at(key), _declared(want, key))
 
 
 def _map(have: HostQos, want: HostQos) -> Iterator[HostDifference]:

@@ -4,10 +4,10 @@ Severity: warning
 
 ## What it does
 Where an intent is checked together with what was read on one of its hosts, compares both: MTU and speed, trust, DSCP
-map, PFC, shares, the cable that the NIC keeps headroom for, when it ends a storm of its own, the ToS byte, DCQCN with
-its priorities, CNPs and parameters, and the patience of NCCL. Each setting that differs is one finding, which names
-both places. What no file of the host says is not compared. Where another rule says of the same place what traffic
-suffers, this one is silent.
+map, PFC, shares, the cable that the NIC keeps headroom for, when it ends a storm of its own, what its queue pairs take
+out of order and send again, the ToS byte, DCQCN with its priorities, CNPs and parameters, and the patience of NCCL.
+Each setting that differs is one finding, which names both places. What no file of the host says is not compared. Where
+another rule says of the same place what traffic suffers, this one is silent.
 
 ## Why it breaks a lossless fabric
 The intent was checked, and found sound. What a host does is something else, after a reboot without the unit, a driver

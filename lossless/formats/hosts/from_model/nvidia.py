@@ -5,6 +5,9 @@
   per priority: that is the firmware's ROCE_CC_PRIO_MASK_Pn alone.
 * Firmware keeps its own DCQCN set, by the same names in capitals with the port behind. It is set by ``mlxconfig``
   and in force only after a reset, so it is a step of its own that nothing runs at boot.
+* Whether queue pairs take packets out of order, and send lost packets alone again, are fields of the register
+  ROCE_ACCL, which ``mlxreg`` sets, for queue pairs that are made later; a ``_field_select`` beside each says whether
+  the firmware has it (Mellanox/mstflint tools_layouts/adb/prm/hca/ext/register_access_table.adb @b9d9e84).
 * ``ethtool --set-tunable`` reads ``pfc-prevention-tout`` as a number and knows no ``auto`` (ethtool.c, CMDL_U16
   of b717ed22d984); 0 switches it off (Linux mlx5/core/en_ethtool.c).
 """
@@ -27,6 +30,12 @@ if TYPE_CHECKING:
 
 MASK = "ROCE_CC_PRIO_MASK"
 """The firmware's setting that says on which priorities DCQCN runs, a bit each."""
+
+ACCELERATIONS = {
+    "out_of_order": "adaptive_routing_forced_en",
+    "selective_repeat": "selective_repeat_forced_en",
+}
+"""Modes of a host, and the field of ROCE_ACCL that each is."""
 
 PARAMETERS = {
     "cnp_dscp": ("roce_np/cnp_dscp", "np_cnp_dscp"),
@@ -66,7 +75,7 @@ class DcqcnParameter(NamedTuple):
 
 
 class FirmwareSetting(NamedTuple):
-    """What ``mlxconfig`` sets, less the ``_P1`` or ``_P2`` of its port."""
+    """What ``mlxconfig`` sets, less the ``_P1`` or ``_P2`` of its port, or ``mlxreg``."""
 
     name: str
     value: int
@@ -89,6 +98,7 @@ def values(qos: HostQos) -> Mapping[str, object]:
         "dcqcn_prio_mask": priority_bits(running),
         "dcqcn_parameters": _parameters(qos),
         "firmware": firmware(qos),
+        "accelerations": accelerations(qos),
     }
 
 
@@ -102,6 +112,12 @@ def firmware(qos: HostQos) -> tuple[FirmwareSetting, ...]:
     return tuple(
         FirmwareSetting(*setting) for setting in ((MASK, priority_bits(dcqcn_priorities(qos))), *kept)
     )
+
+
+def accelerations(qos: HostQos) -> tuple[FirmwareSetting, ...]:
+    """Return the fields of ROCE_ACCL that something is asked of."""
+    asked = {name: certain(getattr(qos, mode)) for mode, name in ACCELERATIONS.items()}
+    return tuple(FirmwareSetting(name, int(on)) for name, on in asked.items() if on is not None)
 
 
 def settings(qos: HostQos) -> Mapping[str, int]:

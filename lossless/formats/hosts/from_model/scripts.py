@@ -38,8 +38,12 @@ START_LIMIT_S = RUN_LIMIT_S + KILL_AFTER_S + 28
 STOP_LIMIT_S = 2 * KILL_AFTER_S + 6
 """When systemd ends by force what it has asked to end: ``timeout`` sees its tool off first."""
 _DRIVERS: Mapping[str, ModuleType] = {"mlx5": nvidia, "bnxt_re": broadcom}
-_ABSENT: Mapping[str, object] = {"openibd": False, "firmware": (), "pci_id": None}
+_ABSENT: Mapping[str, object] = {"openibd": False, "firmware": (), "accelerations": (), "pci_id": None}
 """What only some drivers have."""
+_MODES = {
+    "out_of_order": "what NICs take out of order",
+    "selective_repeat": "how NICs send lost packets again",
+}
 
 
 def host_files(qos: HostQos) -> tuple[HostFile, ...]:
@@ -93,9 +97,13 @@ def driver_of(qos: HostQos) -> ModuleType:
 
 def unset(qos: HostQos) -> str | None:
     """Return what of a host's settings no file sets, in words; None where all is set."""
-    if certain(qos.dcqcn.enabled) and driver_of(qos) is other_drivers:
-        return f"DCQCN, which nothing is known of for the driver {profile(qos).driver}"
-    return None
+    driver = driver_of(qos)
+    left = ["DCQCN"] if certain(qos.dcqcn.enabled) and driver is other_drivers else []
+    if driver is not nvidia:
+        left += [said for mode, said in _MODES.items() if certain(getattr(qos, mode)) is not None]
+    if not left:
+        return None
+    return f"{' and '.join(left)}, which nothing is known of for the driver {profile(qos).driver}"
 
 
 def _plain(qos: HostQos) -> Mapping[str, object]:

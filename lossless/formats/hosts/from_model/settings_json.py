@@ -45,6 +45,8 @@ def settings_json(
         "roce_version": 2,
         "traffic_class": certain(qos.traffic_class),
         "stall_prevention_ms": certain(qos.stall_ms),
+        "out_of_order": certain(qos.out_of_order),
+        "selective_repeat": certain(qos.selective_repeat),
         "congestion_control": {
             "dcqcn": certain(qos.dcqcn.enabled),
             "priorities": list(dcqcn_priorities(qos)),

@@ -40,6 +40,8 @@ _READERS = {
     "ethtool": ("tools", "ethtool"),
     "mlxconfig": ("tools", "mlxconfig"),
     "mstconfig": ("tools", "mlxconfig"),
+    "mlxreg": ("tools", "mlxreg"),
+    "mstreg": ("tools", "mlxreg"),
     "lldpctl": ("tools", "lldpctl"),
     "cma_roce_tos": ("tools", "cma"),
     "cma_roce_mode": ("tools", "cma"),
@@ -55,6 +57,7 @@ _SIGNS = (
     ("ethtool -a", re.compile(r"^Pause parameters for \S+:", re.MULTILINE)),
     ("ethtool", re.compile(r"^(?:driver|pfc-prevention-tout): \S+$", re.MULTILINE)),
     ("mlxconfig", re.compile(r"^[ \t]*Configurations:.*$", re.MULTILINE)),
+    ("mlxreg", re.compile(r"^adaptive_routing_forced_en\s*\|", re.MULTILINE)),
     ("files", re.compile(r"^/sys/\S+\s*[=:]", re.MULTILINE)),
     ("lldpctl", re.compile(r"^lldp\.\S+\.chassis\.", re.MULTILINE)),
     (

@@ -1,7 +1,8 @@
-"""What small tools print: ethtool, mlxconfig, lldpctl, cma_roce_tos and cma_roce_mode, ibv_devinfo.
+"""What small tools print: ethtool, mlxconfig, mlxreg, lldpctl, cma_roce_tos and cma_roce_mode, ibv_devinfo.
 
 Sources: ethtool netlink/pause.c (pause_reply_cb) and ethtool.c (print_tunable, dump_drvinfo); mstflint
-mlxconfig (NAME, then a number, or a word with the number in parentheses); lldpd ``-f keyvalue``; Mellanox/mlnx-tools
+mlxconfig (NAME, then a number, or a word with the number in parentheses); NVIDIA, Adaptive Retransmission: Parameters
+Control, Sample Usage, for mlxreg (a field, a bar, a number); lldpd ``-f keyvalue``; Mellanox/mlnx-tools
 sbin/cma_roce_tos and cma_roce_mode.
 """
 
@@ -23,6 +24,8 @@ _DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
 """Ethernet drivers, and what their RDMA half is called."""
 _SETTING = re.compile(r"\*?\s*([A-Z][A-Z0-9_]*?)_P([12])\s+(\S.*?)\s*$")
 _VALUE = re.compile(r"(?:[^\s()]*\()?(0[xX][0-9a-fA-F]{1,16}|\d{1,19})\)?$")
+_FIELD = re.compile(r"([a-z_]+)\s*\|\s*0x([0-9a-fA-F]{1,8})$")
+_MODES = {"adaptive_routing_forced_en": "reorder", "selective_repeat_forced_en": "retransmission"}
 _FUNCTION = re.compile(r"([0-9a-fA-F:]+\.)[0-7]$")
 _LLDP = re.compile(r"lldp\.([^.=\s]+)\.(chassis\.name|port\.ifname|port\.local)=(.*?)\s*$")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -67,6 +70,14 @@ def mlxconfig(section: Section) -> Iterator[HostFact]:
             yield HostFact(scope, "dcqcn.priority_mask", number, path, line.place)
         elif name in PARAMETERS:
             yield HostFact(scope, parameter_key(name), number, path, line.place, rank=1)
+
+
+def mlxreg(section: Section) -> Iterator[HostFact]:
+    """Yield what queue pairs are made with, by the register ROCE_ACCL."""
+    for line in section.lines:
+        match = _FIELD.match(line.text.strip())
+        if match and match[1] in _MODES:
+            yield _said(section, _MODES[match[1]], int(match[2], 16) == 1, line)
 
 
 def parameter_key(name: str) -> str:

@@ -37,6 +37,8 @@ _PLAIN = {
     "traffic_class": "traffic_class",
     "cma_tos": "cma_tos",
     "pfc_prevention": "stall_ms",
+    "reorder": "out_of_order",
+    "retransmission": "selective_repeat",
     "gid_types": "gid_types",
     "driver": "driver",
     "nccl.ib_tc": "nccl_tc",

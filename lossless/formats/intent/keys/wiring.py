@@ -158,12 +158,13 @@ WIRING: dict[str, dict[str, KeyDoc]] = {
             "Who sets the NICs after a reboot: the rendered `unit`, something `other`, or a `hand`."
         ),
         "reorder": KeyDoc(
-            "How many frames NICs take ahead of the one that is due, `any` or `none`. Left out: not known.",
+            "How many frames NICs take ahead of the one that is due, `any` or `none`; set on NVIDIA NICs (`mlxreg`). "
+            "Left out: not known.",
             ("any", 64),
         ),
         "retransmission": KeyDoc(
-            "What RoCE NICs send again where a packet is lost: all from it on (`go-back-n`) or it alone (`selective`). "
-            "Left out: go-back-n is simulated."
+            "What RoCE NICs send again where a packet is lost: all from it on (`go-back-n`) or it alone (`selective`); "
+            "set on NVIDIA NICs (`mlxreg`). Left out: go-back-n is simulated."
         ),
         "tool": KeyDoc(
             "What sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's `dcb` "

@@ -25,7 +25,7 @@ ECT0 = 0b10
 """ECN-capable transport in the two low bits of the ToS byte (RFC 3168, section 5)."""
 ROCE_V2 = 2
 """What carries a DSCP at all: RoCE v1 has no IP header (InfiniBand Architecture Specification, annex A17)."""
-_STATED = ("trust", "dcbx", "global_pause", "pfc_prevention")
+_STATED = ("trust", "dcbx", "global_pause", "pfc_prevention", "reorder", "retransmission")
 """Settings of hosts whose places a host that is read may be held against."""
 _PER_UNIT = {"us": 1000, "Mb/s": 10**6}
 """How many of our base units (ns, b/s) one firmware unit is."""
@@ -83,6 +83,8 @@ def host_qos(
         applied_by=hosts.applied_by,
         driver=nic.driver,
         roce_version=ROCE_V2,
+        out_of_order=_asked(loaded, loaded.intent.hosts.reorder, "none"),
+        selective_repeat=_asked(loaded, loaded.intent.hosts.retransmission, "go-back-n"),
         ets=shares(loaded, nic, tool, _cnp_dscp(loaded, nic)),
         tool=tool,
         origins=(
@@ -113,6 +115,13 @@ def _stall_ms(loaded: LoadedIntent, nic: NicProfile) -> int | None:
     if nic.stall_prevention is None:
         return None
     return nic.stall_prevention.auto_ms if stated == "auto" else stated
+
+
+def _asked(loaded: LoadedIntent, stated: object, off: str) -> bool | None:
+    """Return whether a mode of RoCE NICs is asked for that ``off`` asks not to have, None where nothing is stated."""
+    if stated is None or loaded.intent.transport != "rocev2":
+        return None
+    return stated != off
 
 
 def _jobs(loaded: LoadedIntent, tos: int | None) -> Jobs:

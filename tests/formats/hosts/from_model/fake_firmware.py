@@ -1,4 +1,8 @@
-"""The body of a pretended ``mlxconfig``: three columns a query, words for booleans, values that wait for a reset."""
+"""The body of a pretended ``mlxconfig``: three columns a query, words for booleans, values that wait for a reset.
+
+And of ``mlxreg``, which shows and sets the register ROCE_ACCL: fields, each with one that says whether it can be set
+(docs.nvidia.com, Adaptive Retransmission: Parameters Control, Sample Usage).
+"""
 
 from __future__ import annotations
 
@@ -45,3 +49,23 @@ def _query(kept: dict[str, list[int]], names: list[str]) -> None:
         shown = [f"{bool(value)}({value})" if boolean else str(value) for value in kept[name]]
         mark = "*" if kept[name][1] != kept[name][2] else " "
         print(f"{mark}        {name:<44}{shown[0]:<21}{shown[1]:<21}{shown[2]:<20}")
+
+
+def mlxreg(state: dict[str, Any], args: list[str]) -> None:
+    """Do what ``mlxreg`` would do with ``args``."""
+    _, pci, *words = [word for word in args if word != "--yes"]
+    register = state["registers"].get(pci)
+    if register is None or words[:2] != ["--reg_name", "ROCE_ACCL"]:
+        fail("Failed to open device")
+    if words[2:] == ["--get"]:
+        print("Sending access register...\n\nField Name                                     | Data")
+        print("=" * 60)
+        for name, value in register.items():
+            print(f"{name:<46} | 0x{value:08x}")
+        print("=" * 60)
+    else:
+        assert words[2] == "--set"
+        name, value = words[3].split("=")
+        assert "--yes" in args
+        if register[f"{name}_field_select"]:
+            register[name] = int(value)

@@ -89,9 +89,11 @@ FIRMWARE_SETTINGS = (
     *(name.partition("/")[2].upper() for name in SYSFS_PARAMETERS),
 )
 """What mlxconfig knows of a port, less the port."""
+ACCELERATIONS = ("adaptive_routing_forced_en", "selective_repeat_forced_en")
+"""Fields of the register ROCE_ACCL."""
 TOOLS = (
     *("mlnx_qos", "ethtool", "ip", "cma_roce_mode", "cma_roce_tos", "id", "systemctl", "dcb", "niccli"),
-    *("mkdir", "rmdir", "mlxconfig"),
+    *("mkdir", "rmdir", "mlxconfig", "mlxreg"),
 )
 READS = ("-a", "--get-tunable", "-u")
 VENDORS = {"mlx5_core": ("0x15b3", "0x1021"), "bnxt_en": ("0x14e4", "0x1760"), "ice": ("0x8086", "0x1592")}
@@ -134,6 +136,7 @@ class FakeHost:
                 "nics": {},
                 "devices": {},
                 "firmware": {},
+                "registers": {},
                 "lldpad": False,
                 "dcb_version": (6, 12),
                 "configfs": ["rdma_cm", "bnxt_re"],
@@ -154,6 +157,7 @@ class FakeHost:
         tc: bool = True,
         virtual: bool = False,
         profiles: bool = True,
+        accelerates: bool = True,
         **state: Any,
     ) -> None:
         """Add one NIC with one port; ``state`` are its differences from :data:`FRESH`."""
@@ -188,6 +192,8 @@ class FakeHost:
         if driver == "mlx5_core":
             port = int(pci[-1]) + 1
             whole["firmware"][pci] = {f"{name}_P{port}": [255] * 3 for name in FIRMWARE_SETTINGS}
+            selects = {f"{name}_field_select": int(accelerates) for name in ACCELERATIONS}
+            whole["registers"][pci] = selects | dict.fromkeys(ACCELERATIONS, 0)
         self._write_state(whole)
 
     def add_representor(self, pci: str, name: str) -> None:
@@ -263,4 +269,6 @@ def _changes(call: list[str]) -> bool:
         return not {"show", "--show", "help", "query"} & set(arguments)
     if tool in ("systemctl", "mkdir", "rmdir", "cat"):
         return False
+    if tool == "mlxreg":
+        return "--set" in arguments
     return arguments[0] not in READS

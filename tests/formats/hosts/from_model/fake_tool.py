@@ -19,6 +19,7 @@ MODULES = {
     "rmdir": ("fake_broadcom", "rmdir"),
     "cat": ("fake_broadcom", "cat_apply"),
     "mlxconfig": ("fake_firmware", "run"),
+    "mlxreg": ("fake_firmware", "mlxreg"),
 }
 """Tools with a body of their own: its module, beside this one, and the function."""
 

@@ -42,6 +42,8 @@ KINDS: dict[str, HostQos] = {
         pfc_priorities=(5,),
         traffic_class=None,
         dcqcn=dcqcn(cnp_dscp=46, stated=("rpg_ai_rate",)),
+        out_of_order=True,
+        selective_repeat=False,
     ),
     "pfc-only": host("bluefield-3", dcqcn=dcqcn(enabled=False), pfc_priorities=(3, 4), cable_m=40),
     "connectx-dcb": mlx5_by_dcb(),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.all_cases import some
-from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
+from tests.formats.hosts.from_model.fake_nic import ACCELERATIONS, TOOLS, FakeHost
 from tests.formats.hosts.from_model.families import KINDS, broadcom, mlx5_by_dcb, other
 from tests.formats.hosts.from_model.made_hosts import host, rendered, script
 
@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 
     from lossless.model.fabric.hosts import HostQos
 
+MODES: dict[str, Any] = {"out_of_order": True, "selective_repeat": True}
 FAMILIES: dict[str, tuple[HostQos, dict[str, Any]]] = {
-    "mlx5 by mlnx_qos": (host(), {}),
-    "mlx5 by mlnx_qos, the kernel's own driver": (host(), {"ecn": False, "debugfs": True, "tc": False}),
-    "mlx5 by dcb": (mlx5_by_dcb(), {"ecn": False, "debugfs": True, "tc": False}),
+    "mlx5 by mlnx_qos": (host(**MODES), {}),
+    "mlx5 by mlnx_qos, the kernel's own driver": (
+        host(**MODES),
+        {"ecn": False, "debugfs": True, "tc": False},
+    ),
+    "mlx5 by dcb": (mlx5_by_dcb(**MODES), {"ecn": False, "debugfs": True, "tc": False}),
     "thor by dcb": (broadcom(), {"driver": "bnxt_en", "ecn": False, "tc": False, "most_tc": 2}),
     "thor by dcb, without service profiles": (
         broadcom(),
@@ -199,7 +203,7 @@ def test_check_finds_a_fresh_host_and_writes_nothing(tmp_path: Path, family: str
 
 IGNORED = {
     *("pci", "pfc_changes", "tunable_refused", "qos_refused", "most_tc", "profiles", "uid", "firmware"),
-    *("lldpad", "dcb_version", "configfs"),
+    *("lldpad", "dcb_version", "configfs", *(f"{name}_field_select" for name in ACCELERATIONS)),
 }
 """What says how a pretended host is, not what it is set to."""
 UNUSED = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -348,3 +349,62 @@ def test_dcqcn_runs_where_it_is_declared_to(fake: FakeHost) -> None:
     ecn = fake.ecn("eth0")
     assert [p for p in range(8) if ecn[f"roce_rp/enable/{p}"] == "1"] == [0, 3]
     assert [p for p in range(8) if fake.state["nics"]["eth0"]["pfc"][p]] == [3]
+
+
+# --- what queue pairs are made with: fields of the register ROCE_ACCL ---
+
+
+@pytest.mark.parametrize(
+    ("mode", "name"),
+    [("out_of_order", "adaptive_routing_forced_en"), ("selective_repeat", "selective_repeat_forced_en")],
+)
+def test_a_mode_of_queue_pairs_is_set_where_it_differs_and_read_back(
+    fake: FakeHost, mode: str, name: str
+) -> None:
+    pci = "0000:17:00.0"
+    forms: tuple[dict[str, Any], dict[str, Any]] = ({mode: True}, {mode: False})
+    on, off = (script(host(**form)) for form in forms)
+    assert fake.run(on, "--check").returncode == 1
+    assert f"mlxreg -d {pci} --yes --reg_name ROCE_ACCL --set {name}=1" in fake.run(on, "--dry-run").stdout
+    done = fake.run(on)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert fake.state["registers"][pci][name] == 1
+    assert fake.run(on, "--check").returncode == 0
+    before = len(fake.changes())
+    assert fake.run(on).returncode == 0
+    assert len(fake.changes()) == before
+    assert f"{name} is 1, must be 0" in fake.run(off, "--check").stderr
+    assert fake.run(off).returncode == 0
+    assert fake.state["registers"][pci][name] == 0
+
+
+def test_a_mode_that_nothing_asks_for_needs_no_mlxreg(tmp_path: Path) -> None:
+    without = tuple(tool for tool in TOOLS if tool != "mlxreg")
+    bare, asking = (FakeHost(tmp_path / name, without) for name in ("bare", "asking"))
+    for fake in (bare, asking):
+        fake.add_nic("eth0", "mlx5_0")
+    assert bare.run(script(host())).returncode == 0
+    done = asking.run(script(host(out_of_order=True)))
+    assert done.returncode == 2
+    assert "mlxreg is not installed" in done.stderr
+    assert "mlxreg comes with NVIDIA MFT" in done.stderr
+    assert asking.changes() == []
+
+
+def test_firmware_without_a_mode_is_named_and_the_rest_is_set(tmp_path: Path) -> None:
+    fake = FakeHost(tmp_path)
+    fake.add_nic("eth0", "mlx5_0", accelerates=False)
+    done = fake.run(script(host(selective_repeat=True)))
+    assert done.returncode == 1
+    assert done.stderr == (
+        "lossless-roce: eth0: selective_repeat_forced_en must be 1, and its firmware has no such field in ROCE_ACCL\n"
+    )
+    assert fake.state["nics"]["eth0"]["trust"] == "dscp"
+    assert fake.run(script(host(selective_repeat=False))).returncode == 0
+
+
+def test_a_register_that_cannot_be_read_is_said(fake: FakeHost) -> None:
+    fake.put(fake.state | {"registers": {}})
+    done = fake.run(script(host(out_of_order=True)))
+    assert done.returncode == 1
+    assert "eth0: mlxreg cannot read ROCE_ACCL of 0000:17:00.0" in done.stderr

@@ -73,6 +73,22 @@ Configurations:                      Next Boot
          CNP_802P_PRIO_P1            6
 """
 """The same without -e: one column."""
+MLXREG = """\
+Sending access register...
+
+Field Name                                     | Data
+============================================================
+roce_adp_retrans_field_select                  | 0x00000001
+adaptive_routing_forced_en_field_select        | 0x00000001
+selective_repeat_forced_en_field_select        | 0x00000001
+roce_adp_retrans_en                            | 0x00000001
+roce_tx_window_en                              | 0x00000000
+adaptive_routing_forced_en                     | 0x00000001
+selective_repeat_forced_en                     | 0x00000000
+ack_dscp_force                                 | 0x00000000
+============================================================
+"""
+"""NVIDIA, Adaptive Retransmission: Parameters Control, Sample Usage (docs.nvidia.com), shortened."""
 
 SYSFS = """\
 /sys/class/net/eth2/mtu = 9000

@@ -22,9 +22,11 @@ from tests.formats.hosts.from_model.families import KINDS
 from tests.formats.hosts.from_model.made_hosts import dcqcn, host, script
 from tests.formats.hosts.read.collecting import COLLECTOR, collect, hosts_of, snapshot
 
+MODES: dict[str, Any] = {"out_of_order": True, "selective_repeat": True}
 WITHOUT_MLNX_QOS = tuple(tool for tool in TOOLS if tool != "mlnx_qos")
 FAMILIES: dict[str, tuple[tuple[str, ...], str, dict[str, Any]]] = {
     "plain": (TOOLS, "mlx5_0", {}),
+    "modes": (TOOLS, "mlx5_0", {}),
     "pfc-only": (TOOLS, "mlx5_0", {}),
     "connectx-dcb": (WITHOUT_MLNX_QOS, "mlx5_0", {"ecn": False, "debugfs": True, "tc": False}),
     "thor-dcb": (WITHOUT_MLNX_QOS, "bnxt_re0", {"driver": "bnxt_en", "ecn": False, "tc": False}),
@@ -56,7 +58,7 @@ def test_the_command_prints_the_script() -> None:
 @pytest.mark.parametrize("kind", sorted(FAMILIES))
 def test_what_a_rendered_script_sets_reads_back_as_the_intent(kind: str, tmp_path: Path) -> None:
     tools, device, shows = FAMILIES[kind]
-    fake, qos = FakeHost(tmp_path / "host", tools), KINDS[kind]
+    fake, qos = FakeHost(tmp_path / "host", tools), host(**MODES) if kind == "modes" else KINDS[kind]
     fake.add_nic("eth2", device, **shows)
     done = fake.run(script(qos))
     assert (done.returncode, [line for line in done.stderr.splitlines() if "note:" not in line]) == (0, [])
@@ -73,7 +75,8 @@ def _agree(read: HostQos, qos: HostQos) -> None:
     assert read.driver == (qos.nic.driver if qos.nic and qos.nic.driver != "irdma" else "ice")
     for field in ("mtu_bytes", "trust", "dcbx", "pfc_priorities", "global_pause"):
         assert getattr(read, field) == getattr(qos, field), field
-    assert qos.stall_ms is None or read.stall_ms == qos.stall_ms
+    for field in ("stall_ms", "out_of_order", "selective_repeat"):
+        assert getattr(qos, field) in (None, getattr(read, field)), field
     if qos.trust == "dscp":
         found = dict(certain(read.dscp_to_priority))
         assert {d: found[d] for d, _ in certain(qos.dscp_to_priority)} == dict(certain(qos.dscp_to_priority))
@@ -172,6 +175,7 @@ def test_what_cannot_be_read_is_said_and_is_no_error(tmp_path: Path) -> None:
         ),
         "mlxconfig -d 0000:17:00.0 -e query ROCE_CC_PRIO_MASK_P1 CNP_DSCP_P1 CNP_802P_PRIO_P1: "
         "mlxconfig is not installed",
+        "mlxreg -d 0000:17:00.0 --reg_name ROCE_ACCL --get: mlxreg is not installed",
         "lldpctl -f keyvalue: lldpctl is not installed",
         "==> end",
     ]

@@ -204,6 +204,15 @@ class TestSmallTools:
         dcqcn = qos_of(printed.MLXCONFIG_PLAIN).dcqcn
         assert (dcqcn.priority_mask, dcqcn.priorities, dcqcn.cnp_priority) == (255, tuple(range(8)), 6)
 
+    def test_a_register_says_what_queue_pairs_are_made_with(self) -> None:
+        qos = qos_of(printed.MLXREG)
+        assert (qos.out_of_order, qos.selective_repeat) == (True, False)
+        wiring = "".join(f"/sys/class/net/eth{n}/device = 0000:17:00.{n}\n" for n in (0, 1))
+        title = "mlxreg -d 0000:17:00.1 --reg_name ROCE_ACCL --get"
+        text = f"{SNAPSHOT}==> files\n{wiring}==> {title}\n{printed.MLXREG}==> end\n"
+        forced = {host.name: host.qos.out_of_order for host in hosts_of(read_facts(text, "x.facts")).hosts}
+        assert forced == {"gpu1:eth0": UNKNOWN, "gpu1:eth1": True}
+
     def test_lldp_names_the_switch_and_its_port(self) -> None:
         (read,) = hosts_of(read_facts(printed.LLDP, "hosts/gpu1/lldp.txt")).hosts
         assert [one.neighbor for one in read.attachments] == [("leaf1", "Ethernet0")]
@@ -385,6 +394,7 @@ WHOLE = SNAPSHOT + "".join(
         ),
         ("ethtool -a eth2", printed.ETHTOOL_PAUSE),
         ("mlxconfig -d 0000:17:00.0 -e query", printed.MLXCONFIG),
+        ("mlxreg -d 0000:17:00.0 --reg_name ROCE_ACCL --get", printed.MLXREG),
         ("nccl.conf", printed.NCCL_CONF),
         ("lldpctl -f keyvalue", printed.LLDP),
         ("not read", "nothing: at all"),

@@ -93,6 +93,11 @@ readonly FIRMWARE=(
     'RPG_THRESHOLD 1'
     'RPG_TIME_RESET 300'
 )
+# What queue pairs are made with: fields of the register ROCE_ACCL.
+readonly ACCELERATIONS=(
+    'adaptive_routing_forced_en 1'
+    'selective_repeat_forced_en 0'
+)
 
 mode=apply
 wrong=0
@@ -134,6 +139,7 @@ current() {
         file:*) cat "${1#file:}" ;;
         tclass:*) awk 'NR == 1 { sub(/^Global tclass=/, ""); print }' "${1#tclass:}" ;;
         tunable:*) ethtool --get-tunable "$interface" "${1#tunable:}" | awk -F ': ' '{ print $2 }' ;;
+        acceleration:*) read_register && acceleration "${1#acceleration:}" ;;
         *) current_of "$1" ;;
     esac
 }
@@ -236,6 +242,7 @@ bounded() {
     cma_roce_mode() { bounded cma_roce_mode "$@"; }
     cma_roce_tos() { bounded cma_roce_tos "$@"; }
     mlxconfig() { bounded mlxconfig "$@"; }
+    mlxreg() { bounded mlxreg "$@"; }
 }
 
 qos=
@@ -388,6 +395,36 @@ change_firmware() {
     fi
 }
 
+# acceleration FIELD: a field of ROCE_ACCL as a number.
+acceleration() {
+    local found
+    found=$(awk -F '|' -v name="$1" '{ gsub(/[ \t]/, "") } $1 == name { print $2; exit }' <<<"$register")
+    [[ -z $found ]] || printf '%s\n' "$((found))"
+}
+
+read_register() {
+    register=$(mlxreg -d "$pci" --reg_name ROCE_ACCL --get)
+}
+
+set_accelerations() {
+    local pci register line name value
+    pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
+    pci=${pci##*/}
+    if ! read_register; then
+        report "$interface: mlxreg cannot read ROCE_ACCL of ${pci:-it}; what its queue pairs are made with is not set"
+        return 0
+    fi
+    for line in "${ACCELERATIONS[@]}"; do
+        name=${line% *} value=${line#* }
+        if [[ $(acceleration "${name}_field_select") == 1 ]]; then
+            ensure "$interface: $name" "$value" "acceleration:$name" \
+                mlxreg -d "$pci" --yes --reg_name ROCE_ACCL --set "$name=$value"
+        elif ((value != 0)); then
+            report "$interface: $name must be $value, and its firmware has no such field in ROCE_ACCL"
+        fi
+    done
+}
+
 set_interface() {
     hung=
     if [[ ! -d $SYSFS/class/net/$interface ]]; then
@@ -400,6 +437,7 @@ set_interface() {
     ensure "$interface: MTU" "$MTU" mtu ip link set dev "$interface" mtu "$MTU"
     set_qos
     set_dcqcn
+    set_accelerations
     # After so long a NIC with a stuck receiver stops pausing the switch; 0: never (driver default 8000 ms).
     ensure "$interface: stall prevention in ms" 100 tunable:pfc-prevention-tout \
         ethtool --set-tunable "$interface" pfc-prevention-tout 100
@@ -479,11 +517,11 @@ discover() {
 }
 
 need_tools() {
-    local tool tools=(awk ethtool ip timeout mlnx_qos cma_roce_mode)
+    local tool tools=(awk ethtool ip timeout mlnx_qos cma_roce_mode mlxreg)
     [[ -z $TRAFFIC_CLASS ]] || tools+=(cma_roce_tos)
     for tool in "${tools[@]}"; do
         type -P "$tool" >/dev/null ||
-            die "$tool is not installed (mlnx_qos and cma_roce_* come with MLNX_OFED, DOCA and mlnx-tools)"
+            die "$tool is not installed (mlnx_qos and cma_roce_* come with MLNX_OFED, DOCA and mlnx-tools; mlxreg comes with NVIDIA MFT)"
     done
 }
 
