@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from lossless.checks.plan.evaluation import Danger
 from lossless.checks.plan.model import operations_of
 from lossless.checks.plan.systems import switch_between
 from lossless.checks.plan.units import changed, hwsku_of
@@ -13,7 +14,7 @@ from lossless.ground.basics.records import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from lossless.checks.plan.evaluation import Danger, DeviceVerdict, Evaluator, PlacedEnd
+    from lossless.checks.plan.evaluation import DeviceVerdict, Evaluator, PlacedEnd
     from lossless.checks.plan.model import Config, FabricChange
     from lossless.model.fabric.model import Switch
 
@@ -127,12 +128,33 @@ class States:
         self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]], use: Use
     ) -> Iterator[Danger]:
         """Yield what is wrong between hosts, each at any of some stages, and their switches."""
+        yield from self._out_of_order(ends, stages)
         for link in self.change.host_links:
             for at in self._ends(link.switch, link.port, ends[link.switch], use):
                 for stage in stages[link.host]:
                     qos = self.change.hosts[link.host].stages[stage].qos
                     if qos is not None:
                         yield from self.evaluator.host(qos, at, use.dscps)
+
+    def _out_of_order(
+        self, ends: Mapping[int, Sequence[State]], stages: Mapping[int, Sequence[int]]
+    ) -> Iterator[Danger]:
+        """Yield hosts whose NICs are not set to take packets out of order while a switch routes adaptively."""
+        names = [
+            self.change.kinds[kind].devices[0] for kind, states in ends.items() if self._adapts(kind, states)
+        ]
+        if not names:
+            return
+        for host, reached in stages.items():
+            own = self.change.hosts[host]
+            if any(qos.out_of_order is not True for stage in reached if (qos := own.stages[stage].qos)):
+                said = f"{names[0]} routes adaptively, and NICs of {own.title} are not set to take packets out of order"
+                yield Danger("TOP015", own.title, said)
+
+    def _adapts(self, kind: int, states: Sequence[State]) -> bool:
+        if self.change.kinds[kind].system is None:
+            return False
+        return any(port.adaptive for state in states for port in self.switch(kind, state.done).ports)
 
     def _ends(self, kind: int, port: str, states: Sequence[State], use: Use) -> list[PlacedEnd]:
         """Return what a port does in some states, each behavior once."""

@@ -30,6 +30,7 @@ _TITLES = {
     "marking": "ECN",
     "watchdog": "the watchdog",
     "cables": "cable lengths",
+    "adaptive": "adaptive routing",
 }
 """The parts beside the DSCP map, in the order in which they are taken up."""
 
@@ -97,6 +98,7 @@ def _rows(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[str, dict[
         )
     if isinstance(port.cable.known_m, int):
         yield "cables", {"m": str(port.cable.known_m)}
+    yield "adaptive", {"state": "on"} if port.adaptive else {}
 
 
 def _pausing(qos: PortQos) -> str:
@@ -165,6 +167,7 @@ _READ_AS = {
     "ecn": ("marking",),
     "watchdog": ("watchdog",),
     "cable": ("cables",),
+    "adaptive": ("adaptive",),
 }
 """The parts by which what is read is compared with what is declared, and those that are units."""
 
@@ -202,8 +205,8 @@ class _Mixing:
         key = (id(old.qos), id(new.qos))
         if key not in self._made:
             self._made[key] = self._qos(old.qos, new.qos)
-        cable = new.cable if "cables" in self.parts else old.cable
-        return new._replace(qos=self._made[key], cable=cable)
+        cable, adapts = (new if part in self.parts else old for part in ("cables", "adaptive"))
+        return new._replace(qos=self._made[key], cable=cable.cable, adaptive=adapts.adaptive)
 
     def _qos(self, old: PortQos, new: PortQos) -> PortQos:
         pfc, maps = (new if part in self.parts else old for part in ("pfc", "maps"))

@@ -35,7 +35,8 @@ def kind_of_system(
         problems.append(Problem(running.source if old else first.running.file, None, None, before))
         return None
     document = None if old is not None else first.running
-    system = system_of(_placed(first.target), _placed(before), document)
+    target = first.target if document is None else _kept(first.target, before)
+    system = system_of(_placed(target), _placed(before), document)
     refused = system.refused(system.target)
     problems.extend(Problem(running.source, None, None, line) for line in refused)
     return PlannedKind(
@@ -63,7 +64,7 @@ def _running(pair: SwitchPair, old: Switch | None) -> Switch | str:
     if old is not None:
         if {port.name for port in old.ports} != {port.name for port in pair.target.ports}:
             return f"{pair.name} has other ports in the target; a plan keeps the ports of a switch of {runs}"
-        return as_declared(old, pair.target, differing(pair.target, old))._replace(classes=old.classes)
+        return _as_it_runs(pair.target, old)
     read = read_switch(pair.running).read.switch
     read = _with_all_ports(read, pair.target)
     ports = {port.name for port in read.ports}
@@ -72,7 +73,26 @@ def _running(pair: SwitchPair, old: Switch | None) -> Switch | str:
         return (
             f"{pair.name}: the file says nothing of {lacking[0]}; name the whole configuration of the switch"
         )
-    return as_declared(read, pair.target, differing(pair.target, read))._replace(classes=read.classes)
+    return _as_it_runs(pair.target, read)
+
+
+def _as_it_runs(target: Switch, running: Switch) -> Switch:
+    """Return what a switch runs, in the words of its target where both do the same.
+
+    That it routes adaptively beside its target is no difference that `lossless diff` has, and yet what it runs.
+    """
+    asked = {port.name for port in target.ports if port.adaptive}
+    beside = (
+        {"adaptive"} if any(port.adaptive and port.name not in asked for port in running.ports) else set()
+    )
+    return as_declared(running, target, differing(target, running) | beside)._replace(classes=running.classes)
+
+
+def _kept(target: Switch, running: Switch) -> Switch:
+    """Return a target that leaves alone what nobody is known to have asked for: adaptive routing of a file."""
+    adapting = {port.name for port in running.ports if port.adaptive}
+    ports = (port._replace(adaptive=port.adaptive or port.name in adapting) for port in target.ports)
+    return target._replace(ports=tuple(ports))
 
 
 def _with_all_ports(read: Switch, target: Switch) -> Switch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,7 +21,6 @@ from tests.paths import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from lossless.checks.plan.plan import Plan, PlanStep
     from lossless.model.fabric.model import Fabric, Switch
@@ -217,3 +217,41 @@ def test_a_switch_does_not_become_one_of_another_system(tmp_path: Path) -> None:
     )
     with pytest.raises(Exception, match="does not replace one system by another"):
         plan([now], then)
+
+
+# --- adaptive routing: NICs take packets out of order before switches bring them so, and until they no longer do ---
+
+ADAPTIVE = "load_balancing: adaptive"
+
+
+def adapting(fabric: Fabric, texts: Mapping[str, str]) -> set[str]:
+    """Return the switches that route adaptively by what their configurations read as."""
+    switches = {switch.name: switch for switch in fabric.switches}
+    return {name for name, text in texts.items() if any(p.adaptive for p in read(switches[name], text).ports)}
+
+
+@pytest.mark.parametrize("turns_on", [True, False])
+def test_nics_take_packets_out_of_order_wherever_switches_route_adaptively(
+    turns_on: bool, tmp_path: Path
+) -> None:
+    adaptive, plain = changed("spectrum-x-256", tmp_path, f"    {ADAPTIVE}", "    load_balancing: ecmp")
+    text = Path(plain).read_text(encoding="utf-8")
+    Path(plain).write_text(text.replace("  reorder: any", "  reorder: none"), encoding="utf-8")
+    now, then = (plain, adaptive) if turns_on else (adaptive, plain)
+    made, fabric = plan([now], then), fabric_at(now)
+    first, second = made.steps
+    switches, hosts = (second, first) if turns_on else (first, second)
+    assert (switches.hosts, hosts.switches) == ((), ())
+    assert [group.name for group in switches.switches] == ["leaf", "spine"]
+    assert sum(len(group.hosts) for group in hosts.hosts) == len(fabric.hosts)
+    before = {switch.name: text_of(switch) for switch in fabric.switches}
+    after = after_step({switch.name: switch for switch in fabric.switches}, before, switches)
+    everywhere = {switch.name for switch in fabric.switches}
+    assert (adapting(fabric, before), adapting(fabric, after)) == (
+        (set(), everywhere) if turns_on else (everywhere, set())
+    )
+
+
+def test_adaptive_routing_that_a_file_has_beside_its_target_stays(tmp_path: Path) -> None:
+    adaptive, plain = changed("spectrum-x-256", tmp_path, f"    {ADAPTIVE}", "    load_balancing: ecmp")
+    assert plan(written(fabric_at(adaptive), tmp_path), plain).steps == ()

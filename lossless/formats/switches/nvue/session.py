@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _PROFILED = ("mapping", "pfc", "congestion-control", "egress-scheduler")
 _OWN = ("roce", "traffic-pool", *_PROFILED, "egress-queue-mapping", "pfc-watchdog")
 """What of QoS is written; all else beside it stays."""
+_ADAPTIVE = "adaptive-routing"
 _LISTS = frozenset({("pfc", "switch-priority"), ("traffic-pool", "switch-priority")})
 """Kinds of profiles, each with a word of theirs that several values may follow."""
 
@@ -53,8 +54,11 @@ def _gone(before: Node, after: Node) -> Iterator[tuple[str, ...]]:
     ports_before, ports_after = before.at("interface"), after.at("interface")
     ports = ports_before.below if ports_before is not None else {}
     wanted = ports_after.below if ports_after is not None else {}
+    yield from _of_word(before.at("router"), after.at("router"), _ADAPTIVE, ("router",))
     for name in ports:
         if name in wanted:
+            routers = (tree[name].at("router") for tree in (ports, wanted))
+            yield from _of_word(*routers, _ADAPTIVE, ("interface", name, "router"))
             for word in (*_PROFILED, "pfc-watchdog"):
                 yield from _of_word(
                     ports[name].at("qos"), wanted[name].at("qos"), word, ("interface", name, "qos")
