@@ -48,6 +48,7 @@ from tests.analysis.simulation.wrong_networks import (
     STRANGER,
     WATCHDOG,
     WINDOW,
+    WRED,
     Range,
     Wrong,
     with_cable,
@@ -161,6 +162,11 @@ WRONG = (
     *(
         with_wred(f"kmin_bytes is {kmin}; expected 0 to kmax_bytes, 50000", kmin_bytes=kmin)
         for kmin in (60_000, -1, math.nan, math.inf)
+    ),
+    with_cable(
+        "propagation_ns is 0; expected above 0, as frames are marked once they have gone",
+        propagation_ns=0,
+        b_end=END._replace(queues=(SimQueue(WRED, until_sent=True),)),
     ),
     with_group("alpha is None; expected either alpha or static_bytes to be set", alpha=None),
     with_group("alpha is 1.0; expected either alpha or static_bytes to be set", static_bytes=1000),

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from lossless.analysis.simulation.engine.network import SimSpread, SimWindow
+from lossless.analysis.simulation.engine.network import (
+    Hold,
+    Physics,
+    SimCable,
+    SimFlow,
+    SimGroup,
+    SimNetwork,
+    SimPort,
+    SimQueue,
+    SimSpread,
+    SimSwitch,
+    SimWindow,
+)
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.clos import (
     FRAME_BYTES,
@@ -21,6 +33,8 @@ from tests.analysis.simulation.clos import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from lossless.analysis.simulation.engine.network import Choice
 
 TWO = Clos(leaves=2, hosts=4, spines=4)
@@ -37,11 +51,20 @@ def exchange(
     choice: Choice = "adaptive",
     window: SimWindow | None = None,
     ack_every: int = 1,
+    choices: Mapping[int, Choice] | None = None,
 ) -> Simulation:
     """Let two hosts send to each other, or one of them alone to the other."""
     pairs = [FAR, FAR[::-1]] if back else [FAR]
+    spread = SimSpread(choice)
     network = clos_network(
-        TWO, pairs, SimSpread(choice), frames * MTU_BYTES, end=ROOMY, ahead_frames=0, window=window
+        TWO,
+        pairs,
+        spread,
+        frames * MTU_BYTES,
+        end=ROOMY,
+        ahead_frames=0,
+        window=window,
+        choices=choices,
     )
     network = network._replace(physics=network.physics._replace(ack_every=ack_every))
     simulation = Simulation(network)
@@ -97,9 +120,11 @@ def test_where_no_data_comes_back_nothing_waits_for_acks() -> None:
     assert done_us(simulation) == pytest.approx(100 * frame_us() + 3 * frame_us() + 4 * 0.5, abs=1e-6)
 
 
-def test_switches_hash_acks_whatever_they_do_with_data() -> None:
+@pytest.mark.parametrize("by_switch", [False, True])
+def test_switches_hash_acks_whatever_they_do_with_data(by_switch: bool) -> None:
     """Data takes all spines, the ACKs of a flow one."""
-    simulation = exchange(256, back=True, choice="adaptive", window=WINDOW)
+    choices = dict.fromkeys((TWO.leaf_of(0), TWO.leaf_of(4)), "adaptive") if by_switch else None
+    simulation = exchange(256, back=True, choice="adaptive", window=WINDOW, choices=choices)
     leaf, classes = TWO.leaf_of(FAR[1]), simulation.index.classes
     ends = simulation.index.wiring.ends
     short = [
@@ -108,3 +133,74 @@ def test_switches_hash_acks_whatever_they_do_with_data() -> None:
     ]
     assert min(sent_frames(simulation, leaf, TWO.spine(n)) for n in range(4)) > 40
     assert sorted(short)[:3] == [0, 0, 0] < sorted(short)[3:]
+
+
+# --- NICs whose next frame is known beforehand ---
+
+LINE_BPS = 100e9
+NEVER_FULL = SimPort((SimQueue(),), (SimGroup(None, None, static_bytes=1 << 40),))
+FOUR_HOSTS = st.integers(0, 3)
+SENT = st.tuples(FOUR_HOSTS, FOUR_HOSTS, st.integers(1, 60), st.integers(0, 3000), st.booleans()).filter(
+    lambda flow: flow[0] != flow[1]
+)
+"""Source, target, frames, start in ns, and whether a window sends it."""
+
+
+def around_one_switch(flows: Sequence[tuple[int, int, int, int, bool]], propagation_ns: float) -> SimNetwork:
+    """Return hosts 0 to 3 at switch 4."""
+    window = SimWindow(5, bdps=2, control="none", ack_bytes=1)
+    sent = tuple(
+        SimFlow(
+            (source, 4, target),
+            1000 * frames,
+            start_ns,
+            mtu_bytes=1000 if windowed else 4000,
+            window=window if windowed else None,
+        )
+        for source, target, frames, start_ns, windowed in flows
+    )
+    cables = tuple(SimCable(host, 4, LINE_BPS, propagation_ns, None, NEVER_FULL) for host in range(4))
+    switches = {4: SimSwitch(1 << 40, 1 << 40)}
+    return SimNetwork(5, switches, cables, sent, physics=Physics(acks="apart"))
+
+
+@settings(max_examples=100, deadline=None)
+@given(flows=st.lists(SENT, min_size=2, max_size=6), propagation_ns=st.sampled_from((0.0, 100.0, 137.3)))
+def test_what_a_nic_knows_beforehand_changes_nothing(
+    flows: list[tuple[int, int, int, int, bool]], propagation_ns: float
+) -> None:
+    """ACKs that wait for a NIC go before the data that it would send next."""
+    ends = []
+    for foreseen in (True, False):
+        simulation = Simulation(around_one_switch(flows, propagation_ns))
+        if not foreseen:
+            simulation.state.links["foreseen"] = 0
+        simulation.advance(1e9)
+        ends.append([int(simulation.state.flows[at]["done_at"]) for at in simulation.index.flow_at])
+    assert ends[0] == ends[1]
+
+
+@pytest.mark.parametrize("windowed", [False, True])
+def test_senders_of_a_nic_that_is_paused_again_and_again_take_turns(windowed: bool) -> None:
+    """Two equal flows end within the time of a frame and of a pause."""
+    network = around_one_switch([(0, target, 160, 0, windowed) for target in (1, 2)], 100)
+    simulation = Simulation(network._replace(holds=(Hold(0, 4, 0, 1e9, 1000, 0.8),)))
+    simulation.advance(1e9)
+    first, second = (int(simulation.state.flows[at]["done_at"]) / 1e6 for at in simulation.index.flow_at)
+    assert abs(first - second) < 1.2
+    assert min(first, second) > 50
+
+
+@pytest.mark.parametrize("ahead_frames", [None, 0, 64])
+def test_nics_of_roce_make_nothing_of_trimmed_packets(ahead_frames: int | None) -> None:
+    """A trimmed packet is lost to them, and a timer runs out where none comes after it."""
+    end = lossy(5 * FRAME_BYTES, trims=True)
+    pairs = [(4 + number, 0) for number in range(4)]
+    spread = SimSpread("hash")
+    network = clos_network(TWO, pairs, spread, 60 * MTU_BYTES, end=end, ahead_frames=ahead_frames)
+    simulation = Simulation(network._replace(physics=network.physics._replace(timeout_ms=1)))
+    assert simulation.advance(1e9)
+    assert not simulation.stalled
+    data = simulation.state.flows[simulation.state.flows["counts"] == 1]
+    assert set(data["expected_psn"].tolist()) == {60 * MTU_BYTES}
+    assert int(simulation.state.clock["trims"][0]) > 0

@@ -104,6 +104,13 @@ def _check_cable(network: SimNetwork, cable: SimCable, where: str) -> None:
         _require((end is not None) == is_switch, f"{where}.{side}_end", given, expected)
         if end is not None:
             _check_end(network, end, network.switches[node], f"{where}.{side}_end")
+            marks_late = any(queue.until_sent and queue.wred is not None for queue in end.queues)
+            _require(
+                cable.propagation_ns > 0 or not marks_late,
+                f"{where}.propagation_ns",
+                cable.propagation_ns,
+                "above 0, as frames are marked once they have gone",
+            )
 
 
 def _check_end(network: SimNetwork, end: SimPort, switch: SimSwitch, where: str) -> None:

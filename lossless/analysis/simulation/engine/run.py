@@ -72,9 +72,8 @@ class Simulation:
         """
         until_ps = self._until(until_ns)
         while not self.ended:
+            self._refuse_lost_news()
             state, index = self.state, self.index
-            if state.clock["lost_news"][0]:
-                raise ScenarioError("more is under way to a sender than its window allows; lower window.bdps")
             why = run(*state, index.classes, index.bits, until_ps, SLICE_EVENTS)
             if why == GROW:
                 self.state = more_frames(state)
@@ -89,7 +88,12 @@ class Simulation:
                 break
             elif why == PAUSED and go_on is not None and not go_on():
                 break
+        self._refuse_lost_news()
         return self.ended
+
+    def _refuse_lost_news(self) -> None:
+        if self.state.clock["lost_news"][0]:
+            raise ScenarioError("more is under way to a sender than its window allows; lower window.bdps")
 
     def record(self, probes: Sequence[tuple[int, int]], every_ns: float, samples: int) -> None:
         """Record from now on what probes see (kind and index of ``kernel.recorder``)."""

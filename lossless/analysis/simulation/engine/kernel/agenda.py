@@ -99,6 +99,14 @@ def rewind_by(w: World, flow: Any, at_ps: int) -> None:
 
 
 @kernel
+def miss(w: World, flow: Any, at_ps: int) -> None:
+    """A frame of a flow without a window is lost at a time: its sender goes back by itself, unless it is told to."""
+    if flow.sender < 0 and flow.timeout_ps and at_ps + flow.timeout_ps < flow.rewind_at:
+        flow.timer_at = at_ps + flow.timeout_ps
+        rewind_by(w, flow, flow.timer_at)
+
+
+@kernel
 def planned_turn(w: World, link: int) -> int:
     """Return when a link's transmitter next looks for something to send."""
     return planned(w, 2 * len(w.links) + link)

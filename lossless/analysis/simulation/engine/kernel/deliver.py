@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
-from lossless.analysis.simulation.engine.kernel.agenda import rewind_by, turn_by
+from lossless.analysis.simulation.engine.kernel.agenda import miss, rewind_by, turn_by
 from lossless.analysis.simulation.engine.kernel.dcqcn import notify
-from lossless.analysis.simulation.engine.kernel.news import CONGESTED, hand_over
+from lossless.analysis.simulation.engine.kernel.news import CONGESTED, TRIMMED, hand_over
 from lossless.analysis.simulation.engine.kernel.selective import receive_any
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ def deliver(w: World, number: int, arrives_at: int) -> None:
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
     w.clock.in_network -= 1
+    if frame.marked & TRIMMED and flow.sender < 0:
+        miss(w, flow, arrives_at)  # a NIC of RoCE makes nothing of it
+        return
     if flow.first_packet >= 0:
         take_any(w, number, arrives_at)
         return

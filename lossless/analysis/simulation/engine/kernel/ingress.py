@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
-from lossless.analysis.simulation.engine.kernel.agenda import rewind_by
+from lossless.analysis.simulation.engine.kernel.agenda import miss
 from lossless.analysis.simulation.engine.kernel.egress import congested, join, let_go
 from lossless.analysis.simulation.engine.kernel.lists import give_back
 from lossless.analysis.simulation.engine.kernel.memory import admit, release, wants_pause
@@ -129,9 +129,7 @@ def drop(w: World, number: int) -> None:
     w.clock.in_network -= 1
     if w.clock.first_drop_at < 0:
         w.clock.first_drop_at = w.clock.now
-    if flow.sender < 0 and flow.timeout_ps and w.clock.now + flow.timeout_ps < flow.rewind_at:
-        flow.timer_at = w.clock.now + flow.timeout_ps
-        rewind_by(w, flow, flow.timer_at)
+    miss(w, flow, w.clock.now)
     give_back(w, number)
 
 

@@ -68,7 +68,7 @@ def pick(w: World, at: int) -> Any:
         flow = w.flows[np.uint64(number)]
         if flow.sent_bytes < flow.size_bytes and not closed >> flow.priority & 1:
             if flow.next_at <= now and _may_start(w, flow, number):
-                link.turn = number - link.first_flow if _found_none_waiting(w, link, flow) else turn
+                link.turn = number - link.first_flow if _found_none_waiting(w, link, number) else turn
                 return number, now
             wake_at = min(wake_at, flow.next_at)
     return -1, wake_at
@@ -83,15 +83,22 @@ def _may_start(w: World, flow: Any, number: int) -> bool:
 
 
 @kernel
-def _found_none_waiting(w: World, link: Any, flow: Any) -> bool:
+def _found_none_waiting(w: World, link: Any, number: int) -> bool:
     """Return whether a flow of Ultra Ethernet came to an idle NIC: it is ready again before others come.
 
     Its senders wait in line for the NIC (``UecNIC``, ``htsim/sim/uec.cpp``, ultraethernet/uet-htsim @40ccb05); queue
     pairs of RoCE have fixed turns.
     """
+    flow = w.flows[np.uint64(number)]
     if flow.sender < 0 or w.windows[np.uint64(w.senders[np.uint64(flow.sender)].window)].nacks:
         return False
-    return bool(link.busy_until == 0 or link.busy_until < w.clock.now)
+    if 0 < link.busy_until == w.clock.now:
+        return False
+    for other in range(link.first_flow + link.ack_flows, link.first_flow + link.flows):
+        waiting = w.flows[np.uint64(other)]
+        if other != number and waiting.sent_bytes < waiting.size_bytes and waiting.next_at < w.clock.now:
+            return False
+    return True
 
 
 @kernel
@@ -235,7 +242,8 @@ def receive(w: World, at: int, number: int) -> None:
     drain(receiver, w.clock.now)
     receiver.level_bytes += frame.wire_bytes
     receiver.max_bytes = max(receiver.max_bytes, receiver.level_bytes)
-    if receiver.level_bytes > receiver.xoff_bytes and not receiver.paused >> frame.priority & 1:
+    apart = w.flows[np.uint64(frame.flow)].apart  # no PFC class: nothing pauses it
+    if receiver.level_bytes > receiver.xoff_bytes and not (apart or receiver.paused >> frame.priority & 1):
         receiver.paused |= 1 << frame.priority
         pause(w, at, frame.priority)
     if receiver.paused:

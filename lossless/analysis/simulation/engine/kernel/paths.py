@@ -33,7 +33,7 @@ def onward_link(w: World, at: int, number: int) -> int:
     if fan.links == 1:
         return int(w.paths[fan.first])
     own = w.units[np.uint64(unit)].choice
-    choice = own if own else flow.spread
+    choice = own if own and flow.counts else flow.spread
     if choice == IN_TURN:
         return in_turn(w, fan)
     if choice == ADAPTIVE:

@@ -124,8 +124,10 @@ def reach_host(w: World, at: int, number: int) -> int:
     """A frame arrives at a host that is looked at; return its NIC's link if that may send an ACK at once."""
     if w.links[np.uint64(at)].receiver >= 0:
         receive(w, at, number)
+    answers = w.links[np.uint64(at)].reverse
+    if w.links[np.uint64(answers)].foreseen:
+        catch_up(w, answers)  # else what it has sent since would seem to come after the answer
     deliver(w, number, w.clock.now)
     give_back(w, number)
-    answers = w.links[np.uint64(at)].reverse
     turn = w.agenda[np.uint64((1 << w.bits) + 2 * len(w.links) + answers)] >> w.bits
     return answers if turn == w.clock.now and w.links[np.uint64(answers)].busy_until <= w.clock.now else -1
