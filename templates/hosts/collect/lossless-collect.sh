@@ -214,7 +214,9 @@ tools_of_interface() {
         port=P$((${pci##*.} + 1))
         show_lines "_$port " mlxconfig -d "$pci" -e query \
             "ROCE_CC_PRIO_MASK_$port" "CNP_DSCP_$port" "CNP_802P_PRIO_$port"
-        show_lines '^(adaptive_routing|selective_repeat)_forced_en ' mlxreg -d "$pci" --reg_name ROCE_ACCL --get
+        register=mlxreg
+        command -v mlxreg >/dev/null 2>&1 || ! command -v mstreg >/dev/null 2>&1 || register=mstreg
+        show_lines '^(adaptive_routing|selective_repeat)_forced_en' "$register" -d "$pci" --reg_name ROCE_ACCL --get
     fi
 }
 

@@ -123,7 +123,8 @@ def test_where_no_data_comes_back_nothing_waits_for_acks() -> None:
 @pytest.mark.parametrize("by_switch", [False, True])
 def test_switches_hash_acks_whatever_they_do_with_data(by_switch: bool) -> None:
     """Data takes all spines, the ACKs of a flow one."""
-    choices = dict.fromkeys((TWO.leaf_of(0), TWO.leaf_of(4)), "adaptive") if by_switch else None
+    leaves: dict[int, Choice] = {TWO.leaf_of(0): "adaptive", TWO.leaf_of(4): "adaptive"}
+    choices = leaves if by_switch else None
     simulation = exchange(256, back=True, choice="adaptive", window=WINDOW, choices=choices)
     leaf, classes = TWO.leaf_of(FAR[1]), simulation.index.classes
     ends = simulation.index.wiring.ends
@@ -181,7 +182,7 @@ def test_what_a_nic_knows_beforehand_changes_nothing(
 
 
 @pytest.mark.parametrize("windowed", [False, True])
-def test_senders_of_a_nic_that_is_paused_again_and_again_take_turns(windowed: bool) -> None:
+def test_senders_of_a_nic_that_is_paused_again_and_again_alternate(windowed: bool) -> None:
     """Two equal flows end within the time of a frame and of a pause."""
     network = around_one_switch([(0, target, 160, 0, windowed) for target in (1, 2)], 100)
     simulation = Simulation(network._replace(holds=(Hold(0, 4, 0, 1e9, 1000, 0.8),)))

@@ -453,7 +453,8 @@ def test_what_queue_pairs_are_made_with_is_compared_where_the_intent_states_it(
     assert list(differences(as_read(want), want)) == []
     off: dict[str, Any] = {mode: False}
     ((setting, is_, says, origin, declared, _),) = differences(as_read(want, **off), want)
-    assert (setting, is_, says, origin, declared.path) == (field, "0", "1", at(key), ("hosts", key))
+    assert (setting, is_, says) == (f"{field} (hosts.{key})", "0", "1")
+    assert (origin, declared.path) == (at(key), ("hosts", key))
     assert list(differences(as_read(want, **off), wanted())) == []
 
 

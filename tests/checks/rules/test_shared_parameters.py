@@ -144,6 +144,8 @@ NOT_SHARED = {
         "applied_by": "no file of a host says who set it",
         "rdma_mtu_bytes": "follows from the MTU of the interface",
         "ets": "an intent leaves the shares of mlx5 alone; NIC013 checks those that starve RDMA",
+        "out_of_order": "a choice of hosts; compared where an intent states it",
+        "selective_repeat": "see out_of_order",
         "buffers": "the driver makes them of PFC, MTU and cable, which are compared",
         "door": "how it is known",
         "dcqcn": "by field, below",

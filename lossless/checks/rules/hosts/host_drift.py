@@ -108,7 +108,7 @@ def _modes(have: HostQos, want: HostQos) -> Iterator[HostDifference]:
     """Yield what queue pairs are made with, spelled as the field of ROCE_ACCL that mlxreg sets."""
     for key, mode, name in _MODES:
         read, asked = getattr(have, mode), getattr(want, mode)
-        yield from _value(name, read, asked, "{:d}", have.at(key), _declared(want, key))
+        yield from _value(f"{name} (hosts.{key})", read, asked, "{:d}", have.at(key), _declared(want, key))
 
 
 def _map(have: HostQos, want: HostQos) -> Iterator[HostDifference]:

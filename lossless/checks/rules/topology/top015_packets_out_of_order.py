@@ -55,8 +55,8 @@ topology:
 ```
 
 ## Fix
-Say how many frames the NICs take ahead of the one that is due, if they do; else let flows keep their paths. `lossless
-simulate` shows what either brings.
+Say how many frames the NICs take ahead of the one that is due, if they do: `lossless render` then sets NVIDIA NICs so.
+Else let flows keep their paths. `lossless simulate` shows what either brings.
 
 ## Sources
 - IBTA InfiniBand Architecture volume 1, 9.7.5 (a responder answers a PSN out of sequence by a NAK, and the requester
@@ -173,5 +173,5 @@ def _unsaid(choice: str, origin: Origin, view: View) -> Violation:
         origin=origin,
         message=f"{choice}, and nothing says that NICs take packets out of order",
         note="NICs that need order take each packet that overtakes another for a loss",
-        help=", and ".join([*(f"{name} can: set {setting}" for name, setting in settings.items()), state]),
+        help="; ".join([state, *(f"{name} can, by {setting}" for name, setting in settings.items())]),
     )

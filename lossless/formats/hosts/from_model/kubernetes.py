@@ -10,8 +10,8 @@ pkg/configuration/configvalidation.go @01eed1d):
 * ``qos`` holds until the next boot, and its daemon sets it again; firmware settings need a reset or a reboot.
 * A NIC that two templates select gets neither. Hence one for each type of NIC, with the longest of its cables.
 
-The resource has no place for the MTU, the map from DSCPs to priorities, the stall prevention and what queue pairs are
-made with: the host's own script keeps those.
+``roceOptimized`` has no place for the MTU, the map from DSCPs to priorities, the stall prevention and what queue pairs
+are made with: the host's own script keeps those.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _DRIVERS = {"mlx5_core": "mlx5", "bnxt_en": "bnxt_re"}
 """Ethernet drivers, and what their RDMA half is called."""
 _SETTING = re.compile(r"\*?\s*([A-Z][A-Z0-9_]*?)_P([12])\s+(\S.*?)\s*$")
 _VALUE = re.compile(r"(?:[^\s()]*\()?(0[xX][0-9a-fA-F]{1,16}|\d{1,19})\)?$")
-_FIELD = re.compile(r"([a-z_]+)\s*\|\s*0x([0-9a-fA-F]{1,8})$")
+_FIELD = re.compile(r"\s*([a-z_]+)\s*\|\s*0x([0-9a-fA-F]{1,8})\s*$")
 _MODES = {"adaptive_routing_forced_en": "reorder", "selective_repeat_forced_en": "retransmission"}
 _FUNCTION = re.compile(r"([0-9a-fA-F:]+\.)[0-7]$")
 _LLDP = re.compile(r"lldp\.([^.=\s]+)\.(chassis\.name|port\.ifname|port\.local)=(.*?)\s*$")
@@ -73,11 +73,14 @@ def mlxconfig(section: Section) -> Iterator[HostFact]:
 
 
 def mlxreg(section: Section) -> Iterator[HostFact]:
-    """Yield what queue pairs are made with, by the register ROCE_ACCL."""
-    for line in section.lines:
-        match = _FIELD.match(line.text.strip())
-        if match and match[1] in _MODES:
-            yield _said(section, _MODES[match[1]], int(match[2], 16) == 1, line)
+    """Yield what queue pairs are made with, by the register ROCE_ACCL: of fields that the firmware says are valid."""
+    fields = {
+        match[1]: (int(match[2], 16), line) for line in section.lines if (match := _FIELD.match(line.text))
+    }
+    for name, key in _MODES.items():
+        if name in fields and fields.get(f"{name}_field_select", (0,))[0] == 1:
+            value, line = fields[name]
+            yield _said(section, key, value == 1, line)
 
 
 def parameter_key(name: str) -> str:

@@ -194,7 +194,7 @@ def _once(contradictions: Iterable[Problem]) -> Iterator[Problem]:
 
 
 def _attachment(interface: str, known: Mapping[str, InterfaceFact]) -> Attachment | None:
-    if not interface:
+    if not interface or not known:  # nothing is left of what contradicts itself
         return None
     device, neighbor = known.get("rdma_device"), known.get("neighbor")
     first = neighbor or device or next(iter(known.values()))

@@ -57,8 +57,8 @@ def _gone(before: Node, after: Node) -> Iterator[tuple[str, ...]]:
     yield from _of_word(before.at("router"), after.at("router"), _ADAPTIVE, ("router",))
     for name in ports:
         if name in wanted:
-            routers = (tree[name].at("router") for tree in (ports, wanted))
-            yield from _of_word(*routers, _ADAPTIVE, ("interface", name, "router"))
+            old, new = ports[name].at("router"), wanted[name].at("router")
+            yield from _of_word(old, new, _ADAPTIVE, ("interface", name, "router"))
             for word in (*_PROFILED, "pfc-watchdog"):
                 yield from _of_word(
                     ports[name].at("qos"), wanted[name].at("qos"), word, ("interface", name, "qos")

@@ -269,6 +269,6 @@ def _changes(call: list[str]) -> bool:
         return not {"show", "--show", "help", "query"} & set(arguments)
     if tool in ("systemctl", "mkdir", "rmdir", "cat"):
         return False
-    if tool == "mlxreg":
+    if tool in ("mlxreg", "mstreg"):
         return "--set" in arguments
     return arguments[0] not in READS

@@ -20,6 +20,7 @@ MODULES = {
     "cat": ("fake_broadcom", "cat_apply"),
     "mlxconfig": ("fake_firmware", "run"),
     "mlxreg": ("fake_firmware", "mlxreg"),
+    "mstreg": ("fake_firmware", "mlxreg"),
 }
 """Tools with a body of their own: its module, beside this one, and the function."""
 

@@ -378,17 +378,24 @@ def test_a_mode_of_queue_pairs_is_set_where_it_differs_and_read_back(
     assert fake.state["registers"][pci][name] == 0
 
 
-def test_a_mode_that_nothing_asks_for_needs_no_mlxreg(tmp_path: Path) -> None:
-    without = tuple(tool for tool in TOOLS if tool != "mlxreg")
-    bare, asking = (FakeHost(tmp_path / name, without) for name in ("bare", "asking"))
-    for fake in (bare, asking):
+def test_without_mlxreg_its_other_name_is_taken_and_without_either_the_rest_is_set(tmp_path: Path) -> None:
+    """mstflint calls it mstreg (Mellanox/mstflint mlxreg/Makefile.am @b9d9e84)."""
+    neither = tuple(tool for tool in TOOLS if tool != "mlxreg")
+    for name, tools, status in (("neither", neither, 1), ("other", (*neither, "mstreg"), 0)):
+        fake = FakeHost(tmp_path / name, tools)
         fake.add_nic("eth0", "mlx5_0")
-    assert bare.run(script(host())).returncode == 0
-    done = asking.run(script(host(out_of_order=True)))
-    assert done.returncode == 2
-    assert "mlxreg is not installed" in done.stderr
-    assert "mlxreg comes with NVIDIA MFT" in done.stderr
-    assert asking.changes() == []
+        done = fake.run(script(host(out_of_order=True)))
+        assert done.returncode == status
+        assert ("(of NVIDIA MFT, or mstreg of mstflint) cannot read ROCE_ACCL" in done.stderr) == bool(status)
+        assert fake.state["nics"]["eth0"]["pfc"] == [0, 0, 0, 1, 0, 0, 0, 0]
+        assert fake.state["nics"]["eth0"]["pfc-prevention-tout"] == 100
+        forced = fake.state["registers"]["0000:17:00.0"]["adaptive_routing_forced_en"]
+        assert forced == (0 if status else 1)
+
+
+def test_a_mode_that_nothing_asks_for_is_not_looked_at(fake: FakeHost) -> None:
+    assert fake.run(script(host())).returncode == 0
+    assert not [call for call in fake.calls() if "ROCE_ACCL" in call]
 
 
 def test_firmware_without_a_mode_is_named_and_the_rest_is_set(tmp_path: Path) -> None:
@@ -397,14 +404,25 @@ def test_firmware_without_a_mode_is_named_and_the_rest_is_set(tmp_path: Path) ->
     done = fake.run(script(host(selective_repeat=True)))
     assert done.returncode == 1
     assert done.stderr == (
-        "lossless-roce: eth0: selective_repeat_forced_en must be 1, and its firmware has no such field in ROCE_ACCL\n"
+        "lossless-roce: eth0: selective_repeat_forced_en must be 1, and its firmware cannot set it in ROCE_ACCL\n"
     )
     assert fake.state["nics"]["eth0"]["trust"] == "dscp"
     assert fake.run(script(host(selective_repeat=False))).returncode == 0
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_register_without_the_field_is_no_agreement(fake: FakeHost, wanted: bool) -> None:
+    fake.put(fake.state | {"registers": {"0000:17:00.0": {"roce_tx_window_en": 0}}})
+    done = fake.run(script(host(out_of_order=wanted)), "--check")
+    assert done.returncode == 1
+    assert "mlxreg shows no such field in ROCE_ACCL" in done.stderr
 
 
 def test_a_register_that_cannot_be_read_is_said(fake: FakeHost) -> None:
     fake.put(fake.state | {"registers": {}})
     done = fake.run(script(host(out_of_order=True)))
     assert done.returncode == 1
-    assert "eth0: mlxreg cannot read ROCE_ACCL of 0000:17:00.0" in done.stderr
+    assert (
+        "eth0: mlxreg (of NVIDIA MFT, or mstreg of mstflint) cannot read ROCE_ACCL of 0000:17:00.0"
+        in done.stderr
+    )

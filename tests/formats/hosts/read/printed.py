@@ -88,7 +88,8 @@ selective_repeat_forced_en                     | 0x00000000
 ack_dscp_force                                 | 0x00000000
 ============================================================
 """
-"""NVIDIA, Adaptive Retransmission: Parameters Control, Sample Usage (docs.nvidia.com), shortened."""
+"""NVIDIA, Adaptive Retransmission: Parameters Control, Sample Usage (docs.nvidia.com), shortened, and with the adaptive
+routing that it says cannot be set there as it is where it can, and is on."""
 
 SYSFS = """\
 /sys/class/net/eth2/mtu = 9000

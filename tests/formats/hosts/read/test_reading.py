@@ -213,6 +213,23 @@ class TestSmallTools:
         forced = {host.name: host.qos.out_of_order for host in hosts_of(read_facts(text, "x.facts")).hosts}
         assert forced == {"gpu1:eth0": UNKNOWN, "gpu1:eth1": True}
 
+    def test_a_field_that_the_firmware_cannot_set_says_nothing(self) -> None:
+        select = "adaptive_routing_forced_en_field_select        | 0x0000000"
+        assert f"{select}1" in printed.MLXREG
+        qos = qos_of(printed.MLXREG.replace(f"{select}1", f"{select}0"))
+        assert (qos.out_of_order, qos.selective_repeat) == (UNKNOWN, False)
+
+    def test_a_transcript_that_contradicts_itself_is_a_problem_and_no_crash(self) -> None:
+        again = printed.MLXREG.replace("adaptive_routing_forced_en                     | 0x00000001", "")
+        again = again.replace("selective_repeat_forced_en                     | 0x00000000", "")
+        one, other = (
+            f"$ mlxreg -d 0000:17:00.0 --reg_name ROCE_ACCL --get\n{again}"
+            f"adaptive_routing_forced_en | 0x0000000{value}\n"
+            for value in (0, 1)
+        )
+        (problem,) = hosts_of(read_facts(one + other, "hosts/gpu1/register.txt")).problems
+        assert "contradicts another line of the same host" in problem.message
+
     def test_lldp_names_the_switch_and_its_port(self) -> None:
         (read,) = hosts_of(read_facts(printed.LLDP, "hosts/gpu1/lldp.txt")).hosts
         assert [one.neighbor for one in read.attachments] == [("leaf1", "Ethernet0")]

@@ -243,6 +243,7 @@ bounded() {
     cma_roce_tos() { bounded cma_roce_tos "$@"; }
     mlxconfig() { bounded mlxconfig "$@"; }
     mlxreg() { bounded mlxreg "$@"; }
+    mstreg() { bounded mstreg "$@"; }
 }
 
 qos=
@@ -395,32 +396,42 @@ change_firmware() {
     fi
 }
 
-# acceleration FIELD: a field of ROCE_ACCL as a number.
+# acceleration FIELD: a field of ROCE_ACCL as a number; nothing where it is not shown, or is no number.
 acceleration() {
     local found
-    found=$(awk -F '|' -v name="$1" '{ gsub(/[ \t]/, "") } $1 == name { print $2; exit }' <<<"$register")
-    [[ -z $found ]] || printf '%s\n' "$((found))"
+    found=$(awk -F '|' -v name="$1" '{ gsub(/[ \t\r]/, "") } $1 == name { print $2; exit }' <<<"$register")
+    if [[ $found =~ ^(0[xX][0-9a-fA-F]{1,8}|[0-9]{1,9})$ ]]; then printf '%s\n' "$((found))"; fi
+}
+
+# mstflint has the same tool by another name.
+register_tool() {
+    type -P mlxreg >/dev/null || ! type -P mstreg >/dev/null || tool=mstreg
 }
 
 read_register() {
-    register=$(mlxreg -d "$pci" --reg_name ROCE_ACCL --get)
+    register=$("$tool" -d "$pci" --reg_name ROCE_ACCL --get)
 }
 
 set_accelerations() {
-    local pci register line name value
-    pci=$(readlink -f "$SYSFS/class/net/$interface/device") || pci=
+    local pci register tool=mlxreg line name value can
+    register_tool
+    pci=$(readlink -e "$SYSFS/class/net/$interface/device") || pci=
     pci=${pci##*/}
-    if ! read_register; then
-        report "$interface: mlxreg cannot read ROCE_ACCL of ${pci:-it}; what its queue pairs are made with is not set"
+    if [[ -z $pci ]] || ! read_register; then
+        report "$interface: $tool (of NVIDIA MFT, or mstreg of mstflint) cannot read ROCE_ACCL of ${pci:-it};" \
+            "what its queue pairs are made with is not set"
         return 0
     fi
     for line in "${ACCELERATIONS[@]}"; do
         name=${line% *} value=${line#* }
-        if [[ $(acceleration "${name}_field_select") == 1 ]]; then
+        can=$(acceleration "${name}_field_select")
+        if [[ $can == 1 ]]; then
             ensure "$interface: $name" "$value" "acceleration:$name" \
-                mlxreg -d "$pci" --yes --reg_name ROCE_ACCL --set "$name=$value"
+                "$tool" -d "$pci" --yes --reg_name ROCE_ACCL --set "$name=$value"
+        elif [[ -z $can ]]; then
+            report "$interface: $name must be $value, and $tool shows no such field in ROCE_ACCL"
         elif ((value != 0)); then
-            report "$interface: $name must be $value, and its firmware has no such field in ROCE_ACCL"
+            report "$interface: $name must be $value, and its firmware cannot set it in ROCE_ACCL"
         fi
     done
 }
@@ -437,10 +448,10 @@ set_interface() {
     ensure "$interface: MTU" "$MTU" mtu ip link set dev "$interface" mtu "$MTU"
     set_qos
     set_dcqcn
-    set_accelerations
     # After so long a NIC with a stuck receiver stops pausing the switch; 0: never (driver default 8000 ms).
     ensure "$interface: stall prevention in ms" 100 tunable:pfc-prevention-tout \
         ethtool --set-tunable "$interface" pfc-prevention-tout 100
+    set_accelerations
 }
 
 set_rdma_device() {
@@ -517,11 +528,11 @@ discover() {
 }
 
 need_tools() {
-    local tool tools=(awk ethtool ip timeout mlnx_qos cma_roce_mode mlxreg)
+    local tool tools=(awk ethtool ip timeout mlnx_qos cma_roce_mode)
     [[ -z $TRAFFIC_CLASS ]] || tools+=(cma_roce_tos)
     for tool in "${tools[@]}"; do
         type -P "$tool" >/dev/null ||
-            die "$tool is not installed (mlnx_qos and cma_roce_* come with MLNX_OFED, DOCA and mlnx-tools; mlxreg comes with NVIDIA MFT)"
+            die "$tool is not installed (mlnx_qos and cma_roce_* come with MLNX_OFED, DOCA and mlnx-tools)"
     done
 }
 
