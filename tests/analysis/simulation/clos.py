@@ -30,6 +30,8 @@ RATE_BPS, DELAY_NS = 100e9, 500.0
 HEADER_BYTES = 64
 MTU_BYTES = 4096
 FRAME_BYTES = MTU_BYTES + HEADER_BYTES
+BASE_RTT_US = 4 * (2 * DELAY_NS / 1000 + (FRAME_BYTES + 64) * 8e6 / RATE_BPS)
+"""Between two leaves, without queues: a full frame there, an ACK back."""
 LOSSLESS = SimPort((SimQueue(),), (SimGroup(None, 1 << 40, 80_000, 20_000, 0, 100_000),))
 
 

@@ -10,6 +10,7 @@ from lossless.analysis.buffers.dynamic_model import with_computed_buffers
 from lossless.analysis.simulation.engine.network import UNBOUNDED, SimGroup, SimPort, SimQueue, SimSpread
 from lossless.analysis.simulation.engine.run import Simulation
 from lossless.analysis.simulation.question.instance import instantiate
+from lossless.analysis.simulation.question.lossy import lossy_assumptions
 from lossless.analysis.simulation.question.scenario import Scenario, scenario
 from lossless.analysis.simulation.study.loss import EDGE_SLOWDOWN
 from lossless.analysis.simulation.study.step_time import step_time_ns
@@ -184,3 +185,12 @@ def test_without_loss_nothing_is_lost_or_sent_again(tmp_path: Path) -> None:
             assert [int(clock[name]) for name in ("drops", "trims", "resent", "timeouts", "unfinished")] == [
                 0
             ] * 5
+
+
+@pytest.mark.parametrize("selective", [False, True])
+@pytest.mark.parametrize("trims", [False, True])
+def test_what_nics_of_roce_do_with_trimmed_packets_is_said_to_be_assumed(
+    selective: bool, trims: bool
+) -> None:
+    said = " ".join(lossy_assumptions(Question(), None, trims=trims, selective=selective))
+    assert ("trimmed packet" in said) == trims

@@ -22,6 +22,7 @@ from lossless.analysis.simulation.engine.network import (
 )
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.clos import (
+    BASE_RTT_US,
     FRAME_BYTES,
     MTU_BYTES,
     RATE_BPS,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.network import Choice
 
 TWO = Clos(leaves=2, hosts=4, spines=4)
-BASE_RTT_US = 4 * (2 * 0.5 + (FRAME_BYTES + 64) * 8e6 / RATE_BPS)
 ROOMY = lossy(10_000 * FRAME_BYTES, trims=True)
 FAR = (0, 4)
 """Two hosts at different leaves."""

@@ -12,6 +12,7 @@ from lossless.analysis.simulation.engine.kernel.timers import LOST
 from lossless.analysis.simulation.engine.network import Choice, SimDcqcn, SimSpread, SimWindow, SimWred
 from lossless.analysis.simulation.engine.run import Simulation
 from tests.analysis.simulation.clos import (
+    BASE_RTT_US,
     FRAME_BYTES,
     MTU_BYTES,
     RATE_BPS,
@@ -22,7 +23,6 @@ from tests.analysis.simulation.clos import (
 )
 
 SMALL = Clos(leaves=2, hosts=8, spines=4)
-BASE_RTT_US = 4 * (2 * 0.5 + (FRAME_BYTES + 64) * 8e6 / RATE_BPS)
 BDP_BYTES = RATE_BPS / 8 * BASE_RTT_US / 1e6
 WRED = SimWred(0.2 * BDP_BYTES, 0.8 * BDP_BYTES, 1.0)
 SPRAY = SimSpread("hash", entropies=64)

@@ -177,9 +177,13 @@ def lossy_assumptions(
     if selective:
         told = "wait for a timer" if chooses(question) else "are asked for at once, by the next that comes"
         yield f"packets that are lost {told}, and are sent alone again; how NICs do it is in no public source"
+        if trims:
+            yield "RoCE receivers ask for a trimmed packet at once; what NICs do with one is in no public source"
         return
     if senders is None:
         yield "RoCE senders go back to the first packet that is missing; NICs that repeat it alone repeat less"
+        if trims:
+            yield "to RoCE receivers a trimmed packet is lost; what NICs do with one is in no public source"
         return
     if not senders.stated:
         yield "congestion control is not that of Ultra Ethernet: its senders have no DCQCN, and run NSCC"

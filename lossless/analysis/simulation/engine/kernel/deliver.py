@@ -45,10 +45,11 @@ def take_any(w: World, number: int, arrives_at: int) -> None:
     marked = bool(frame.marked & CONGESTED)
     if receive_any(w, number, arrives_at):
         _reject(w, flow, arrives_at)
-    elif flow.expected_psn >= flow.size_bytes and flow.done_at < 0:
-        _finish(w, flow, arrives_at)
-    if flow.acks >= 0 and flow.sender < 0:
-        _acknowledge(w, flow, arrives_at)
+    else:
+        if flow.expected_psn >= flow.size_bytes and flow.done_at < 0:
+            _finish(w, flow, arrives_at)
+        if flow.acks >= 0 and flow.sender < 0:
+            _acknowledge(w, flow, arrives_at)
     if marked and flow.dcqcn >= 0:
         notify(w, frame.flow, arrives_at)
 

@@ -92,7 +92,7 @@ def _found_none_waiting(w: World, link: Any, number: int) -> bool:
     flow = w.flows[np.uint64(number)]
     if flow.sender < 0 or w.windows[np.uint64(w.senders[np.uint64(flow.sender)].window)].nacks:
         return False
-    if 0 < link.busy_until == w.clock.now:
+    if 0 < link.busy_until == w.clock.now:  # it has just sent; at 0 it has never sent
         return False
     for other in range(link.first_flow + link.ack_flows, link.first_flow + link.flows):
         waiting = w.flows[np.uint64(other)]

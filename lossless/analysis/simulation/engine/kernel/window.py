@@ -194,7 +194,10 @@ def _asks(w: World, flow: Any, sender: Any) -> int:
 
 @kernel
 def _sharing(w: World, link: Any) -> int:
-    """Return how many senders of a NIC have credit for what they could send now, at least one."""
+    """Return how many senders of a NIC wait for a turn now, whether they will have credit by then or not; at least one.
+
+    Source: ``UecSrc::computePullTarget``, ``htsim/sim/uec.cpp``, ultraethernet/uet-htsim @40ccb05.
+    """
     sharing = 0
     for number in range(link.first_flow + link.ack_flows, link.first_flow + link.flows):
         flow = w.flows[np.uint64(number)]
