@@ -154,6 +154,7 @@ QUEUE = np.dtype(
         ("tail", "i4"),  # frame: the last in it
         ("wred", "u1"),  # 0 off, 1 marks, 2 drops, 3 marks a frame that has gone
         ("until_sent", "u1"),  # bool: a frame counts until it has gone, not until it begins to
+        ("rare", "u1"),  # bool: it drops by WRED, counts frames until they have gone, or has been stormed
         ("stormed", "u1"),  # bool: the watchdog drops what it gets
         ("watch_was_paused", "u1"),  # bool: paused at the last poll
     ],
@@ -237,7 +238,6 @@ FLOW = np.dtype(
         ("timer_at", "i8"),  # ps: when it goes back by itself, unless it is told to before; 0: not yet
         ("first_link", "i4"),  # link of its NIC
         ("first_hop", "i4"),  # index in the paths: its first link
-        ("hops", "i4"),  # count: links of its path
         ("mtu_bytes", "i4"),  # bytes: payload of a full frame
         ("overhead_bytes", "i4"),  # bytes: headers and trailers of a frame
         ("dcqcn", "i4"),  # parameter set; -1: none
@@ -263,11 +263,15 @@ FLOW = np.dtype(
         ("counts", "u1"),  # bool: the run waits for it; ACKs do not count
         ("cnp_rides_ack", "u1"),  # bool: no CNP without an ACK or NACK
         ("apart", "u1"),  # bool: its frames take no memory in switches
+        ("stamped", "u1"),  # bool: its frames get an entropy value, or count in a window
+        ("taken", "u1"),  # how its frames are taken where they arrive: see below
         ("spread", "u1"),  # how switches choose its links: 0 they are stated, else see kernel.paths
     ],
     align=True,
 )
 """A transfer, or the ACKs of one. A PSN is counted in bytes of payload."""
+IN_ORDER, ANY_ORDER, ACKS, NEWS = 1, 2, 3, 4
+"""Values of ``FLOW.taken``: data that must come in order, data that need not, ACKs, ACKs to senders with windows."""
 
 POINT = np.dtype(
     [

@@ -57,7 +57,7 @@ def spread(network: SimNetwork, wiring: Wiring, flows: Any, place: Sequence[int]
 
 
 def _set_flow(record: Any, kind: SimSpread, edge: int, last_link: int) -> None:
-    record["spread"], record["entropies"] = CHOICES[kind.choice], kind.entropies
+    record["stamped"], record["spread"], record["entropies"] = True, CHOICES[kind.choice], kind.entropies
     record["edge"], record["last_link"] = edge, last_link
 
 

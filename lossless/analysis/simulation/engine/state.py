@@ -62,9 +62,9 @@ class SimState(NamedTuple):
     def set_to(self, other: SimState) -> None:
         """Take over what an earlier state of the same network holds, without new memory."""
         for name, mine, theirs in zip(self._fields, self, other, strict=True):
-            if name != "frames":
+            if name != "frames" and theirs.size:
                 # Records are copied field by field; their bytes are one move.
-                mine.reshape(-1).view(np.uint8)[...] = theirs.reshape(-1).view(np.uint8)
+                mine.view(np.uint8)[...] = theirs.view(np.uint8)
         free_all(self.clock, self.frames)
 
 
@@ -236,6 +236,7 @@ def _queues(end: SimPort, network: SimNetwork) -> Any:
             record["wred"] = (3 if queue.until_sent else 1) if queue.wred.marks else 2
             record["kmin"], record["kmax"] = queue.wred.kmin_bytes, queue.wred.kmax_bytes
             record["pmax"] = queue.wred.pmax
+        record["rare"] = queue.until_sent or record["wred"] == 2
     return records_
 
 

@@ -74,7 +74,6 @@ def transfers(network: SimNetwork, wiring: Wiring, links: Any) -> Transfers:
 
 def _set_paths(flows: Any, routes: Sequence[Sequence[int]]) -> None:
     hops = np.array([len(route) for route in routes], np.int32)
-    flows["hops"] = hops
     flows["first_hop"] = np.cumsum(hops) - hops
     flows["first_link"] = [route[0] for route in routes]
 
@@ -97,6 +96,7 @@ def _set_data(flows: Any, points: Any, data: Any, network: SimNetwork, wiring: W
     flows["overhead_bytes"][data] = physics.overhead_bytes
     flows["timeout_ps"][data] = 0 if physics.timeout_ms is None else round(physics.timeout_ms * 1e9)
     flows["counts"][data] = 1
+    flows["taken"][data] = records.IN_ORDER
     flows["cnp_rides_ack"][data] = physics.cnp_rides_ack
     size = physics.ack_frame_bytes + physics.gap_bytes
     one_way = links["propagation_ps"] + np.rint(size * links["ps_per_byte"]).astype(np.int64)
@@ -110,6 +110,7 @@ def _set_data(flows: Any, points: Any, data: Any, network: SimNetwork, wiring: W
 def _set_acks(flows: Any, acks: Any, answered: Any, network: SimNetwork, wiring: Wiring) -> None:
     """An ACK counts as one byte of payload in a frame of its size."""
     flows["acks"][answered] = acks
+    flows["taken"][acks] = records.ACKS
     flows["mtu_bytes"][acks] = 1
     flows["overhead_bytes"][acks] = network.physics.ack_frame_bytes - 1
     apart = np.array([acks_apart(network, number) for number in wiring.acked], bool)

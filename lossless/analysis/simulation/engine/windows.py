@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine import window_records
-from lossless.analysis.simulation.engine.records import NEVER
+from lossless.analysis.simulation.engine.records import ANY_ORDER, NEVER, NEWS
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -51,9 +51,10 @@ def windows_of(network: SimNetwork, flows: Any, place: Sequence[int], links: Any
     senders["first_news"] = 2 * (np.cumsum(depths) - depths) if depths else 0
     senders["flow"] = [place[n] for n, _ in windowed]
     flows["sender"][senders["flow"]] = range(len(windowed))
+    flows["stamped"][senders["flow"]] = True
     for number, acks in enumerate(flows["acks"][senders["flow"]].tolist()):
         if acks >= 0:
-            flows["told"][acks] = number
+            flows["taken"][acks], flows["told"][acks] = NEWS, number
     hosts = _set_pullers(network, senders, windowed)
     return Windows(
         packets=np.zeros(packets, np.uint8),
@@ -75,7 +76,7 @@ def _set_packets(network: SimNetwork, flows: Any, place: Sequence[int], any_orde
     many = 0
     for number in any_order:
         flow, record = network.flows[number], flows[place[number]]
-        record["first_packet"] = many
+        record["taken"], record["first_packet"] = ANY_ORDER, many
         record["window_frames"] = flow.ahead_frames or 0
         many += -(-flow.size_bytes // flow.mtu_bytes)
     return many

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lossless.analysis.simulation.engine.compiled import kernel, outlined
-from lossless.analysis.simulation.engine.kernel.agenda import miss, rewind_by, turn_by
+from lossless.analysis.simulation.engine.kernel.agenda import rewind_by, turn_by
 from lossless.analysis.simulation.engine.kernel.dcqcn import notify
 from lossless.analysis.simulation.engine.kernel.news import CONGESTED, TRIMMED, hand_over
 from lossless.analysis.simulation.engine.kernel.selective import receive_any
+from lossless.analysis.simulation.engine.records import ANY_ORDER, IN_ORDER, NEWS
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -26,15 +27,16 @@ def deliver(w: World, number: int, arrives_at: int) -> None:
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
     w.clock.in_network -= 1
-    if frame.marked & TRIMMED and flow.sender < 0:
-        miss(w, flow, arrives_at)  # a NIC of RoCE makes nothing of it
-        return
-    if flow.first_packet >= 0:
+    if flow.taken == IN_ORDER:
+        answered = receive_in_order(w, flow, frame, arrives_at)
+        if frame.marked & CONGESTED and flow.dcqcn >= 0 and (answered or not flow.cnp_rides_ack):
+            notify(w, frame.flow, arrives_at)
+    elif flow.taken == ANY_ORDER:
         take_any(w, number, arrives_at)
-        return
-    answered = receive_in_order(w, flow, frame, arrives_at)
-    if frame.marked and flow.dcqcn >= 0 and (answered or not flow.cnp_rides_ack):
-        notify(w, frame.flow, arrives_at)
+    else:
+        flow.expected_psn = frame.psn + 1  # the next ACK makes good one that is lost
+        if flow.taken == NEWS:
+            hand_over(w, flow, frame.psn, arrives_at)
 
 
 @outlined
@@ -42,6 +44,8 @@ def take_any(w: World, number: int, arrives_at: int) -> None:
     """Hand a frame to a receiver that takes it in any order."""
     frame = w.frames[np.uint64(number)]
     flow = w.flows[np.uint64(frame.flow)]
+    if frame.marked & TRIMMED and flow.sender < 0:
+        return  # a NIC of RoCE makes nothing of it
     marked = bool(frame.marked & CONGESTED)
     if receive_any(w, number, arrives_at):
         _reject(w, flow, arrives_at)
@@ -56,15 +60,7 @@ def take_any(w: World, number: int, arrives_at: int) -> None:
 
 @kernel
 def receive_in_order(w: World, flow: Any, frame: Any, arrives_at: int) -> bool:
-    """Take the frame that is due, refuse one that comes too early, ignore a repetition; return whether to answer.
-
-    An ACK that is lost is made good by the next one, so ACKs are taken as they come.
-    """
-    if not flow.counts:
-        flow.expected_psn = frame.psn + 1
-        if flow.told >= 0:
-            hand_over(w, flow, frame.psn, arrives_at)
-        return False
+    """Take the frame that is due, refuse one that comes too early, ignore a repetition; return whether to answer."""
     if frame.psn > flow.expected_psn:
         return _reject(w, flow, arrives_at)
     if frame.psn < flow.expected_psn:
@@ -80,9 +76,8 @@ def receive_in_order(w: World, flow: Any, frame: Any, arrives_at: int) -> bool:
 @kernel
 def _finish(w: World, flow: Any, at_ps: int) -> None:
     """A transfer is whole: those that wait for it may begin."""
-    if flow.counts:
-        flow.done_at = at_ps
-        w.clock.unfinished -= 1
+    flow.done_at = at_ps
+    w.clock.unfinished -= 1
     for place in range(flow.first_follower, flow.first_follower + flow.followers):
         follower = w.flows[np.uint64(w.paths[place])]
         follower.waits_for -= 1

@@ -96,12 +96,7 @@ def leave(w: World, at: int, priority: int) -> int:
     link, queue = w.links[np.uint64(at)], w.queues[np.uint64(at * w.classes + priority)]
     number = dequeue(w, queue)
     frame = w.frames[np.uint64(number)]
-    if queue.until_sent:
-        link.leaving, link.leaving_queue, link.leaving_bytes = (
-            number, at * w.classes + priority, frame.held_bytes,
-        )  # fmt: skip
-    else:
-        queue.bytes -= frame.held_bytes
+    queue.bytes -= frame.held_bytes
     if queue.head < 0:
         link.backlog &= ~(1 << priority)
         queue.deficit = 0
@@ -114,6 +109,15 @@ def leave(w: World, at: int, priority: int) -> int:
         group.paused = 0
         resume(w, frame.via, priority)
     return number
+
+
+@outlined
+def hold(w: World, at: int, number: int) -> None:
+    """Count a frame that has begun to leave its queue there still, until it has gone: see :func:`let_go`."""
+    link, frame = w.links[np.uint64(at)], w.frames[np.uint64(number)]
+    place = at * w.classes + frame.priority
+    w.queues[np.uint64(place)].bytes += frame.held_bytes
+    link.leaving, link.leaving_queue, link.leaving_bytes = number, place, frame.held_bytes
 
 
 @outlined
@@ -155,6 +159,8 @@ def forward(w: World, at: int) -> None:
     queue.sent_bytes += frame.wire_bytes
     if queue.wred == _MARKS:
         mark(w, queue, frame)
+    elif queue.until_sent:
+        hold(w, at, number)
     arrives_at = start_sending(link, frame.wire_bytes, w.clock.now)
     link.sending_bytes = frame.wire_bytes
     if (

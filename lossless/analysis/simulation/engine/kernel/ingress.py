@@ -36,9 +36,7 @@ def arrive(w: World, at: int, number: int) -> int:
     group = w.groups[np.uint64(at * w.classes + frame.priority)]
     unit = w.units[np.uint64(group.unit)]
     frame.held_bytes = cells(frame.wire_bytes, unit.cell_bytes)
-    if w.links[np.uint64(onward)].leaving >= 0:
-        let_go(w, onward)
-    if refused(w, unit, w.queues[np.uint64(onward * w.classes + frame.priority)], frame):
+    if refused(w, onward, unit, w.queues[np.uint64(onward * w.classes + frame.priority)], frame):
         return lose(w, at, onward, number)
     if not admit(w.clock, unit, group, frame.held_bytes):
         _count_drop(w, group)
@@ -65,6 +63,10 @@ def lose(w: World, at: int, onward: int, number: int) -> int:
     frame.wire_bytes = min(frame.wire_bytes, queue.trim_bytes)
     frame.marked = TRIMMED
     frame.priority = queue.trim_class
+    flow = w.flows[np.uint64(frame.flow)]
+    if flow.sender < 0:  # a NIC of RoCE makes nothing of it
+        frame.psn = -1
+        miss(w, flow, w.clock.now)
     return _take_trimmed(w, at, onward, number)
 
 
@@ -75,7 +77,7 @@ def _take_trimmed(w: World, at: int, onward: int, number: int) -> int:
     group = w.groups[np.uint64(at * w.classes + frame.priority)]
     unit = w.units[np.uint64(group.unit)]
     frame.held_bytes = cells(frame.wire_bytes, unit.cell_bytes)
-    full = refused(w, unit, w.queues[np.uint64(onward * w.classes + frame.priority)], frame)
+    full = refused(w, onward, unit, w.queues[np.uint64(onward * w.classes + frame.priority)], frame)
     if full or not admit(w.clock, unit, group, frame.held_bytes):
         drop(w, number)
         return -1
@@ -90,14 +92,17 @@ def cells(wire_bytes: int, cell_bytes: int) -> int:
 
 
 @kernel
-def refused(w: World, unit: Any, queue: Any, frame: Any) -> bool:
+def refused(w: World, onward: int, unit: Any, queue: Any, frame: Any) -> bool:
     """Return whether an egress queue takes no frame: stopped by the watchdog, full, or picked by WRED to drop."""
-    if queue.stormed:
-        queue.stopped += 1
-        return True
+    if queue.rare:
+        if w.links[np.uint64(onward)].leaving >= 0:
+            let_go(w, onward)
+        if queue.stormed:
+            queue.stopped += 1
+            return True
     over = queue.bytes + frame.held_bytes - queue.limit_bytes
     full = over > 0 and over > queue.alpha * max(0, queue.pool_bytes - unit.used)
-    if full or (queue.wred == 2 and congested(w, queue)):
+    if full or (queue.rare and queue.wred == 2 and congested(w, queue)):
         queue.drops += 1
         return True
     return False

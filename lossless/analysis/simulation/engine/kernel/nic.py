@@ -11,7 +11,7 @@ from lossless.analysis.simulation.engine.kernel.agenda import plan, plan_arrival
 from lossless.analysis.simulation.engine.kernel.dcqcn import next_start, still_waits
 from lossless.analysis.simulation.engine.kernel.lists import take
 from lossless.analysis.simulation.engine.kernel.pfc import blocked, pause, resume
-from lossless.analysis.simulation.engine.kernel.window import count_sent, next_entropy, window_opens
+from lossless.analysis.simulation.engine.kernel.window import stamp, window_opens
 from lossless.analysis.simulation.engine.kernel.wire import put_on_wire, sending_ps
 from lossless.analysis.simulation.engine.records import NEVER
 
@@ -67,22 +67,18 @@ def pick(w: World, at: int) -> Any:
         turn = turn + 1 if turn + 1 < link.flows else 0
         flow = w.flows[np.uint64(number)]
         if flow.sent_bytes < flow.size_bytes and not closed >> flow.priority & 1:
-            if flow.next_at <= now and _may_start(w, flow, number):
-                link.turn = number - link.first_flow if _found_none_waiting(w, link, number) else turn
-                return number, now
+            if flow.next_at <= now and not (flow.dcqcn >= 0 and still_waits(w, number)):
+                if flow.sender < 0:
+                    link.turn = turn
+                    return number, now
+                if window_opens(w, number):
+                    link.turn = number - link.first_flow if _found_none_waiting(w, link, number) else turn
+                    return number, now
             wake_at = min(wake_at, flow.next_at)
     return -1, wake_at
 
 
-@kernel
-def _may_start(w: World, flow: Any, number: int) -> bool:
-    """Return whether a flow whose time has come may send: by its rate, or by its window."""
-    if flow.dcqcn >= 0 and still_waits(w, number):
-        return False
-    return flow.sender < 0 or window_opens(w, number)
-
-
-@kernel
+@outlined
 def _found_none_waiting(w: World, link: Any, number: int) -> bool:
     """Return whether a flow of Ultra Ethernet came to an idle NIC: it is ready again before others come.
 
@@ -90,7 +86,7 @@ def _found_none_waiting(w: World, link: Any, number: int) -> bool:
     pairs of RoCE have fixed turns.
     """
     flow = w.flows[np.uint64(number)]
-    if flow.sender < 0 or w.windows[np.uint64(w.senders[np.uint64(flow.sender)].window)].nacks:
+    if w.windows[np.uint64(w.senders[np.uint64(flow.sender)].window)].nacks:
         return False
     if 0 < link.busy_until == w.clock.now:  # it has just sent; at 0 it has never sent
         return False
@@ -148,13 +144,11 @@ def emit(w: World, at: int, number: int, wire_bytes: int, at_ps: int, until_ps: 
     w.clock.in_network += 1
     if flow.dcqcn >= 0:
         flow.next_at = next_start(w, number, wire_bytes, at_ps)
-    if flow.spread:
-        frame.hop = next_entropy(w, number)
-    if flow.sender >= 0:
-        count_sent(w, number, new, at_ps)
     frame.via = at
     link.busy_until = until_ps
     frame.arrives_at = until_ps + link.propagation_ps
+    if flow.stamped:
+        stamp(w, number, new, at_ps)
     return new
 
 

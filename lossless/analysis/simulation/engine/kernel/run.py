@@ -57,11 +57,15 @@ def run(
         if w.clock.free_frames < spare:
             return GROW
         slot = first & ((1 << bits) - 1)
-        if slot >= 3 * len(links) + len(pullers):
+        common = slot < 3 * len(links)
+        if not common and slot >= 3 * len(links) + len(pullers):
             return RARE
         w.clock.now = first >> bits
         w.clock.events += 1
-        happen(w, slot)
+        if common:
+            happen(w, slot)
+        else:
+            pull(w, slot - 3 * len(links))
     return PAUSED
 
 
@@ -72,8 +76,6 @@ def happen(w: World, slot: int) -> None:
     sender = -1
     if slot < links:
         sender = end_of_wire(w, slot)
-    elif slot >= 3 * links:
-        pull(w, slot - 3 * links)
     elif slot >= 2 * links:
         sender = slot - 2 * links
     elif w.links[np.uint64(slot - links)].sender_unit >= 0 or not catch_up(w, slot - links):
@@ -125,9 +127,10 @@ def reach_host(w: World, at: int, number: int) -> int:
     if w.links[np.uint64(at)].receiver >= 0:
         receive(w, at, number)
     answers = w.links[np.uint64(at)].reverse
-    if w.links[np.uint64(answers)].foreseen:
+    nic = w.links[np.uint64(answers)]
+    if nic.foreseen and nic.sends_at < w.clock.now:
         catch_up(w, answers)  # else what it has sent since would seem to come after the answer
     deliver(w, number, w.clock.now)
     give_back(w, number)
     turn = w.agenda[np.uint64((1 << w.bits) + 2 * len(w.links) + answers)] >> w.bits
-    return answers if turn == w.clock.now and w.links[np.uint64(answers)].busy_until <= w.clock.now else -1
+    return answers if turn == w.clock.now and (nic.foreseen or nic.busy_until <= w.clock.now) else -1

@@ -85,7 +85,7 @@ def _act(w: World, which: int, at: int, priority: int) -> None:
         w.clock.first_storm_at = w.clock.now
     queue.watch_left_ps = unit.detection_ps if unit.action == ALERT else unit.restoration_ps
     if unit.action == DROP:
-        queue.stormed = 1
+        queue.stormed = queue.rare = 1
         flush(w, at, priority)
         _let_go(w, which, priority)
     elif unit.action == FORWARD:

@@ -139,6 +139,16 @@ def _send_again(w: World, flow: Any, sender: Any, packet: int) -> None:
 
 
 @outlined
+def stamp(w: World, number: int, new: int, at_ps: int) -> None:
+    """Give a frame that has begun to be sent its entropy value, and count it in its sender's window."""
+    flow = w.flows[np.uint64(number)]
+    if flow.spread:
+        w.frames[np.uint64(new)].hop = next_entropy(w, number)
+    if flow.sender >= 0:
+        count_sent(w, number, new, at_ps)
+
+
+@kernel
 def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
     """Count a packet that a sender with a window has begun to send, and give it its entropy value."""
     flow, frame = w.flows[np.uint64(number)], w.frames[np.uint64(new)]
