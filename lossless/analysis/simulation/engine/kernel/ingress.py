@@ -14,6 +14,7 @@ from lossless.analysis.simulation.engine.kernel.memory import admit, release, wa
 from lossless.analysis.simulation.engine.kernel.news import TRIMMED
 from lossless.analysis.simulation.engine.kernel.paths import onward_link
 from lossless.analysis.simulation.engine.kernel.pfc import pause
+from lossless.analysis.simulation.engine.records import IN_ORDER
 
 if TYPE_CHECKING:
     from lossless.analysis.simulation.engine.kernel.world import World
@@ -64,9 +65,9 @@ def lose(w: World, at: int, onward: int, number: int) -> int:
     frame.marked = TRIMMED
     frame.priority = queue.trim_class
     flow = w.flows[np.uint64(frame.flow)]
-    if flow.sender < 0:  # a NIC of RoCE makes nothing of it
-        frame.psn = -1
-        miss(w, flow, w.clock.now)
+    miss(w, flow, w.clock.now)
+    if flow.taken == IN_ORDER:
+        frame.psn = -1  # a repetition, of which a NIC of RoCE makes nothing
     return _take_trimmed(w, at, onward, number)
 
 

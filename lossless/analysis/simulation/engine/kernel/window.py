@@ -150,7 +150,7 @@ def stamp(w: World, number: int, new: int, at_ps: int) -> None:
 
 @kernel
 def count_sent(w: World, number: int, new: int, at_ps: int) -> None:
-    """Count a packet that a sender with a window has begun to send, and give it its entropy value."""
+    """Count a packet that a sender with a window has begun to send."""
     flow, frame = w.flows[np.uint64(number)], w.frames[np.uint64(new)]
     sender = w.senders[np.uint64(flow.sender)]
     place = np.uint64(flow.first_packet + frame.psn // flow.mtu_bytes)
