@@ -26,6 +26,11 @@ def contradictions_of_trimming(document: Document, intent: Intent) -> Iterator[P
     if trimming.size < LEAST_TRIM_BYTES:
         message = f"trimming.size: {trimming.size} B is no frame; the shortest has {LEAST_TRIM_BYTES} B"
         yield located(document, ("trimming", "size"), message)
+    elif trimming.size > intent.mtu:
+        message = (
+            f"trimming.size: {trimming.size:,} B cuts no packet; none has more than {intent.mtu:,} B (mtu)"
+        )
+        yield located(document, ("trimming", "size"), message)
     for number, name in enumerate(trimming.of):
         entry = ("trimming", "of", number)
         path = entry if document.exists(entry) else entry[:-1]

@@ -36,6 +36,11 @@ def changed(old: str, new: str) -> str:
             "trimming.into: class trimmed has 2 DSCPs; a trimmed packet gets one",
         ),
         ("size: 206 B", "size: 20 B", "trimming.size: 20 B is no frame; the shortest has 64 B"),
+        (
+            "size: 206 B",
+            "size: 9101 B",
+            "trimming.size: 9,101 B cuts no packet; none has more than 9,100 B (mtu)",
+        ),
         ("of: [rdma]", "of: []", "trimming.of"),
         (
             "transport: uec",
