@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
-
-import pytest
 
 from tests.paths import ROOT
 from tools.architecture import WINGS, arrows, imports, modules, package_of
@@ -45,10 +42,6 @@ def test_the_package_consists_of_seven_wings_and_the_public_face() -> None:
     assert top == {*WINGS, "api"}
 
 
-def test_there_are_at_most_133_arrows_between_packages() -> None:
-    assert len(arrows()) <= 133
-
-
 def test_no_two_files_import_each_other() -> None:
     assert list(_cycles(imports())) == []
 
@@ -62,11 +55,6 @@ def test_modules_with_a_leading_underscore_are_imported_by_their_own_package_alo
         and package_of(module) != package_of(target)
     ]
     assert private == []
-
-
-@pytest.mark.parametrize("path", modules().values(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_modules_stay_below_four_hundred_lines(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) < 400
 
 
 def _cycles(graph: dict[str, frozenset[str]]) -> Iterable[list[str]]:
