@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 from hypothesis import given, strategies as st
 
@@ -127,6 +129,18 @@ def test_thresholds_are_bytes_and_segments_are_of_no_size_that_is_known() -> Non
 def test_a_line_about_qos_that_is_not_known_is_named_and_others_are_left_alone() -> None:
     text = f"{LEAF}interface Ethernet2\n   qos something new\n   ip address 10.0.0.1/31\n"
     assert read(text).unread == ("line 30: 'qos something new' is not read",)
+
+
+@pytest.mark.parametrize("indexes", ["1" * 40, "10 " * 4000, "1-" * 4000, "0-7, 8 ,9 " * 1000])
+def test_a_long_list_of_numbers_that_leads_nowhere_is_named_at_once(indexes: str) -> None:
+    """A pattern that splits digits in every way never ends on 28 of them; 20 s of processor time are far from it."""
+    before = signal.signal(signal.SIGVTALRM, lambda *_: pytest.fail("the pattern does not end"))
+    signal.setitimer(signal.ITIMER_VIRTUAL, 20)
+    try:
+        assert len(read(f"{LEAF}qos map dscp {indexes} to x\n").unread) == 1
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 @pytest.mark.parametrize("line", ["qos map dscp 99 to traffic-class 3", "qos map dscp 26 to traffic-class 8"])

@@ -118,7 +118,7 @@ def _patterns(*rows: tuple[str, Callable[[re.Match[str]], Made]]) -> Patterns:
     return tuple((re.compile(pattern), made) for pattern, made in rows)
 
 
-_INDEXES = r"((?:[0-9]+(?:-[0-9]+)?[ ,]*)+?)"
+_INDEXES = r"([0-9]+(?:-[0-9]+)?(?:[ ,]+[0-9]+(?:-[0-9]+)?)*[ ,]*)"
 SWITCH = _patterns(
     (r"hostname (\S+)", _text(("hostname",))),
     (
