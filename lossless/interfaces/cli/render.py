@@ -105,7 +105,7 @@ def _checked(result: RenderResult, *, diff: bool) -> int:
 
 def _written(result: RenderResult, output_dir: str, *, complete: bool) -> int:
     files = f"{len(result.files)} file{'' if len(result.files) == 1 else 's'}"
-    removed = sum(path not in result.files for path in result.changed)
+    removed = len(set(result.changed).difference(result.files))
     gone = f", removed {removed} of an earlier render" if removed else ""
     problem(f"wrote {files} below {output_dir}, {len(result.changed) - removed} of them new or changed{gone}")
     if not complete and any(path.endswith("/qos.json") for path in result.files):
