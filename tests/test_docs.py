@@ -44,6 +44,42 @@ def blocks(path: Path, language: str = "") -> list[str]:
     return [text for written_in, text in every if written_in == language]
 
 
+DECISIONS = [
+    *sorted((ROOT / "docs" / "adr").glob("*.md")),
+    ROOT / "docs" / "architecture.md",
+    ROOT / "CONTRIBUTING.md",
+]
+NO_PATHS = {"N/A", "out/site", ".lossless-staging/new"}
+"""Words with a slash in them, and folders that commands make."""
+
+
+def test_paths_in_decisions_and_in_the_map_exist() -> None:
+    ends = {
+        "/".join(path.parts[start:])
+        for top in (
+            ".ci",
+            "benchmarks",
+            "docs",
+            "examples",
+            "integrations",
+            "lossless",
+            "profiles",
+            "templates",
+            "tests",
+            "tools",
+        )
+        for path in (entry.relative_to(ROOT) for entry in (ROOT / top, *(ROOT / top).rglob("*")))
+        for start in range(len(path.parts))
+    }
+    dead = [
+        (path.name, word)
+        for path in DECISIONS
+        for word in re.findall(r"`([\w.-]+(?:/[\w.-]+)*/?)`", path.read_text())
+        if ("/" in word or word.endswith(".py")) and word.rstrip("/") not in ends and word not in NO_PATHS
+    ]
+    assert dead == [("CONTRIBUTING.md", "docs/rules/CODE.md")]
+
+
 def test_no_answer_is_shown_that_no_test_asks_for() -> None:
     found = {str(path.relative_to(ROOT)): unasked(path) for path in DOCUMENTS}
     assert {name: count for name, count in found.items() if count} == ANSWERED
