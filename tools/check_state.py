@@ -19,16 +19,18 @@ import json
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from lossless.formats.sonic.state.commands import SwitchCommand
-from tools.state_pairs import compare_pairs
-from tools.state_rows import Verdict, evaluated
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:] = [str(ROOT), *(path for path in sys.path if path not in {str(ROOT), str(ROOT / "tools")})]
+
+from tools.state_pairs import compare_pairs  # noqa: E402
+from tools.state_rows import ReadFile, Verdict, evaluated  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from lossless.model.fabric.state.readings import StateCapture, StateReading
+    from lossless.model.fabric.state.readings import StateCapture
 
     Reader = Callable[[str, str], tuple[StateCapture, ...] | None]
 
@@ -41,31 +43,6 @@ READERS = (
 """Where readers are; each has one function ``read_capture(text, file)``, and one that is not there yet is left out."""
 FACTS = "-facts"
 """How kinds of files end that hold values in the form of the index itself, and no capture."""
-
-
-class ReadFile(NamedTuple):
-    """A file of the folder: its entry in the index, what is read in it, and why it is refused."""
-
-    entry: dict[str, Any]
-    captures: tuple[StateCapture, ...]
-    refused: str = ""
-
-    @property
-    def readings(self) -> tuple[StateReading, ...]:
-        """All that is read; the command of the index says which watermarks are printed, where the text does not."""
-        command = SwitchCommand(self.entry.get("command") or "")
-        return tuple(
-            _completed(reading, command) if "watermark" in reading.name else reading
-            for capture in self.captures
-            for reading in capture.readings
-        )
-
-
-def _completed(reading: StateReading, command: SwitchCommand) -> StateReading:
-    if reading.since == "unknown":
-        reading = reading._replace(since=command.window)
-    is_open = reading.name in ("pg_watermark_bytes", "pool_watermark_bytes")
-    return reading._replace(name=command.watermark) if is_open and command.watermark else reading
 
 
 def readers() -> tuple[Reader, ...]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.model.fabric.state.readings import StateReading
-    from tools.check_state import ReadFile
+    from tools.state_rows import ReadFile
 
     Key = tuple[frozenset[tuple[str, str]], str]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from lossless.formats.sonic.state.commands import SwitchCommand
 from lossless.ground.basics.known import UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.model.fabric.state.readings import CountedSince, StateReading
+    from lossless.model.fabric.state.readings import CountedSince, StateCapture, StateReading
 
 NAMES = ("counter", "field", "column", "metric")
 ELEMENTS = ("queue", "priority", "pg", "tc", "dscp", "buffer")
@@ -41,6 +42,31 @@ _TIMED = re.compile(r"(.+)_(us|ms|s)")
 _SIZE = re.compile(r"([0-9.]+)([KMG]?)b")
 _SIZES = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 _QUEUE = re.compile(r"([A-Z]+)([0-9]+)")
+
+
+class ReadFile(NamedTuple):
+    """A file of the folder: its entry in the index, what is read in it, and why it is refused."""
+
+    entry: dict[str, Any]
+    captures: tuple[StateCapture, ...]
+    refused: str = ""
+
+    @property
+    def readings(self) -> tuple[StateReading, ...]:
+        """All that is read; the command of the index says which watermarks are printed, where the text does not."""
+        command = SwitchCommand(self.entry.get("command") or "")
+        return tuple(
+            _completed(reading, command) if "watermark" in reading.name else reading
+            for capture in self.captures
+            for reading in capture.readings
+        )
+
+
+def _completed(reading: StateReading, command: SwitchCommand) -> StateReading:
+    if reading.since == "unknown":
+        reading = reading._replace(since=command.window)
+    is_open = reading.name in ("pg_watermark_bytes", "pool_watermark_bytes")
+    return reading._replace(name=command.watermark) if is_open and command.watermark else reading
 
 
 class Verdict(NamedTuple):
