@@ -59,7 +59,6 @@ from lossless.model.fabric.qos import UNREADABLE, BufferProfile
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from lossless.model.fabric.qos import BufferProfile
     from lossless.model.fabric.view import PortSet, View
 
 _TWO = 2

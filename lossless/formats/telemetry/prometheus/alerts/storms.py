@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.formats.telemetry.prometheus.alerts.context import AlertContext
-    from lossless.formats.telemetry.prometheus.alerts.watching import POLLING_OFF
-from lossless.formats.telemetry.prometheus.bench import PortBench
+    from lossless.formats.telemetry.prometheus.bench import PortBench
 
 STORM = "LosslessPauseStorm"
 TRIGGERED = "LosslessWatchdogTriggered"
