@@ -1,7 +1,7 @@
 """The public face: load, lint, render, diff, headroom, simulate, sweep, tune, trace, opensm. A test pins these names.
 
 Nothing here prints or exits; only :func:`render`, :func:`fix`, :func:`baseline`, :func:`write_import`,
-:func:`write_thresholds` and :func:`write_tuned` write.
+:func:`write_plan`, :func:`write_thresholds` and :func:`write_tuned` write.
 """
 
 from __future__ import annotations
