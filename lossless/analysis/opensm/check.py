@@ -13,6 +13,7 @@ from lossless.analysis.opensm.run import live, read_configuration, sweep
 from lossless.analysis.routing.infiniband.channels import subnet_graph
 from lossless.analysis.routing.infiniband.credit_loops import CreditLoopVerdict, subnet_verdict
 from lossless.ground.basics.errors import SubnetManagerError
+from lossless.ground.basics.extras import install_command
 from lossless.ground.basics.known import Unknown
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.infiniband.guids import with_derived_guids
@@ -161,7 +162,7 @@ def _decide() -> Callable[[LiveSubnet, Subnet, SubnetGraph, str, int, str], Deci
         from lossless.analysis.opensm.decide import decide
     except ImportError as error:
         raise SubnetManagerError(
-            f"{error}: pip install 'lossless[sim]' adds numpy, which follows the paths"
+            f"{error}: {install_command('sim')} adds numpy, which follows the paths"
         ) from None
     return decide
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lossless.formats.telemetry.exposition.exporter import Exporter as Exporter
 from lossless.formats.telemetry.exposition.layout import given, read_layout
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.extras import install_command
 from lossless.ground.documents.text import read_text
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ FOLDER = "/var/run/redis/sonic-db"
 """Where SONiC says where its databases are (sonic-swss-common common/dbconnector.h @01a617f)."""
 LAYOUTS = ("database_global.json", "database_config.json")
 VERSION_FILE = "/etc/sonic/sonic_version.yml"
-_MISSING = "the exporter needs redis and hiredis: pip install 'lossless[telemetry]'"
 _VERSION = re.compile(r"^build_version: *['\"]?([^'\"\s]+)", re.MULTILINE)
 
 
@@ -45,7 +45,7 @@ def exporter(
     from importlib.util import find_spec
 
     if find_spec("redis") is None or find_spec("hiredis") is None:
-        raise LosslessError(_MISSING)
+        raise LosslessError(f"the exporter needs redis and hiredis: {install_command('telemetry')}")
     namespaces = given(servers) if servers else read_layout(database_config or _own_layout())
     return Exporter(namespaces, clock, host=host, switch=switch, release=_release(version_file))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.extras import install_command
 from lossless.interfaces.cli.app import COMMANDS, FINDINGS, OK
 from lossless.interfaces.cli.options import api_options, profiles, rdma_dscp
 from lossless.interfaces.cli.options.rules import selection_options
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from lossless.interfaces.cli.options.rules import LintSelection
-
-_MISSING = "the language server needs pygls: pip install 'lossless[lsp]'"
 
 
 @click.command("lsp", short_help=COMMANDS["lsp"])
@@ -46,7 +45,7 @@ def command(
     from importlib.util import find_spec
 
     if find_spec("pygls") is None:
-        raise LosslessError(_MISSING)
+        raise LosslessError(f"the language server needs pygls: {install_command('lsp')}")
     from lossless.interfaces.lsp.server import server
 
     options = api_options(rdma_dscps, profile_dirs)

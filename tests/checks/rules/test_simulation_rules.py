@@ -16,7 +16,7 @@ from lossless.analysis.buffers.simulation_facts import (
     SimulationCause,
     SimulationFacts,
 )
-from lossless.analysis.simulation.question.request import MISSING_NUMBA, Limits, SimulationRequest
+from lossless.analysis.simulation.question.request import Limits, SimulationRequest
 from lossless.analysis.simulation.study import survey
 from lossless.analysis.simulation.study.answer import answer
 from lossless.checks.lint import simulation as traffic
@@ -343,12 +343,12 @@ def test_what_cannot_be_run_is_not_checked_and_says_why() -> None:
 
 
 def test_without_numba_that_is_said_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(survey, "why_not", lambda: MISSING_NUMBA)
+    monkeypatch.setattr(survey, "why_not", lambda: "numba is not installed")
     fabrics = [patched("leaf.json", pool(30_000), "leaf1.json"), patched("leaf-spine.yaml", {})]
     before = sum(rule.times for rule in linted(*fabrics, simulate=False).not_checked)
     report = linted(*fabrics)
     assert drawn(report) == []
-    assert unchecked(report) == [(MISSING_NUMBA, 1)]
+    assert unchecked(report) == [("numba is not installed", 1)]
     assert sum(rule.times for rule in report.not_checked) == before + 1
 
 

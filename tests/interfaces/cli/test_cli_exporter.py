@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.extras import install_command
 from lossless.interfaces.cli.metrics_server import MetricsServer
 from tests.interfaces.cli.conftest import Cli, cli as cli
 from tests.paths import ROOT
@@ -233,7 +234,7 @@ def test_where_sonic_says_nothing_of_its_databases_that_is_said(
 def test_without_redis_it_says_how_to_get_it(missing: str, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     outcome = cli("exporter", "--once", "--redis", "h:1")
-    expected = "lossless: the exporter needs redis and hiredis: pip install 'lossless[telemetry]'\n"
+    expected = f"lossless: the exporter needs redis and hiredis: {install_command('telemetry')}\n"
     assert (outcome.code, outcome.out, outcome.err) == (2, "", expected)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, MISSING_NUMBA
+from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS
+from lossless.ground.basics.extras import install_command
 from lossless.interfaces.cli import progress
 from tests.analysis.simulation.fabrics import HOST_PROFILE, headroom
 from tests.checks.rules.checking import patched
@@ -88,17 +89,20 @@ def test_standard_input_is_run_too(cli: Cli) -> None:
     assert (outcome.code, "SIM001" in outcome.out) == (1, True)
 
 
+NO_NUMBA = f"numba is not installed: {install_command('sim')} adds the packet-level model"
+
+
 def test_without_numba_it_is_said_and_counted_once(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lossless.analysis.simulation.study.answer.has_numba", lambda: False)
     Path("fabric.yaml").write_text(INTENT)
     Path("leaf1.json").write_text(LEAF)
     plain = cli("lint", "--format", "json")
     simulated = cli("lint", "--format", "json", "--simulate")
-    assert (plain.err, simulated.err) == ("", f"{MISSING_NUMBA}\n")
+    assert (plain.err, simulated.err) == ("", f"{NO_NUMBA}\n")
     before, after = (parsed(outcome.out)["summary"]["not_checked"] for outcome in (plain, simulated))
     assert after == before + 1
     in_text = cli("lint", "--simulate")
-    assert in_text.err.startswith(f"{MISSING_NUMBA}\n")
+    assert in_text.err.startswith(f"{NO_NUMBA}\n")
     assert in_text.err.endswith(f"{after} not checked)\n")
     assert in_text.code == simulated.code == plain.code
 

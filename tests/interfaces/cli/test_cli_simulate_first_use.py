@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lossless.ground.basics.extras import install_command
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import LEAF, leaf_with
 from tests.interfaces.cli.simulating import SMALL, packet_level, report_of
@@ -23,7 +24,7 @@ def without_numba(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, None)
 
 
-PIP = "numba is not installed: pip install 'lossless[sim]' adds the packet-level model"
+PIP = f"numba is not installed: {install_command('sim')} adds the packet-level model"
 
 
 @pytest.mark.usefixtures("without_numba")

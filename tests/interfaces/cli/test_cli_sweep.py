@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from lossless.analysis.simulation.engine.run import prepare
+from lossless.ground.basics.extras import install_command
 from tests.analysis.simulation.lossy_fabrics import fabric
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import INTENT, LEAF
@@ -347,7 +348,7 @@ def test_a_cluster_that_is_not_there_is_one_line(
 
 def test_without_dask_its_extra_is_named(swept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    said = "lossless: a cluster needs dask.distributed: pip install 'lossless[cluster]'\n"
+    said = f"lossless: a cluster needs dask.distributed: {install_command('cluster')}\n"
     assert swept("--vary", "dynamic_th=0", "--cluster", "local:2") == (2, "", said)
 
 

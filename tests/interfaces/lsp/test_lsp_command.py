@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from lossless.ground.basics.extras import install_command
 from tests.interfaces.cli.conftest import Cli, cli as cli
 
 
@@ -13,7 +14,7 @@ def test_without_pygls_it_says_how_to_get_it(cli: Cli, monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "pygls", None)
     outcome = cli("lsp")
     assert (outcome.code, outcome.out) == (2, "")
-    assert outcome.err == "lossless: the language server needs pygls: pip install 'lossless[lsp]'\n"
+    assert outcome.err == f"lossless: the language server needs pygls: {install_command('lsp')}\n"
 
 
 def test_an_unknown_option_starts_no_server(cli: Cli) -> None:

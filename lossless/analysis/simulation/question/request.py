@@ -98,7 +98,6 @@ class TuneProgress(NamedTuple):
 
 
 INTERPRETED = "NUMBA_DISABLE_JIT is set: the packet-level model is run compiled or not at all"
-MISSING_NUMBA = "numba is not installed: pip install 'lossless[sim]' adds the packet-level model"
 FOREIGN_SETTINGS = (
     ".numba_config.yaml in this folder would set how the packet-level model is compiled: run from another folder, and "
     "state your own settings as variables of the environment (NUMBA_*)"

@@ -6,8 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.dynamic_model import with_computed_buffers
-from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, INTERPRETED, MISSING_NUMBA
+from lossless.analysis.simulation.question.request import FOREIGN_SETTINGS, INTERPRETED
 from lossless.ground.basics.errors import NotHereError, ScenarioError
+from lossless.ground.basics.extras import install_command
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.view import View
@@ -37,7 +38,7 @@ def has_numba() -> bool:
 def why_not() -> str | None:
     """Return why no model can be run here at all, None where it can."""
     if not has_numba():
-        return MISSING_NUMBA
+        return f"numba is not installed: {install_command('sim')} adds the packet-level model"
     # numba reads it from the current folder as it is imported, and compiles by it: a checkout is not to be trusted.
     # Source: numba 0.68.1 numba/core/config.py (_EnvReloader.update).
     if os.path.lexists(_NUMBA_SETTINGS):

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from lossless import __version__
 from lossless.ground.basics.errors import LosslessError, ProgramError, QuantityError
+from lossless.ground.basics.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-MISSING = "a cluster needs dask.distributed: pip install 'lossless[cluster]'"
 LEAST = 100
 """Settings of a batch: to hand one out takes some milliseconds, which is what one setting takes."""
 CONNECT_S = 10.0
@@ -151,7 +151,7 @@ def cluster_executor(place: str, waiting: Callable[[], None] | None = None) -> I
     """
     workers = local_workers(place)
     if any(find_spec(name) is None for name in _EXTRA):
-        raise LosslessError(MISSING)
+        raise LosslessError(f"a cluster needs dask.distributed: {install_command('cluster')}")
     from dask.config import get
     from distributed import Client
 

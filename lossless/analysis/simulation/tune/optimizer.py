@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lossless.analysis.buffers.verdict import BUFFER_VERDICTS
 from lossless.analysis.simulation.tune.space import in_order
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.extras import install_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from lossless.analysis.simulation.tune.search import ThresholdSearch
     from lossless.analysis.simulation.tune.space import SearchSpace
 
-MISSING = "--dcqcn needs optuna: pip install 'lossless[tune]'"
 _POPULATION = 50
 """Settings that are asked for at once, and of which one generation consists."""
 _SEED = 1
@@ -36,7 +36,7 @@ def require_optuna() -> None:
         LosslessError: it is not installed.
     """
     if find_spec("optuna") is None:
-        raise LosslessError(MISSING)
+        raise LosslessError(f"--dcqcn needs optuna: {install_command('tune')}")
 
 
 def search_optuna(search: ThresholdSearch, space: SearchSpace, known: Sequence[tuple[int, ...]]) -> None:

@@ -14,6 +14,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import RenderError
+from lossless.ground.basics.extras import install_command
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from lossless.formats.telemetry.grafana.board import Board, BoardName, BoardVariable, Panel
 
-_MISSING = "dashboards are built with `grafana-foundation-sdk`: pip install 'lossless[telemetry]'"
 _COLUMNS, _IN_LINE, _NUMBERS_IN_LINE = 24, 3, 6
 """Columns of Grafana's grid, and how many panels share a line."""
 _LINES = {"number": 4, "lines": 8, "states": 8, "table": 8, "text": 8}
@@ -56,7 +56,9 @@ def require_sdk() -> None:
         RenderError: ``grafana-foundation-sdk`` is not installed.
     """
     if find_spec("grafana_foundation_sdk") is None:
-        raise RenderError(_MISSING)
+        raise RenderError(
+            f"dashboards are built with `grafana-foundation-sdk`: {install_command('telemetry')}"
+        )
 
 
 def uid_of(fabric: str, board: BoardName) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import LosslessError
+from lossless.ground.basics.extras import install_command
 from lossless.ground.documents.atomic import write_all
 from lossless.output.report.drawing.style import FONTS, INK
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     Data = Mapping[str, Any]
     """A recording as plain data, by the names of :mod:`lossless.analysis.simulation.study.recording`."""
 
-MISSING = "matplotlib is not installed: pip install 'lossless[plots]' adds pictures"
 _STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": list(FONTS),
@@ -52,7 +52,7 @@ def require_matplotlib() -> None:
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:
-        raise LosslessError(MISSING)
+        raise LosslessError(f"matplotlib is not installed: {install_command('plots')} adds pictures")
 
 
 def write_pictures(recording: Data, folder: str, stem: str) -> tuple[str, ...]:
