@@ -181,8 +181,8 @@ def test_the_readme_counts_what_is_found_and_how_soon_all_stall() -> None:
 
 def last_stall_ms(end: str) -> float:
     """Return when the last host of the 256-GPU fabric stalls, in ms, after an end has begun to pause."""
-    stages = storm(ROOT / "examples" / "roce-256", end).to_data()["stages"]
-    return max(stage["last_ns"] or 0 for stage in stages) / 1e6
+    stages = storm(ROOT / "examples" / "roce-256", end).stages
+    return max(stage.last_ns or 0 for stage in stages) / 1e6
 
 
 def test_the_guide_to_reliability_names_every_limit() -> None:
