@@ -1,5 +1,12 @@
 # make demo    install, then lint, render and simulate the example fabric
-# make test    install what tests need and run them all
+# make test    the tests, but for those of real tools and long runs; says what it left out
+# make test-tools  those: a browser, opensm, promtool, redis, ansible, a cluster, mutated files, all printed answers
+# make tools   install the real tools, by apt and npm
+# make quick   make test without the files that take longest (tests/heaviest.txt)
+# make affected  the tests that depend on what differs from BASE (HEAD unless stated)
+# make rule CODE=WD020  record one rule, write its pages, and run what can fail by it
+# make durations  run all tests and write tests/heaviest.txt again
+# make instructions  count what lossless executes, against the figures on record (needs valgrind)
 # make check   all static checks: formatting, lint, generated files, retired phrases, prose, types
 # make prose   spelling and grammar alone, by Harper (needs npm)
 # make bench   the benchmarks, as ratios to a bare interpreter
@@ -21,19 +28,46 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= out/demo
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadgroup
+JUNIT = --junitxml=out/durations/$@.xml
+BASE ?= HEAD
 
-.PHONY: demo test check format lint generated phrases prose types bench corpus gcu values mutants cases mutations laws fuzz docs answers site audit lock clean
+# With it each worker rewrites all asserts, and each command that a test starts compiles all of its modules.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: tools test-tools quick affected rule durations instructions ready demo test check format lint generated phrases prose types bench corpus gcu values mutants cases mutations laws fuzz docs answers site audit lock clean
 
 demo: $(VENV)/run.stamp
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh $(OUT)
 
-test: $(VENV)/dev.stamp profiles/compiled.json
-	@sh tools/install-opensm.sh
-	@sh tools/install-telemetry.sh
-	@sh tools/install-harper.sh
-	@sh tools/install-grafana-types.sh
-	@sh tools/install-nxos-models.sh
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+ready: $(VENV)/dev.stamp profiles/compiled.json
+	@$(BIN)/python tools/precompile.py
+
+test: ready
+	$(PYTEST) -m "not tools" -rs $(JUNIT)
+
+test-tools: ready $(VENV)/docs.stamp
+	$(PYTEST) -m tools -rs $(JUNIT)
+
+tools: $(VENV)/docs.stamp
+	@for script in tools/install-*.sh; do sh $$script --required || exit 1; done
+
+quick: ready
+	@$(BIN)/python tools/durations.py --left-out
+	$(PYTEST) -m "not tools" $$($(BIN)/python tools/durations.py --ignore)
+
+affected: ready
+	@files=$$($(BIN)/python tools/affected.py $(BASE)) && if [ -n "$$files" ]; then $(PYTEST) $$files; fi
+
+rule: ready
+	$(BIN)/python tools/one_rule.py $(CODE)
+
+durations: ready
+	$(PYTEST) $(JUNIT)
+	$(BIN)/python tools/durations.py --record out/durations/$@.xml
+
+instructions: $(VENV)/run.stamp
+	$(BIN)/python tools/instructions.py
 
 check: format lint generated phrases prose types
 
@@ -170,6 +204,8 @@ lock: $(VENV)/python.stamp
 	  pyproject.toml requirements/build.in --extra dev -o requirements/dev.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
 	  pyproject.toml requirements/build.in --extra sim --extra docs -c requirements/dev.txt -o requirements/docs.txt
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 \
+	  --resolution lowest-direct pyproject.toml -o requirements/lowest.txt
 
 clean:
 	rm -rf $(VENV) out build dist

@@ -1,14 +1,20 @@
-"""Fixtures shared by all tests."""
+"""Fixtures shared by all tests, and what is said of tests that are left out."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import sys
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import real_tools
 from tests.all_cases import ALL_CASES
 
 ROOT = Path(__file__).parent.parent
@@ -41,3 +47,70 @@ def reference() -> Path:
     if not REFERENCE.is_dir():
         pytest.skip(f"no reference material at {REFERENCE}; set LOSSLESS_REFERENCE")
     return REFERENCE
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose tools are not installed."""
+    real_tools.require(item)
+
+
+# --- what is left out: workers of pytest-xdist count it, and the process that started them says so ---
+
+_LEFT_OUT: Counter[str] = Counter()
+
+
+def pytest_deselected(items: Iterable[pytest.Item]) -> None:
+    """Count tests that ``-m "not tools"`` leaves out, each by its first kind."""
+    _LEFT_OUT.update(kinds[0] for kinds in map(real_tools.kinds_of, items) if kinds)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hand the count on."""
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["left_out"] = dict(_LEFT_OUT)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the count of a worker: each has collected all tests."""
+    _LEFT_OUT.update(Counter(getattr(node, "workeroutput", {}).get("left_out", {})) - _LEFT_OUT)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say what was left out, and how it is run."""
+    for line in real_tools.left_out(_LEFT_OUT) if _LEFT_OUT else ():
+        terminalreporter.write_line(line)
+
+
+# --- which data a test file reads, for tools/affected.py ---
+
+if _RECORD := os.environ.get("LOSSLESS_RECORD_READS"):
+    _ROOT = f"{ROOT}{os.sep}"
+    _READS: set[tuple[str, str]] = set()
+    _reading = ""
+
+    def _note(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "open" and isinstance(arguments[0], str) and arguments[0].startswith(_ROOT):
+            _READS.add((_reading, arguments[0][len(_ROOT) :].partition(os.sep)[0]))
+
+    sys.addaudithook(_note)
+
+    def pytest_collectstart(collector: pytest.Collector) -> None:
+        """What is read while a file is collected is read for its tests."""
+        global _reading
+        _reading = str(collector.path.relative_to(ROOT)) if isinstance(collector, pytest.Module) else ""
+
+    def pytest_runtest_logstart(location: tuple[str, int | None, str]) -> None:
+        """What is read from now on is read by this test."""
+        global _reading
+        _reading = location[0]
+
+    def pytest_unconfigure() -> None:
+        """Write what this process read."""
+        folder = Path(str(_RECORD))
+        folder.mkdir(parents=True, exist_ok=True)
+        reads = sorted(pair for pair in _READS if pair[0])
+        (folder / f"reads-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}.json").write_text(
+            json.dumps(reads)
+        )

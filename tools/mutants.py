@@ -1,10 +1,11 @@
 """Shows whether the tests of a package notice deliberate faults in it.
 
-    python tools/mutants.py [PACKAGE ...] [--sample N | --all] [--seed N] [--jobs N]
+    python tools/mutants.py [PACKAGE ...] [--sample N | --all] [--seed N] [--jobs N] [--without-tools]
 
 Each fault (``tools/mutations.py``) is put into a copy of the project, never into the work tree, and only the tests of
 the package's own folder run on it: those that run the changed line first, until one fails. Which lines each test runs
 is recorded once and kept in ``out/mutants``. A test that takes many times its usual CPU time has noticed it, too.
+``--without-tools`` tries the tests that ``make test`` runs, and no others.
 Survivors are printed; below 90 % of a package's mutants killed the exit code is 1.
 """
 
@@ -243,7 +244,8 @@ def recorded(package: str, base: Path) -> Record:
     digest = hashlib.sha256()
     for path in sorted(path for top in ("lossless", "tests") for path in (base / top).rglob("*.py")):
         digest.update(path.read_bytes())
-    kept = ROOT / "out" / "mutants" / f"{package.replace('/', '-')}.json"
+    tests = "-without-tools" if _SELECTION else ""
+    kept = ROOT / "out" / "mutants" / f"{package.replace('/', '-')}{tests}.json"
     if not kept.is_file() or json.loads(kept.read_text())["digest"] != digest.hexdigest():
         kept.parent.mkdir(parents=True, exist_ok=True)
         _write_record(package, kept, digest.hexdigest(), base)
@@ -256,7 +258,7 @@ def _write_record(package: str, kept: Path, digest: str, base: Path) -> None:
     def run() -> int:
         signal.setitimer(signal.ITIMER_PROF, 0)
         recorder = _Recorder(str(base), f"lossless/{package}")
-        code = pytest.main([*ARGUMENTS, "--tb=short", _tests(package)], plugins=[recorder])
+        code = pytest.main([*ARGUMENTS, *_SELECTION, "--tb=short", _tests(package)], plugins=[recorder])
         sys.settrace(None)
         modules = sorted(sys.modules)
         kept.write_text(json.dumps({"digest": digest, "modules": modules, **recorder.record()._asdict()}))
@@ -281,6 +283,8 @@ def _tests(package: str) -> str:
     return str(next(folder for folder in folders if (ROOT / folder).is_dir()))
 
 
+_SELECTION: list[str] = []
+"""What pytest is told to leave out; a test that is left out of the record is tried on no fault."""
 _state: list[Any] = []
 _UNNOTICED = (int(pytest.ExitCode.OK), int(pytest.ExitCode.NO_TESTS_COLLECTED))
 
@@ -374,7 +378,9 @@ def main() -> int:
     parser.add_argument(
         "--jobs", type=int, default=os.cpu_count(), metavar="N", help="faults tried at a time"
     )
+    parser.add_argument("--without-tools", action="store_true", help="only the tests of make test")
     options = parser.parse_args()
+    _SELECTION[:] = ["-m", "not tools"] if options.without_tools else []
     os.environ.setdefault("LOSSLESS_REFERENCE", str(ROOT.parent / "shared"))
     size = None if options.all else options.sample
     shares = [tried(package, size, options.seed, options.jobs) for package in options.packages]
