@@ -5,7 +5,7 @@
 # make quick   make test without the files that take longest (tests/heaviest.txt)
 # make affected  the tests that depend on what differs from BASE (HEAD unless stated)
 # make rule CODE=WD020  record one rule, write its pages, and run what can fail by it
-# make durations  run all tests and write tests/heaviest.txt again
+# make durations  make test, which then writes tests/heaviest.txt again
 # make instructions  count what lossless executes, against the figures on record (needs valgrind)
 # make check   all static checks: formatting, lint, generated files, retired phrases, prose, types
 # make prose   spelling and grammar alone, by Harper (needs npm)
@@ -63,7 +63,7 @@ rule: ready
 	$(BIN)/python tools/one_rule.py $(CODE)
 
 durations: ready
-	$(PYTEST) $(JUNIT)
+	$(PYTEST) -m "not tools" $(JUNIT)
 	$(BIN)/python tools/durations.py --record out/durations/$@.xml
 
 instructions: $(VENV)/run.stamp
