@@ -39,6 +39,7 @@ ALWAYS = (
     f"{TESTS}/test_corpus.py",
     "tests/checks/verify/test_capture_verdicts.py",
     "tests/formats/switches/test_rules_on_dialects.py",
+    "tests/interfaces/cli/test_cli_startup.py",
     "tests/test_docs.py",
     "tests/test_architecture.py",
     "tests/test_names.py",
