@@ -17,11 +17,13 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.formats.hosts.from_model import fake_tool
 from tests.formats.hosts.from_model.fake_broadcom import FIRMWARE, PRIORITIES
-from tests.formats.hosts.from_model.tool_server import run_served
+from tests.tool_server import run_served
 
 FRESH: dict[str, Any] = {
     "pause": ["on", "on"],
@@ -269,7 +271,17 @@ class FakeHost:
     ) -> subprocess.CompletedProcess[str]:
         """Run any script on this host, as :meth:`run` does."""
         if not apart:
-            return run_served(shell, script, arguments, environment, tools=self._bin, clocked=clocked)
+            root = self._bin.parent
+            return run_served(
+                shell,
+                script,
+                arguments,
+                environment,
+                main=partial(fake_tool.main, str(root)),
+                tools=[path.name for path in self._bin.iterdir() if path.name != "cat"],
+                file=root / "answer",
+                clocked=clocked,
+            )
         return subprocess.run(
             [shell, str(script), *arguments], env=environment, capture_output=True, text=True, check=False
         )
