@@ -76,13 +76,14 @@ def verdicts(folder: Path, file: ReadFile) -> Iterator[tuple[dict[str, Any], Ver
     """Yield each row that is expected of a file with what comes of it."""
     is_facts = file.entry["kind"].endswith(FACTS)
     records = json.loads((folder / file.entry["path"]).read_bytes())["records"] if is_facts else []
+    readings = file.readings
     for row in file.entry.get("expect") or ():
         if is_facts:
             yield row, Verdict("agree" if row in records else "differ", records)
         elif file.refused:
             yield row, Verdict("unread", (), file.refused)
         else:
-            yield row, evaluated(row, file.readings)
+            yield row, evaluated(row, readings)
 
 
 def report(folder: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.known import UNKNOWN
@@ -35,11 +36,11 @@ def compare_pairs(files: Sequence[ReadFile]) -> dict[str, Any]:
     agree = 0
     differ: list[dict[str, Any]] = []
     without: Counter[str] = Counter()
+    stored_in = cache(partial(_stored, files))
     for file in files:
         folder = (file.entry.get("pair") or {}).get("db")
         if folder and not file.refused:
-            stored = _stored(files, folder)
-            for reading, result, values in _results(file, stored):
+            for reading, result, values in _results(file, stored_in(folder)):
                 if result == "differ":
                     differ.append(_listed(file, reading, values))
                 elif result == "agree":

@@ -32,6 +32,8 @@ ETC=${ETC_ROOT:-/etc}
 configfs=
 opened=
 left_out=
+newline='
+'
 LIMIT_S=${LOSSLESS_TOOL_LIMIT_S:-20}
 # The tool that did not return for this interface: others would wait for the same firmware.
 hung=
@@ -92,7 +94,7 @@ show_lines() {
 one() {
     [ -f "$1" ] && [ -z "$hung" ] || return 0
     if value=$(bounded cat "$1" 2>/dev/null); then
-        printf '/sys%s = %s\n' "${1#"$SYSFS"}" "$(printf '%s' "$value" | head -n 1)"
+        printf '/sys%s = %s\n' "${1#"$SYSFS"}" "${value%%"$newline"*}"
     elif [ $? -ge 124 ]; then
         failed 124 "/sys${1#"$SYSFS"}" "/sys${1#"$SYSFS"}"
     else

@@ -9,15 +9,21 @@ mlx5/core/en_dcbnl.c); ``ethtool --set-tunable`` takes a number alone (ethtool.c
 
 from __future__ import annotations
 
+import copy
 import json
 import marshal
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.formats.hosts.from_model import fake_tool
 from tests.formats.hosts.from_model.fake_broadcom import FIRMWARE, PRIORITIES
+from tests.tool_server import run_served
 
 FRESH: dict[str, Any] = {
     "pause": ["on", "on"],
@@ -104,14 +110,11 @@ class FakeHost:
     """A host below one folder; ``nics`` are added before its script runs."""
 
     def __init__(self, root: Path, tools: tuple[str, ...] = TOOLS, uid: int = 0) -> None:
-        self.sysfs = root / "sys"
-        self._bin = root / "bin"
-        self._state = root / "state"
-        self._calls = root / "calls"
+        self._is_in(root)
         self._bin.mkdir(parents=True)
         # Imported, a module is compiled once; a script would be with every call.
         body = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import fake_tool"
-        python = f'exec {sys.executable} -IS -c "{body}; fake_tool.main(*sys.argv[1:])" {root}'
+        python = f'exec {sys.executable} -IS -c "{body}; fake_tool.main(*sys.argv[1:])" "${{0%/bin/*}}"'
         for tool in tools:
             stub = self._bin / tool
             stub.write_text(f'#!/bin/sh\n{python} {tool} "$@"\n')
@@ -144,6 +147,18 @@ class FakeHost:
         )
         self._calls.touch()
 
+    def _is_in(self, root: Path) -> None:
+        self.sysfs, self._bin, self._state, self._calls = (
+            root / name for name in ("sys", "bin", "state", "calls")
+        )
+
+    def copied(self, root: Path) -> FakeHost:
+        """Return a host below another folder that is as this one is now."""
+        shutil.copytree(self._bin.parent, root, symlinks=True)
+        other = copy.copy(self)
+        other._is_in(root)
+        return other
+
     def add_nic(
         self,
         interface: str,
@@ -171,10 +186,10 @@ class FakeHost:
             info = f"\tfw_service_prof_type_sup : {int(profiles)}"
             self._put(self.sysfs / "kernel/debug/bnxt_re" / device / "info", info)
         (self.sysfs / "drivers" / driver).mkdir(exist_ok=True)
-        (function / "driver").symlink_to(self.sysfs / "drivers" / driver)
+        self._link(function / "driver", self.sysfs / "drivers" / driver)
         for entry, kind in ((net, "net"), (rdma, "infiniband")):
-            (entry / "device").symlink_to(function)
-            (self.sysfs / "class" / kind / entry.name).symlink_to(entry)
+            self._link(entry / "device", function)
+            self._link(self.sysfs / "class" / kind / entry.name, entry)
         if virtual:
             (function / "physfn").mkdir()
         enables = [f"{point}/enable/{p}" for point in ("roce_np", "roce_rp") for p in range(8)] if ecn else []
@@ -205,6 +220,11 @@ class FakeHost:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{value}\n")
 
+    @staticmethod
+    def _link(path: Path, target: Path) -> None:
+        # As sysfs has it, and so that a copy's links stay in the copy.
+        path.symlink_to(os.path.relpath(target, path.parent))
+
     @property
     def state(self) -> dict[str, Any]:
         """What the NICs are set to, sysfs apart."""
@@ -226,13 +246,44 @@ class FakeHost:
         # By way of JSON: keys are texts, and what is no list is an object.
         self._state.write_bytes(marshal.dumps(json.loads(json.dumps(state))))
 
-    def run(self, script: str, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a rendered script on this host; ``variables`` are more of its environment."""
+    def run(
+        self, script: str, *arguments: str, apart: bool = False, clocked: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a rendered script on this host; ``variables`` are more of its environment.
+
+        ``apart``: every tool is a process that ``timeout`` starts, as on a real host; else only what ``clocked``, a
+        pattern of the shell, matches, and this process answers for the others.
+        """
         path = self._bin.parent / "lossless-roce.sh"
         path.write_text(script)
         environment = {"PATH": f"{self._bin}:/usr/bin:/bin", "SYSFS_ROOT": str(self.sysfs), **variables}
+        return self.run_shell("/bin/bash", path, arguments, environment, apart=apart, clocked=clocked)
+
+    def run_shell(
+        self,
+        shell: str,
+        script: Path,
+        arguments: Sequence[str],
+        environment: dict[str, str],
+        *,
+        apart: bool,
+        clocked: str,
+    ) -> subprocess.CompletedProcess[str]:
+        """Run any script on this host, as :meth:`run` does."""
+        if not apart:
+            root = self._bin.parent
+            return run_served(
+                shell,
+                script,
+                arguments,
+                environment,
+                main=partial(fake_tool.main, str(root)),
+                tools=[path.name for path in self._bin.iterdir() if path.name != "cat"],
+                file=root / "answer",
+                clocked=clocked,
+            )
         return subprocess.run(
-            ["/bin/bash", str(path), *arguments], env=environment, capture_output=True, text=True, check=False
+            [shell, str(script), *arguments], env=environment, capture_output=True, text=True, check=False
         )
 
     def calls(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The body of every pretended tool: its stub imports this module and calls :func:`main`.
+"""The body of every pretended tool: its stub imports this module and calls :func:`main`, or the test's process does.
 
 A script calls tools hundreds of times in a test, so that what is imported here is what Python starts with.
 """
@@ -115,8 +115,10 @@ def main(folder: str, tool: str, *words: str) -> None:
     elif tool == "systemctl":
         sys.exit(0 if args == ["is-active", "--quiet", "lldpad.service"] and state["lldpad"] else 3)
     elif tool in MODULES:
-        module, function = MODULES[tool]
-        getattr(__import__(module), function)(state, args)
+        module, function = ("fake_dcb_json", "run") if args[:1] == ["-j"] else MODULES[tool]
+        # Beside this module, which a stub finds on its path and a test in its package.
+        beside = __name__.removesuffix("fake_tool") + module
+        getattr(__import__(beside, fromlist=[function]), function)(state, args)
     elif tool == "ip":
         with open(f"{folder}/sys/class/net/{args[3]}/mtu", "w", encoding="utf-8") as stream:
             stream.write(args[5] + "\n")

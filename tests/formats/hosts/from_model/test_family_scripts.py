@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import re
-import time
+from functools import cache
 from hashlib import sha256
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -17,7 +17,8 @@ from tests.formats.hosts.from_model.families import KINDS, broadcom, mlx5_by_dcb
 from tests.formats.hosts.from_model.made_hosts import host, rendered, script
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import subprocess
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from lossless.model.fabric.hosts import HostQos
@@ -38,6 +39,7 @@ FAMILIES: dict[str, tuple[HostQos, dict[str, Any]]] = {
     "thor by niccli": (broadcom(tool="niccli"), {"driver": "bnxt_en", "ecn": False, "tc": False}),
     "other by dcb": (other(), {"driver": "ice", "ecn": False, "tc": False, "order": ["pcp"]}),
 }
+pytestmark = pytest.mark.xdist_group("scripts-of-families")
 EVERY = pytest.mark.parametrize("family", FAMILIES)
 
 
@@ -49,71 +51,144 @@ def fresh(folder: Path, family: str) -> tuple[FakeHost, str]:
     return fake, script(qos)
 
 
-@EVERY
-def test_a_fresh_host_is_set_and_a_second_run_writes_nothing(tmp_path: Path, family: str) -> None:
-    fake, text = fresh(tmp_path, family)
-    done = fake.run(text)
-    assert (done.returncode, done.stdout.startswith("lossless-roce: all set, ")) == (0, True), done.stderr
-    assert all(": note: " in line for line in done.stderr.splitlines()), done.stderr
-    state, tree, changes = fake.state, fake.tree(), fake.changes()
-    again = fake.run(text)
-    assert (again.returncode, again.stdout) == (0, "lossless-roce: all set, 0 changed\n")
-    assert (fake.state, fake.tree()) == (state, tree)
-    assert fake.changes() == changes
-    checked = fake.run(text, "--check")
-    assert (checked.returncode, checked.stdout) == (0, "lossless-roce: nothing differs\n")
+class Seen(NamedTuple):
+    """What a run printed, which tools it called, and how the host was before and after it."""
+
+    done: subprocess.CompletedProcess[str]
+    calls: list[str]
+    changes: list[str]
+    before: Situation
+    after: Situation
 
 
-@EVERY
-def test_a_dry_run_writes_nothing_and_prints_what_a_run_then_does(tmp_path: Path, family: str) -> None:
-    fake, text = fresh(tmp_path, family)
-    state, tree = fake.state, fake.tree()
-    dry = fake.run(text, "--dry-run")
-    assert dry.returncode == 0, dry.stderr
-    assert (fake.state, fake.tree(), fake.changes()) == (state, tree, [])
-    fake.run(text)
-    printed = [line for line in dry.stdout.splitlines() if not line.startswith(("echo ", "mkdir ", "rmdir "))]
-    assert printed == fake.changes()
+class Situation(NamedTuple):
+    """How a host is: its state, its sysfs, and the time of change and the hash of every path below its folder."""
+
+    state: dict[str, Any]
+    tree: dict[str, str]
+    everything: dict[str, tuple[int, str]]
+
+
+class History(NamedTuple):
+    """The runs of the script of a family on one host, in this order, and the host as the last one left it."""
+
+    fresh_check: Seen
+    fresh_dry: Seen
+    first: Seen
+    second: Seen
+    check: Seen
+    dry: Seen
+    host: FakeHost
+    text: str
+
+
+APART = ("mlx5 by mlnx_qos", "thor by dcb", "thor by niccli")
+"""Families of which the first run starts a process for every call; together they call every tool."""
 
 
 def everything(folder: Path) -> dict[str, tuple[int, str]]:
     """Return the time of change and the hash of every path below a folder, but for what remembers calls."""
     found = {}
     for path in (folder, *folder.rglob("*")):
-        if path.name not in ("calls", "state", "lossless-roce.sh") and path != folder:
+        if path.name not in ("calls", "state", "answer", "lossless-roce.sh") and path != folder:
             content = path.read_bytes() if path.is_file() else b""
             found[str(path)] = path.lstat().st_mtime_ns, sha256(content).hexdigest()
     return found
 
 
+def situation(fake: FakeHost) -> Situation:
+    """Return how a host is now."""
+    return Situation(fake.state, fake.tree(), everything(fake.sysfs.parent))
+
+
+def seen(fake: FakeHost, text: str, *arguments: str, apart: bool = False) -> Seen:
+    """Run a script, and return what can be seen of that."""
+    before, calls, changes = situation(fake), len(fake.calls()), len(fake.changes())
+    done = fake.run(text, *arguments, apart=apart)
+    return Seen(done, fake.calls()[calls:], fake.changes()[changes:], before, situation(fake))
+
+
+@pytest.fixture(scope="module")
+def history_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], History]:
+    """What runs on a host of each family do; nothing may change that host any more."""
+
+    def history(family: str) -> History:
+        fake, text = fresh(tmp_path_factory.mktemp("family") / "host", family)
+        return History(
+            fresh_check=seen(fake, text, "--check"),
+            fresh_dry=seen(fake, text, "--dry-run"),
+            first=seen(fake, text, apart=family in APART),
+            second=seen(fake, text),
+            check=seen(fake, text, "--check"),
+            dry=seen(fake, text, "--dry-run"),
+            host=fake,
+            text=text,
+        )
+
+    return cache(history)
+
+
+@pytest.fixture
+def set_host(history_of: Callable[[str], History], tmp_path: Path, family: str) -> tuple[FakeHost, str]:
+    """A host of a family as its script has set it, and the script."""
+    history = history_of(family)
+    return history.host.copied(tmp_path / "host"), history.text
+
+
+@EVERY
+def test_a_fresh_host_is_set_and_a_second_run_writes_nothing(
+    history_of: Callable[[str], History], family: str
+) -> None:
+    history = history_of(family)
+    done = history.first.done
+    assert (done.returncode, done.stdout.startswith("lossless-roce: all set, ")) == (0, True), done.stderr
+    assert all(": note: " in line for line in done.stderr.splitlines()), done.stderr
+    again = history.second
+    assert (again.done.returncode, again.done.stdout) == (0, "lossless-roce: all set, 0 changed\n")
+    assert (again.after.state, again.after.tree) == (history.first.after.state, history.first.after.tree)
+    assert again.changes == []
+    checked = history.check.done
+    assert (checked.returncode, checked.stdout) == (0, "lossless-roce: nothing differs\n")
+
+
+@EVERY
+def test_a_dry_run_writes_nothing_and_prints_what_a_run_then_does(
+    history_of: Callable[[str], History], family: str
+) -> None:
+    dry, first = history_of(family).fresh_dry, history_of(family).first
+    assert dry.done.returncode == 0, dry.done.stderr
+    assert (dry.after.state, dry.after.tree, dry.changes) == (dry.before.state, dry.before.tree, [])
+    printed = [
+        line for line in dry.done.stdout.splitlines() if not line.startswith(("echo ", "mkdir ", "rmdir "))
+    ]
+    assert printed == first.changes
+
+
 @EVERY
 @pytest.mark.parametrize("is_set", [False, True])
 def test_a_dry_run_makes_no_file_or_folder_not_even_for_a_moment(
-    tmp_path: Path, family: str, is_set: bool
+    history_of: Callable[[str], History], family: str, is_set: bool
 ) -> None:
-    fake, text = fresh(tmp_path, family)
-    if is_set:
-        fake.run(text)
-    before, calls, state = everything(tmp_path), len(fake.calls()), fake.state
-    dry = fake.run(text, "--dry-run")
-    assert dry.returncode == 0, dry.stderr
-    assert (everything(tmp_path), fake.state) == (before, state)
-    assert [call for call in fake.calls()[calls:] if call.startswith(("mkdir", "rmdir"))] == []
-    left = [line for line in dry.stdout.splitlines() if "/kernel/config/" not in line]
+    dry = history_of(family).dry if is_set else history_of(family).fresh_dry
+    assert dry.done.returncode == 0, dry.done.stderr
+    assert (dry.after.everything, dry.after.state) == (dry.before.everything, dry.before.state)
+    assert [call for call in dry.calls if call.startswith(("mkdir", "rmdir"))] == []
+    left = [line for line in dry.done.stdout.splitlines() if "/kernel/config/" not in line]
     assert (left == []) is is_set, left
 
 
 @EVERY
-def test_a_dry_run_prints_all_of_configfs_as_a_run_sets_it(tmp_path: Path, family: str) -> None:
-    fake, text = fresh(tmp_path, family)
-    printed = [line for line in fake.run(text, "--dry-run").stdout.splitlines() if "/kernel/config/" in line]
+def test_a_dry_run_prints_all_of_configfs_as_a_run_sets_it(
+    history_of: Callable[[str], History], family: str
+) -> None:
+    dry, first = history_of(family).fresh_dry, history_of(family).first
+    printed = [line for line in dry.done.stdout.splitlines() if "/kernel/config/" in line]
     opened = [line.removeprefix("mkdir ") for line in printed if line.startswith("mkdir ")]
     assert [line.removeprefix("rmdir ") for line in printed if line.startswith("rmdir ")] == opened
     by_cma = family.startswith("mlx5 by mlnx_qos")
     folders = [] if by_cma else ["bnxt_re"] * ("thor" in family) + ["rdma_cm"]
     assert [PurePath(folder).parent.name for folder in opened] == folders
-    fake.run(text)
-    made = [call.removeprefix("mkdir ") for call in fake.calls() if call.startswith("mkdir ")]
+    made = [call.removeprefix("mkdir ") for call in first.calls if call.startswith("mkdir ")]
     assert made == opened
 
 
@@ -137,9 +212,8 @@ def test_a_tool_that_hangs_is_ended_and_the_rest_of_its_port_is_left(
     fake, text = fresh(tmp_path, family)
     # In the words of a shell that does not listen either: it has to be killed.
     (tmp_path / "bin" / tool).write_text("#!/bin/sh\ntrap '' TERM\nsleep 60\n")
-    started = time.monotonic()
-    done = fake.run(text.replace("--kill-after=2", "--kill-after=0.2"), LOSSLESS_TOOL_LIMIT_S="1")
-    assert time.monotonic() - started < 50
+    limited = text.replace("--kill-after=2", "--kill-after=0.2")
+    done = fake.run(limited, clocked=f"{tool}*", LOSSLESS_TOOL_LIMIT_S="1")
     assert done.returncode in (1, 2)
     assert done.stderr.count(f"lossless-roce: {tool} gave no answer in 1 s; the rest of ") in (1, 2)
 
@@ -147,10 +221,8 @@ def test_a_tool_that_hangs_is_ended_and_the_rest_of_its_port_is_left(
 def test_one_port_that_hangs_keeps_no_other_from_being_set(tmp_path: Path) -> None:
     fake, text = fresh(tmp_path, "mlx5 by mlnx_qos")
     fake.add_nic("eth1", "rdma1", "0000:18:00.0")
-    real = (tmp_path / "bin" / "mlnx_qos").read_text()
-    hang = '#!/bin/sh\n[ "$2" != eth0 ] || exec sleep 60\n'
-    (tmp_path / "bin" / "mlnx_qos").write_text(hang + real)
-    done = fake.run(text, LOSSLESS_TOOL_LIMIT_S="2")
+    (tmp_path / "bin" / "mlnx_qos").write_text("#!/bin/sh\nexec sleep 60\n")
+    done = fake.run(text, clocked="mlnx_qos -i eth0*", LOSSLESS_TOOL_LIMIT_S="2")
     assert done.returncode == 1
     assert "lossless-roce: mlnx_qos gave no answer in 2 s; the rest of eth0 is left\n" in done.stderr
     assert [call for call in fake.calls() if "mlnx_qos -i eth0" in call] == []
@@ -192,13 +264,13 @@ def test_every_program_that_a_script_names_is_bounded(kind: str) -> None:
 
 
 @EVERY
-def test_check_finds_a_fresh_host_and_writes_nothing(tmp_path: Path, family: str) -> None:
-    fake, text = fresh(tmp_path, family)
-    state, tree = fake.state, fake.tree()
-    checked = fake.run(text, "--check")
-    assert checked.returncode == 1
-    assert "lossless-roce: eth0: MTU is 1500, must be 9000\n" in checked.stderr
-    assert (fake.state, fake.tree(), fake.changes()) == (state, tree, [])
+def test_check_finds_a_fresh_host_and_writes_nothing(
+    history_of: Callable[[str], History], family: str
+) -> None:
+    check = history_of(family).fresh_check
+    assert check.done.returncode == 1
+    assert "lossless-roce: eth0: MTU is 1500, must be 9000\n" in check.done.stderr
+    assert (check.after.state, check.after.tree, check.changes) == (check.before.state, check.before.tree, [])
 
 
 IGNORED = {
@@ -253,9 +325,8 @@ def is_set_by(family: str, path: tuple[Any, ...]) -> bool:
 
 
 @EVERY
-def test_check_sees_any_one_value_that_is_another(tmp_path: Path, family: str) -> None:
-    fake, text = fresh(tmp_path, family)
-    fake.run(text)
+def test_check_sees_any_one_value_that_is_another(set_host: tuple[FakeHost, str], family: str) -> None:
+    fake, text = set_host
     right = fake.state
     # One place of a list stands for all of it: one that carries something.
     settings: dict[tuple[Any, ...], tuple[Any, ...]] = {}
@@ -276,9 +347,8 @@ SYSFS = ("mtu", "traffic_class", "/ecn/", "/cc_params/")
 
 
 @EVERY
-def test_check_sees_any_one_file_that_has_another_value(tmp_path: Path, family: str) -> None:
-    fake, text = fresh(tmp_path, family)
-    fake.run(text)
+def test_check_sees_any_one_file_that_has_another_value(set_host: tuple[FakeHost, str]) -> None:
+    fake, text = set_host
     files = [
         name for name in fake.tree() if name.endswith(SYSFS[:2]) or any(part in name for part in SYSFS[2:])
     ]
@@ -294,9 +364,8 @@ def test_check_sees_any_one_file_that_has_another_value(tmp_path: Path, family: 
 
 
 @EVERY
-def test_what_differs_is_set_again_and_nothing_else(tmp_path: Path, family: str) -> None:
-    fake, text = fresh(tmp_path, family)
-    fake.run(text)
+def test_what_differs_is_set_again_and_nothing_else(set_host: tuple[FakeHost, str]) -> None:
+    fake, text = set_host
     right, before = fake.state, len(fake.changes())
     wrong = copy.deepcopy(right)
     wrong["nics"]["eth0"]["pfc"] = [0] * 8

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 from lossless.formats.hosts.read.facts_file import Facts, read_facts
@@ -14,30 +13,25 @@ from tests.formats.hosts.from_model.fake_nic import FakeHost
 
 COLLECTOR = Path(data_dir("templates"), "hosts/collect/lossless-collect.sh")
 NICS = tuple(load_nic(name) for name in nic_names())
-_JSON = Path(__file__).with_name("dcb_json.py")
 
 
 def collect(
-    fake: FakeHost, *arguments: str, etc: Path | None = None, **variables: str
+    fake: FakeHost,
+    *arguments: str,
+    etc: Path | None = None,
+    apart: bool = False,
+    clocked: str = "",
+    **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the collector on a pretended host."""
+    """Run the collector on a pretended host; ``apart`` and ``clocked`` as for its :meth:`FakeHost.run`."""
     folder = fake.sysfs.parent
     stubs = folder / "collector-bin"
     stubs.mkdir(exist_ok=True)
     _stub(stubs / "hostname", "#!/bin/sh\necho node1\n")
-    dcb = folder / "bin" / "dcb"
-    if dcb.exists():
-        # The other tests' dcb prints text alone.
-        _stub(
-            stubs / "dcb",
-            f'#!/bin/sh\n[ "$1" != -j ] || exec {sys.executable} -IS {_JSON} {folder} "$@"\nexec {dcb} "$@"\n',
-        )
     path = f"{stubs}:{folder / 'bin'}:/usr/bin:/bin"
     roots = {"SYSFS_ROOT": str(fake.sysfs), "ETC_ROOT": str(etc or folder / "etc")}
     environment = {"PATH": path, **roots, **variables}
-    return subprocess.run(
-        ["/bin/sh", str(COLLECTOR), *arguments], env=environment, capture_output=True, text=True, check=False
-    )
+    return fake.run_shell("/bin/sh", COLLECTOR, arguments, environment, apart=apart, clocked=clocked)
 
 
 def _stub(path: Path, body: str) -> None:
@@ -45,9 +39,9 @@ def _stub(path: Path, body: str) -> None:
     path.chmod(0o755)
 
 
-def snapshot(fake: FakeHost, *arguments: str) -> Facts:
+def snapshot(fake: FakeHost, *arguments: str, apart: bool = False) -> Facts:
     """Return what the collector's snapshot of a pretended host says."""
-    done = collect(fake, *arguments)
+    done = collect(fake, *arguments, apart=apart)
     assert (done.returncode, done.stderr) == (0, "")
     return read_facts(done.stdout, "hosts/node1/snapshot.facts")
 

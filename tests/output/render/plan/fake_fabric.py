@@ -15,6 +15,7 @@ from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
 from tests.output.render.plan import processes
 from tests.output.render.plan.manager_host import ManagerHost
 from tests.output.render.plan.switches import FakeSwitch, write_script
+from tests.tool_server import LONGEST_S
 
 _SSH = """#!/bin/bash
 # ssh to a folder: the last two arguments are the device and its command.
@@ -41,7 +42,7 @@ case $1 in
     show) printf 'Id=lossless-roce.service\\nLoadState=loaded\\nActiveState=inactive\\n' ;;
 esac
 """
-_LONGEST_S = 3 * processes.LONGEST_S
+_LONGEST_S = 3 * LONGEST_S
 """A playbook runs scripts on several devices, and on some of them more than once."""
 _RECAP = re.compile(r"^(\S+) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE)
 

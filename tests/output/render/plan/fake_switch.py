@@ -1,7 +1,8 @@
 """A pretended SONiC: ``config``, ``show`` and ``sonic-db-cli``, whose state is a folder.
 
 ``running.json`` is the configuration that runs, ``calls`` has one line a call, and ``faults`` what happens at calls,
-by their number or by how they begin. Started for every call, so that little is imported.
+by their number or by how they begin. Started for many a call, so that little is imported; the process of a test says
+:func:`at` first, and then does calls by itself.
 """
 
 from __future__ import annotations
@@ -12,13 +13,20 @@ import signal
 import sys
 import time
 
-STATE = os.environ["FAKE_STATE"]
-SAVED = os.environ["SONIC_ETC"] + "/config_db.json"
-LOCK = os.environ["LOSSLESS_RUN_DIR"] + "/lossless-plan.lock"
+STATE = SAVED = LOCK = ""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
+
+
+def at(environment: Mapping[str, str]) -> None:
+    """Say where the switch is, whose tools are called."""
+    global STATE, SAVED, LOCK
+    STATE = environment["FAKE_STATE"]
+    SAVED = environment["SONIC_ETC"] + "/config_db.json"
+    LOCK = environment["LOSSLESS_RUN_DIR"] + "/lossless-plan.lock"
 
 
 def read(name: str) -> Any:

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-LONGEST_S = 60.0
-"""How long a program of a test may take; a pretended command that hangs takes ten times as long."""
+from tests.tool_server import LONGEST_S
 
 
 def run(

@@ -12,10 +12,13 @@ from typing import Any
 
 from lossless.checks.plan.plan import Plan
 from lossless.output.render.plan.files import plan_run_files
-from tests.output.render.plan import processes
+from tests.output.render.plan import fake_switch, processes
 from tests.output.render.plan.made_plans import RUNNING, Config
+from tests.tool_server import run_served
 
 _TOOLS = ("config", "show", "sonic-db-cli")
+DONE_HERE = frozenset({"fail", "half", "late", "lie", "outdated", "race"})
+"""Faults that end no process and send no signal."""
 _FAKE_TIMEOUT = """#!/bin/bash
 # timeout without a clock: what has hung says so, and is ended at once.
 shift 2
@@ -40,11 +43,12 @@ def write_tools(folder: Path, *, clock: bool = False) -> Path:
     folder.mkdir()
     fakes = Path(__file__).with_name("fake_switch.py")
     site = [path for path in sys.path if path.endswith("site-packages")]
-    body = f"import sys; sys.path[:0] = {[str(fakes.parent), *site]!r}; import fake_switch"
+    body = f"import os, sys; sys.path[:0] = {[str(fakes.parent), *site]!r}; import fake_switch"
+    calls = "fake_switch.at(os.environ); fake_switch.main(*sys.argv[1:])"
     for tool in _TOOLS:
-        python = f'exec {sys.executable} -IS -c "{body}; fake_switch.main(*sys.argv[1:])" {tool} "$@"'
+        python = f'exec {sys.executable} -IS -c "{body}; {calls}" {tool} "$@"'
         write_script(folder / tool, f"#!/bin/sh\n{python}\n")
-    write_script(folder / "python3", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (folder / "python3").symlink_to(Path(sys.executable).resolve())
     write_script(folder / "id", "#!/bin/sh\necho 0\n")
     # What a machine that is busy takes longest for.
     write_script(folder / "sync", "#!/bin/sh\n")
@@ -120,13 +124,33 @@ class FakeSwitch:
         self.set("faults", {})
 
     def run(
-        self, files: Path, *arguments: str, faults: Mapping[str, str] | None = None, **environment: str
+        self,
+        files: Path,
+        *arguments: str,
+        faults: Mapping[str, str] | None = None,
+        apart: bool = False,
+        **environment: str,
     ) -> subprocess.CompletedProcess[str]:
-        """Run the script of a plan on this switch, with faults at some of its calls."""
+        """Run the script of a plan on this switch, with faults at some of its calls.
+
+        Every command is a process of its own where it has to be ended, where the script gets a signal meanwhile, and
+        where a test wants it so; else this process does it.
+        """
         self.forget()
         self.set("faults", faults or {})
-        command = ["/bin/bash", str(files / "run.sh"), *arguments]
-        return processes.run(command, env={**self.environment, **environment})
+        own = {**self.environment, **environment}
+        if apart or not {*(faults or {}).values()} <= DONE_HERE:
+            return processes.run(["/bin/bash", str(files / "run.sh"), *arguments], env=own)
+        fake_switch.at(own)
+        return run_served(
+            "/bin/bash",
+            files / "run.sh",
+            arguments,
+            own,
+            main=fake_switch.main,
+            tools=_TOOLS,
+            file=self._state / "answer",
+        )
 
 
 def _config(path: Path) -> Config:

@@ -90,7 +90,7 @@ def files_of(tmp_path: Path, *groups: PlannedSwitches) -> Path:
 @pytest.mark.parametrize("how", CHANGES)
 def test_a_batch_is_read_changed_checked_and_then_saved(how: str, switch: FakeSwitch, tmp_path: Path) -> None:
     files = files_of(tmp_path, GROUPS[how])
-    done = switch.run(files, "step-01", how)
+    done = switch.run(files, "step-01", how, apart=True)
     work = str(files / "work" / "step-01" / how)
     assert (done.returncode, done.stderr) == (0, "")
     assert [call.replace(work, "WORK") for call in switch.calls] == CALLS[how]

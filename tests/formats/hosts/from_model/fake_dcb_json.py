@@ -1,4 +1,4 @@
-"""``dcb -j OBJECT show dev IF`` of the pretended host, as iproute2 prints it: ``dcb_json.py FOLDER -j OBJECT ...``.
+"""``dcb -j OBJECT show dev IF`` of the pretended host, as iproute2 prints it.
 
 Source: iproute2 dcb/dcb_{app,pfc,ets,buffer}.c (pmachata/iproute2 @3c3a345, @cecd504, @63672e4) and
 lib/json_print.c (print_color_on_off): on and off are booleans, an empty table has no key.
@@ -7,10 +7,11 @@ lib/json_print.c (print_color_on_off): on and off are booleans, an empty table h
 from __future__ import annotations
 
 import json
-import marshal
 import sys
-from pathlib import Path
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _DSCP = 5
 """The selector of DSCPs (IEEE_8021QAZ_APP_SEL_DSCP)."""
@@ -38,14 +39,9 @@ def shown(nic: dict[str, Any], about: str) -> dict[str, Any]:
     return {"host": True, "ieee": True} if nic["dcbx"] == "os" else {"lld_managed": True, "ieee": True}
 
 
-def main(folder: Path, args: list[str]) -> None:
+def run(state: dict[str, Any], args: list[str]) -> None:
     """Print one object, or fail as a driver without receive buffers to show does."""
     about, interface = args[1], args[4]
     if about == "buffer":
         sys.exit("Attribute not found: Success")
-    nic = marshal.loads((folder / "state").read_bytes())["nics"][interface]
-    print(json.dumps(shown(nic, about), separators=(",", ":")))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    print(json.dumps(shown(state["nics"][interface], about), separators=(",", ":")))
