@@ -30,6 +30,15 @@ class Forks:
     def __init__(self, ours: socket.socket) -> None:
         self._ours = ours
 
+    def start(self, folder: Path, arguments: Sequence[str], streams: Mapping[int, int]) -> None:
+        """Start a run with some descriptors as its standard streams, by their number."""
+        request = json.dumps([str(folder), arguments, list(streams)]).encode()
+        socket.send_fds(self._ours, [request], list(streams.values()))
+
+    def ended(self) -> int:
+        """Wait for the end of the run, and return its exit code."""
+        return int(self._ours.recv(_LONGEST_REQUEST))
+
     def run(
         self, folder: Path, arguments: Sequence[str], streams: Mapping[int, int | None]
     ) -> tuple[int, str, str]:
@@ -42,9 +51,8 @@ class Forks:
             nothing = opened.enter_context(Path(os.devnull).open("rb"))
             usual = {0: nothing.fileno(), 1: out.fileno(), 2: err.fileno()}
             given = {number: to for number, to in {**usual, **streams}.items() if to is not None}
-            request = json.dumps([str(folder), arguments, list(given)]).encode()
-            socket.send_fds(self._ours, [request], list(given.values()))
-            code = int(self._ours.recv(_LONGEST_REQUEST))
+            self.start(folder, arguments, given)
+            code = self.ended()
             # The run has moved the position that it shares with us.
             out.seek(0)
             err.seek(0)
