@@ -200,4 +200,7 @@ def _changed(snippet: Snippet) -> Iterator[tuple[str, Document]]:
         changes = {"leaf-spine": _INTENTS, "infiniband": _SUBNETS}.get(snippet.base, _DEVICES)
         document = snippet.document()
         for name, change in changes.items():
-            yield name, document_of_data(change(document.data), document.file)
+            changed = change(document.data)
+            # Of what stays as it is, the same would be said.
+            if changed != document.data:
+                yield name, document_of_data(changed, document.file)
