@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 from tests.paths import ROOT
 from tools.architecture import modules
@@ -17,17 +16,19 @@ RIDDLES = (
 """Participles that were names of classes: none says what an object of it is."""
 
 
-def nodes() -> Iterator[tuple[Path, ast.AST]]:
-    """Yield every node of the package's code with its file."""
-    for path in modules().values():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            yield path.relative_to(ROOT), node
+def classes(within: ast.AST) -> Iterator[str]:
+    """Yield the name of every class in some code; in expressions there are none."""
+    for node in ast.iter_child_nodes(within):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        if isinstance(node, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from classes(node)
 
 
 def test_no_two_classes_have_one_name() -> None:
     places = defaultdict(list)
-    for path, node in nodes():
-        if isinstance(node, ast.ClassDef):
-            places[node.name].append(str(path))
+    for path in modules().values():
+        for name in classes(ast.parse(path.read_text(encoding="utf-8"))):
+            places[name].append(str(path.relative_to(ROOT)))
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
     assert places.keys() & set(RIDDLES.split()) == set()

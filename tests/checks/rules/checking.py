@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lossless.api import Options, lint_documents
-from lossless.ground.documents import load, load_text
+from lossless.ground.documents import load_text
+from tests.checks.rules.linted import report_of_file
 from tests.checks.rules.snippets import BASES, merge
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def patched(base: str, patch: Patch, file: str | None = None) -> Document:
     """Return a base (``leaf.json``, ``leaf-spine.yaml``) with a merge patch applied, as its own file."""
     suffix = Path(base).suffix
     data = load_text((BASES / base).read_text(), base).data
-    return load_text(json.dumps(merge(data, patch), indent=2), file or f"fabric{suffix}")
+    return load_text(json.dumps(merge(data, patch)), file or f"fabric{suffix}")
 
 
 def drawn(code: str, *documents: Document, rdma_dscps: tuple[int, ...] = ()) -> list[Finding]:
@@ -49,5 +50,5 @@ def corpus_findings(reference: Path, codes: tuple[str, ...], rdma_dscps: tuple[i
     folders = (reference / "corpus" / name for name in ("full", "partial"))
     files = [file for folder in folders for file in sorted(folder.glob("*.json"))]
     assert len(files) > 60
-    reports = [lint_documents([load(file)], Options(rdma_dscps=rdma_dscps)) for file in files]
+    reports = [report_of_file(file, rdma_dscps) for file in files]
     return [finding for report in reports for finding in report.findings if finding.code in codes]

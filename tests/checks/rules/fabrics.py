@@ -75,7 +75,7 @@ def clos(
 
 def said(intent: Intent) -> Report:
     """Return the report on an intent that must be readable."""
-    report = lint_documents([load_text(json.dumps(intent, indent=2), "fabric.yaml")])
+    report = lint_documents([load_text(json.dumps(intent), "fabric.yaml")])
     assert report.errors == (), [error.message for error in report.errors]
     return report
 

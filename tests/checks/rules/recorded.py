@@ -15,6 +15,7 @@ import json
 import re
 import sys
 from difflib import ndiff
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -92,7 +93,7 @@ def said(report: Report, code: str) -> str:
 
 def said_with_changes(snippet: Snippet, code: str) -> str:
     """Return all that one rule says of a snippet, and what it says else where the network is changed in one respect."""
-    itself = said(check(snippet, code), code)
+    itself = _said_of(snippet, code)
     return itself + _differences(itself, code, reports(snippet, code))
 
 
@@ -102,7 +103,13 @@ def said_of_values(snippet: Snippet, code: str, on_record: str | None = None) ->
     With what is on record, numbers are not moved to other values than those; to search for all takes ten times as long.
     """
     moved = moved_values(snippet, code, on_record=on_record)
-    return _differences(said(check(snippet, code), code), code, moved)
+    return _differences(_said_of(snippet, code), code, moved)
+
+
+@cache
+def _said_of(snippet: Snippet, code: str) -> str:
+    """Return all that one rule says of a snippet, which both records ask for."""
+    return said(check(snippet, code), code)
 
 
 def _differences(itself: str, code: str, changed: Iterable[tuple[str, Report]]) -> str:

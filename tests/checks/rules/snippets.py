@@ -36,6 +36,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,6 +45,7 @@ from lossless.api import Options, lint, lint_documents, verify
 from lossless.formats.infiniband.to_model.subnet import SubnetFile, document_of, kind_of
 from lossless.formats.inputs.switches import configuration_in
 from lossless.ground.documents import load_text
+from lossless.ground.documents.json.document import load_json
 from lossless.interfaces.api.cabling import compare_cabling
 
 if TYPE_CHECKING:
@@ -108,15 +110,13 @@ class Snippet(NamedTuple):
             return read_text(self.text, self.file)
         if self.kind == "text switch":
             return read_text((BASES / f"{self.base}.txt").read_text() + self.text, self.file)
-        base = load_text((BASES / f"{self.base}{self.suffix}").read_text(), f"base{self.suffix}")
-        merged = merge(base.data, self.own().data)
-        # JSON is YAML: one writer serves both, and every key has a line of its own.
-        return load_text(json.dumps(merged, indent=2), self.file)
+        base = base_document(f"{self.base}{self.suffix}")
+        # JSON is YAML: one writer serves both.
+        return load_text(json.dumps(merge(base.data, self.own().data)), self.file)
 
     def companions(self) -> list[Document]:
         """Return the files that are checked together with it."""
-        names = [name if Path(name).suffix else f"{name}{self.suffix}" for name in self.beside]
-        return [read_text((BASES / name).read_text(), name) for name in names]
+        return [base_document(name if Path(name).suffix else f"{name}{self.suffix}") for name in self.beside]
 
     def marked_path(self) -> tuple[str | int, ...]:
         """Return the path that the marked line writes."""
@@ -131,6 +131,20 @@ class Snippet(NamedTuple):
     def own(self) -> Document:
         """Return the snippet by itself."""
         return read_text(self.text, self.file)
+
+
+@cache
+def base_document(name: str) -> Document:
+    """Return a base as the document of a file of its name; documents are never changed."""
+    return read_text((BASES / name).read_text(), name)
+
+
+def document_of_data(data: Any, file: str) -> Document:
+    """Return plain data as the document of a file, an intent too as the JSON that it can be written as.
+
+    That is read in a fraction of the time of YAML, and found alike: examples themselves are read as YAML.
+    """
+    return load_json(json.dumps(data), file)
 
 
 def read_text(text: str, file: str) -> Document:

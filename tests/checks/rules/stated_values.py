@@ -6,14 +6,12 @@ which on the rule says something of another kind: other findings, in other rows,
 
 from __future__ import annotations
 
-import json
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from lossless.ground.basics.errors import InputError
-from lossless.ground.documents import load_text
-from tests.checks.rules.snippets import Snippet, report_on
+from tests.checks.rules.snippets import Snippet, document_of_data, report_on
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +105,7 @@ def _kind(report: Report | None, codes: Codes) -> object:
 
 def _checked(snippet: Snippet, codes: Codes, data: Any) -> Report | None:
     try:
-        return report_on(snippet, load_text(json.dumps(data, indent=2), snippet.file), *codes)
+        return report_on(snippet, document_of_data(data, snippet.file), *codes)
     except InputError:
         return None
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import assume, given, settings, strategies as st
 
-from lossless.api import lint, lint_documents, render
+from lossless.api import Options, lint, lint_documents, render
 from lossless.ground.documents import load_text
 from tests.checks.rules.checking import Patch, corpus_findings, drawn, only, patched
 from tests.checks.rules.snippets import BASES, merge
@@ -92,9 +92,12 @@ class TestRendered:
     @given(intents(renderable=True))
     def test_no_rendered_switch_drifts(self, data: Any) -> None:
         fabric = fabric_of(data)
-        for switch in fabric.switches[:2]:
-            device = load_text(json.dumps(rendered(fabric, switch)), "device.json")
-            assert drawn("CFG004", device, document_of(data)) == []
+        devices = [
+            load_text(json.dumps(rendered(fabric, switch)), f"{switch.name}.json")
+            for switch in fabric.switches[:2]
+        ]
+        report = lint_documents([*devices, document_of(data)], Options(select=("CFG004",)))
+        assert (report.errors, report.findings) == ((), ())
 
     @settings(max_examples=40)
     @given(intents(renderable=True), st.data())

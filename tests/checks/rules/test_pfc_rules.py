@@ -394,7 +394,7 @@ def marking(speed: str, links: tuple[str, ...], outside: tuple[str, ...]) -> Doc
             "default": {"dscp": "rest", "priority": 0, "bandwidth": "50%"},
         },
     )
-    return load_text(json.dumps(intent, indent=2), "fabric.yaml")
+    return load_text(json.dumps(intent), "fabric.yaml")
 
 
 class TestOversubscribedUplinks:

@@ -47,7 +47,7 @@ def wanted(of: Fabric | None = None) -> HostQos:
 def switch(**tables: Any) -> Fabric:
     """Return a leaf as its file alone shows it, changed by a merge patch: no intent says what it should be."""
     data = merge(json.loads((BASES / "rendered-leaf.json").read_text()), tables)
-    document = load_text(json.dumps(data, indent=2), "leaf1/config_db.json")
+    document = load_text(json.dumps(data), "leaf1/config_db.json")
     return deployed_fabric([document], (), (), [])
 
 

@@ -34,7 +34,7 @@ def queues(number: int, name: str) -> dict[str, Any]:
 
 def named(patch: dict[str, Any], *dscps: int) -> Report:
     data = merge(json.loads((BASES / "leaf.json").read_text()), patch)
-    return lint_documents([load_text(json.dumps(data, indent=2), "leaf.json")], Options(rdma_dscps=dscps))
+    return lint_documents([load_text(json.dumps(data), "leaf.json")], Options(rdma_dscps=dscps))
 
 
 def none_of(report: Report, *codes: str) -> None:

@@ -24,7 +24,7 @@ def checked(topology: dict[str, Any], **more: Any) -> Report:
     base = load_text((BASES / "leaf-spine.yaml").read_text(), "base.yaml").data
     own = {"leaf_spine": {"leaves": 4}} if "devices" not in topology else {"leaf_spine": None}
     merged = merge(base, {"topology": merge(own, topology), **more})
-    return lint_documents([load_text(json.dumps(merged, indent=2), "fabric.yaml")])
+    return lint_documents([load_text(json.dumps(merged), "fabric.yaml")])
 
 
 def drawn(topology: dict[str, Any], **more: Any) -> list[Finding]:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from lossless.interfaces.cli.app import COMMANDS
+from tests.interfaces.cli.forked import Forks, forks
 from tests.interfaces.cli.inputs import BASES, INTENT, LEAF, intent_with
 
 PROGRAM = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
@@ -49,6 +54,9 @@ CALLS = [
     ["--version"],
     ["lint", "--help"],
 ]
+pytestmark = pytest.mark.xdist_group("streams")
+STARTED = (["lint", *ARGUMENTS["lint"]], ["--version"])
+"""Calls for which the interpreter is started each time; of the others, runs are forked."""
 
 
 class Ended(NamedTuple):
@@ -57,6 +65,9 @@ class Ended(NamedTuple):
     code: int
     out: str
     err: str
+
+
+End = Callable[..., Ended]
 
 
 @pytest.fixture(scope="module")
@@ -75,15 +86,46 @@ def run(folder: Path, *arguments: str, redirected: str = "") -> Ended:
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False
     )
-    assert "Traceback" not in done.stdout + done.stderr
-    assert "Exception ignored" not in done.stdout + done.stderr
-    return Ended(done.returncode, done.stdout, done.stderr)
+    return ended(done.returncode, done.stdout, done.stderr)
+
+
+def ended(code: int, out: str, err: str) -> Ended:
+    """Return how a run ended, always without what Python says of itself."""
+    assert "Traceback" not in out + err
+    assert "Exception ignored" not in out + err
+    return Ended(code, out, err)
 
 
 @pytest.fixture(scope="module")
-def usual(folder: Path) -> Mapping[str, Ended]:
-    """Return how each call ends where both streams take all."""
-    return {" ".join(call): run(folder, *call) for call in CALLS}
+def forking(folder: Path) -> Iterator[Forks]:
+    """Start what runs are forked from."""
+    with forks(folder, [call for call in CALLS if call != ["lsp"]]) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def end(folder: Path, forking: Forks) -> End:
+    """Return what runs a call with a redirection; with a start of the interpreter where it is one of some."""
+
+    def end(*call: str, redirected: str = "") -> Ended:
+        if list(call) in STARTED:
+            return run(folder, *call, redirected=redirected)
+        with ExitStack() as opened:
+            streams: dict[int, int | None] = {}
+            for number, to in re.findall(r"(\d?)>(\S+)", redirected):
+                closed = to == "&-"
+                streams[int(number or 1)] = (
+                    None if closed else opened.enter_context(Path(to).open("wb")).fileno()
+                )
+            return ended(*forking.run(folder, call, streams))
+
+    return end
+
+
+@pytest.fixture(scope="module")
+def usual(end: End) -> End:
+    """Return how a call ends where both streams take all."""
+    return cache(end)
 
 
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
@@ -93,9 +135,9 @@ def usual(folder: Path) -> Mapping[str, Ended]:
     ids=["full", "closed"],
 )
 def test_a_result_that_cannot_be_written_fails_and_says_so_in_one_line(
-    call: Sequence[str], redirected: str, why: str, folder: Path, usual: Mapping[str, Ended]
+    call: Sequence[str], redirected: str, why: str, end: End, usual: End
 ) -> None:
-    said, done = usual[" ".join(call)], run(folder, *call, redirected=redirected)
+    said, done = usual(*call), end(*call, redirected=redirected)
     if said.out:
         assert done.code == FAILED
         assert done.err.splitlines()[-1] == f"lossless: cannot write to standard output: {why}"
@@ -107,9 +149,9 @@ def test_a_result_that_cannot_be_written_fails_and_says_so_in_one_line(
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
 @pytest.mark.parametrize("redirected", ["2>/dev/full", ">&- 2>&-"])
 def test_problems_that_cannot_be_told_fail_too(
-    call: Sequence[str], redirected: str, folder: Path, usual: Mapping[str, Ended]
+    call: Sequence[str], redirected: str, end: End, usual: End
 ) -> None:
-    said, done = usual[" ".join(call)], run(folder, *call, redirected=redirected)
+    said, done = usual(*call), end(*call, redirected=redirected)
     told = said.err or (said.out if redirected.startswith(">") else "")
     if call != ["lsp"]:
         assert done.code == (FAILED if told else said.code)
@@ -117,20 +159,17 @@ def test_problems_that_cannot_be_told_fail_too(
 
 @pytest.mark.parametrize("call", CALLS, ids=" ".join)
 def test_a_reader_that_has_gone_ends_it_as_a_signal_would(
-    call: Sequence[str], folder: Path, usual: Mapping[str, Ended]
+    call: Sequence[str], folder: Path, forking: Forks, usual: End
 ) -> None:
-    command = [sys.executable, "-c", PROGRAM, *call]
-    pipe = subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    assert pipe.stdout is not None
-    pipe.stdout.close()
-    assert pipe.stderr is not None
-    said = pipe.stderr.read().decode()
-    pipe.stderr.close()
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        code, _, said = forking.run(folder, call, {1: writing})
+    finally:
+        os.close(writing)
     assert "Traceback" not in said
-    expected = usual[" ".join(call)]
-    assert pipe.wait() == (PIPE_CLOSED if expected.out else expected.code)
+    expected = usual(*call)
+    assert code == (PIPE_CLOSED if expected.out else expected.code)
 
 
 def test_a_reader_that_leaves_half_way_through_a_large_result_ends_it(tmp_path: Path) -> None:
@@ -149,17 +188,21 @@ def test_a_reader_that_leaves_half_way_through_a_large_result_ends_it(tmp_path: 
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "junit"])
-def test_a_report_on_a_full_device_fails_and_says_which(form: str, folder: Path) -> None:
-    done = run(folder, "lint", "fabric.yaml", "--output", f"{form}=/dev/full")
+def test_a_report_on_a_full_device_fails_and_says_which(form: str, end: End) -> None:
+    done = end("lint", "fabric.yaml", "--output", f"{form}=/dev/full")
     assert done.code == FAILED
     assert "lossless: /dev/full: cannot be written: No space left on device" in done.err.splitlines()
 
 
-def test_a_file_that_is_opened_never_takes_the_place_of_a_closed_stream(folder: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_opened_never_takes_the_place_of_a_closed_stream(
+    folder: Path, end: End, tmp_path: Path
+) -> None:
     tree = tmp_path / "out"
-    for redirected in (">&-", "2>&-", ">&- 2>&- <&-"):
-        run(folder, "render", "fabric.yaml", "-o", str(tree), redirected=redirected)
+    started = partial(run, folder)
+    for redirected, ending in ((">&-", end), ("2>&-", end), (">&- 2>&- <&-", started)):
+        ending("render", "fabric.yaml", "-o", str(tree), redirected=redirected)
         written = "".join(path.read_text() for path in tree.rglob("*.json"))
+        assert written
         assert "lossless:" not in written
 
 

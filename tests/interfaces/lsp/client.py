@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import re
 import sys
+from asyncio.streams import FlowControlMixin
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
 from lsprotocol import types
+from pygls.io_ import run_async
 from pygls.lsp.client import LanguageClient
+
+from tests.interfaces.cli.forked import Forks, forks
+from tests.interfaces.cli.inputs import INTENT, LEAF
 
 LONGEST_S = 20.0
 """How long an answer may take before a test fails; far beyond what one takes on a busy machine."""
 PROGRAM = "import sys; from lossless.interfaces.cli import main; sys.exit(main())"
+
+
+FORKS: list[Forks] = []
+"""What forks servers, while the fixture ``servers`` is in use."""
 
 
 class Editor(LanguageClient):
@@ -84,23 +97,42 @@ class Editor(LanguageClient):
         return [action for action in found or () if isinstance(action, types.CodeAction)]
 
 
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fork servers from one process that has checked an intent and a switch before."""
+    folder = tmp_path_factory.mktemp("servers")
+    (folder / "fabric.yaml").write_text(INTENT)
+    (folder / "leaf1.json").write_text(LEAF)
+    with forks(folder, [["lint", "."], ["lsp"]]) as started:
+        FORKS.append(started)
+        yield
+        FORKS.clear()
+
+
 @asynccontextmanager
-async def editor(
-    *folders: Path, encodings: Sequence[str] = (), program: str = PROGRAM
-) -> AsyncIterator[Editor]:
-    """Start the server and greet it; at the end take leave, and see that it ends well."""
+async def editor(*folders: Path, encodings: Sequence[str] = (), program: str = "") -> AsyncIterator[Editor]:
+    """Start the server and greet it; at the end take leave, and see that it ends well.
+
+    With a program the interpreter is started for it, without one the server is forked.
+    """
     client = Editor()
+    async with _started(client, program) if program else _forked(client):
+        general = types.GeneralClientCapabilities(position_encodings=list(encodings)) if encodings else None
+        params = types.InitializeParams(
+            capabilities=types.ClientCapabilities(general=general),
+            workspace_folders=[types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders],
+        )
+        await asyncio.wait_for(client.initialize_async(params), LONGEST_S)
+        client.initialized(types.InitializedParams())
+        yield client
+        await asyncio.wait_for(client.shutdown_async(None), LONGEST_S)
+        client.exit(None)
+
+
+@asynccontextmanager
+async def _started(client: Editor, program: str) -> AsyncIterator[None]:
     await client.start_io(sys.executable, "-c", program, "lsp")
-    general = types.GeneralClientCapabilities(position_encodings=list(encodings)) if encodings else None
-    params = types.InitializeParams(
-        capabilities=types.ClientCapabilities(general=general),
-        workspace_folders=[types.WorkspaceFolder(folder.as_uri(), folder.name) for folder in folders],
-    )
-    await asyncio.wait_for(client.initialize_async(params), LONGEST_S)
-    client.initialized(types.InitializedParams())
-    yield client
-    await asyncio.wait_for(client.shutdown_async(None), LONGEST_S)
-    client.exit(None)
+    yield
     process = client._server
     assert process is not None
     assert await asyncio.wait_for(process.wait(), LONGEST_S) == 0
@@ -108,6 +140,42 @@ async def editor(
     assert await process.stderr.read() == b""
     stopped: Awaitable[None] = client.stop()  # type: ignore[no-untyped-call]
     await stopped
+
+
+@asynccontextmanager
+async def _forked(client: Editor) -> AsyncIterator[None]:
+    """Connect a client with a server, as ``start_io`` does."""
+    (server_in, ours_out), (ours_in, server_out) = os.pipe(), os.pipe()
+    with TemporaryFile() as errors:
+        FORKS[0].start(Path.cwd(), ["lsp"], {0: server_in, 1: server_out, 2: errors.fileno()})
+        for theirs in (server_in, server_out):
+            os.close(theirs)
+        loop, reader = asyncio.get_running_loop(), asyncio.StreamReader()
+        writing, protocol = await loop.connect_write_pipe(FlowControlMixin, os.fdopen(ours_out, "wb", 0))
+        reading, _ = await loop.connect_read_pipe(
+            partial(asyncio.StreamReaderProtocol, reader), os.fdopen(ours_in, "rb", 0)
+        )
+        client.protocol.set_writer(asyncio.StreamWriter(writing, protocol, None, loop))
+        heard = asyncio.create_task(
+            run_async(
+                stop_event=client._stop_event,
+                reader=reader,
+                protocol=client.protocol,
+                logger=logging.getLogger(__name__),
+                error_handler=client.report_server_error,
+            )
+        )
+        try:
+            yield
+        finally:
+            # A server that was not told to leave does so when nothing more can come; the next one is forked then.
+            writing.close()
+            code = await asyncio.to_thread(FORKS[0].ended)
+            await heard
+            reading.close()
+        assert code == 0
+        errors.seek(0)
+        assert errors.read() == b""
 
 
 def applied(text: str, edits: Sequence[Any]) -> str:

@@ -15,9 +15,10 @@ from lsprotocol import types
 
 from lossless.interfaces.lsp.server import FIX_ALL
 from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
-from tests.interfaces.lsp.client import PROGRAM, Editor, applied, editor
+from tests.interfaces.lsp.client import PROGRAM, Editor, applied, editor, servers as servers
 from tests.paths import RULE_BASES
 
+pytestmark = [pytest.mark.usefixtures("servers"), pytest.mark.xdist_group("lsp")]
 ALL = types.Range(types.Position(0, 0), types.Position(10_000, 0))
 PCP = f"{INTENT}hosts: {{trust: pcp}}  # as the old fabric had it\n"
 BLIND = LEAF.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')
