@@ -7,7 +7,7 @@ could build: every port exists, every cable has a headroom row, and in nearly al
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -101,8 +101,13 @@ def loaded_of(data: Data) -> LoadedIntent:
 
 
 def fabric_of(data: Data) -> Fabric:
-    """Return the fabric of an intent."""
-    return resolve(loaded_of(data))
+    """Return the fabric of an intent; what draws an intent asks for the fabric that a law then takes."""
+    return _fabric_of_text(written(data))
+
+
+@lru_cache(maxsize=16)
+def _fabric_of_text(text: str) -> Fabric:
+    return resolve(load_intent(load_text(text, "fabric.yaml")))
 
 
 @st.composite

@@ -69,10 +69,12 @@ def _dangles(states: States, kind: int, before: Done, after: Done) -> bool:
     """Return whether rows would refer to others that only a later batch adds."""
     own = states.change.kinds[kind]
     config = states.config(kind, State(after))
-    named = named_rows(config) - named_rows(states.config(kind, State(before)))
     lacking = {
         key for table in REFERRED for key in own.target.get(table, {}) if key not in config.get(table, {})
     }
+    if not lacking:
+        return False
+    named = named_rows(config) - named_rows(states.config(kind, State(before)))
     return not named.isdisjoint(lacking)
 
 

@@ -21,7 +21,7 @@ from lossless.checks.rules.subjects import Device
 from lossless.checks.trace.findings import TracePacket, concerns_traffic, findings_on, reference_to
 from lossless.checks.trace.losses import losses_of
 from lossless.checks.trace.route import TraceStep
-from lossless.checks.trace.stages import hop_of, transit_of
+from lossless.checks.trace.stages import TraceArrival, arrival_of, hop_of, transit_of
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.known import Unknown
@@ -183,12 +183,13 @@ def _codes() -> frozenset[str]:
 def _dangers(view: View, findings: Sequence[Finding], dscps: Iterable[int]) -> Iterator[Danger]:
     """Yield what breaks the chain of a packet of each DSCP at any two ports of a switch."""
     said: set[Danger] = set()
+    unsaid = [*findings]
     for finding in findings:
         if finding.code in _WHOLE_SWITCH:
             yield from _of_finding(finding)
     for dscp in sorted(dscps):
         for transit in _transits(view, dscp):
-            for danger in _at_hop(view, transit, dscp, findings):
+            for danger in _at_hop(view, transit, dscp, unsaid):
                 if danger not in said:
                     said.add(danger)
                     yield danger
@@ -205,12 +206,17 @@ class _Transit(NamedTuple):
 def _transits(view: View, dscp: int) -> Iterator[_Transit]:
     """Yield a hop between every two kinds of ports of a switch."""
     for ingress in view.port_sets:
+        arrival: TraceArrival | None = None
         for egress in view.port_sets:
-            step = TraceStep(ingress.switch.name, ingress.ports[0].name, egress.ports[-1].name)
-            yield _Transit(hop_of(transit_of(view, step), dscp, {}, (None, None)), ingress, egress)
+            passed = transit_of(
+                view, TraceStep(ingress.switch.name, ingress.ports[0].name, egress.ports[-1].name)
+            )
+            arrival = arrival or arrival_of(passed, dscp)
+            yield _Transit(hop_of(passed, dscp, {}, (None, None), arrival), ingress, egress)
 
 
-def _at_hop(view: View, transit: _Transit, dscp: int, findings: Sequence[Finding]) -> Iterator[Danger]:
+def _at_hop(view: View, transit: _Transit, dscp: int, unsaid: list[Finding]) -> Iterator[Danger]:
+    """Yield what is wrong at a hop; findings that are said are taken from those ``unsaid``."""
     hop = transit.hop
     for loss in losses_of(hop.stages):
         is_egress = loss.why.startswith(f"{hop.egress.port} obeys")
@@ -228,9 +234,13 @@ def _at_hop(view: View, transit: _Transit, dscp: int, findings: Sequence[Finding
     if hop.stages.watchdog.watched is False:
         why = f"no watchdog watches queue {hop.stages.queue.lookup.target} of {hop.egress.port}"
         yield from _at_ports(transit.egress, dscp, "watchdog", why)
+    if not unsaid:
+        return
     packet = TracePacket(frozenset({dscp}), None, True, frozenset(hop.stages.numbers))
-    for mark in findings_on(reference_to(view, hop), packet, findings):
-        yield from _of_finding(mark.finding)
+    said = [mark.finding for mark in findings_on(reference_to(view, hop), packet, unsaid)]
+    for finding in said:
+        unsaid.remove(finding)
+        yield from _of_finding(finding)
 
 
 def _at_ports(ports: PortSet, dscp: int, stage: str, why: str) -> Iterator[Danger]:

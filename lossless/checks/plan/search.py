@@ -55,6 +55,7 @@ class Search:
         self.blocked: dict[str, Blocked] = {}
         self._kinds = range(len(change.kinds))
         self.hosts = range(len(change.hosts))
+        self._fitting: dict[tuple[int, Done, Done], bool] = {}
         self.all_units = tuple(frozenset(range(len(kind.units))) for kind in change.kinds)
         self.allowed = frozenset(self._at(self.start())) | frozenset(self._at(self.goal()))
 
@@ -161,6 +162,13 @@ class Search:
         yield from self.states.between(ends, use)
         yield from self.states.at_hosts(ends, stages, use)
 
+    def fits(self, kind: int, before: Done, batch: Sequence[int]) -> bool:
+        """Return whether some units can be brought in at once; searches in other orders ask the same again."""
+        key = (kind, before, frozenset(batch))
+        if key not in self._fitting:
+            self._fitting[key] = fits_updater(self.states, kind, before, batch)
+        return self._fitting[key]
+
     def use_at(self, position: Position, *, sending: bool = False) -> Use:
         """Return what a position has to be safe for; ``sending``: hosts change what they send meanwhile."""
         return Use(self._in_use(position, sending=sending), not position.recabled, position.recabled)
@@ -265,7 +273,7 @@ class _StepSearch:
         for number in range(len(own.units)):
             if number in before or own.units[number].by_hand or self.states.is_full(kind, batch):
                 continue
-            if not fits_updater(self.states, kind, before, (*batch, number)):
+            if not self.search.fits(kind, before, (*batch, number)):
                 continue
             if self._is_safe(kind, before, (*batch, number)):
                 batch.append(number)

@@ -61,20 +61,41 @@ def transit_of(view: View, step: TraceStep) -> SwitchTransit:
     return SwitchTransit(view.switch_by_name[step.switch], ingress, egress)
 
 
+class TraceArrival(NamedTuple):
+    """The stages that a packet meets where it comes in, wherever it leaves."""
+
+    classification: TraceClassification
+    group: TracePriorityGroup
+
+
+def arrival_of(transit: SwitchTransit, dscp: int) -> TraceArrival:
+    """Return what a packet that arrives with a DSCP meets where it comes in."""
+    classification = _classification(transit, dscp)
+    return TraceArrival(classification, _group(transit, classification.lookup.target))
+
+
 def hop_of(
-    transit: SwitchTransit, dscp: int, rewrites: DscpRewrites, peers: tuple[str | None, str | None]
+    transit: SwitchTransit,
+    dscp: int,
+    rewrites: DscpRewrites,
+    peers: tuple[str | None, str | None],
+    arrival: TraceArrival | None = None,
 ) -> TraceHop:
-    """Return a hop of a packet that arrives with a DSCP; ``peers`` are at the other ends of both ports."""
+    """Return a hop of a packet that arrives with a DSCP; ``peers`` are at the other ends of both ports.
+
+    ``arrival`` is what it meets where it comes in, where that is known already.
+    """
     ingress, egress = (_end(port, peer) for port, peer in zip(transit.ports, peers, strict=True))
-    stages = stages_of(transit, dscp, rewrites)
+    stages = _stages_of(transit, dscp, rewrites, arrival or arrival_of(transit, dscp))
     return TraceHop(transit.switch.name, ingress, egress, stages, format=transit.switch.format)
 
 
-def stages_of(transit: SwitchTransit, dscp: int, rewrites: DscpRewrites) -> TraceStages:
+def _stages_of(
+    transit: SwitchTransit, dscp: int, rewrites: DscpRewrites, arrival: TraceArrival
+) -> TraceStages:
     """Return the stages of a switch in the order a packet meets them."""
-    classification = _classification(transit, dscp)
+    classification, group = arrival
     traffic_class = classification.lookup.target
-    group = _group(transit, traffic_class)
     queue = _queue(transit.egress.qos, traffic_class)
     row = _queue_row(transit.egress.qos, queue.lookup.target)
     rewrite = rewrites.get((transit.switch.name, transit.egress.name))

@@ -8,12 +8,13 @@ from lossless.formats.importing.majority import most
 from lossless.formats.importing.model import DraftBuffers
 from lossless.formats.importing.pools import stated_ratios
 from lossless.formats.sonic.read.tables import whole_number
+from lossless.ground.basics.records import NamedTuple
 from lossless.ground.basics.units import format_rate
 from lossless.model.hardware.buffer_names import INGRESS_LOSSY_POOL
 from lossless.model.hardware.capacity import backs_headroom, widest_split
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from lossless.formats.importing.model import ImportDevice
     from lossless.model.fabric.model import Port
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 _NEVER = -8
 """The exponent of the smallest alpha: a profile with it and nothing reserved takes no buffer."""
+
+
+class _LanedPort(NamedTuple):
+    """A port and its lanes."""
+
+    port: Port
+    lanes: set[int]
 
 
 def find_buffers(devices: Sequence[ImportDevice]) -> DraftBuffers:
@@ -104,13 +112,9 @@ def _unused(device: ImportDevice) -> str:
 
 def _expected_ports(device: ImportDevice) -> set[str]:
     """Return the ports that the HWSKU leaves to a device besides those in use."""
-    split = breakouts(device)
-    taken = {cage.index for cage in device.profile.cages if cage.name in split or _carries(device, cage)}
+    split, used = breakouts(device), _laned(device, device.used.values())
+    taken = {cage.index for cage in device.profile.cages if cage.name in split or _of_cage(used, cage)}
     return {spec.name for spec in device.hwsku.ports if spec.index not in taken}
-
-
-def _carries(device: ImportDevice, cage: Cage) -> bool:
-    return any(_is_of(device, port, cage) for port in device.used.values())
 
 
 def _takes_nothing(device: ImportDevice, name: str) -> bool:
@@ -124,17 +128,22 @@ def breakouts(device: ImportDevice) -> dict[str, str]:
     """Return the cages whose breakout neither the HWSKU nor their speed implies, as ``4 x 100G``."""
     if not device.switch.runs_sonic:
         return dict(device.breakouts)
-    return {cage.name: text for cage in device.profile.cages if (text := _breakout(device, cage))}
+    laned, numbered = _laned(device, device.switch.ports), _numbered(device.switch.ports)
+    return {
+        cage.name: text for cage in device.profile.cages if (text := _breakout(device, cage, laned, numbered))
+    }
 
 
-def _breakout(device: ImportDevice, cage: Cage) -> str | None:
-    ports = [port for port in device.switch.ports if _is_of(device, port, cage)]
+def _breakout(
+    device: ImportDevice, cage: Cage, laned: Sequence[_LanedPort], numbered: Mapping[str, int]
+) -> str | None:
+    ports = _of_cage(laned, cage)
     speeds = {port.speed_bps for port in ports}
     if len(speeds) != 1 or (speed_bps := next(iter(speeds))) is None:
         return None
     names = [port.name for port in ports]
     # Names and lanes that do not go together are of no product; nothing is said of how that is split.
-    if {port.name for port in device.switch.ports if _is_named_after(port, cage)} != {*names}:
+    if _named_after(numbered, cage) != {*names}:
         return None
     own = [spec for spec in device.hwsku.ports if spec.index == cage.index]
     if own and [spec.name for spec in own] == names and own[0].speed_bps == speed_bps:
@@ -146,18 +155,29 @@ def _breakout(device: ImportDevice, cage: Cage) -> str | None:
     return f"{len(ports)} x {format_rate(speed_bps)}" if split == names else None
 
 
-def _is_named_after(port: Port, cage: Cage) -> bool:
-    """Return whether a port has a name that ports of a cage can have: the cage's number plus that of a lane."""
-    number = whole_number(port.name.removeprefix("Ethernet"))
+def _numbered(ports: Iterable[Port]) -> dict[str, int]:
+    """Return the numbers in the names of ports."""
+    numbers = ((port.name, whole_number(port.name.removeprefix("Ethernet"))) for port in ports)
+    return {name: number for name, number in numbers if number is not None}
+
+
+def _named_after(numbered: Mapping[str, int], cage: Cage) -> set[str]:
+    """Return the names that ports of a cage can have: the cage's number plus that of a lane."""
     first = int(cage.name.removeprefix("Ethernet"))
-    return number is not None and first <= number < first + len(cage.lanes)
+    return {name for name, number in numbered.items() if first <= number < first + len(cage.lanes)}
 
 
-def _is_of(device: ImportDevice, port: Port, cage: Cage) -> bool:
-    """Return whether all lanes of a port are those of a cage."""
-    row = device.tables.row("PORT", port.name)
-    lanes = _lanes(row.fields.get("lanes", "").split(",")) if row else set()
-    return bool(lanes) and lanes <= {*cage.lanes}
+def _laned(device: ImportDevice, ports: Iterable[Port]) -> list[_LanedPort]:
+    """Return the ports whose lanes a device says, with them."""
+    rows = ((port, device.tables.row("PORT", port.name)) for port in ports)
+    laned = (_LanedPort(port, _lanes(row.fields.get("lanes", "").split(","))) for port, row in rows if row)
+    return [port for port in laned if port.lanes]
+
+
+def _of_cage(laned: Iterable[_LanedPort], cage: Cage) -> list[Port]:
+    """Return the ports all of whose lanes are those of a cage."""
+    lanes = {*cage.lanes}
+    return [port for port, own in laned if own <= lanes]
 
 
 def _lanes(texts: Iterable[str]) -> set[int]:

@@ -38,7 +38,7 @@ PORT_TABLES = (
 )
 """Tables that the updater changes only while the port is down."""
 
-
+_REFERRING = frozenset({*PORT_TABLES, "BUFFER_PROFILE"})
 _COMPUTED = 10**9
 
 
@@ -123,12 +123,14 @@ def _numbers(text: Any) -> set[int]:
 
 def _of(config: Config, table: str, port: str, number: int | None) -> Mapping[str, Any]:
     """Return the row of a port for a number, which may be one of a range."""
-    for key, row in config.get(table, {}).items():
-        own, _, span = key.partition("|")
-        first, _, last = span.partition("-")
-        if own == port and number is not None and int(first) <= number <= int(last or first):
-            found: Mapping[str, Any] = row
-            return found
+    if number is not None:
+        own = f"{port}|"
+        for key, row in config.get(table, {}).items():
+            if key.startswith(own):
+                first, _, last = key.removeprefix(own).partition("-")
+                if int(first) <= number <= int(last or first):
+                    found: Mapping[str, Any] = row
+                    return found
     return {}
 
 
@@ -139,10 +141,10 @@ def _named(config: Config, table: str, name: Any) -> Mapping[str, Any]:
 
 def dangling(config: Config) -> str | None:
     """Return a row that refers to one that is not there."""
-    for table, rows in config.items():
-        for key, row in rows.items():
+    for table in config.keys() & _REFERRING:
+        for key, row in config[table].items():
             for field, value in row.items() if isinstance(row, dict) else ():
-                other = NAMED.get(field) if table in (*PORT_TABLES, "BUFFER_PROFILE") else None
+                other = NAMED.get(field)
                 if other and not {*str(value).split(",")} <= {"NULL", *config.get(other, {})}:
                     return f"{table}|{key} {field} {value}"
     return None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pytest
@@ -12,6 +14,7 @@ from lossless.api import Plan, plan
 from lossless.checks.plan.plan import PlanStep
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.xdist_group("expert orders")
 EXAMPLE = (ROOT / "examples" / "roce-256" / "fabric.yaml").read_text(encoding="utf-8")
 RUNNING = EXAMPLE.replace("transport: rocev2\n", 'transport: rocev2\nsonic: {release: "202411"}\n')
 STORAGE = (
@@ -48,11 +51,14 @@ def _line(step: PlanStep) -> str:
     return " | ".join([*switches, *(f"hosts {group.title}" for group in step.hosts)]) or step.kind
 
 
-def planned(folder: Path, before: str, after: str) -> Plan:
+@cache
+def planned(before: str, after: str) -> Plan:
     """Return the plan from one text of an intent to another."""
-    (folder / "before.yaml").write_text(before, encoding="utf-8")
-    (folder / "after.yaml").write_text(after, encoding="utf-8")
-    return plan([folder / "before.yaml"], folder / "after.yaml")
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "before.yaml").write_text(before, encoding="utf-8")
+        (folder / "after.yaml").write_text(after, encoding="utf-8")
+        return plan([folder / "before.yaml"], folder / "after.yaml")
 
 
 class Order(NamedTuple):
@@ -234,19 +240,19 @@ ORDERS = {
 
 
 @pytest.mark.parametrize("name", ORDERS)
-def test_the_order_of_a_change_is_that_of_an_expert(tmp_path: Path, name: str) -> None:
+def test_the_order_of_a_change_is_that_of_an_expert(name: str) -> None:
     order = ORDERS[name]
-    assert told(planned(tmp_path, order.before, order.after).steps) == order.steps
+    assert told(planned(order.before, order.after).steps) == order.steps
 
 
 @pytest.mark.parametrize("name", ORDERS)
-def test_the_rollback_is_that_of_an_expert(tmp_path: Path, name: str) -> None:
+def test_the_rollback_is_that_of_an_expert(name: str) -> None:
     order = ORDERS[name]
-    assert told(planned(tmp_path, order.before, order.after).rollback[-1]) == order.rollback
+    assert told(planned(order.before, order.after).rollback[-1]) == order.rollback
 
 
-def test_removal_of_a_dscp_waits_until_jobs_have_restarted(tmp_path: Path) -> None:
-    steps = planned(tmp_path, RUNNING, changed("dscp: 26", "dscp: 24")).steps
+def test_removal_of_a_dscp_waits_until_jobs_have_restarted() -> None:
+    steps = planned(RUNNING, changed("dscp: 26", "dscp: 24")).steps
     assert [(step.kind, step.in_use) for step in steps] == [
         ("change", (26,)),
         ("change", (24, 26)),
@@ -255,5 +261,5 @@ def test_removal_of_a_dscp_waits_until_jobs_have_restarted(tmp_path: Path) -> No
     ]
 
 
-def test_nothing_to_change_is_no_step(tmp_path: Path) -> None:
-    assert planned(tmp_path, RUNNING, RUNNING).steps == ()
+def test_nothing_to_change_is_no_step() -> None:
+    assert planned(RUNNING, RUNNING).steps == ()

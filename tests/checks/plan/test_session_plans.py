@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import pytest
 
 from lossless.api import plan
-from lossless.formats.inputs.fabrics import intent_at
 from lossless.formats.switches.meaning import differences
 from lossless.formats.switches.registry import dialect
+from lossless.ground.documents import load_text
 from lossless.interfaces.api.options import DEFAULT_OPTIONS
 from lossless.interfaces.api.render import sound_fabric
 from lossless.output.render.environment import render_template
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.model.fabric.qos import PortQos
 
+pytestmark = pytest.mark.xdist_group("session plans")
 EXAMPLES = ("roce-256-mixed", "nexus-128")
 CHANGES = {
     "another DSCP": ("dscp: 26", "dscp: 24"),
@@ -47,8 +50,22 @@ def changed(example: str, folder: Path, old: str, new: str) -> tuple[str, str]:
     return str(before), str(after)
 
 
+@cache
+def planned(example: str, name: str) -> Plan:
+    """Return the plan of one of the changes of an example."""
+    with TemporaryDirectory() as folder:
+        now, then = changed(example, Path(folder), *CHANGES[name])
+        return plan([now], then)
+
+
 def fabric_at(file: str) -> Fabric:
-    fabric = sound_fabric(intent_at(file), DEFAULT_OPTIONS)[1]
+    """Return the fabric of an intent; tests of one example have the same."""
+    return _fabric_of(Path(file).read_text(encoding="utf-8"))
+
+
+@cache
+def _fabric_of(text: str) -> Fabric:
+    fabric = sound_fabric(load_text(text, "fabric.yaml"), DEFAULT_OPTIONS)[1]
     assert fabric is not None
     return fabric
 
@@ -59,8 +76,14 @@ def text_of(switch: Switch) -> str:
 
 
 def read(switch: Switch, text: str) -> Switch:
-    system = dialect(switch.format)
-    return system.read(system.document(text, system.files(switch)[0].name), ()).switch
+    return _read(switch.format, text, dialect(switch.format).files(switch)[0].name)
+
+
+@cache
+def _read(name: str, text: str, file: str) -> Switch:
+    """Return what a configuration reads as; the two ends of steps that meet are the same."""
+    system = dialect(name)
+    return system.read(system.document(text, file), ()).switch
 
 
 def after_step(switches: Mapping[str, Switch], texts: Mapping[str, str], step: PlanStep) -> dict[str, str]:
@@ -101,10 +124,10 @@ def port_of(switch: Switch, name: str) -> PortQos:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_every_mixture_on_the_way_is_lossless(example: str, change: tuple[str, str], tmp_path: Path) -> None:
-    now, then = changed(example, tmp_path, *change)
-    made, fabric, target = plan([now], then), fabric_at(now), fabric_at(then)
+@pytest.mark.parametrize("change", CHANGES)
+def test_every_mixture_on_the_way_is_lossless(example: str, change: str, tmp_path: Path) -> None:
+    now, then = changed(example, tmp_path, *CHANGES[change])
+    made, fabric, target = planned(example, change), fabric_at(now), fabric_at(then)
     switches = {switch.name: switch for switch in fabric.switches}
     passed = [{name: text_of(switch) for name, switch in switches.items()}]
     for step in made.steps:
@@ -128,19 +151,14 @@ def assert_same(fabric: Fabric, texts: Mapping[str, str]) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_a_class_that_changes_its_priority_stops_the_jobs(example: str, tmp_path: Path) -> None:
-    made = plan([now_of(example, tmp_path)], changed(example, tmp_path, *CHANGES["another priority"])[1])
-    assert [step.kind for step in made.steps] == ["stop", "change", "start"]
-
-
-def now_of(example: str, folder: Path) -> str:
-    return changed(example, folder, "priority", "priority")[0]
+def test_a_class_that_changes_its_priority_stops_the_jobs(example: str) -> None:
+    steps = planned(example, "another priority").steps
+    assert [step.kind for step in steps] == ["stop", "change", "start"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_a_new_dscp_is_taken_in_before_hosts_send_it(example: str, tmp_path: Path) -> None:
-    now, then = changed(example, tmp_path, *CHANGES["another DSCP"])
-    made = plan([now], then)
+def test_a_new_dscp_is_taken_in_before_hosts_send_it(example: str) -> None:
+    made = planned(example, "another DSCP")
     assert [titles(made, number) for number in range(4)] == [
         {"DSCP 24 gets traffic class 3"},
         set(),
@@ -157,7 +175,7 @@ def titles(made: Plan, number: int) -> set[str]:
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_files_of_switches_plan_as_their_intent(example: str, tmp_path: Path) -> None:
     now, then = changed(example, tmp_path, *CHANGES["another DSCP"])
-    made, of_intent = plan(written(fabric_at(now), tmp_path), then), plan([now], then)
+    made, of_intent = plan(written(fabric_at(now), tmp_path), then), planned(example, "another DSCP")
     assert [titles(made, n) for n in range(4)] == [titles(of_intent, n) for n in range(4)]
     assert sessions(made) == sessions(of_intent)
 

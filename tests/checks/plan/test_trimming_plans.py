@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.checks.plan.test_expert_orders import planned
@@ -18,8 +16,8 @@ PLAIN = "\n".join(line for line in EXAMPLE.splitlines() if not line.startswith("
     [(EXAMPLE.replace("size: 206 B", "size: 256 B"), "patch"), (PLAIN, "reload")],
     ids=["another size", "none"],
 )
-def test_what_orchagent_keeps_is_not_patched_away(tmp_path: Path, after: str, how: str) -> None:
-    found = planned(tmp_path, EXAMPLE, after)
+def test_what_orchagent_keeps_is_not_patched_away(after: str, how: str) -> None:
+    found = planned(EXAMPLE, after)
     batches = [batch for step in found.steps for group in step.switches for batch in group.batches]
     assert {batch.how for batch in batches} == {how}
     if how == "reload":

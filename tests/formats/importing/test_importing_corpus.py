@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +24,9 @@ from tools import corpus_import
 
 if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
+    from lossless.interfaces.api.import_ import ImportResult
 
+pytestmark = pytest.mark.xdist_group("importing corpus")
 CORPUS = REFERENCE / "corpus"
 FILES = [p for folder in ("full", "partial", "probes") for p in sorted((CORPUS / folder).glob("*.json"))]
 
@@ -35,8 +39,33 @@ def tried(documents: list[Document]) -> set[str] | None:
         found = import_documents(documents)
     except InputError as error:
         return None if all(problem.message for problem in error.problems) else {"refused without a word"}
+    return kinds(found)
+
+
+def kinds(found: ImportResult) -> set[str]:
+    """Return the kinds of differences of an import, whose intent can be read."""
     assert load_text(found.text, "fabric.yaml").problems == ()
     return {difference.kind for difference in found.differences}
+
+
+@cache
+def tried_file(path: Path) -> set[str] | None:
+    """Return the kinds of differences of the import of a file; see :func:`tried`."""
+    if path in FULL:
+        found = imported(path)
+        return None if found is None else kinds(found)
+    return tried(collect([path])[0])
+
+
+@cache
+def imported(path: Path) -> ImportResult | None:
+    """Return what a file is imported as, None where it is refused in words."""
+    try:
+        return import_documents(collect([path])[0])
+    except InputError as error:
+        if not all(problem.message for problem in error.problems):
+            raise
+        return None
 
 
 @pytest.mark.usefixtures("reference")
@@ -44,8 +73,7 @@ def tried(documents: list[Document]) -> set[str] | None:
     "path", FILES or [None], ids=lambda p: f"{p.parent.name}/{p.name}" if p else "absent"
 )
 def test_every_file_is_imported_or_refused_in_words(path: Path) -> None:
-    documents, _ = collect([path])
-    assert (tried(documents) or set()) <= KINDS.keys()
+    assert (tried_file(path) or set()) <= KINDS.keys()
 
 
 def test_every_case_of_upstreams_own_tests_is_imported_or_refused_in_words(reference: Path) -> None:
@@ -65,7 +93,7 @@ def test_every_probe_is_imported_as_its_base_is(reference: Path) -> None:
     """One change to a valid file never keeps it from being imported."""
     for path in sorted((reference / "corpus" / "probes").glob("*.json")):
         if path.name != "index.json":
-            assert tried(collect([path])[0]) is not None, path.name
+            assert tried_file(path) is not None, path.name
 
 
 def watched(document: Document) -> Document:
@@ -85,24 +113,21 @@ def is_rendered(intent: str, folder: Path) -> bool:
 @pytest.mark.usefixtures("reference")
 @pytest.mark.parametrize("path", FULL or [None], ids=lambda p: p.name if p else "absent")
 def test_what_is_imported_without_a_word_is_rendered(path: Path, tmp_path: Path) -> None:
-    documents, _ = collect([path])
-    for deployed in (*documents, *map(watched, documents)):
-        try:
-            found = import_documents([deployed])
-        except InputError:
-            continue
-        assert is_rendered(found.text, tmp_path) == (not found.refused)
+    results = [imported(path)]
+    with suppress(InputError):
+        results.append(import_documents([watched(document) for document in collect([path])[0]]))
+    for found in results:
+        if found is not None:
+            assert is_rendered(found.text, tmp_path) == (not found.refused)
 
 
 @pytest.mark.usefixtures("reference")
 @pytest.mark.parametrize("path", FULL or [None], ids=lambda p: p.name if p else "absent")
 def test_what_an_import_calls_the_same_is_no_drift(path: Path) -> None:
-    documents, _ = collect([path])
-    try:
-        found = import_documents(documents)
-    except InputError:
+    found = imported(path)
+    if found is None:
         return
-    (document,) = documents
+    (document,) = collect([path])[0]
     fabric = intent_fabric(load_text(found.text, "fabric.yaml"), (), [])
     assert fabric is not None
     (name,) = found.cells

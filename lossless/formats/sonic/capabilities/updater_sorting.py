@@ -52,15 +52,19 @@ def ports_down(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[s
 
 def emptied_rows(running: Mapping[str, Any], target: Mapping[str, Any]) -> tuple[EmptiedRow, ...]:
     """Return the rows that go while others refer to them, and that lose fields before they go."""
+    tables = {table for others in _reference_fields().values() for table in others}
+    gone = {
+        (table, key) for table in tables for key in _rows(running, table) if key not in _rows(target, table)
+    }
     users: dict[Row, set[Row]] = {}
-    for named, user in _references(running):
-        if named[1] not in _rows(target, named[0]):
+    for named, user in _references(running) if gone else ():
+        if named in gone:
             users.setdefault(named, set()).add(user)
     return tuple(
         EmptiedRow(*row, count, any(_in_use(running, user) for user in late))
         for row, own in sorted(users.items())
         if (late := _rebound_late(row, own, running, target))
-        and (count := _removable(row[0], _rows(running, row[0]).get(row[1])))
+        and (count := _removable(row[0], _rows(running, row[0])[row[1]]))
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from tests.formats.intent.resolve.test_resolve_shapes import SHAPES as OF_ROOMS
 from tests.strategies import loaded_of
 
 Data = dict[str, Any]
+pytestmark = pytest.mark.xdist_group("what stays")
 INSIDE = {"dragonfly": {"switches": 2}, "dragonfly_plus": {"spines": 1}, "torus": {"x": 3, "y": 2}}
 """What a shape can be drawn with besides what a room holds."""
 SHAPES: dict[str, tuple[Data, dict[str, int]]] = {
@@ -54,7 +57,13 @@ def cabling(shape: str, numbers: Data, **beside: Any) -> DeclaredCabling:
         numbers = {key: value for key, value in numbers.items() if key not in "xy"}
     data: Data = {"lossless": "v1", "fabric": "f", "transport": "rocev2", "preset": "nvidia"}
     data["hardware"] = {"switch": "nvidia-sn5600", "nic": "connectx-7"}
-    loaded = loaded_of({**data, "topology": {shape: {**SHAPES[shape][0], **numbers}, **beside}})
+    return _cabling(json.dumps({**data, "topology": {shape: {**SHAPES[shape][0], **numbers}, **beside}}))
+
+
+@lru_cache(maxsize=512)
+def _cabling(text: str) -> DeclaredCabling:
+    """Return the cabling of an intent: few sizes are drawn, and most of them by several tests of a shape."""
+    loaded = loaded_of(json.loads(text))
     wired = resolve_wired(loaded)
     return DeclaredCabling(loaded.intent.topology.frame, wired.plan.nodes, tuple(wired.wires()))
 
