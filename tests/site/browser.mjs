@@ -1,26 +1,58 @@
 // Opens pages of the site in Chromium and prints, as JSON, what is wrong with each.
-// node browser.mjs BASE_URL CHROMIUM PROFILE_DIR < {"opened": [PAGE...], "audited": [PAGE...], "views": [[WIDTH, SCHEME]...]}
-// Each page is loaded once and shown at every width; audited pages are shown in every view, and axe-core is run in each.
+// node browser.mjs BASE_URL CHROMIUM PROFILE_DIR
+//   < {"opened": [PAGE...], "audited": [PAGE...], "views": [[WIDTH, SCHEME]...], "thorough": BOOLEAN}
+// Pages are shown at every width, in frames beside each other. Audited pages are shown by themselves in every view, and
+// axe-core is run in each: where it is not to be thorough, colors are read of some elements of each look, and dark views
+// are read for colors only, but for the first of the pages.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 const [base, executablePath, profile] = process.argv.slice(2);
-const { opened, audited, views } = JSON.parse(readFileSync(0, "utf8"));
+const { opened, audited, views, thorough } = JSON.parse(readFileSync(0, "utf8"));
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const args = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
 ];
+const colors = ["color-contrast", "link-in-text-block"];
+const atOnce = 20;
 const schemes = { light: "default", dark: "slate" };
 
 async function tooWide(page) {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
-async function serious(page) {
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
+// Marks the first and the last element of each look: whether text can be read follows from the style of its element and
+// of all that this lies in, which is the same in every row of a table.
+function markLooks() {
+  const keys = [
+    "color", "backgroundColor", "backgroundImage", "fontSize", "fontWeight", "opacity", "textDecorationLine",
+    "textShadow", "visibility", "display", "position", "filter", "mixBlendMode",
+  ];
+  const known = new Map();
+  const numbers = new Map();
+  const ends = new Map();
+  for (const element of document.querySelectorAll("body, body *")) {
+    element.removeAttribute("data-look");
+    const style = getComputedStyle(element);
+    const text = [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    const look = [
+      numbers.get(element.parentElement), element.localName, element.className, text, element.checkVisibility(),
+      ...keys.map((key) => style[key]),
+    ].join("\0");
+    if (!known.has(look)) known.set(look, known.size);
+    numbers.set(element, known.get(look));
+    ends.set(look, [ends.get(look)?.[0] ?? element, element]);
+  }
+  for (const element of [...ends.values()].flat()) element.setAttribute("data-look", "");
+}
+
+async function serious(page, onlyColors) {
+  if (!thorough) await page.evaluate(markLooks);
+  const options = { resultTypes: ["violations"], ...(onlyColors ? { runOnly: colors } : {}) };
+  const { violations } = await page.evaluate((options) => axe.run(document, options), options);
   return violations
     .filter((each) => ["serious", "critical"].includes(each.impact))
     .map((each) => `${each.id}: ${each.nodes.slice(0, 3).map((node) => node.html).join(" ; ")}`);
@@ -40,20 +72,50 @@ async function watched(page, look) {
   return [...new Set(found)];
 }
 
-// Colors change no width: a page that axe-core does not read is shown in light only.
-async function problems(page, path, audit) {
+async function problems(page, path) {
   const found = [];
-  for (const [at, [width, scheme]] of views.filter(([, scheme]) => audit || scheme === "light").entries()) {
+  for (const [at, [width, scheme]] of views.entries()) {
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-    if (at === 0) await page.goto(base + path, { waitUntil: "load" });
-    if (at === 0 && audit) await page.evaluate(axe);
+    if (at === 0) {
+      await page.goto(base + path, { waitUntil: "load" });
+      await page.evaluate(axe);
+      if (!thorough) {
+        await page.evaluate(() => axe.configure({ rules: [
+          { id: "color-contrast", selector: "[data-look]" },
+          { id: "link-in-text-block", selector: ":is(a[href], [role=link])[data-look]" },
+        ] }));
+      }
+    }
     await page.waitForFunction((name) => document.body.dataset.mdColorScheme === name, schemes[scheme]);
     const excess = await tooWide(page);
     if (excess > 0) found.push(`${width} px: ${excess} px too wide`);
-    if (audit) found.push(...(await serious(page)).map((text) => `${width} px, ${scheme}: ${text}`));
+    const onlyColors = !thorough && scheme === "dark" && path !== audited[0];
+    found.push(...(await serious(page, onlyColors)).map((text) => `${width} px, ${scheme}: ${text}`));
   }
   return found;
+}
+
+// Shows pages in frames beside each other, at every width: what each has that is too wide. Colors change no width.
+async function shown(page, paths) {
+  const widths = [...new Set(views.map(([width]) => width))];
+  return page.evaluate(async ([urls, widths, light]) => {
+    const frames = urls.map((url) => Object.assign(document.createElement("iframe"), { src: url, scrolling: "no" }));
+    const loaded = frames.map((frame) => new Promise((done) => { frame.onload = done; }));
+    for (const frame of frames) frame.style.cssText = `border: 0; width: ${widths[0]}px; height: 900px`;
+    document.body.replaceChildren(...frames);
+    await Promise.all(loaded);
+    const found = frames.map(({ contentDocument: { body } }) => (body.dataset.mdColorScheme === light ? [] : ["not light"]));
+    for (const width of widths) {
+      for (const frame of frames) frame.style.width = `${width}px`;
+      frames.forEach(({ contentDocument: { documentElement: root } }, at) => {
+        if (root.clientWidth !== width) found[at].push(`${width} px: shown at ${root.clientWidth} px`);
+        const excess = root.scrollWidth - root.clientWidth;
+        if (excess > 0) found[at].push(`${width} px: ${excess} px too wide`);
+      });
+    }
+    return found;
+  }, [paths.map((path) => base + path), widths, schemes.light]);
 }
 
 // The filter of rules keeps the rows with every word, and the search finds a page.
@@ -84,12 +146,17 @@ const report = { "filter of rules": await watched(page, filtered), search: await
 await context.addInitScript(() => {
   window.Worker = class extends EventTarget { postMessage() {} terminate() {} };
 });
-const rest = [...opened];
-const tab = async (page) => {
-  for (let path = rest.shift(); path; path = rest.shift()) {
-    report[path] = await watched(page, () => problems(page, path, audited.includes(path)));
-  }
-};
-await Promise.all([tab(page), tab(await context.newPage())]);
+for (const path of audited) report[path] = await watched(page, () => problems(page, path));
+await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+await page.setViewportSize({ width: 100, height: 100 });
+await page.goto(`${base}404.html`);
+const rest = opened.filter((path) => !audited.includes(path));
+while (rest.length > 0) {
+  const paths = rest.splice(0, atOnce);
+  let found = [];
+  // What is said on the console may be of any of them.
+  const said = await watched(page, async () => { found = await shown(page, paths); return []; });
+  for (const [at, path] of paths.entries()) report[path] = [...found[at], ...said];
+}
 await context.close();
 console.log(JSON.stringify(report));

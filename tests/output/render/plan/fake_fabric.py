@@ -8,14 +8,14 @@ import re
 import shlex
 import shutil
 import sys
+import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.formats.hosts.from_model.fake_nic import TOOLS, FakeHost
-from tests.output.render.plan import processes
+from tests.output.render.plan import fork_server, processes
 from tests.output.render.plan.manager_host import ManagerHost
 from tests.output.render.plan.switches import FakeSwitch, write_script
-from tests.tool_server import LONGEST_S
 
 _SSH = """#!/bin/bash
 # ssh to a folder: the last two arguments are the device and its command.
@@ -42,8 +42,8 @@ case $1 in
     show) printf 'Id=lossless-roce.service\\nLoadState=loaded\\nActiveState=inactive\\n' ;;
 esac
 """
-_LONGEST_S = 3 * LONGEST_S
-"""A playbook runs scripts on several devices, and on some of them more than once."""
+_LONGEST_S = 900.0
+"""How long a playbook may take: longer than a pretended command that hangs."""
 _RECAP = re.compile(r"^(\S+) +: ok=(\d+) +changed=(\d+) +unreachable=(\d+) +failed=(\d+)", re.MULTILINE)
 
 
@@ -70,9 +70,12 @@ class FakeFabric:
     def __init__(self, folder: Path, files: Path, tools: Path) -> None:
         self._folder, self._files, self._tools = folder, files, tools
         folder.mkdir()
-        (folder / "ansible.cfg").touch()
         self._ssh = folder / "ssh"
         write_script(self._ssh, _SSH.format(fabric=shlex.quote(str(folder))))
+        self._python = folder / "python"
+        program = [sys.executable, "-I", "-S", Path(fork_server.__file__).with_name("fake_python.py")]
+        given = [sysconfig.get_paths()["purelib"], fork_server.started("module")]
+        write_script(self._python, f'#!/bin/sh\nexec {shlex.join(map(str, program + given))} "$@"\n')
 
     def switch(self, name: str) -> FakeSwitch:
         """Add a switch."""
@@ -106,19 +109,20 @@ class FakeFabric:
         """Let a device be unreachable so many times."""
         (self._folder / name / "unreachable").write_text(str(times))
 
-    def play(self, step: str, **variables: str | int) -> Played:
-        """Run the playbook of a step."""
-        found = shutil.which("ansible-playbook", path=str(Path(sys.executable).parent))
-        assert found, "ansible-core is part of the development environment"
+    def play(self, step: str, *, forked: bool = True, **variables: str | int) -> Played:
+        """Run the playbook of a step, by a server that has imported Ansible or by the program itself."""
         extra = {
             "ansible_become": False,
-            "ansible_python_interpreter": sys.executable,
+            "ansible_python_interpreter": str(self._python) if forked else sys.executable,
             "lossless_root": f"{self._folder}/{{{{ inventory_hostname }}}}",
             "lossless_poll_s": 1,
             **variables,
         }
-        command = [found, "-i", "inventory.yml", f"{step}/playbook.yml", "-e", json.dumps(extra)]
-        done = processes.run(command, cwd=self._files, env=self._controller(), within_s=_LONGEST_S)
+        program = shutil.which("ansible-playbook", path=str(Path(sys.executable).parent))
+        assert program, "ansible-core is part of the development environment"
+        command = [program, "-i", "inventory.yml", f"{step}/playbook.yml", "-e", json.dumps(extra)]
+        run = fork_server.play if forked else processes.run
+        done = run(command, cwd=self._files, env=self._controller(), within_s=_LONGEST_S)
         recap = {name: Recap(*map(int, numbers)) for name, *numbers in _RECAP.findall(done.stdout)}
         return Played(done.returncode, done.stdout + done.stderr, recap)
 
@@ -127,12 +131,8 @@ class FakeFabric:
             "PATH": os.environ["PATH"],
             "HOME": str(self._folder),
             "LC_ALL": "C.UTF-8",
-            "ANSIBLE_CONFIG": str(self._folder / "ansible.cfg"),
-            "ANSIBLE_NOCOLOR": "1",
-            "ANSIBLE_PIPELINING": "1",
-            "ANSIBLE_SSH_ARGS": "",
+            "ANSIBLE_CONFIG": str(fork_server.settings()),
             "ANSIBLE_SSH_EXECUTABLE": str(self._ssh),
-            "ANSIBLE_SSH_TRANSFER_METHOD": "piped",
         }
 
     def _environment(self, name: str, variables: dict[str, str]) -> None:

@@ -168,7 +168,7 @@ def test_a_second_run_on_a_host_is_refused(tmp_path: Path) -> None:
     made = fabric(tmp_path, plan(step(hosts=(HOSTS,))))
     host, lock = made.host("host1"), made.place("host1") / "run/lossless-plan.lock"
     with locked(lock):
-        refused = made.play("step-01")
+        refused = made.play("step-01", forked=False)
     assert refused.recap["host1"].failed == 1
     assert f"another run holds {lock}" in said(refused)
     assert host.changes() == []
@@ -197,7 +197,7 @@ def test_what_people_do_is_asked_for_before_any_switch_changes(tmp_path: Path) -
     assert switch.calls == []
     assert made.play("step-01", drained="yes").status == 0
     assert switch.saved == after(RELOAD)
-    refused = made.play("step-02")
+    refused = made.play("step-02", forked=False)
     assert refused.status != 0
     assert "- restart every job\nThen run the same command with -e jobs_restarted=yes." in said(refused)
     assert made.play("step-02", jobs_restarted="yes").status == 0
