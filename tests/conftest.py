@@ -49,6 +49,13 @@ def reference() -> Path:
     return REFERENCE
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests with the tools that their fixtures give, before any are left out."""
+    for item in items:
+        real_tools.mark(item)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose tools are not installed."""
     real_tools.require(item)

@@ -39,6 +39,13 @@ LONG = {
     "compiling": "machine code made from scratch",
 }
 """Kinds that need no more than the development environment, and take long."""
+FIXTURES = {
+    ("tests/analysis/opensm", "tools"): "opensm",
+    ("tests/interfaces/cli", "installed"): "opensm",
+    ("tests/formats/telemetry", "redis"): "redis",
+    ("tests/formats/sonic/state", "real_redis"): "redis",
+}
+"""Fixtures that give a tool, by their folder and name: tests that have one are marked with its kind."""
 SYSTEM_FOLDERS = ("/usr/sbin", "/sbin")
 """Where Debian puts opensm, and the PATH of users does not lead."""
 
@@ -57,6 +64,13 @@ def missing(kind: str) -> tuple[str, ...]:
 def kinds_of(item: pytest.Item) -> tuple[str, ...]:
     """Return the kinds of tools that a test is marked with."""
     return tuple(kind for marker in item.iter_markers("tools") for kind in marker.args)
+
+
+def mark(item: pytest.Item) -> None:
+    """Mark a test with the kinds of the fixtures that it has."""
+    for (folder, fixture), kind in FIXTURES.items():
+        if fixture in getattr(item, "fixturenames", ()) and item.nodeid.startswith(f"{folder}/"):
+            item.add_marker(pytest.mark.tools(kind))
 
 
 def require(item: pytest.Item) -> None:

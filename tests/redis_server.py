@@ -1,10 +1,8 @@
-"""A real redis-server for tests, filled as a switch fills its own: ``make test`` installs one, ``.ci/run`` insists."""
+"""A real redis-server for tests, filled as a switch fills its own."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,25 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from lossless.formats.sonic.state.dumps import NUMBERS, dumps_of
 from lossless.formats.sonic.state.names import BY_FIELD
 from lossless.formats.telemetry.metrics import WINDOWS
+from tests.real_tools import program
 
-REQUIRED = os.environ.get("LOSSLESS_REQUIRE_TOOLS")
 NUMBER_OF = {name: int(number) for number, name in NUMBERS.items()}
 Rows = Mapping[str, Mapping[str, str]]
 """The rows of a database by their keys."""
-
-
-def program(name: str) -> str:
-    """Return the path of a program; the test skips where it is not installed, and may not in CI."""
-    path = shutil.which(name)
-    if path is None and not REQUIRED:
-        pytest.skip(f"{name} is not installed; tools/install-telemetry.sh does that")
-    assert path is not None, f"{name} is not installed"
-    return path
 
 
 class Redis:

@@ -20,6 +20,7 @@ NOT_DRAWN = {
 TEN = "".join(f"line {number}\n" for number in range(10))
 
 
+@pytest.mark.tools("answers")
 @pytest.mark.parametrize("name", answers.PAGES)
 def test_a_page_shows_what_its_commands_print(name: str) -> None:
     found = answers.fresh([name])

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-
 import pytest
 
-from tools.prose import CHECKER, DICTIONARY, mistakes
+from tools.prose import DICTIONARY, mistakes
 from tools.prose_text import Passage, passages, plain
 
 WORDS = DICTIONARY.read_text(encoding="utf-8").split()
-installed = pytest.mark.skipif(
-    not ((CHECKER / "node_modules").is_dir() and shutil.which("node"))
-    and not os.environ.get("LOSSLESS_REQUIRE_TOOLS"),
-    reason="Harper is not installed: sh tools/install-harper.sh",
-)
+installed = pytest.mark.tools("harper")
 
 MODULE = '''"""A module with a mispelled word.
 

@@ -23,6 +23,7 @@ def test_what_once_broke_a_command_does_not_any_more(file: Path) -> None:
     assert found is None, found.text
 
 
+@pytest.mark.tools("fuzz")
 @pytest.mark.parametrize("number", range(ROUNDS))
 def test_mutated_files_end_in_an_exit_code_of_ours(number: int, reference: Path) -> None:
     assert reference.is_dir(), "seeds are of the corpus too"

@@ -17,7 +17,7 @@ from tests.integrations.conftest import ROOT, bash
 from tests.interfaces.cli.inputs import INTENT, intent_with
 from tests.interfaces.cli.repositories import commit, repository, write
 
-pytestmark = pytest.mark.xdist_group("github")
+pytestmark = [pytest.mark.xdist_group("github"), pytest.mark.tools("installing")]
 
 ACTION: dict[str, Any] = YAML(typ="safe").load(ROOT / "action.yml")
 STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]

@@ -17,7 +17,7 @@ from tests.integrations.conftest import ROOT
 from tests.interfaces.cli.inputs import INTENT, intent_with
 from tests.interfaces.cli.repositories import commit, git, repository, write
 
-pytestmark = pytest.mark.xdist_group("gitlab")
+pytestmark = [pytest.mark.xdist_group("gitlab"), pytest.mark.tools("installing")]
 
 JOB: dict[str, Any] = YAML(typ="safe").load(ROOT / "integrations" / "gitlab" / "lossless.yml")["lossless"]
 THIN = intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G")

@@ -15,7 +15,7 @@ from tests.interfaces.cli.inputs import INTENT, LEAF, intent_with
 from tests.interfaces.cli.repositories import git, repository, write
 
 # One installation serves all of them: with xdist they run in one process.
-pytestmark = pytest.mark.xdist_group("pre-commit")
+pytestmark = [pytest.mark.xdist_group("pre-commit"), pytest.mark.tools("installing")]
 
 THIN = intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G")
 DEAF = LEAF.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')

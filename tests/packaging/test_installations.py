@@ -73,6 +73,7 @@ def outside(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.tools("installing")
 def test_the_wheel_works_outside_the_checkout(tmp_path: Path, outside: Path) -> None:
     run(
         sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "dist", ROOT, cwd=outside
@@ -85,6 +86,7 @@ def test_the_wheel_works_outside_the_checkout(tmp_path: Path, outside: Path) -> 
     lint_and_render(python, outside)
 
 
+@pytest.mark.tools("installing")
 def test_an_editable_install_works_outside_the_checkout(tmp_path: Path, outside: Path) -> None:
     python = empty_environment(tmp_path / "env")
     install(python, "--no-build-isolation", "-e", ROOT, cwd=outside)

@@ -27,7 +27,6 @@ HERE = Path(__file__).parent
 # Two processes must not build in one folder.
 SITE = build_site.SITE.with_name(f"site-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}")
 HTML = SITE / "html"
-REQUIRED = os.environ.get("LOSSLESS_REQUIRE_TOOLS")
 KINDS = [
     "index.html",
     "tutorial.html",
@@ -56,10 +55,7 @@ AUDIT_ALL = "LOSSLESS_AUDIT_ALL" in os.environ
 ONE_OF = 3
 """So many of the further pages are not opened but one, except by ``make audit`` and ``make cases``."""
 VIEWS = [(400, "light"), (400, "dark"), (1280, "light"), (1280, "dark")]
-pytestmark = [
-    pytest.mark.skipif(not build_site.ZENSICAL.exists() and not REQUIRED, reason="zensical is not installed"),
-    pytest.mark.xdist_group("site"),
-]
+pytestmark = [pytest.mark.tools("zensical"), pytest.mark.xdist_group("site")]
 
 
 class Page(HTMLParser):
@@ -220,11 +216,7 @@ def report(
     return found
 
 
-@pytest.mark.skipif(
-    not (shutil.which("node") and shutil.which("chromium") and (HERE / "node_modules").exists())
-    and not REQUIRED,
-    reason="no browser; tools/install-browser.sh installs it",
-)
+@pytest.mark.tools("chromium")
 def test_a_browser_and_axe_find_nothing_wrong(report: dict[str, list[str]], pages: dict[str, Page]) -> None:
     """In Chromium, at 400 and 1280 pixels; on a page of each kind light and dark."""
     assert {name: problems for name, problems in report.items() if problems} == {}

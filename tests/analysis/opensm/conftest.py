@@ -1,17 +1,13 @@
-"""The real opensm, where this machine has it: ``make test`` installs it where it may, ``.ci/run`` insists."""
+"""The real opensm: tests that have it are those of ``make test-tools``."""
 
 from __future__ import annotations
 
 import pytest
 
 from lossless.analysis.opensm.tools import Tools, find_tools
-from lossless.ground.basics.errors import SubnetManagerError
 
 
 @pytest.fixture(scope="session")
 def tools() -> Tools:
-    """The programs; tests that need them skip where they are not installed."""
-    try:
-        return find_tools()
-    except SubnetManagerError as error:
-        pytest.skip(str(error))
+    """The programs; tests that need them are marked by it (tests/real_tools.py)."""
+    return find_tools()

@@ -29,7 +29,7 @@ from tests.analysis.simulation.test_sweep import THREE, scene, swept
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-pytestmark = pytest.mark.xdist_group("cluster")
+pytestmark = [pytest.mark.xdist_group("cluster"), pytest.mark.tools("cluster")]
 
 MANY = Grid(dynamic_th=(-8, 0), kmin_bytes=range(20_000, 420_000, 2_500))
 """320 settings: three batches."""

@@ -100,6 +100,7 @@ def plain(rows: Sequence[SweepRow]) -> list[str]:
     return [repr(row) for row in rows]
 
 
+@pytest.mark.tools("cluster")
 def test_processes_and_a_cluster_give_the_same_rows_bit_for_bit(tmp_path: Path) -> None:
     grid = Grid(kmin_bytes=range(20_000, 100_000, 400), queue_dynamic_th=(-6,))
     path, question = fabric(tmp_path), INCAST._replace(nics=17)

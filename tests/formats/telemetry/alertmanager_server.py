@@ -14,7 +14,7 @@ from queue import Queue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from tests.redis_server import program
+from tests.real_tools import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

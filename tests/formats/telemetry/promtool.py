@@ -12,7 +12,7 @@ import subprocess
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
-from tests.redis_server import program
+from tests.real_tools import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -9,7 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from lossless.formats.telemetry.exposition.exporter import Exporter
 from lossless.formats.telemetry.exposition.layout import given
 from lossless.formats.telemetry.metrics import PREFIX
-from tests.redis_server import Redis, program
+from tests.real_tools import program
+from tests.redis_server import Redis
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 """Values by the name of the metric, without the prefix, and its labels without the switch."""

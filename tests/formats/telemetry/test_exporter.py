@@ -42,6 +42,7 @@ def counters(**rows: dict[str, str]) -> dict[str, Rows]:
     return {"CONFIG_DB": LEAF1, "COUNTERS_DB": {**MAPS, **{f"COUNTERS:{oids[of]}": rows[of] for of in rows}}}
 
 
+@pytest.mark.tools("prometheus")
 def test_a_busy_switch_has_a_sample_of_every_metric_for_each_object(redis: Redis) -> None:
     redis.fill(busy_switch(2))
     redis.fill(
@@ -199,6 +200,7 @@ STORED = {
 }
 
 
+@pytest.mark.tools("prometheus")
 @pytest.mark.parametrize(("stored", "number"), STORED.items(), ids=ascii)
 def test_what_is_no_number_of_64_bits_is_absent_and_the_rest_is_there(
     stored: str, number: float | None, redis: Redis
@@ -226,6 +228,7 @@ NAMES = (
 )
 
 
+@pytest.mark.tools("prometheus")
 def test_no_name_breaks_the_text(redis: Redis) -> None:
     ports = {name: f"oid:0x1{at}" for at, name in enumerate(NAMES)}
     queues = {f"{name}:3": f"oid:0x15{at}" for at, name in enumerate(NAMES)}
@@ -285,6 +288,7 @@ def test_a_name_that_goes_takes_its_samples_along(redis: Redis) -> None:
     )
 
 
+@pytest.mark.tools("redis")
 def test_a_redis_that_goes_away_and_comes_back_ends_no_scrape(tmp_path: Path) -> None:
     with running(tmp_path) as redis:
         redis.fill(counters(port={"SAI_PORT_STAT_PFC_3_RX_PKTS": "1"}))
@@ -366,6 +370,7 @@ def test_it_sends_no_command_that_writes(redis: Redis) -> None:
     assert redis.ask("INFO", "keyspace") == before
 
 
+@pytest.mark.tools("redis")
 def test_a_user_who_may_only_read_is_enough(tmp_path: Path) -> None:
     with running(tmp_path) as redis:
         redis.fill(busy_switch(2))
@@ -405,6 +410,7 @@ def test_a_scrape_costs_one_command_for_each_row_and_few_besides(redis: Redis) -
     assert (int(calls["hgetall"]), int(calls["dbsize"])) == (4, 5)
 
 
+@pytest.mark.tools("prometheus")
 def test_the_databases_of_each_asic_are_in_one_exposition(
     reference: Path, redis: Redis, tmp_path: Path
 ) -> None:

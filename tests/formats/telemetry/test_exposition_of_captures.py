@@ -136,6 +136,7 @@ def _expected(state: DeviceState) -> Samples:
     }
 
 
+@pytest.mark.tools("prometheus")
 @pytest.mark.parametrize("capture", CAPTURES)
 def test_samples_are_what_verify_reads_of_the_same_databases(
     capture: str, redis: Redis, reference: Path

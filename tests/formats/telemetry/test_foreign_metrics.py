@@ -20,7 +20,7 @@ from lossless.formats.telemetry.foreign_metrics import (
 )
 from tests.formats.telemetry.grafana.test_boards import expressions, metrics
 from tests.formats.telemetry.promtool import Scrape, as_grafana_asks, input_series, without_data
-from tests.redis_server import program
+from tests.real_tools import program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,6 +109,7 @@ def _answer(url: str, started: subprocess.Popen[bytes]) -> str:
     raise AssertionError(f"{PROGRAM} does not answer")
 
 
+@pytest.mark.tools("prometheus")
 def test_a_real_node_exporter_has_what_its_release_should_have(port_counters: Path) -> None:
     version = subprocess.run([program(PROGRAM), "--version"], capture_output=True, text=True, check=True)
     runs = release(re.findall(r"version (\d+\.\d+\.\d+)", version.stdout + version.stderr)[0])
@@ -121,6 +122,7 @@ def test_a_real_node_exporter_has_what_its_release_should_have(port_counters: Pa
     assert not found & (infiniband.keys() - due)
 
 
+@pytest.mark.tools("prometheus")
 def test_queries_give_data_on_what_a_real_node_exporter_exposes(port_counters: Path, tmp_path: Path) -> None:
     """Of its release: queries of hw_counters and of ethtool are left out."""
     text = exposed(port_counters)
@@ -134,6 +136,7 @@ def test_queries_give_data_on_what_a_real_node_exporter_exposes(port_counters: P
     assert without_data(tmp_path, input_series([[Scrape(text, HOST)]] * 3), asked, 30) == []
 
 
+@pytest.mark.tools("prometheus")
 def test_queries_of_hw_counters_give_data_on_captured_ones(reference: Path, tmp_path: Path) -> None:
     """What a newer node_exporter makes of the files of a capture, by the names of its source."""
     from lossless.formats.hosts.state.prometheus import _INFINIBAND as SYSFS

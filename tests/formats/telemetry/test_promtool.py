@@ -11,6 +11,8 @@ from tests.formats.telemetry.promtool import Scrape, as_grafana_asks, input_seri
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.tools("prometheus")
+
 LEAF = {"job": "lossless-switches", "switch": "leaf1"}
 
 

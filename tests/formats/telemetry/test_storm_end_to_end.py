@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+pytestmark = [pytest.mark.tools("redis"), pytest.mark.tools("prometheus")]
+
 FABRIC = "roce-256"
 PORT, PRIORITY, QUEUE_OID, PORT_OID = "Ethernet0", "3", "oid:0x1500000000035a", "oid:0x1000000000012"
 CALM, STORM = 8, 4

@@ -59,6 +59,7 @@ def test_the_answer_does_not_depend_on_how_many_threads_work_it_out() -> None:
     assert answers(tuned_on(1)) == answers(tuned_on(2)) == answers(tuned_on(5))
 
 
+@pytest.mark.tools("cluster")
 @pytest.mark.xdist_group("cluster")
 def test_a_cluster_gives_the_same_answer(intent: Path) -> None:
     assert answers(api.tune(intent, SMALL, cluster="local:2")) == answers(tuned_on(1))

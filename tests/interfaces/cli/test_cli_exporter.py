@@ -130,6 +130,7 @@ def test_an_address_that_is_taken_is_one_line() -> None:
             MetricsServer("127.0.0.1", port, bytes)
 
 
+@pytest.mark.tools("redis")
 def test_once_prints_what_is_served(cli: Cli) -> None:
     with TemporaryDirectory(prefix="redis") as folder, running(Path(folder)) as redis:
         redis.fill(busy_switch(1))
@@ -160,6 +161,7 @@ def test_once_prints_what_is_served(cli: Cli) -> None:
         assert line.replace("tor1", "leaf1").encode() in body
 
 
+@pytest.mark.tools("redis")
 def test_the_guide_shows_what_is_printed(cli: Cli) -> None:
     guide = (ROOT / "docs" / "guides" / "telemetry-exporter.md").read_text()
     shown = re.search(r"^\$ lossless exporter (.*)\n((?:.*\n)*?)```$", guide, re.MULTILINE)
@@ -180,6 +182,7 @@ def test_where_no_redis_answers_that_is_what_is_printed(cli: Cli) -> None:
     assert "No such file or directory" in outcome.err
 
 
+@pytest.mark.tools("redis")
 def test_a_server_that_wants_a_password_is_named_with_what_it_says(cli: Cli) -> None:
     with TemporaryDirectory(prefix="redis") as folder, running(Path(folder)) as redis:
         redis.ask("CONFIG", "SET", "requirepass", "of-the-lab")

@@ -296,6 +296,7 @@ def test_an_interrupt_ends_it_at_once_and_nothing_is_reported(
     assert re.fullmatch(rf"lossless: {said}; nothing is reported\n\n?", err)
 
 
+@pytest.mark.tools("cluster")
 def test_an_interrupt_at_the_terminal_ends_the_workers_of_a_local_cluster_silently() -> None:
     many = ("--vary", "kmin=1B..10000B/10000", *SHORT, "--max-events", str(10**13))
     with started("some are done", *many, "--cluster", "local:1") as process:

@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 
 from lossless import api
-from lossless.analysis.opensm.tools import find_tools
 from lossless.analysis.simulation.engine.run import prepare
 from lossless.checks.rules.registry import RULES
-from lossless.ground.basics.errors import SubnetManagerError
 from lossless.interfaces.cli.app import COMMANDS
 from tests.analysis.opensm.test_traps import intent_with as opensm_intent
 from tests.conftest import REFERENCE
@@ -221,12 +219,9 @@ def test_what_is_said_of_the_files_of_a_subnet_manager_fits(
     assert too_wide(done.out + done.err, columns) == []
 
 
+@pytest.mark.tools("opensm")
 @pytest.mark.parametrize("columns", [80, 100])
 def test_the_verdict_of_opensm_fits(columns: int, subnet: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    try:
-        find_tools()
-    except SubnetManagerError as error:
-        pytest.skip(str(error))
     monkeypatch.setenv("COLUMNS", str(columns))
     Path("fabric.yaml").write_text(opensm_intent({}).text)
     done = subnet("opensm", "fabric.yaml")

@@ -65,10 +65,7 @@ def test_only_the_script_is_executable(kind: str) -> None:
     }
 
 
-@pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None and not os.environ.get("LOSSLESS_REQUIRE_TOOLS"),
-    reason="no systemd-analyze on this machine",
-)
+@pytest.mark.tools("systemd")
 @pytest.mark.parametrize("kind", KINDS)
 def test_systemd_takes_the_unit(kind: str, tmp_path: Path) -> None:
     program = tmp_path / "lossless-roce.sh"

@@ -32,6 +32,7 @@ from tests.formats.sonic.state.switch_collecting import (
     dumps_in,
     layout,
 )
+from tests.real_tools import program
 
 CONFIGURED = READ_TABLES | {"PORTCHANNEL", "PORTCHANNEL_MEMBER", "WATERMARK_TABLE", "SWITCH_TRIMMING"}
 METADATA = {"hostname", "hwsku", "platform", "type", "subtype", "bgp_asn", "sub_role", "asic_name", "asic_id"}
@@ -332,9 +333,7 @@ def test_an_answer_that_is_an_error_is_located_and_said_once(peculiar: TakenSnap
 @pytest.fixture(scope="module")
 def real_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[int, str]]:
     """Yield the port and the path of a server that is ended after the tests."""
-    server, client = shutil.which("redis-server"), shutil.which("redis-cli")
-    if server is None or client is None:
-        pytest.skip("redis-server and redis-cli are not installed")
+    server, client = program("redis-server"), program("redis-cli")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +22,7 @@ if TYPE_CHECKING:
 
 MODELS = ROOT / "tools" / "nxos-models"
 MODEL = MODELS / "Cisco-NX-OS-device.yang"
-pytestmark = pytest.mark.skipif(
-    not (MODEL.exists() and shutil.which("yanglint")) and not os.environ.get("LOSSLESS_REQUIRE_TOOLS"),
-    reason="yanglint or the models of NX-OS are not installed (tools/install-nxos-models.sh)",
-)
+pytestmark = pytest.mark.tools("yanglint")
 
 
 @pytest.fixture(scope="module")

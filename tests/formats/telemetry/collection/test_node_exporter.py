@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import shutil
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -21,7 +19,7 @@ from lossless.formats.telemetry.foreign_metrics import ethtool_metric
 from tests.formats.telemetry.grafana.test_boards import expressions, metrics
 from tests.formats.telemetry.subjects import example, subnet
 from tests.formats.telemetry.test_foreign_metrics import PROGRAM
-from tests.redis_server import program
+from tests.real_tools import program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -67,6 +65,7 @@ def test_infiniband_needs_no_counters_of_ethernet() -> None:
     assert arguments(subnet_node_exporter_files(subnet())[PATH])[1:] == ["--collector.infiniband"]
 
 
+@pytest.mark.tools("prometheus")
 def test_the_program_takes_them() -> None:
     words = [program(PROGRAM), *flags(example("roce-256")), "--version"]
     assert subprocess.run(words, capture_output=True, check=False, timeout=60).returncode == 0
@@ -74,10 +73,7 @@ def test_the_program_takes_them() -> None:
     assert subprocess.run(wrong, capture_output=True, check=False, timeout=60).returncode != 0
 
 
-@pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None and not os.environ.get("LOSSLESS_REQUIRE_TOOLS"),
-    reason="systemd-analyze is not installed",
-)
+@pytest.mark.tools("systemd")
 def test_systemd_has_nothing_to_say_about_the_drop_in(tmp_path: Path) -> None:
     fabric = example("roce-256")
     vlan = tuple(host._replace(qos=host.qos._replace(interfaces=("eth1.100",))) for host in fabric.hosts)

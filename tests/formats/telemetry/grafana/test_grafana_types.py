@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -23,10 +22,7 @@ COMPILER = TYPES / "node_modules" / "typescript" / "bin" / "tsc"
 OPTIONS = ("--noEmit", "--strict", "--skipLibCheck", "--target", "esnext", "--module", "esnext")
 SUBJECTS = ("rails", "ufm")
 """Between them they have every kind of panel that there is."""
-installed = pytest.mark.skipif(
-    not (COMPILER.exists() and shutil.which("node")) and not os.environ.get("LOSSLESS_REQUIRE_TOOLS"),
-    reason="Grafana's types are not installed: sh tools/install-grafana-types.sh",
-)
+installed = pytest.mark.tools("grafana")
 
 
 def broken(board: Any) -> Iterator[Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from lossless.formats.telemetry.foreign_metrics import FOREIGN
 from lossless.formats.telemetry.metrics import METRICS, PREFIX
 from tests.formats.telemetry.grafana.subject_boards import boards
@@ -59,16 +61,19 @@ def storm(time: int) -> list[Scrape]:
     ]
 
 
+@pytest.mark.tools("prometheus")
 def test_every_query_gives_data_in_a_storm(tmp_path: Path) -> None:
     asked = map(as_grafana_asks, expressions())
     assert without_data(tmp_path, input_series([storm(time) for time in TIMES]), asked, NOW_S) == []
 
 
+@pytest.mark.tools("prometheus")
 def test_a_fabric_without_counters_would_have_been_noticed(tmp_path: Path) -> None:
     asked = list(map(as_grafana_asks, expressions()))
     assert without_data(tmp_path, input_series([[Scrape("other 1", {})]]), asked, 0) == asked
 
 
+@pytest.mark.tools("prometheus")
 def test_queries_of_switches_give_data_on_captured_databases(
     redis: Redis, reference: Path, tmp_path: Path
 ) -> None:
@@ -91,6 +96,7 @@ def test_queries_of_switches_give_data_on_captured_databases(
     assert {name.removeprefix(PREFIX) for expression in left for name in metrics(expression)} == ABSENT
 
 
+@pytest.mark.tools("prometheus")
 def test_what_gnmic_serves_of_a_switch_is_enough_to_choose_it_and_its_ports(tmp_path: Path) -> None:
     _, board, *_ = boards("roce-256")
     queries = {variable.name: variable.query for variable in board.variables}
@@ -102,6 +108,7 @@ def test_what_gnmic_serves_of_a_switch_is_enough_to_choose_it_and_its_ports(tmp_
     assert without_data(tmp_path, input_series([[Scrape(served, FABRIC)]]), asked, 0) == []
 
 
+@pytest.mark.tools("prometheus")
 def test_ports_of_one_name_on_two_asics_are_each_compared_with_their_own_speed(tmp_path: Path) -> None:
     (share,) = {
         query.expression

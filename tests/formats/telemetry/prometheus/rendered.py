@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from lossless.formats.telemetry.prometheus.files import fabric_files, subnet_files
 from lossless.model.fabric.model import Fabric
-from tests.redis_server import program
+from tests.real_tools import program
 
 if TYPE_CHECKING:
     from pathlib import Path

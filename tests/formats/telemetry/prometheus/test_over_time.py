@@ -13,6 +13,8 @@ from tests.formats.telemetry.subjects import example
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.tools("prometheus")
+
 FABRIC = "roce-256"
 MINUTES = 15
 _SWITCH = f'fabric="{FABRIC}",switch="leaf1"'

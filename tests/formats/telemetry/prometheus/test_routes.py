@@ -21,14 +21,17 @@ def folder(tmp_path: Path) -> Path:
     return written(tmp_path, example("roce-256"))
 
 
+@pytest.mark.tools("prometheus")
 def test_amtool_takes_the_configuration(folder: Path) -> None:
     assert run(folder, "amtool", "check-config", FILE)[0] == 0
 
 
+@pytest.mark.tools("prometheus")
 def test_amtool_takes_that_of_a_subnet(tmp_path: Path) -> None:
     assert run(written(tmp_path, subnet()), "amtool", "check-config", FILE)[0] == 0
 
 
+@pytest.mark.tools("prometheus")
 @pytest.mark.parametrize("severity", ["critical", "warning", "info"])
 def test_a_severity_goes_to_its_receiver(folder: Path, severity: str) -> None:
     code, said = run(

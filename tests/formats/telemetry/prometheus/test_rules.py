@@ -44,11 +44,13 @@ def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return written(tmp_path, SUBJECTS[request.param]())
 
 
+@pytest.mark.tools("prometheus")
 def test_promtool_takes_rules_and_configuration(folder: Path) -> None:
     assert run(folder, "promtool", "check", "rules", *(path.name for path in folder.glob("*.rules")))[0] == 0
     assert run(folder, "promtool", "check", "config", "prometheus.yml")[0] == 0
 
 
+@pytest.mark.tools("prometheus")
 @pytest.mark.parametrize("name", ["roce-256", "ufm"])
 def test_each_alert_fires_on_its_series_and_nothing_fires_on_a_healthy_fabric(
     name: str, tmp_path: Path
@@ -65,6 +67,7 @@ def test_each_alert_has_a_test_in_which_it_fires_and_one_in_which_it_does_not(fo
     assert [name for name in tests if not name.startswith("nothing")] == expected
 
 
+@pytest.mark.tools("prometheus")
 def test_a_rule_that_never_fires_and_one_that_always_does_fail_their_tests(tmp_path: Path) -> None:
     folder = written(tmp_path, subnet())
     alerts = folder / "alerts.rules"
@@ -102,6 +105,7 @@ def test_what_to_run_next_are_commands_and_options_of_ours(folder: Path) -> None
     assert commands <= set(COMMANDS)
 
 
+@pytest.mark.tools("prometheus")
 @given(intents(renderable=True))
 @settings(max_examples=5, deadline=None)
 def test_promtool_takes_the_rules_of_any_small_fabric(

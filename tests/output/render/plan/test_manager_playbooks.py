@@ -11,6 +11,9 @@ from tests.checks.plan.made_subnets import changed, planned
 from tests.output.render.plan.fake_fabric import FakeFabric
 from tests.output.render.plan.switches import write_plan
 
+pytestmark = pytest.mark.tools("ansible")
+
+
 ENGINE = changed(("subnet_manager.routing.engine", "ftree"))
 
 

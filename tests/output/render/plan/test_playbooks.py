@@ -33,6 +33,9 @@ from tests.output.render.plan.made_plans import (
 )
 from tests.output.render.plan.switches import FakeSwitch, write_plan, write_tools
 
+pytestmark = pytest.mark.tools("ansible")
+
+
 CHANGES = {"patch": PATCH, "write": WRITE, "reload": RELOAD}
 CALLS = {"patch": 8, "write": 6, "reload": 8}
 CROSS = (
