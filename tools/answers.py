@@ -64,7 +64,8 @@ CUT = "...\n"
 """Stands for lines of what a command prints."""
 _FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ ", re.MULTILINE)
-_SHELL = re.compile(r"[|<>&;*$`]")
+_OURS = re.compile(r"""lossless((?: +(?:'[^']*'|"[^"$`\\]*"|[^\s|<>&;*$`'"\\])+)+?)( +\d?[|<>].*)?""")
+"""A command of ours as it is run within this process, and where the shell takes what it prints, if anywhere."""
 _TODAY = "2026-06-15"
 """The day on which pages are run, for suppressions that end."""
 _SIMILAR = 0.5
@@ -121,14 +122,19 @@ def _again(shown: str) -> str:
 
 
 def _answer(command: str) -> str:
-    words = shlex.split(command)
-    if words[0] != "lossless" or _SHELL.search(command):
+    ours = _OURS.fullmatch(command)
+    if ours is None:
         return _by_shell(command)
     out, err = io.StringIO(), io.StringIO()
     today = mock.patch.object(options, "today", return_value=_TODAY)
     with today, contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        lossless(words[1:])
-    return out.getvalue() + err.getvalue()
+        lossless(shlex.split(ours[1]))
+    if ours[2] is None:
+        return out.getvalue() + err.getvalue()
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "out").write_text(out.getvalue(), encoding="utf-8")
+        Path(folder, "err").write_text(err.getvalue(), encoding="utf-8")
+        return _by_shell(f"lossless() {{ cat {folder}/out; cat {folder}/err >&2; }}\n{command}")
 
 
 def _by_shell(command: str) -> str:
