@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
+from functools import cache
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -18,11 +19,13 @@ from matplotlib.text import Text
 
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.extras import install_command
-from lossless.output.report.simulation import figures, panels
+from lossless.output.report.simulation import figures, panels, pictures
 from lossless.output.report.simulation.pictures import draw, write_pictures
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+pytestmark = pytest.mark.xdist_group("pictures")
 
 PNG = b"\x89PNG\r\n\x1a\n"
 NAMES = [f"run-{name}.{kind}" for name in ("occupancy", "pauses", "rates") for kind in ("png", "svg")]
@@ -79,6 +82,29 @@ EVERYTHING = data(
 )
 
 
+@cache
+def drawn_everything() -> dict[str, bytes]:
+    """Return what is drawn of everything, once for all tests that look at it."""
+    return draw(EVERYTHING)
+
+
+@cache
+def elsewhere() -> list[str]:
+    """Return the hashes of what another process draws, and whether it has a window to show it in."""
+    code = (
+        "import sys; from hashlib import sha256; from tests.output.report.test_pictures import EVERYTHING\n"
+        "from lossless.output.report.simulation.pictures import draw\n"
+        "print(*(sha256(content).hexdigest() for content in draw(EVERYTHING).values()))\n"
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    environment = os.environ | {"PYTHONHASHSEED": "7"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
 def keys(axes: Axes) -> list[str]:
     legend = axes.get_legend()
     assert legend is not None
@@ -104,6 +130,15 @@ def title(axes: Axes) -> str:
 # --- files ---
 
 
+@pytest.fixture
+def already_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take what is drawn of everything as it is: for tests of what becomes of the files."""
+    monkeypatch.setattr(
+        pictures, "draw", lambda recording: {id(EVERYTHING): drawn_everything()}[id(recording)]
+    )
+
+
+@pytest.mark.usefixtures("already_drawn")
 def test_a_run_is_three_pictures_in_two_forms(tmp_path: Path) -> None:
     written = write_pictures(EVERYTHING, str(tmp_path / "new"), "run")
     assert written == tuple(str(tmp_path / "new" / name) for name in NAMES)
@@ -118,24 +153,17 @@ def test_a_run_of_which_little_is_known_is_three_pictures_too(tmp_path: Path) ->
 
 
 def test_the_same_recording_draws_the_same_bytes() -> None:
-    code = (
-        "from hashlib import sha256; from tests.output.report.test_pictures import EVERYTHING, draw\n"
-        "print(*(sha256(content).hexdigest() for content in draw(EVERYTHING).values()))"
-    )
-    environment = os.environ | {"PYTHONHASHSEED": "7"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
-    )
-    assert done.stdout.split() == [sha256(content).hexdigest() for content in draw(EVERYTHING).values()]
+    hashes = [sha256(content).hexdigest() for content in drawn_everything().values()]
+    assert elsewhere()[0].split() == hashes
 
 
 def test_no_day_stands_in_a_picture() -> None:
-    drawn = draw(EVERYTHING)
-    assert all(b"<dc:date>" not in content and b"tIME" not in content for content in drawn.values())
+    drawn = drawn_everything().values()
+    assert all(b"<dc:date>" not in content and b"tIME" not in content for content in drawn)
 
 
 def test_what_a_person_has_set_for_other_pictures_changes_nothing() -> None:
-    plain = draw(EVERYTHING)
+    plain = drawn_everything()
     with mpl.rc_context(
         {"font.size": 30, "axes.facecolor": "red", "lines.linewidth": 9, "text.usetex": True}
     ):
@@ -144,15 +172,10 @@ def test_what_a_person_has_set_for_other_pictures_changes_nothing() -> None:
 
 
 def test_pictures_need_no_screen_and_leave_no_figure_behind() -> None:
-    code = (
-        "import sys; from tests.output.report.test_pictures import EVERYTHING\n"
-        "from lossless.output.report.simulation.pictures import draw\n"
-        "draw(EVERYTHING); print('matplotlib.pyplot' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("False\n", "")
+    assert elsewhere()[1:] == ["False"]
 
 
+@pytest.mark.usefixtures("already_drawn")
 def test_a_picture_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> None:
     (tmp_path / "run-pauses.png").mkdir()
     with pytest.raises(LosslessError, match=r"run-pauses\.png: cannot be written: "):
@@ -160,6 +183,7 @@ def test_a_picture_that_cannot_be_written_leaves_the_old_one(tmp_path: Path) -> 
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.usefixtures("already_drawn")
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(LosslessError, match=r"run-occupancy\.png: cannot be written"):
@@ -204,7 +228,7 @@ def test_a_name_that_begins_with_an_underscore_stands_in_the_key() -> None:
 
 
 def test_links_can_be_searched_for_in_an_svg() -> None:
-    assert b">host2 to leaf1</text>" in draw(EVERYTHING)["pauses.svg"]
+    assert b">host2 to leaf1</text>" in drawn_everything()["pauses.svg"]
 
 
 # --- what all show ---

@@ -64,6 +64,8 @@ def write_pictures(recording: Data, folder: str, stem: str) -> tuple[str, ...]:
         LosslessError: matplotlib is not installed, ``stem`` is not a plain name, or the folder cannot be written.
     """
     require_matplotlib()
+    if not stem or Path(stem).name != stem or stem.startswith("."):
+        raise LosslessError(f"{stem!r} is not a name that files can begin with")
     return _written(draw(recording), folder, stem)
 
 
@@ -101,8 +103,6 @@ def draw_tuned(data: Data) -> dict[str, bytes]:
 
 
 def _written(pictures: Mapping[str, bytes], folder: str, stem: str) -> tuple[str, ...]:
-    if not stem or Path(stem).name != stem or stem.startswith("."):
-        raise LosslessError(f"{stem!r} is not a name that files can begin with")
     files = {str(Path(folder, f"{stem}-{name}")): content for name, content in pictures.items()}
     write_all(files, make_folders=True)
     return tuple(files)
