@@ -26,6 +26,8 @@ workloads:
   shuffle: {pattern: permutation, size: 1 MiB}
 """
 SMALL = TuneAsk(evaluations=40, limits=api.Limits(seeds=2))
+LEAST = TuneAsk(evaluations=1, limits=api.Limits(seeds=1))
+"""For what does not depend on what is found."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -108,8 +110,8 @@ def test_what_is_written_is_what_was_tried_and_every_other_byte_stays(intent: Pa
     assert _thresholds(now) == _given(result.tuned.chosen.row.setting)
 
 
-def test_any_setting_of_the_front_can_be_written(intent: Path) -> None:
-    result = api.tune(intent, SMALL)
+def test_any_setting_of_the_front_can_be_written() -> None:
+    result = tuned_on(1)
     last = len(result.tuned.front)
     assert result.stated(last).after != result.stated().before
     with pytest.raises(LosslessError, match=f"the front has {last:,} settings"):
@@ -153,7 +155,7 @@ def test_headroom_that_is_too_short_is_raised_before_the_search(tmp_path: Path) 
 
 
 def test_workloads_are_chosen_by_name_and_must_be_declared(intent: Path) -> None:
-    result = api.tune(intent, SMALL._replace(workloads=("shuffle",)))
+    result = api.tune(intent, LEAST._replace(workloads=("shuffle",)))
     assert list(result.workloads) == ["shuffle"]
     with pytest.raises(ScenarioError, match="no workload is called 'shufle'; did you mean shuffle"):
         api.tune(intent, SMALL._replace(workloads=("shufle",)))
@@ -162,7 +164,7 @@ def test_workloads_are_chosen_by_name_and_must_be_declared(intent: Path) -> None
 def test_an_intent_without_workloads_is_tuned_for_an_incast(tmp_path: Path) -> None:
     path = tmp_path / "fabric.yaml"
     path.write_text(INTENT)
-    assert list(api.tune(path, SMALL).workloads) == ["incast"]
+    assert list(api.tune(path, LEAST).workloads) == ["incast"]
 
 
 def test_dcqcn_parameters_are_searched_where_asked_for(intent: Path) -> None:

@@ -9,9 +9,13 @@ from pathlib import Path
 import pytest
 
 from lossless.analysis.simulation.engine.run import prepare
+from lossless.analysis.simulation.question.request import Limits
+from lossless.analysis.simulation.tune.tune import Tuned, TuneProblem, tune as search
 from tests.analysis.simulation.lossy_fabrics import fabric as lossy_fabric
 from tests.interfaces.cli.conftest import Cli, Outcome
 from tests.interfaces.cli.inputs import INTENT
+
+pytestmark = pytest.mark.xdist_group("cli_tune")
 
 WORKLOADS = """\
 workloads:
@@ -20,11 +24,26 @@ workloads:
 """
 RELEASE = "sonic: {release: '202411'}\n"
 SHORT = ("--evaluations", "12", "--seeds", "2")
+SEARCHED: dict[tuple[str, int, Limits], Tuned] = {}
+"""What was found, by the text of the intent, how many settings were tried, and the limits."""
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _compiled() -> None:
     prepare()
+
+
+@pytest.fixture
+def searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Search the settings of an intent once, whatever is printed or written of them."""
+
+    def once(problem: TuneProblem, evaluations: int, limits: Limits, *_others: object) -> Tuned:
+        asked = Path("fabric.yaml").read_text(), evaluations, limits
+        if asked not in SEARCHED:
+            SEARCHED[asked] = search(problem, evaluations, limits)
+        return SEARCHED[asked]
+
+    monkeypatch.setattr("lossless.analysis.simulation.tune.tune.tune", once)
 
 
 @pytest.fixture
@@ -53,7 +72,7 @@ def test_text_says_what_was_searched_chosen_and_compared(tuned: Cli) -> None:
     assert outcome.err.splitlines()[0].startswith("up to ")
 
 
-@pytest.mark.usefixtures("wide")
+@pytest.mark.usefixtures("wide", "searched_once")
 def test_verbose_shows_each_workload_and_what_ended_the_storm_of_the_dead_nic(tuned: Cli) -> None:
     text = tuned("-v").out
     table = text[text.rindex("\n  dead ") :]
@@ -62,6 +81,7 @@ def test_verbose_shows_each_workload_and_what_ended_the_storm_of_the_dead_nic(tu
     assert "assumed:\n" in text
 
 
+@pytest.mark.usefixtures("searched_once")
 def test_json_has_everything_and_csv_a_line_for_each_kind_of_port(tuned: Cli) -> None:
     report = json.loads(tuned("--format", "json").out)
     assert (report["version"], report["class"], report["tried"]) == (1, "rdma", 12)
@@ -74,6 +94,7 @@ def test_json_has_everything_and_csv_a_line_for_each_kind_of_port(tuned: Cli) ->
     assert {row["setting"] for row in rows} == {str(number) for number in range(1, 13)}
 
 
+@pytest.mark.usefixtures("searched_once")
 def test_a_folder_gets_the_intent_the_report_all_settings_and_the_plan(tuned: Cli) -> None:
     before = Path("fabric.yaml").read_text()
     outcome = tuned("-o", "out")
@@ -94,6 +115,7 @@ def test_without_a_release_there_is_no_plan_and_it_is_said(cli: Cli) -> None:
     assert not Path("out/plan").exists()
 
 
+@pytest.mark.usefixtures("searched_once")
 def test_a_setting_is_written_by_its_place(tuned: Cli) -> None:
     text = INTENT + RELEASE + WORKLOADS
     written = []
@@ -135,6 +157,7 @@ def test_a_dead_nic_that_would_meet_no_traffic_is_said_and_left_out(cli: Cli) ->
     ]
 
 
+@pytest.mark.usefixtures("searched_once")
 def test_where_no_setting_is_safe_the_exit_code_says_so(cli: Cli) -> None:
     """A watchdog that only alerts ends no storm of a dead NIC, whatever the thresholds."""
     assert INTENT.count("action: drop") == 1
