@@ -138,6 +138,9 @@ RANGES = (
 )
 
 
+END_BELOW_ZERO, IN_SECOND_POOL = (
+    SimPort((SimQueue(),), (wrong,)) for wrong in (GROUP._replace(xon_bytes=-1), GROUP._replace(pool=1))
+)
 WRONG = (
     *(wrong for one in RANGES for wrong in one.outside()),
     *(
@@ -271,6 +274,19 @@ WRONG = (
     *(
         with_slow_host(f"xon_bytes is {xon}; expected 0 to xoff_bytes, 20000", xon_bytes=xon)
         for xon in (20_001, -1, math.nan, math.inf)
+    ),
+    # Ends that come after sound ones, or are as others but at a switch that has no such pool.
+    with_network(
+        "cables[2].b_end.groups[0].xon_bytes is -1",
+        cables=(*SOUND.cables[:2], SOUND.cables[2]._replace(b_end=END_BELOW_ZERO)),
+    ),
+    with_network(
+        "cables[1].b_end.groups[0].pool is 1; expected 0 to 0",
+        cables=tuple(
+            cable._replace(a_end=cable.a_end and IN_SECOND_POOL, b_end=IN_SECOND_POOL)
+            for cable in SOUND.cables
+        ),
+        switches={**SOUND.switches, 2: SOUND.switches[2]._replace(other_pools=(50_000,))},
     ),
 )
 

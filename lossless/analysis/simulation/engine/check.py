@@ -57,8 +57,9 @@ def check(network: SimNetwork, names: Mapping[int, str] | None = None) -> None:
     _require(1 <= network.classes <= _MOST_CLASSES, "classes", network.classes, "1 to 31")
     _require(len(network.cables) > 0, "cables", "empty", "at least one")
     _check_physics(network.physics)
+    checked: set[tuple[int, int]] = set()
     for number, cable in enumerate(network.cables):
-        _check_cable(network, cable, _cable_name(cable, number, names))
+        _check_cable(network, cable, _cable_name(cable, number, names), checked)
     for node, switch in network.switches.items():
         _check_switch(network, switch, names[node] if names else f"switches[{node}]")
     pairs = {pair for cable in network.cables for pair in ((cable.a, cable.b), (cable.b, cable.a))}
@@ -91,7 +92,8 @@ def _check_physics(physics: Physics) -> None:
     _require(physics.acks in ("apart", "data"), "physics.acks", physics.acks, "apart or data")
 
 
-def _check_cable(network: SimNetwork, cable: SimCable, where: str) -> None:
+def _check_cable(network: SimNetwork, cable: SimCable, where: str, checked: set[tuple[int, int]]) -> None:
+    """Check a cable; ``checked`` are its ends that need not be looked at again: many ports are one object."""
     _in_range(cable.rate_bps, f"{where}.rate_bps", _SLOWEST_BPS, _RATES_BPS[1])
     for name in ("propagation_ns", "a_reaction_ns", "b_reaction_ns"):
         _in_range(getattr(cable, name), f"{where}.{name}", 0, _LONGEST_NS)
@@ -103,7 +105,10 @@ def _check_cable(network: SimNetwork, cable: SimCable, where: str) -> None:
         expected = f"{'set, as' if is_switch else 'missing, as'} node {node} is a {'switch' if is_switch else 'host'}"
         _require((end is not None) == is_switch, f"{where}.{side}_end", given, expected)
         if end is not None:
-            _check_end(network, end, network.switches[node], f"{where}.{side}_end")
+            kind = id(end), len(network.switches[node].other_pools)
+            if kind not in checked:
+                _check_end(network, end, network.switches[node], f"{where}.{side}_end")
+                checked.add(kind)
             marks_late = any(queue.until_sent and queue.wred is not None for queue in end.queues)
             _require(
                 cable.propagation_ns > 0 or not marks_late,

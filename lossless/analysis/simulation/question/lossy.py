@@ -162,9 +162,9 @@ def with_selective_repeat(
 
 def base_rtt_us(flows: Sequence[SimFlow], cables: Sequence[SimCable]) -> float:
     """Return the round trip without queues of the longest path: a full frame there, an ACK back."""
+    frame_bytes = max(flow.mtu_bytes for flow in flows) + Physics().overhead_bytes + SHORT_BYTES
     hop_us: dict[tuple[int, int], float] = {}
     for cable in cables:
-        frame_bytes = max(flow.mtu_bytes for flow in flows) + Physics().overhead_bytes + SHORT_BYTES
         both_us = frame_bytes * 8e6 / cable.rate_bps + 2 * cable.propagation_ns / 1000
         hop_us[cable.a, cable.b] = hop_us[cable.b, cable.a] = both_us
     return max(sum(hop_us[pair] for pair in pairwise(flow.path)) for flow in flows)

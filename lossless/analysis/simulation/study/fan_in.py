@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from lossless.ground.basics.records import NamedTuple
@@ -60,11 +60,12 @@ def worst(runs: Iterable[tuple[PortFanIn, ...]]) -> tuple[PortFanIn, ...]:
 
 def _feeding(routes: Iterable[tuple[int, ...]]) -> dict[int, set[int]]:
     """Return for each link those whose traffic continues over it, in the order of the longest path."""
+    longest_first = sorted(routes, key=len, reverse=True)
+    # Each step once, as routes have many in common; one begins with a step from -1, which is no link.
+    steps = dict.fromkeys(chain.from_iterable(pairwise((-1, *route)) for route in longest_first))
     feeding: dict[int, set[int]] = {}
-    for route in sorted(routes, key=len, reverse=True):
-        feeding.setdefault(route[0], set())
-        for link, onward in pairwise(route):
-            feeding.setdefault(onward, set()).add(link)
+    for link, onward in steps:
+        feeding.setdefault(onward, set()).update({link} - {-1})
     return feeding
 
 

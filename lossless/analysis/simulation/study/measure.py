@@ -16,7 +16,7 @@ from lossless.analysis.simulation.study.port_peaks import PortPeaks, port_peaks
 from lossless.ground.basics.records import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from lossless.analysis.simulation.engine.run import Simulation
     from lossless.analysis.simulation.engine.state import ArrayIndex, SimState
@@ -291,8 +291,10 @@ def _longest(
 def _propagation(state: SimState, index: ArrayIndex) -> PropagationExtent:
     paused = state.queues["pauses"][_of_class(state, index, 0)] > 0
     by_switch = state.links["sender_unit"] >= 0
+    is_paused, any_paused = paused.tolist(), bool(paused.any())
+    runs = (_run(route, is_paused) for routes in index.wiring.all_routes for route in routes)
     return PropagationExtent(
-        hops=max((_run(r, paused) for routes in index.wiring.all_routes for r in routes), default=0),
+        hops=max(runs, default=0) if any_paused else 0,
         switch_ports=int((paused & by_switch).sum()),
         all_switch_ports=int(by_switch.sum()),
         nics=int((paused & ~by_switch).sum()),
@@ -312,7 +314,7 @@ def _pause_times(state: SimState, job: Any) -> PauseTimes:
     return PauseTimes(float(longest_ps[at]) / 1000, float(limits_ps[at]) / 1000, share)
 
 
-def _run(route: tuple[int, ...], paused: Any) -> int:
+def _run(route: tuple[int, ...], paused: Sequence[bool]) -> int:
     """Return the propagation hops on a path: its longest run of paused links."""
     longest = here = 0
     for link in route:
