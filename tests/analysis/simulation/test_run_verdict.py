@@ -167,7 +167,7 @@ def test_the_line_of_the_intent_that_is_advised_raises_the_headroom(short: Patch
             "classes": {"rdma": {"buffer": {"dynamic_th": -4, **buffer}}},
             "topology": {"leaf_spine": {"hosts_per_leaf": 12}},
         }
-        return checked(declared(intent), size_bytes=64 * MIB)
+        return checked(declared(intent), size_bytes=16 * MIB)
 
     unsafe = verdict(short)
     assert unsafe.verdict == "unsafe"

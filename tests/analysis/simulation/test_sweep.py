@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import tracemalloc
+from bisect import bisect_left
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -40,6 +41,7 @@ from lossless.formats.intent.resolve.fabric import resolve
 from lossless.ground.basics.errors import QuantityError, ScenarioError
 from lossless.ground.documents import load_text
 from lossless.model.fabric.view import View
+from tests.all_cases import ALL_CASES
 from tests.analysis.simulation.connected import connected
 from tests.interfaces.cli.inputs import INTENT
 
@@ -216,7 +218,7 @@ SETTINGS = st.builds(
 ).filter(lambda setting: setting != ThresholdSetting())
 
 
-@settings(max_examples=200)
+@settings(max_examples=200 if ALL_CASES else 100)
 @given(question=st.sampled_from(SCENES), fabric=FABRICS, setting=SETTINGS)
 def test_so_it_is_with_any_traffic_on_any_fabric(
     question: Question, fabric: Fabric, setting: ThresholdSetting
@@ -261,7 +263,8 @@ def test_little_left_of_a_shared_headroom_pool_is_on_the_edge() -> None:
         return row.verdict
 
     pools = range(400_000, 800_000, 2_000)
-    enough = next(pool for pool in pools if verdict(pool) != "unsafe")
+    enough = pools[bisect_left(pools, True, key=lambda pool: verdict(pool) != "unsafe")]
+    assert verdict(enough - 2_000) == "unsafe"
     assert verdict(enough) == "on the edge"
     assert verdict(enough + 10_000) == "safe"
 
@@ -516,8 +519,8 @@ def test_memory_grows_by_rows_alone() -> None:
         return peak
 
     peak_bytes(10)
-    few, many = peak_bytes(100), peak_bytes(2100)
-    assert (many - few) / 2000 < 1500
+    few, many = peak_bytes(100), peak_bytes(1100)
+    assert (many - few) / 1000 < 1500
 
 
 @pytest.mark.parametrize(
