@@ -21,6 +21,7 @@ class EcmpRoutes:
         self._topology = topology
         self._far: dict[int, dict[int, int]] = {}
         self._pairs: dict[tuple[int, int], set[frozenset[int]]] = {}
+        self._nearer: dict[tuple[int, int], list[int]] = {}
 
     def path(self, source: int, target: int, rng: random.Random) -> tuple[int, ...]:
         """Return the nodes from a NIC port to another; each parallel link has its share of the choices.
@@ -35,10 +36,16 @@ class EcmpRoutes:
             raise ScenarioError(f"no path leads from {names[source]} to {names[target]}")
         nodes = [source, first]
         while nodes[-1] != last:
-            here = far[nodes[-1]]
-            nearer = [peer for peer in self._peers(nodes[-1]) if far.get(peer) == here - 1]
-            nodes.append(rng.choice(nearer))
+            nodes.append(rng.choice(self._nearer_to(last, nodes[-1])))
         return (*nodes, target)
+
+    def _nearer_to(self, last: int, node: int) -> list[int]:
+        """Return the peers of a switch that are nearer to another, one entry for each link."""
+        if (last, node) not in self._nearer:
+            far = self._distances(last)
+            nearer = [peer for peer in self._peers(node) if far.get(peer) == far[node] - 1]
+            self._nearer[last, node] = nearer
+        return self._nearer[last, node]
 
     def reaches(self, nic: int, target: int) -> bool:
         """Return whether a path leads from one NIC port to another."""
