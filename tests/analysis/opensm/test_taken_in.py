@@ -21,7 +21,7 @@ HCAS = SUBNET.hcas
 MANAGER, OTHER = HCAS[0], HCAS[1]
 LANES = "qos TRUE\nmax_op_vls 3\nqos_sl2vl 0,1,2,3,0,0,0,0,0,0,0,0,0,0,0,0\n"
 DEFAULT = "Default=0x7fff : ALL=limited, SELF=full ;\n"
-SWEPT_S = 20.0
+SWEPT_S = 600.0
 
 
 def own_process(folder: Path) -> int:

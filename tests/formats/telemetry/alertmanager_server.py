@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-_PATIENCE_S = 60
+_PATIENCE_S = 600
 """How long something may take on a machine that is busy; nothing waits for it where it comes sooner."""
 Notifications = Queue[dict[str, Any]]
 

@@ -68,7 +68,7 @@ def run_naively(given: Site, words: Sequence[str]) -> None:
             stdout=terminal,
             stderr=terminal,
             start_new_session=True,
-            timeout=20,
+            timeout=600,
             check=False,
         )
     finally:

@@ -26,7 +26,7 @@ from tests.paths import ROOT
 THIN = intent_with("uplinks: 2 x 800G", "uplinks: 1 x 800G")
 DEAF = LEAF.replace('"pfcwd_sw_enable": "3"', '"pfcwd_sw_enable": ""')
 CLEAR = "\x1b[2J"
-LONGEST_S = 30.0
+LONGEST_S = 600.0
 
 
 class Terminal:

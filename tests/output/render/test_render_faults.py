@@ -206,7 +206,7 @@ def test_two_renders_at_once_never_mix(tmp_path: Path) -> None:
         processes = [context.Process(target=_render, args=(folder, files, outcomes)) for files in pairs]
         for process in processes:
             process.start()
-        said = {outcomes.get(timeout=60), outcomes.get(timeout=60)}
+        said = {outcomes.get(timeout=600), outcomes.get(timeout=600)}
         for process in processes:
             process.join()
         assert "written" in said
@@ -228,7 +228,7 @@ def test_whoever_holds_a_tree_keeps_out_others_of_its_own_process_and_of_none(tm
         other = context.Process(target=_render, args=(tmp_path, NEW, outcomes))
         other.start()
         # A copy of this process knows what its parent holds; the lock itself keeps out one that does not.
-        assert outcomes.get(timeout=60) == refused
+        assert outcomes.get(timeout=600) == refused
         other.join()
         assert snapshot(tmp_path) == before
     write(tmp_path, NEW)
