@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +17,12 @@ from tests.interfaces.cli.repositories import commit, environment, git
 
 ROOT = Path(__file__).parent.parent.parent
 LEFT_OUT = (".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "out", "build", "dist", "tests")
+
+_PYTHON = """#!/bin/sh
+# python3 whose environments get no pip: it is among the dependencies, and copying it takes half of an installation.
+[ "$1 $2" != "-m venv" ] || set -- "$@" --without-pip
+exec {python} "$@"
+"""
 
 
 @pytest.fixture(scope="session")
@@ -37,11 +45,18 @@ def installing(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
     for entry in Path(sysconfig.get_paths()["purelib"]).iterdir():
         if "lossless" not in entry.name and not entry.name.endswith(".pth"):
             (dependencies / entry.name).symlink_to(entry)
-    # pip reads 0 as "no isolation": the name is that of the option, the value that of what it switches off.
+    programs = tmp_path_factory.mktemp("programs")
+    python = programs / "python3"
+    python.write_text(_PYTHON.format(python=shlex.quote(f"{sys.base_prefix}/bin/python3")))
+    python.chmod(0o755)
+    # pip reads 0 as "no isolation": the name is that of the option, the value that of what it switches off. Modules are
+    # compiled when they are imported, which most are not.
     pip = {"PIP_NO_DEPS": "1", "PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_NO_CACHE_DIR": "1"}
+    pip |= {"PIP_NO_COMPILE": "0"}
     without = ("PYTHONPATH", "VIRTUAL_ENV", "PYTHONDONTWRITEBYTECODE", "NO_COLOR", "FORCE_COLOR")
     kept = {name: value for name, value in environment().items() if name not in without}
-    return kept | pip | {"PYTHONPATH": str(dependencies), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    own = {"PYTHONPATH": str(dependencies), "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    return on_path(kept | pip | own, programs)
 
 
 def bash(

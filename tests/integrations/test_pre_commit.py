@@ -149,10 +149,10 @@ def test_hooks_that_are_first_at_once_share_one_installation(
         subprocess.Popen(
             command, env=dict(installing), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        for _ in range(3)
+        for _ in range(2)
     ]
     said = {process.communicate() for process in several}
-    assert [process.returncode for process in several] == [0, 0, 0], said
+    assert [process.returncode for process in several] == [0, 0], said
     assert len(said) == 1
     assert len([*(tmp_path / "clone with blanks").glob(".installed-*")]) == 1
 

@@ -61,6 +61,7 @@ def install(python: Path, *arguments: str | Path, cwd: Path) -> None:
         "install",
         "--no-deps",
         "--no-index",
+        "--no-compile",
         *arguments,
         cwd=cwd,
     )

@@ -30,11 +30,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("dme")
 
 
-def refusal(folder: Path, document: dict[str, Any]) -> str:
-    """Return what yanglint says of a document, nothing where it is valid."""
-    path = folder / "qos.dme.json"
-    path.write_text(json.dumps(document))
-    command = ["yanglint", "-p", str(MODELS), "-t", "config", str(MODEL), str(path)]
+def refusal(folder: Path, *documents: dict[str, Any]) -> str:
+    """Return what yanglint says of documents, all read in one start of it, nothing where they are valid."""
+    paths = [folder / f"{number}.dme.json" for number in range(len(documents))]
+    for path, document in zip(paths, documents, strict=True):
+        path.write_text(json.dumps(document))
+    command = ["yanglint", "-p", str(MODELS), "-t", "config", str(MODEL), *map(str, paths)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else done.stderr
 
@@ -45,11 +46,18 @@ def document_of(switch: Switch) -> dict[str, Any]:
     return document
 
 
-@settings(max_examples=15)
-@given(data=intents(renderable=True))
-def test_documents_are_valid(folder: Path, data: dict[str, Any]) -> None:
-    for switch in fabric_of(data).switches[:2]:
-        assert refusal(folder, document_of(renamed(switch, "nxos"))) == ""
+def test_documents_are_valid(folder: Path) -> None:
+    documents: list[dict[str, Any]] = []
+
+    @settings(max_examples=15)
+    @given(data=intents(renderable=True))
+    def collect(data: dict[str, Any]) -> None:
+        documents.extend(document_of(renamed(switch, "nxos")) for switch in fabric_of(data).switches[:2])
+
+    collect()
+    assert len(documents) > 15
+    said = refusal(folder, *documents)
+    assert said == "", [one for one in documents if refusal(folder, one)][:1]
 
 
 def test_every_setting_of_the_policies_is_in_the_document(folder: Path) -> None:
