@@ -49,7 +49,7 @@ DECISIONS = [
     ROOT / "docs" / "architecture.md",
     ROOT / "CONTRIBUTING.md",
 ]
-NO_PATHS = {"N/A", "out/site", ".lossless-staging/new"}
+NO_PATHS = {"N/A", "out/site", "out/durations", ".lossless-staging/new"}
 """Words with a slash in them, and folders that commands make."""
 
 
