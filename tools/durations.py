@@ -1,8 +1,10 @@
 """Keeps the list of the heaviest test files, which ``make quick`` leaves out.
 
-python tools/durations.py --record JUNIT    writes the list from what a run of ``make test`` recorded
-python tools/durations.py --ignore          prints the options by which pytest leaves these files out
-python tools/durations.py --left-out        prints how much is left out
+    python tools/durations.py --record FILE     writes the list from the JUnit file of a run of ``make test``
+    python tools/durations.py --ignore          prints the options by which pytest leaves these files out
+    python tools/durations.py --left-out        prints how much is left out
+
+A file that is not listed runs.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ def heaviest(every: list[Cost], most_s: float = QUICK_S) -> list[Cost]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the list, or print what stands in it."""
+    """Write the list, or print it."""
     if arguments[0] == "--record":
         rows = heaviest(costs(Path(arguments[1])))
         LIST.write_text("".join(f"{cost.seconds:7.1f} {cost.tests:5d} {cost.file}\n" for cost in rows))

@@ -142,7 +142,7 @@ def base_document(name: str) -> Document:
 def document_of_data(data: Any, file: str) -> Document:
     """Return plain data as the document of a file, an intent too as the JSON that it can be written as.
 
-    That is read in a fraction of the time of YAML, and found alike: examples themselves are read as YAML.
+    That is read in a fraction of the time of YAML, and has the same findings: examples themselves are read as YAML.
     """
     return load_json(json.dumps(data), file)
 
