@@ -1,4 +1,4 @@
-"""Names the test files that a change can affect, by what they import and which folders of data they read.
+"""Names the test files that a change can affect, by their imports and the folders of data that they read.
 
     python tools/affected.py [BASE]            prints them, for what differs from BASE (HEAD), new files included
     python tools/affected.py --reads FOLDER    exit 1 where a test read data that this table does not know of
@@ -40,7 +40,7 @@ IN_THE_WHEEL = ("examples", "profiles", "templates")
 FINDS_DATA = "lossless.ground.basics.data_files"
 """The module that finds all of them, for modules that name one."""
 COMMAND = "lossless.interfaces.cli"
-"""What a module depends on that starts the command."""
+"""The dependency of a module that starts the command."""
 _NAMED = re.compile(r"\b(?:lossless|tests|tools|benchmarks)(?:\.\w+)+")
 _SCRIPT = re.compile(r"\b(?:tools|benchmarks|tests)/[\w/]+\.py\b")
 
@@ -57,7 +57,7 @@ def modules() -> dict[str, Path]:
 
 
 class Module:
-    """What one module imports, and which strings it has."""
+    """The imports and the strings of one module."""
 
     def __init__(self, name: str) -> None:
         """Read a module by its dotted name."""
@@ -237,7 +237,7 @@ def unknown_reads(folder: Path) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the files, or what the table lacks; return the exit code."""
+    """Print the files, or reads that the table misses; return the exit code."""
     if arguments[:1] == ["--reads"]:
         lacking = unknown_reads(Path(arguments[1]))
         print("\n".join(lacking), end="\n" if lacking else "")

@@ -1,4 +1,4 @@
-"""How to install what an optional part needs; no index has this project, so nothing else may name a command for it."""
+"""The command that installs an extra. No package index has this project: every message takes its command from here."""
 
 from __future__ import annotations
 
