@@ -65,7 +65,7 @@ CUT = "...\n"
 _FENCE = re.compile(r"^```(\w*)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = re.compile(r"^\$ ", re.MULTILINE)
 _OURS = re.compile(r"""lossless((?: +(?:'[^']*'|"[^"$`\\]*"|[^\s|<>&;*$`'"\\])+)+?)( +\d?[|<>].*)?""")
-"""A command of ours as it is run within this process, and where the shell takes what it prints, if anywhere."""
+"""A ``lossless`` command that runs within this process, and the redirection or pipe behind it."""
 _TODAY = "2026-06-15"
 """The day on which pages are run, for suppressions that end."""
 _SIMILAR = 0.5

@@ -216,7 +216,7 @@ def _transits(view: View, dscp: int) -> Iterator[_Transit]:
 
 
 def _at_hop(view: View, transit: _Transit, dscp: int, unsaid: list[Finding]) -> Iterator[Danger]:
-    """Yield what is wrong at a hop; findings that are said are taken from those ``unsaid``."""
+    """Yield the dangers at a hop; a finding that is yielded is removed from ``unsaid``."""
     hop = transit.hop
     for loss in losses_of(hop.stages):
         is_egress = loss.why.startswith(f"{hop.egress.port} obeys")

@@ -69,7 +69,7 @@ class TraceArrival(NamedTuple):
 
 
 def arrival_of(transit: SwitchTransit, dscp: int) -> TraceArrival:
-    """Return what a packet that arrives with a DSCP meets where it comes in."""
+    """Return the ingress stages of a packet with a DSCP."""
     classification = _classification(transit, dscp)
     return TraceArrival(classification, _group(transit, classification.lookup.target))
 
