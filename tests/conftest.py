@@ -98,8 +98,10 @@ if _RECORD := os.environ.get("LOSSLESS_RECORD_READS"):
     _reading = ""
 
     def _note(event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open" and isinstance(arguments[0], str) and arguments[0].startswith(_ROOT):
-            _READS.add((_reading, arguments[0][len(_ROOT) :].partition(os.sep)[0]))
+        # Bytecode is opened by imports, which tools/affected.py sees in the source.
+        path = arguments[0] if event == "open" else None
+        if isinstance(path, str) and path.startswith(_ROOT) and not path.endswith(".pyc"):
+            _READS.add((_reading, path[len(_ROOT) :].partition(os.sep)[0]))
 
     sys.addaudithook(_note)
 

@@ -28,6 +28,9 @@ from tools import affected, durations
         # fixtures, a script that is started, and a package
         ("tests/analysis/opensm/conftest.py", "tests/analysis/opensm/test_routes.py"),
         ("tools/answers.py", "tests/test_answers.py"),
+        # sources that are read as text
+        ("tools/mutants.py", "tests/test_names.py"),
+        ("lossless/analysis/storm/blast_radius.py", "tests/test_architecture.py"),
         ("lossless/formats/sonic/__init__.py", "tests/formats/sonic/test_sonic_patch.py"),
         # data
         ("docs/faq.md", "tests/test_answers.py"),

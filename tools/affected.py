@@ -39,6 +39,8 @@ IN_THE_WHEEL = ("examples", "profiles", "templates")
 """Folders that the package itself reads, each by its name."""
 FINDS_DATA = "lossless.ground.basics.data_files"
 """The module that finds all of them, for modules that name one."""
+SCANS = {"*.py", "ls-files"}
+"""Strings of modules outside the package that read all sources as text."""
 COMMAND = "lossless.interfaces.cli"
 """The dependency of a module that starts the command."""
 _NAMED = re.compile(r"\b(?:lossless|tests|tools|benchmarks)(?:\.\w+)+")
@@ -197,7 +199,8 @@ def _modules_of(path: str) -> set[str] | None:
     if path.endswith(".py") and top in CODE:
         name = path[:-3].replace("/", ".").removesuffix(".__init__")
         # A module that is gone is still named by those that import it.
-        return {name, _known(name)} - {""}
+        scans = {each for each, module in graph().items() if SCANS & module.strings}
+        return ({name, _known(name)} | {each for each in scans if not each.startswith("lossless.")}) - {""}
     if top == "tests" and "/" in rest:
         return _near(path)
     return readers(folder) if folder in DATA else None

@@ -16,7 +16,19 @@ import pytest
 from tests.interfaces.cli.repositories import commit, environment, git
 
 ROOT = Path(__file__).parent.parent.parent
-LEFT_OUT = (".git", ".venv*", "__pycache__", ".*_cache", ".hypothesis", "out", "build", "dist", "tests")
+LEFT_OUT = (
+    ".git",
+    ".venv*",
+    "__pycache__",
+    ".*_cache",
+    ".hypothesis",
+    "out",
+    "build",
+    "dist",
+    "tests",
+    "benchmarks",
+    "docs",
+)
 
 _PYTHON = """#!/bin/sh
 # python3 whose environments get no pip: it is among the dependencies, and copying it takes half of an installation.
