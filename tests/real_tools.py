@@ -35,7 +35,9 @@ LONG = {
     "cluster": "work on several processes of dask",
     "fuzz": "mutated files",
     "installing": "pip, pre-commit and CI templates, each in an environment of its own",
-    "laws": "laws between commands on many fabrics",
+    "laws": "laws on fabrics that are drawn",
+    "records": "every case on record: of simulators, designs, devices, and orders that experts wrote",
+    "runs": "long runs of the packet model, and searches of many",
     "compiling": "machine code made from scratch",
 }
 """Kinds that need no more than the development environment, and take long."""
@@ -67,7 +69,9 @@ def kinds_of(item: pytest.Item) -> tuple[str, ...]:
 
 
 def mark(item: pytest.Item) -> None:
-    """Mark a test with the kinds of the fixtures that it has."""
+    """Mark a test with the kinds of the fixtures that it has, and a law with its kind."""
+    if item.get_closest_marker("laws"):
+        item.add_marker(pytest.mark.tools("laws"))
     for (folder, fixture), kind in FIXTURES.items():
         if fixture in getattr(item, "fixturenames", ()) and item.nodeid.startswith(f"{folder}/"):
             item.add_marker(pytest.mark.tools(kind))

@@ -5,8 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import pytest
+
 from tests.paths import ROOT
 from tools.architecture import WINGS, arrows, imports, modules, package_of
+
+pytestmark = pytest.mark.xdist_group("architecture")
+"""One process reads all sources."""
 
 _ROW = re.compile(r"^\| `([a-z_]+/[a-z_]+)` \|[^|]*\|([^|]*)\|$")
 

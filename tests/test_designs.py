@@ -14,6 +14,8 @@ from lossless.api import lint_documents
 from lossless.ground.documents import load_text
 from tests.interfaces.cli.conftest import Cli, cli
 
+pytestmark = pytest.mark.tools("records")
+
 __all__ = ["cli"]
 ERRORS: dict[str, set[str]] = {
     "azure-nd-h100-infiniband": set(),

@@ -15,6 +15,8 @@ from lossless.analysis.simulation.study.grid import Grid
 from lossless.api import Question, SimulationRequest, lint, state_thresholds, sweep
 from tests.paths import ROOT
 
+pytestmark = pytest.mark.tools("records")
+
 HORIZON_NS = 200_000
 EXAMPLES = ("inbox-drivers", "roce-256", "thor-64")
 DESIGNS = (

@@ -10,6 +10,9 @@ import pytest
 from tests.paths import ROOT
 from tools import affected, durations
 
+pytestmark = pytest.mark.xdist_group("selections")
+"""One process reads all sources."""
+
 
 @pytest.mark.parametrize(
     ("changed", "test"),

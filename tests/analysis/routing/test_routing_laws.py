@@ -31,6 +31,8 @@ from lossless.ground.graphs.cycles import cycle
 from tests.analysis.routing import naive
 from tests.analysis.routing.made import joined, odd_pods, pods, three_tier, tiered, worn_clos
 
+pytestmark = pytest.mark.tools("laws")
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 

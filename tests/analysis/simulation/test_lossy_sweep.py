@@ -15,6 +15,8 @@ from lossless.api import Grid, Limits, Question, SimulationRequest, simulate, sw
 from lossless.ground.basics.errors import InputError, ScenarioError
 from tests.analysis.simulation.lossy_fabrics import SHORT, TRIMMING, fabric, roce
 
+pytestmark = pytest.mark.tools("runs")
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path

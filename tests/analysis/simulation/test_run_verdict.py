@@ -71,6 +71,7 @@ def test_pfc_begins_where_the_closed_form_says() -> None:
     assert least <= verdict.group_bytes.most <= most
 
 
+@pytest.mark.tools("runs")
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_the_example_is_safe_whatever_the_workload(pattern: Pattern) -> None:
     verdict = checked(example(), seeds=2, pattern=pattern)
@@ -150,6 +151,7 @@ def test_advice_on_nvidia_says_that_size_must_hold_the_headroom() -> None:
     assert fixed.verdict == "safe" or any("size" in change for change in short.changes)
 
 
+@pytest.mark.tools("runs")
 @pytest.mark.parametrize(
     "short",
     [
@@ -366,6 +368,7 @@ def test_a_ring_of_leaves_without_traffic_all_around_it_has_no_cycle(pattern: Pa
     assert (verdict.verdict, verdict.cycle) == ("safe", ())
 
 
+@pytest.mark.tools("runs")
 def test_following_the_advice_to_route_otherwise_removes_the_cycle() -> None:
     """Without one side of the ring its shortest paths are those of a line."""
     verdict = checked(ring_of_leaves(), failed=("l1:Ethernet8",), **DEADLOCKED)

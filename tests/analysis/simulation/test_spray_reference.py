@@ -10,6 +10,8 @@ from benchmarks.spray_cases import Case, read
 from benchmarks.spray_sim import measure
 from benchmarks.spray_summary import summary
 
+pytestmark = pytest.mark.tools("records")
+
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -218,6 +218,7 @@ SETTINGS = st.builds(
 ).filter(lambda setting: setting != ThresholdSetting())
 
 
+@pytest.mark.tools("runs")
 @settings(max_examples=200 if ALL_CASES else 100)
 @given(question=st.sampled_from(SCENES), fabric=FABRICS, setting=SETTINGS)
 def test_so_it_is_with_any_traffic_on_any_fabric(
@@ -510,6 +511,7 @@ def test_what_an_executor_was_given_is_taken_back_when_interrupted() -> None:
     assert sum(future.cancelled() for future in forwards.futures) > len(forwards.futures) // 2
 
 
+@pytest.mark.tools("runs")
 def test_memory_grows_by_rows_alone() -> None:
     def peak_bytes(many: int) -> int:
         tracemalloc.start()

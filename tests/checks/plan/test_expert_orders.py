@@ -14,7 +14,7 @@ from lossless.api import Plan, plan
 from lossless.checks.plan.plan import PlanStep
 from tests.paths import ROOT
 
-pytestmark = pytest.mark.xdist_group("expert orders")
+pytestmark = [pytest.mark.xdist_group("expert orders"), pytest.mark.tools("records")]
 EXAMPLE = (ROOT / "examples" / "roce-256" / "fabric.yaml").read_text(encoding="utf-8")
 RUNNING = EXAMPLE.replace("transport: rocev2\n", 'transport: rocev2\nsonic: {release: "202411"}\n')
 STORAGE = (

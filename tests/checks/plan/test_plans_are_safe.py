@@ -16,6 +16,8 @@ from lossless.interfaces.api.plan import plan
 from tests.checks.plan.brute_force import Walk
 from tests.checks.plan.drawn_changes import Data, bench_of, changes, files_of, intent
 
+pytestmark = pytest.mark.tools("laws")
+
 if TYPE_CHECKING:
     from lossless.checks.plan.plan import Plan
 

@@ -25,6 +25,8 @@ from tests.checks.plan.fewest_steps import MOST_STATES, Orders, TooManyOrdersErr
 from tests.checks.plan.test_expert_orders import ORDERS
 from tests.checks.plan.test_plans_are_safe import DYNAMIC, NAMED
 
+pytestmark = pytest.mark.tools("laws")
+
 if TYPE_CHECKING:
     from lossless.checks.plan.model import FabricChange
     from tests.checks.plan.brute_force import Bench

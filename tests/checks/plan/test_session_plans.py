@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from lossless.model.fabric.model import Fabric, Switch
     from lossless.model.fabric.qos import PortQos
 
-pytestmark = pytest.mark.xdist_group("session plans")
+pytestmark = [pytest.mark.xdist_group("session plans"), pytest.mark.tools("laws")]
 EXAMPLES = ("roce-256-mixed", "nexus-128")
 CHANGES = {
     "another DSCP": ("dscp: 26", "dscp: 24"),

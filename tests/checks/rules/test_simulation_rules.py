@@ -200,6 +200,7 @@ STOCK = {
 }
 
 
+@pytest.mark.tools("runs")
 @pytest.mark.parametrize("switch", STOCK)
 def test_a_sound_fabric_of_any_hardware_draws_nothing_above_information(switch: str) -> None:
     nic, host_links, uplinks = STOCK[switch]
@@ -392,6 +393,7 @@ def test_devices_that_are_linked_are_run_together_and_those_apart_by_themselves(
     assert {element.partition(":")[0] for element in finding.elements} == {"leaf9"}
 
 
+@pytest.mark.tools("runs")
 def test_every_device_is_run(tmp_path: Path) -> None:
     """Forty of them are checked in several processes, and run one after the other."""
     for number in range(1, 41):
@@ -417,6 +419,7 @@ def pods(**more: Any) -> Document:
     return patched("leaf-spine.yaml", {**PFC_ONLY, "hardware": hardware, "topology": topology, **more})
 
 
+@pytest.mark.tools("runs")
 @pytest.mark.parametrize("code", ["PFC008", "PFC017"])
 def test_what_the_rules_on_tiers_advise_draws_no_new_finding_and_drops_nothing(code: str) -> None:
     document = pods() if code == "PFC008" else pods(pfc={"tiers": ["hosts", "uplinks"]})

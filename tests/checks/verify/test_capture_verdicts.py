@@ -9,6 +9,8 @@ import pytest
 from tools.capture_verdicts import RECORD, VERDICTS, Said, differing, verified
 from tools.verdict_record import differences, on_record, recorded
 
+pytestmark = pytest.mark.tools("records")
+
 if TYPE_CHECKING:
     from pathlib import Path
 

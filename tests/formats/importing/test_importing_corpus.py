@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.interfaces.api.import_ import ImportResult
 
-pytestmark = pytest.mark.xdist_group("importing corpus")
+pytestmark = [pytest.mark.xdist_group("importing corpus"), pytest.mark.tools("records")]
 CORPUS = REFERENCE / "corpus"
 FILES = [p for folder in ("full", "partial", "probes") for p in sorted((CORPUS / folder).glob("*.json"))]
 

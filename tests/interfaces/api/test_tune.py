@@ -15,6 +15,8 @@ from lossless.ground.basics.errors import LosslessError, ScenarioError
 from lossless.interfaces.api.tune import TuneAsk, _TunedIntent
 from tests.interfaces.cli.inputs import INTENT
 
+pytestmark = pytest.mark.tools("runs")
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 

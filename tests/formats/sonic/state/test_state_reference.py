@@ -9,6 +9,8 @@ import pytest
 from tests.formats.sonic.state.altered_captures import altered, results
 from tools.check_state import report
 
+pytestmark = pytest.mark.tools("records")
+
 if TYPE_CHECKING:
     from pathlib import Path
 
