@@ -41,6 +41,7 @@ class PortPlacement:
         self._untouched = {cage.index: cage for cage in profile.cages}
         self._native_bps = {cage.index: self._only_speed(cage) for cage in profile.cages}
         self._open: dict[int, list[PortSpec]] = {}
+        self._by_name: dict[int, dict[str, list[tuple[Cage, list[PortSpec]]]]] = {}
         self._kept_down: list[PortSpec] = []
 
     def take(self, speed_bps: int) -> PortSpec | None:
@@ -59,9 +60,8 @@ class PortPlacement:
 
     def claim(self, name: str, speed_bps: int) -> PortSpec | None:
         """Return the port of that name, None where it does not exist at that speed or is taken."""
-        for cage in tuple(self._untouched.values()):
-            ports = self._ports_of(cage, speed_bps)
-            if any(port.name == name for port in ports):
+        for cage, ports in self._cages_with(name, speed_bps):
+            if cage.index in self._untouched:
                 self._use(cage, speed_bps, ports)
         waiting = self._open.get(speed_bps, [])
         match = next((port for port in waiting if port.name == name), None)
@@ -87,6 +87,17 @@ class PortPlacement:
             if ports:
                 return self._use(cage, speed_bps, ports)
         return None
+
+    def _cages_with(self, name: str, speed_bps: int) -> list[tuple[Cage, list[PortSpec]]]:
+        """Return the cages that have a port of that name at a speed, with all of its ports."""
+        if speed_bps not in self._by_name:
+            named: dict[str, list[tuple[Cage, list[PortSpec]]]] = {}
+            self._by_name[speed_bps] = named
+            for cage in self._untouched.values():
+                ports = self._ports_of(cage, speed_bps)
+                for port in dict.fromkeys(port.name for port in ports):
+                    named.setdefault(port, []).append((cage, ports))
+        return self._by_name[speed_bps].get(name, [])
 
     def _use(self, cage: Cage, speed_bps: int, ports: list[PortSpec]) -> list[PortSpec]:
         del self._untouched[cage.index]

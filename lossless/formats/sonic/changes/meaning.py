@@ -14,6 +14,7 @@ them into the CONFIG_DB of the running device.
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from lossless.formats.sonic.from_model.tables import OWNED, tables
@@ -197,11 +198,7 @@ def _canonical(read: Tables, own: str) -> dict[str, Rows]:
 
 def _rows(name: str, read: Tables, own: str) -> Iterator[tuple[str, Fields]]:
     for key, row in read.table(name).items():
-        fields = {
-            _index(name, f): _canonical_value(name, f, v)
-            for f, v in _plain_last(row.fields)
-            if f != NO_FIELDS
-        }
+        fields = dict(_fields(name, tuple(row.fields.items())))
         if name == "CABLE_LENGTH":
             yield from ((port, {"length": length}) for port, length in fields.items())
             continue
@@ -213,9 +210,15 @@ def _rows(name: str, read: Tables, own: str) -> Iterator[tuple[str, Fields]]:
             yield from ((f"{place}|{number}", fields) for number in numbers)
 
 
-def _plain_last(fields: Mapping[str, str]) -> list[tuple[str, str]]:
+@lru_cache(maxsize=4096)
+def _fields(table: str, fields: tuple[tuple[str, str], ...]) -> Fields:
+    """Return the fields of a row in one form; the rows of most ports say the same."""
+    return {_index(table, f): _canonical_value(table, f, v) for f, v in _plain_last(fields) if f != NO_FIELDS}
+
+
+def _plain_last(fields: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
     """Return fields so that ``26`` comes after ``026``: it counts where both stand."""
-    return sorted(fields.items(), key=lambda item: -len(item[0]))
+    return sorted(fields, key=lambda item: -len(item[0]))
 
 
 def _index(table: str, field: str) -> str:
