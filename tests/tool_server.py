@@ -12,11 +12,12 @@ import os
 import shlex
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,11 @@ timeout() {
         cat:?*) fake_cat "$2"; return ;;
         *) case " $FAKE_TOOLS " in *" $1 "*) ;; *) command "$@"; return ;; esac ;;
     esac
+    exec 8<&0
     printf '%s\\0' "$PWD" "$@" '
 ' >&6
     read -r fake_line <&7
+    exec 8<&-
     . "$FAKE_FILE"
     return "$fake_status"
 }
@@ -50,6 +53,13 @@ fake_cat() {
 """
 _END = b"\0\n\0"
 """What follows the words of a call."""
+_APART = (
+    'eval "command timeout $fake_limit \\"\\$@\\" 6>&- 7<&- $FAKE_ASK>&- $FAKE_ANSWER<&-"\nfake_status=$?\n'
+)
+
+
+class ApartError(Exception):
+    """Raised by what does calls: the shell, which has to be bash, starts a process for this one."""
 
 
 def run_served(
@@ -88,38 +98,43 @@ def run_served(
         too_long = threading.Timer(LONGEST_S, os.killpg, (process.pid, signal.SIGKILL))
         too_long.start()
         try:
-            _serve(asked, answer, main, file)
+            _serve(asked, answer, main, file, Path(f"/proc/{process.pid}/fd/8"))
         finally:
             os.close(asked)
             os.close(answer)
             status = process.wait()
+            in_time = not too_long.finished.is_set()
             too_long.cancel()
-        if status == -signal.SIGKILL:
+        if not in_time:
             pytest.fail(f"{script} did not end within {LONGEST_S:.0f} s")
         output.seek(0)
         errors.seek(0)
         return subprocess.CompletedProcess(command, status, output.read(), errors.read())
 
 
-def _serve(asked: int, answer: int, main: Callable[..., None], file: Path) -> None:
-    """Answer calls until the script has ended."""
+def _serve(asked: int, answer: int, main: Callable[..., None], file: Path, given: Path) -> None:
+    """Answer calls until the script has ended; ``given`` is its standard input, as of each call."""
     text = b""
     while part := os.read(asked, 1 << 16):
         text += part
         if text.endswith(_END):
-            file.write_text(_called(main, *text.removesuffix(_END).decode().split("\0")))
+            file.write_text(_called(main, given, *text.removesuffix(_END).decode().split("\0")))
             os.write(answer, b"\n")
             text = b""
 
 
-def _called(main: Callable[..., None], folder: str, *words: str) -> str:
+def _called(main: Callable[..., None], given: Path, folder: str, *words: str) -> str:
     """Do a call in a folder, and return its output, errors and status as commands of a shell."""
     status = 0
-    before = Path.cwd()
+    before, stdin = Path.cwd(), sys.stdin
     os.chdir(folder)
     with redirect_stdout(io.StringIO()) as output, redirect_stderr(io.StringIO()) as errors:
         try:
-            main(*words)
+            # Only the shell itself has it, and none of its subshells.
+            with given.open() if given.exists() else nullcontext(stdin) as sys.stdin:
+                main(*words)
+        except ApartError:
+            return _APART
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 1
             if isinstance(end.code, str):
@@ -129,5 +144,6 @@ def _called(main: Callable[..., None], folder: str, *words: str) -> str:
             traceback.print_exc()
         finally:
             os.chdir(before)
+            sys.stdin = stdin
     printed = (shlex.quote(stream.getvalue()) for stream in (output, errors))
     return "printf %s {}\nprintf %s {} >&2\nfake_status={}\n".format(*printed, status)

@@ -45,15 +45,22 @@ def write(path: str, value: Any, *, half: bool = False) -> None:
 def main(tool: str, *args: str) -> None:
     """Do what a tool does, or the fault that is due."""
     call = " ".join((tool, *args))
-    with open(f"{STATE}/calls", "a+", encoding="utf-8") as calls:
+    kind = due(call)
+    with open(f"{STATE}/calls", "a", encoding="utf-8") as calls:
         calls.write(call + "\n")
+    if kind is None:
+        run(tool, args)
+    else:
+        fault(kind, tool, args)
+
+
+def due(call: str) -> str | None:
+    """Return the fault that is due at the next call, which is this one."""
+    with open(f"{STATE}/calls", "a+", encoding="utf-8") as calls:
         calls.seek(0)
-        number = len(calls.readlines())
-    for due, kind in read("faults").items():
-        if due == str(number) or call.startswith(due):
-            fault(kind, tool, args)
-            return
-    run(tool, args)
+        number = len(calls.readlines()) + 1
+    kinds = (kind for when, kind in read("faults").items() if when == str(number) or call.startswith(when))
+    return next(kinds, None)
 
 
 def fault(kind: str, tool: str, args: tuple[str, ...]) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
+import types
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,7 @@ from lossless.checks.plan.plan import Plan
 from lossless.output.render.plan.files import plan_run_files
 from tests.output.render.plan import fake_switch, processes
 from tests.output.render.plan.made_plans import RUNNING, Config
-from tests.tool_server import run_served
+from tests.tool_server import ApartError, run_served
 
 _TOOLS = ("config", "show", "sonic-db-cli")
 DONE_HERE = frozenset({"fail", "half", "late", "lie", "outdated", "race"})
@@ -133,13 +136,13 @@ class FakeSwitch:
     ) -> subprocess.CompletedProcess[str]:
         """Run the script of a plan on this switch, with faults at some of its calls.
 
-        Every command is a process of its own where it has to be ended, where the script gets a signal meanwhile, and
-        where a test wants it so; else this process does it.
+        A command is a process of its own where it has to be ended, and where the script gets a signal meanwhile; all
+        are where a test wants it so, with the interpreter of ``rows.py``. Else this process does them.
         """
         self.forget()
         self.set("faults", faults or {})
         own = {**self.environment, **environment}
-        if apart or not {*(faults or {}).values()} <= DONE_HERE:
+        if apart:
             return processes.run(["/bin/bash", str(files / "run.sh"), *arguments], env=own)
         fake_switch.at(own)
         return run_served(
@@ -147,10 +150,30 @@ class FakeSwitch:
             files / "run.sh",
             arguments,
             own,
-            main=fake_switch.main,
-            tools=_TOOLS,
+            main=_do,
+            tools=(*_TOOLS, "python3", "sh"),
             file=self._state / "answer",
         )
+
+
+def _do(tool: str, *words: str) -> None:
+    """Do a call of ``run.sh``, which may be a line for a shell, or of ``rows.py``; or leave it to a process."""
+    if tool == "python3":
+        sys.argv[:], before = words[words.index("-S") + 1 :], sys.argv[:]
+        try:
+            exec(_program(Path(sys.argv[0]).read_text()), {"__name__": "__main__"})
+        finally:
+            sys.argv[:] = before
+    call = [tool, *words] if tool != "sh" else shlex.split(words[1])
+    if fake_switch.due(" ".join(call)) not in (None, *DONE_HERE):
+        raise ApartError
+    fake_switch.main(*call)
+
+
+@cache
+def _program(text: str) -> types.CodeType:
+    """Return a program that is run over and over."""
+    return compile(text, "rows.py", "exec")
 
 
 def _config(path: Path) -> Config:
