@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
 from lossless.api import render
+from lossless.interfaces.cli import main
 from tests.interfaces.cli.conftest import Cli
 from tests.paths import ROOT
 
@@ -34,20 +37,35 @@ time until a port is up again is not counted: state it with --link-up-time
 """
 
 
-@pytest.fixture(autouse=True)
-def _intents(cli: Cli) -> None:  # noqa: ARG001
-    """Put intents into the folder that ``cli`` runs in."""
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Put intents into a folder, with what one of them renders (``running``) and the plan to another (``out``)."""
+    folder = tmp_path_factory.mktemp("planned")
     for prefix, text in (("", MIXED), ("nexus-", NEXUS)):
-        Path(f"{prefix}old.yaml").write_text(text, encoding="utf-8")
-        Path(f"{prefix}new.yaml").write_text(text.replace("dscp: 26", "dscp: 24"), encoding="utf-8")
+        (folder / f"{prefix}old.yaml").write_text(text, encoding="utf-8")
+        (folder / f"{prefix}new.yaml").write_text(text.replace("dscp: 26", "dscp: 24"), encoding="utf-8")
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(io.StringIO()),
+        redirect_stderr(io.StringIO()),
+    ):
+        patch.chdir(folder)
+        render("old.yaml", "running")
+        assert main(("plan", "old.yaml", "new.yaml", "-o", "out")) == 0
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _there(cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001
+    """Run ``cli`` in the folder that all share."""
+    monkeypatch.chdir(folder)
 
 
 def test_steps_are_told_as_those_of_sonic(cli: Cli) -> None:
     assert cli("plan", "old.yaml", "new.yaml").out.startswith(SEEN)
 
 
-def test_each_group_has_its_session_and_the_rollback(cli: Cli) -> None:
-    assert cli("plan", "old.yaml", "new.yaml", "-o", "out").code == 0
+def test_each_group_has_its_session_and_the_rollback() -> None:
     step = Path("out/step-01")
     assert (
         step / "leaf/01-session.nv"
@@ -69,16 +87,15 @@ def test_each_group_has_its_session_and_the_rollback(cli: Cli) -> None:
     assert {"leaf/01-session.nv", "spine/01-session.cfg", "spine/01-session.txt"} <= told["files"].keys()
 
 
-def test_the_playbook_waits_for_the_sessions(cli: Cli) -> None:
-    cli("plan", "old.yaml", "new.yaml", "-o", "out")
+def test_the_playbook_waits_for_the_sessions() -> None:
     text = Path("out/step-01/playbook.yml").read_text()
     assert "that: by_hand_done | default(false) | bool" in text
     assert "hosts: leaf" not in text
 
 
 def test_nx_os_lets_go_of_one_dscp_of_a_list(cli: Cli) -> None:
-    cli("plan", "nexus-old.yaml", "nexus-new.yaml", "-o", "out")
-    assert Path("out/step-04/leaf/01-session.cfg").read_text() == (
+    cli("plan", "nexus-old.yaml", "nexus-new.yaml", "-o", "nexus-out")
+    assert Path("nexus-out/step-04/leaf/01-session.cfg").read_text() == (
         "class-map type qos match-any LOSSLESS-GROUP-3\n  match dscp 24\n"
         "class-map type qos match-any LOSSLESS-GROUP-3\n  no match dscp 26\n"
     )
@@ -91,8 +108,6 @@ def test_traffic_between_steps_is_not_run(cli: Cli) -> None:
 
 
 def test_progress_is_asked_of_the_switch(cli: Cli) -> None:
-    cli("plan", "old.yaml", "new.yaml", "-o", "out")
-    render("old.yaml", "running")
     refused = cli("lint", "--plan", "out", "running/leaf1/qos.nv")
     assert refused.code == 2
     assert "the check in the files of its step says whether it is done" in refused.err
@@ -106,7 +121,6 @@ def test_another_system_is_refused(cli: Cli) -> None:
 
 
 def test_structured_configurations_are_refused(cli: Cli) -> None:
-    render("old.yaml", "running")
     names = ("leaf1/qos.yaml", "leaf2/qos.nv", "spine1/avd.yml", "spine2/qos.cfg")
     refused = cli("plan", *(f"running/{name}" for name in names), "new.yaml")
     assert refused.code == 2
@@ -117,7 +131,6 @@ def test_structured_configurations_are_refused(cli: Cli) -> None:
 
 
 def test_files_of_switches_and_trees_of_nvue_are_planned_from(cli: Cli) -> None:
-    render("old.yaml", "running")
     names = ("leaf1/qos.yaml", "leaf2/qos.nv", "spine1/qos.cfg", "spine2/qos.cfg")
     told = cli("plan", *(f"running/{name}" for name in names), "new.yaml")
     assert (told.code, told.out.splitlines()[0].partition(" from ")[0]) == (0, "4 steps")
