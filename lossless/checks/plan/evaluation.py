@@ -21,7 +21,7 @@ from lossless.checks.rules.subjects import Device
 from lossless.checks.trace.findings import TracePacket, concerns_traffic, findings_on, reference_to
 from lossless.checks.trace.losses import losses_of
 from lossless.checks.trace.route import TraceStep
-from lossless.checks.trace.stages import TraceArrival, arrival_of, hop_of, transit_of
+from lossless.checks.trace.stages import arrival_of, departure_of, hop_of, transit_of
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
 from lossless.ground.basics.known import Unknown
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from lossless.checks.rules.registry import LoadedRule
     from lossless.checks.trace.model import TraceHop
+    from lossless.checks.trace.stages import TraceArrival, TraceDeparture
     from lossless.ground.basics.findings import Finding
     from lossless.model.fabric.deployed_devices import DeviceSummary, LinkEnd
     from lossless.model.fabric.hosts import HostQos
@@ -205,6 +206,7 @@ class _Transit(NamedTuple):
 
 def _transits(view: View, dscp: int) -> Iterator[_Transit]:
     """Yield a hop between every two kinds of ports of a switch."""
+    departures: dict[tuple[str, int | None], TraceDeparture] = {}
     for ingress in view.port_sets:
         arrival: TraceArrival | None = None
         for egress in view.port_sets:
@@ -212,7 +214,12 @@ def _transits(view: View, dscp: int) -> Iterator[_Transit]:
                 view, TraceStep(ingress.switch.name, ingress.ports[0].name, egress.ports[-1].name)
             )
             arrival = arrival or arrival_of(passed, dscp)
-            yield _Transit(hop_of(passed, dscp, {}, (None, None), arrival), ingress, egress)
+            traffic_class = arrival.classification.lookup.target
+            leaves = (passed.egress.name, traffic_class)
+            if leaves not in departures:
+                departures[leaves] = departure_of(passed, traffic_class)
+            hop = hop_of(passed, dscp, {}, (None, None), arrival, departures[leaves])
+            yield _Transit(hop, ingress, egress)
 
 
 def _at_hop(view: View, transit: _Transit, dscp: int, unsaid: list[Finding]) -> Iterator[Danger]:

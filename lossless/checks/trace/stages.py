@@ -66,12 +66,41 @@ class TraceArrival(NamedTuple):
 
     classification: TraceClassification
     group: TracePriorityGroup
+    pfc: TracePfcPort
 
 
 def arrival_of(transit: SwitchTransit, dscp: int) -> TraceArrival:
-    """Return the ingress stages of a packet with a DSCP."""
+    """Return the ingress stages of a packet with a DSCP; PFC is that of its group."""
     classification = _classification(transit, dscp)
-    return TraceArrival(classification, _group(transit, classification.lookup.target))
+    group, qos = _group(transit, classification.lookup.target), transit.ingress.qos
+    priority = _priority_of(qos.pfc_to_pg if qos else None, group.lookup.target)
+    return TraceArrival(classification, group, _direction(transit.ingress, priority))
+
+
+class TraceDeparture(NamedTuple):
+    """The stages that a packet meets where it leaves, wherever it came in."""
+
+    pfc: TracePfcPort
+    watchdog: TraceWatchdog
+    queue: TraceQueue
+    ecn: TraceEcn
+    egress_buffer: TraceEgressBuffer
+
+
+def departure_of(transit: SwitchTransit, traffic_class: int | None) -> TraceDeparture:
+    """Return the egress stages of a packet of a traffic class; PFC is that of its queue."""
+    qos = transit.egress.qos
+    queue = _queue(qos, traffic_class)
+    number = queue.lookup.target
+    row = _queue_row(qos, number)
+    priority = _priority_of(qos.pfc_to_queue if qos else None, number)
+    return TraceDeparture(
+        _direction(transit.egress, priority),
+        _protection(transit, number),
+        queue,
+        _ecn(row),
+        _egress_buffer(row),
+    )
 
 
 def hop_of(
@@ -80,35 +109,28 @@ def hop_of(
     rewrites: DscpRewrites,
     peers: tuple[str | None, str | None],
     arrival: TraceArrival | None = None,
+    departure: TraceDeparture | None = None,
 ) -> TraceHop:
     """Return a hop of a packet that arrives with a DSCP; ``peers`` are at the other ends of both ports.
 
-    ``arrival`` is what it meets where it comes in, where that is known already.
+    ``arrival`` and ``departure`` are what it meets where it comes in and where it leaves, where that is known already.
     """
     ingress, egress = (_end(port, peer) for port, peer in zip(transit.ports, peers, strict=True))
-    stages = _stages_of(transit, dscp, rewrites, arrival or arrival_of(transit, dscp))
-    return TraceHop(transit.switch.name, ingress, egress, stages, format=transit.switch.format)
-
-
-def _stages_of(
-    transit: SwitchTransit, dscp: int, rewrites: DscpRewrites, arrival: TraceArrival
-) -> TraceStages:
-    """Return the stages of a switch in the order a packet meets them."""
-    classification, group = arrival
-    traffic_class = classification.lookup.target
-    queue = _queue(transit.egress.qos, traffic_class)
-    row = _queue_row(transit.egress.qos, queue.lookup.target)
+    arrival = arrival or arrival_of(transit, dscp)
+    traffic_class = arrival.classification.lookup.target
+    departure = departure or departure_of(transit, traffic_class)
     rewrite = rewrites.get((transit.switch.name, transit.egress.name))
-    return TraceStages(
-        classification=classification,
-        priority_group=group,
-        pfc=_pfc(transit, group.lookup.target, queue.lookup.target),
-        watchdog=_protection(transit, queue.lookup.target),
-        queue=queue,
-        ecn=_ecn(row),
-        egress_buffer=_egress_buffer(row),
+    stages = TraceStages(
+        classification=arrival.classification,
+        priority_group=arrival.group,
+        pfc=TracePfc(arrival.pfc, departure.pfc),
+        watchdog=departure.watchdog,
+        queue=departure.queue,
+        ecn=departure.ecn,
+        egress_buffer=departure.egress_buffer,
         egress_dscp=_egress_dscp(dscp, traffic_class, rewrite),
     )
+    return TraceHop(transit.switch.name, ingress, egress, stages, format=transit.switch.format)
 
 
 def _end(port: Port, peer: str | None) -> TracePort:
@@ -184,15 +206,6 @@ def _group(transit: SwitchTransit, traffic_class: int | None) -> TracePriorityGr
 
 def _unbacked(lookup: TraceLookup, row: PriorityGroup | None, why: str) -> TracePriorityGroup:
     return TracePriorityGroup(lookup, generated=bool(row and row.generated), unknown=why)
-
-
-def _pfc(transit: SwitchTransit, group: int | None, queue: int | None) -> TracePfc:
-    """Find the priorities of the packet: by its group at ingress, by its queue at egress."""
-    ingress, egress = transit.ingress.qos, transit.egress.qos
-    return TracePfc(
-        _direction(transit.ingress, _priority_of(ingress.pfc_to_pg if ingress else None, group)),
-        _direction(transit.egress, _priority_of(egress.pfc_to_queue if egress else None, queue)),
-    )
 
 
 def _priority_of(index_map: IndexMap | None, number: int | None) -> int | None:
