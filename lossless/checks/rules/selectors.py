@@ -49,6 +49,7 @@ def families() -> tuple[str, ...]:
     return tuple(dict.fromkeys(code.rstrip(_DIGITS) for code in RULES))
 
 
+@cache
 def unknown(selector: str) -> str:
     """Return the message for a selector that matches no rule."""
     from lossless.ground.basics.nearest import nearest
