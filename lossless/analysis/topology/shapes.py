@@ -125,9 +125,10 @@ class NodeGrid(NamedTuple):
 
     def nodes(self, role: Role, origin: Origin) -> Iterator[PlanNode]:
         """Yield the nodes, the last side counted fastest."""
+        at, word = origin.at(self.key), role.replace("-", "")
         for number, place in enumerate(grid(self.sides), 1):
-            name = grid_name(place) if self.by_coordinates else f"{role.replace('-', '')}{number}"
-            yield PlanNode(name, role, None, origin.at(self.key), self.dual_tor, place=place)
+            name = grid_name(place) if self.by_coordinates else f"{word}{number}"
+            yield PlanNode(name, role, None, at, self.dual_tor, place=place)
 
 
 class Shape(Protocol):
