@@ -44,9 +44,8 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-def commit(folder: Path, files: dict[str, str]) -> str:
-    """Write files, commit all there is, and return the commit."""
+def commit(folder: Path, files: dict[str, str]) -> None:
+    """Write files, and commit all there is."""
     write(folder, files)
     git(folder, "add", "--all")
     git(folder, "commit", "--quiet", "--allow-empty", "--message=one")
-    return git(folder, "rev-parse", "HEAD")

@@ -229,7 +229,8 @@ def test_an_unknown_revision_is_refused(site: Cli, tmp_path: Path) -> None:
 def test_a_shallow_clone_is_told_to_fetch_more(
     site: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = commit(tmp_path, {"fabric.yaml": BOTH})
+    commit(tmp_path, {"fabric.yaml": BOTH})
+    first = git(tmp_path, "rev-parse", "HEAD")
     commit(tmp_path, {"fabric.yaml": INTENT})
     command = ["git", "clone", "--quiet", "--depth=1", f"file://{tmp_path}", str(tmp_path / "clone")]
     subprocess.run(command, env=environment(), check=True)
