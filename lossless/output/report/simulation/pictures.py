@@ -123,7 +123,9 @@ def draw_figures(wanted: Mapping[str, Callable[[], Figure]]) -> dict[str, bytes]
 
 def _laid_out(figure: Figure) -> Figure:
     """Lay a figure out once, and round it: what solves its layout leaves other last digits at every call."""
-    figure.draw_without_rendering()
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
     figure.set_layout_engine("none")
     for axes in figure.axes:
         left, bottom, width, height = (round(part, 5) for part in axes.get_position().bounds)
