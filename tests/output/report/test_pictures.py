@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -92,14 +93,19 @@ def drawn_everything() -> dict[str, bytes]:
 def elsewhere() -> list[str]:
     """Return the hashes of what another process draws, and whether it has a window to show it in."""
     code = (
-        "import sys; from hashlib import sha256; from tests.output.report.test_pictures import EVERYTHING\n"
+        "import json, sys; from hashlib import sha256\n"
         "from lossless.output.report.simulation.pictures import draw\n"
-        "print(*(sha256(content).hexdigest() for content in draw(EVERYTHING).values()))\n"
+        "recording = json.loads(sys.argv[1])\n"
+        "print(*(sha256(content).hexdigest() for content in draw(recording).values()))\n"
         "print('matplotlib.pyplot' in sys.modules)"
     )
     environment = os.environ | {"PYTHONHASHSEED": "7"}
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+        [sys.executable, "-c", code, json.dumps(EVERYTHING)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
     )
     assert done.stderr == ""
     return done.stdout.splitlines()
