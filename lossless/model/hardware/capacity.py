@@ -26,8 +26,12 @@ def ports_per_cage(profile: SwitchProfile, speed_bps: int) -> int:
 
 def may_take(profile: SwitchProfile, speed_bps: int) -> bool:
     """Return whether the switch may have ports of a speed that its profile does not know."""
-    below = speed_bps < max(profile.speeds_bps)
-    return below and not profile.modes_complete and not ports_per_cage(profile, speed_bps)
+    # Most profiles know all speeds; what their cages take is worked out for the others alone.
+    return (
+        not profile.modes_complete
+        and speed_bps < max(profile.speeds_bps)
+        and not ports_per_cage(profile, speed_bps)
+    )
 
 
 def fabric_cages(profile: SwitchProfile) -> tuple[Cage, ...]:
