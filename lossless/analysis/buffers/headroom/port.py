@@ -12,6 +12,7 @@ takes something away.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lossless.analysis.buffers.headroom.formulas import (
@@ -301,6 +302,7 @@ def asic_inputs(asic: Asic) -> AsicInputs | None:
     return AsicInputs(int(cell), pipeline, mac_phy, peer, asic.gearbox_delay_ns or 0, asic.tile)
 
 
+@lru_cache(maxsize=64)
 def row_pattern(asic: Asic, hwsku: Hwsku) -> TrafficPattern | None:
     """Return the pattern with which the formula gives the headroom of every row of a HWSKU, None where none does.
 
