@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from lossless.interfaces.cli import _GARBAGE_THRESHOLD
 from tests import real_tools
 from tests.all_cases import ALL_CASES
 
@@ -33,6 +35,9 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
+# As the program itself has it: what is imported and collected lives as long as the process.
+gc.set_threshold(_GARBAGE_THRESHOLD)
+
 # Reports are as wide as COLUMNS says, and workers of pytest-xdist are told 80.
 os.environ.pop("COLUMNS", None)
 
@@ -47,6 +52,11 @@ def reference() -> Path:
     if not REFERENCE.is_dir():
         pytest.skip(f"no reference material at {REFERENCE}; set LOSSLESS_REFERENCE")
     return REFERENCE
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was collected out of all collections of garbage to come."""
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -38,7 +38,10 @@ LONG = {
     "laws": "laws on fabrics that are drawn",
     "records": "every case on record: of simulators, designs, devices, and orders that experts wrote",
     "runs": "long runs of the packet model, and searches of many",
-    "compiling": "machine code made from scratch",
+    "hostile": "checkouts and editors that attack the program",
+    "pictures": "pictures drawn",
+    "avd": "configurations rendered by pyavd",
+    "sources": "which tests a change affects, by all imports",
 }
 """Kinds that need no more than the development environment, and take long."""
 FIXTURES = {

@@ -10,7 +10,7 @@ import pytest
 from tests.paths import ROOT
 from tools import affected, durations
 
-pytestmark = pytest.mark.xdist_group("selections")
+pytestmark = [pytest.mark.xdist_group("selections"), pytest.mark.tools("sources")]
 """One process reads all sources."""
 
 

@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from lossless.analysis.buffers.headroom.formulas import floor_headroom
@@ -28,6 +29,8 @@ from lossless.analysis.simulation.engine.network import (
 from lossless.ground.basics.units import LIGHT_IN_FIBRE_M_PER_S
 from tests.analysis.simulation.made_networks import chain, ring, run, star
 from tests.analysis.simulation.watching import known_and_looked_at
+
+pytestmark = pytest.mark.tools("laws")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

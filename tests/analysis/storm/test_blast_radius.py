@@ -172,6 +172,7 @@ def test_in_the_packet_level_model_pauses_propagate_to_the_same_tiers_in_the_sam
     assert by_median[0] == next(iter(fluid)) == "its leaf to host1:port1"
 
 
+@pytest.mark.tools("runs")
 @pytest.mark.parametrize("shape", SHAPES)
 def test_times_of_an_all_to_all_agree_with_the_packet_level_model(shape: str) -> None:
     """Within a quarter: flows of the packet-level model take one path each, and its queues are not empty at first.
@@ -193,6 +194,7 @@ def test_times_of_an_all_to_all_agree_with_the_packet_level_model(shape: str) ->
         assert median(times) == pytest.approx(fluid[name], rel=0.25, abs=1.0), name
 
 
+@pytest.mark.tools("runs")
 def test_where_traffic_fills_a_torus_both_models_see_a_pfc_deadlock() -> None:
     pytest.importorskip("numba")
     torus = SHAPES["torus"]["topology"]["torus"] | {"hosts_per_switch": 2}

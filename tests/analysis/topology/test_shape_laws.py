@@ -24,6 +24,8 @@ from lossless.analysis.topology.torus import TorusShape
 from lossless.ground.basics.findings import Origin
 from lossless.model.fabric.tier import LinkTier
 
+pytestmark = pytest.mark.tools("laws")
+
 G = 10**9
 AT = Origin("fabric.yaml", ("topology",))
 SMALL = st.integers(1, 4)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from lossless.formats.infiniband.to_model.subnet import (
@@ -16,6 +17,8 @@ from lossless.output.render.infiniband.files import subnet_files
 from tests.formats.infiniband.carried import carried
 from tests.formats.infiniband.managed_subnets import HERE, subnets
 from tests.subnets import torus
+
+pytestmark = pytest.mark.tools("laws")
 
 KEYS = {"M_KEY": "0x00c0ffee00c0ffee"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import assume, given, strategies as st
 from jsonschema import Draft202012Validator
 
@@ -15,6 +16,8 @@ from lossless.ground.documents import load, load_text
 from tests.conftest import ROOT
 from tests.formats.intent.intent_texts import NAMED, PRESET, SHAPE
 from tests.strategies import document_of, intents
+
+pytestmark = pytest.mark.tools("laws")
 
 if TYPE_CHECKING:
     from lossless.ground.basics.errors import Problem

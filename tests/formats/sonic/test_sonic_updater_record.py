@@ -16,7 +16,7 @@ from tests.conftest import REFERENCE
 from tools.check_gcu import EXPLAINED, Comparison, compared_operations, compared_patches, start_of, summary
 
 Data = dict[str, Any]
-pytestmark = pytest.mark.usefixtures("reference")
+pytestmark = [pytest.mark.usefixtures("reference"), pytest.mark.tools("records")]
 
 
 @cache

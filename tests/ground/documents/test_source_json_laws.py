@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, strategies as st
 
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents.json.document import load_json
+
+pytestmark = pytest.mark.tools("laws")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,11 +6,14 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import given, strategies as st
 from ruamel.yaml import YAML
 
 from lossless.ground.basics.errors import InputError
 from lossless.ground.documents.yaml.document import load_yaml
+
+pytestmark = pytest.mark.tools("laws")
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from lossless.interfaces.cli import _GARBAGE_THRESHOLD, main
+from lossless.interfaces.cli import main
 
 
 class Streams(NamedTuple):
@@ -47,15 +46,7 @@ def wide(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
 
 
 @pytest.fixture
-def _garbage_as_in_the_program() -> Iterator[None]:
-    usual = gc.get_threshold()
-    gc.set_threshold(_GARBAGE_THRESHOLD)
-    yield
-    gc.set_threshold(*usual)
-
-
-@pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, _garbage_as_in_the_program: None) -> Cli:
+def cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
     """Run ``lossless`` in an empty folder, both streams ``on_terminal`` or not; ``stdin`` is standard input."""
     monkeypatch.chdir(tmp_path)
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):

@@ -9,6 +9,8 @@ import pytest
 from tests.interfaces.cli.conftest import Cli
 from tests.interfaces.cli.hostile_checkouts import PLANTS, Site, run_naively, site
 
+pytestmark = pytest.mark.tools("hostile")
+
 COMMANDS = {
     "lint": ("lint", "."),
     "lint a folder": ("lint", "inner", "bare", "."),

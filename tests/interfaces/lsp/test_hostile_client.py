@@ -21,6 +21,8 @@ from lossless.ground.basics.limits import EDITOR_HEADER_BYTES, EDITOR_MESSAGE_BY
 from tests.interfaces.cli.inputs import INTENT
 from tests.interfaces.lsp.client import LONGEST_S, PROGRAM
 
+pytestmark = pytest.mark.tools("hostile")
+
 PARSE_ERROR, INVALID_REQUEST, UNKNOWN_METHOD, INVALID_PARAMS, TOO_EARLY = (
     -32700,
     -32600,

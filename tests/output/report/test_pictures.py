@@ -26,7 +26,7 @@ from lossless.output.report.simulation.pictures import draw, write_pictures
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-pytestmark = pytest.mark.xdist_group("pictures")
+pytestmark = [pytest.mark.xdist_group("pictures"), pytest.mark.tools("pictures")]
 
 PNG = b"\x89PNG\r\n\x1a\n"
 NAMES = [f"run-{name}.{kind}" for name in ("occupancy", "pauses", "rates") for kind in ("png", "svg")]

@@ -25,6 +25,8 @@ from lossless.output.render.environment import render_template
 from tests.formats.switches.eos.structured_config import structured_config
 from tests.strategies import fabric_of, intents
 
+pytestmark = pytest.mark.tools("avd")
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
