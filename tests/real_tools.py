@@ -38,7 +38,7 @@ LONG = {
     "laws": "laws on fabrics that are drawn",
     "records": "every case on record: of simulators, designs, devices, and orders that experts wrote",
     "runs": "long runs of the packet model, and searches of many",
-    "hostile": "checkouts and editors that attack the program",
+    "hostile": "checkouts, editors and texts that attack the program",
     "pictures": "pictures drawn",
     "avd": "configurations rendered by pyavd",
     "sources": "which tests a change affects, by all imports",

@@ -8,6 +8,8 @@ from benchmarks.published import rows
 from benchmarks.published_cases import Published, cases
 from lossless.analysis.simulation.engine.run import prepare
 
+pytestmark = pytest.mark.tools("records")
+
 CASES = {case.name: case for case in cases()}
 SHORT = {name: case for name, case in CASES.items() if case.horizon_ns < 1e8}
 MEASURES = 35

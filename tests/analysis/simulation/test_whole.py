@@ -91,6 +91,7 @@ def in_a_new_process(hash_seed: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.tools("runs")
 def test_one_seed_gives_one_outcome_in_every_process() -> None:
     here = str(outcome(leaf_spine(), 7))
     assert in_a_new_process("1") == in_a_new_process("4711") == here

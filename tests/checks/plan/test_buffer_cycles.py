@@ -41,6 +41,7 @@ def states_of(walk: Walk, made: Plan) -> Iterator[Place]:
         place = walk.step(place, step, f"step {step.number}")
 
 
+@pytest.mark.tools("laws")
 def test_no_state_of_an_up_down_fabric_has_a_cycle(tmp_path: Path) -> None:
     shape: Data = {"shape": "no hosts"}
     made = crafted(tmp_path, shape, lambda _, __: None, {**shape, "second": (30, 4)})

@@ -99,6 +99,7 @@ class TestRendered:
         report = lint_documents([*devices, document_of(data)], Options(select=("CFG004",)))
         assert (report.errors, report.findings) == ((), ())
 
+    @pytest.mark.tools("laws")
     @settings(max_examples=40)
     @given(intents(renderable=True), st.data())
     def test_no_changed_value_goes_unseen(self, data: Any, choice: st.DataObject) -> None:

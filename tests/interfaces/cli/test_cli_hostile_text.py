@@ -167,6 +167,7 @@ def test_every_command_is_held_to_it() -> None:
     assert ARGUMENTS.keys() == COMMANDS.keys()
 
 
+@pytest.mark.tools("hostile")
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_name_in_any_input_is_more_than_text(command: str, cli: Cli) -> None:
@@ -203,6 +204,7 @@ def reports(cli: Cli, file: str, data: Any) -> dict[str, Outcome]:
     }
 
 
+@pytest.mark.tools("hostile")
 def test_each_text_and_key_of_an_intent_alone_is_refused_or_reported_as_text(cli: Cli) -> None:
     for make in (hostile.intent, hostile.infiniband):
         for place, kind in hostile.places(make()):
@@ -222,6 +224,7 @@ def reports_of_switches(cli: Cli) -> list[dict[str, Outcome]]:
     return REPORTS
 
 
+@pytest.mark.tools("hostile")
 @pytest.mark.parametrize("form", FORMS_OF_WORDS)
 def test_each_text_and_key_of_a_switch_alone_is_reported_as_text(form: str, cli: Cli) -> None:
     found = reports_of_switches(cli)

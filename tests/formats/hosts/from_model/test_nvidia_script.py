@@ -290,6 +290,7 @@ def test_help_needs_nothing(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.tools("laws")
 @settings(max_examples=8)
 @given(hosts(most_dscps=4))
 def test_whatever_is_declared_is_what_the_nic_then_has(drawn: HostQos) -> None:

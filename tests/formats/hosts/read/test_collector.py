@@ -105,6 +105,7 @@ def test_firmware_is_the_last_to_be_asked_for_what_runs(fake: FakeHost) -> None:
     assert read.priority_mask == 255
 
 
+@pytest.mark.tools("laws")
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.builds(
