@@ -1,6 +1,6 @@
 # make demo    install, then lint, render and simulate the example fabric
 # make test    the tests, but for those of real tools and long runs; says what it left out
-# make test-tools  those: a browser, opensm, promtool, redis, ansible, a cluster, mutated files, all printed answers
+# make test-tools  those: a browser, opensm, promtool, redis, ansible, a cluster, mutated files, drawn laws, whole records, all printed answers
 # make tools   install the real tools, by apt and npm
 # make quick   make test without the files that take longest (tests/heaviest.txt)
 # make affected  the tests that depend on what differs from BASE (HEAD unless stated)

@@ -39,6 +39,7 @@ LONG = {
     "records": "every case on record: of simulators, designs, devices, and orders that experts wrote",
     "runs": "long runs of the packet model, and searches of many",
     "hostile": "checkouts, editors and texts that attack the program",
+    "hanging": "programs that hang until a limit ends them",
     "pictures": "pictures drawn",
     "avd": "configurations rendered by pyavd",
     "sources": "which tests a change affects, by all imports",

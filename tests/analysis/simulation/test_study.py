@@ -354,6 +354,7 @@ sys.exit(main(["simulate", {str(EXAMPLE)!r}, "--workload", "ring", "--size", "25
 """
 
 
+@pytest.mark.tools("hanging")
 def test_ctrl_c_ends_it_without_a_traceback() -> None:
     pipe = subprocess.PIPE
     process = subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=pipe, stderr=pipe, text=True)

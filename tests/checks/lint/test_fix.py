@@ -137,6 +137,7 @@ def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.tools("records")
 @pytest.mark.parametrize("kind", ["full", "probes", "partial"])
 def test_nothing_new_comes_of_fixing_real_files(reference: Path, kind: str) -> None:
     options = Options(rdma_dscps=(26,))

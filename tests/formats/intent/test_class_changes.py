@@ -23,6 +23,7 @@ def changed(text: str, **values: int) -> str:
     return after
 
 
+@pytest.mark.tools("laws")
 @given(intents(renderable=True).flatmap(with_class_buffers), st.integers(-8, 7))
 def test_every_group_of_the_class_has_the_threshold_that_was_put_there(data: Data, exponent: int) -> None:
     document = document_of(data)

@@ -162,6 +162,7 @@ class TestOtherCommands:
 class TestBracketsAndJoinedKeys:
     """What the device makes of them is reported; the rest is checked as if they stood there plain."""
 
+    @pytest.mark.tools("records")
     @pytest.mark.usefixtures("reference")
     @pytest.mark.parametrize("separator", ["|", ":"])
     def test_brackets_are_read_as_names(self, separator: str) -> None:

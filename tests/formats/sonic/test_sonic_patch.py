@@ -73,6 +73,7 @@ def test_a_patch_applied_to_what_runs_gives_what_is_rendered(pair: Pair) -> None
     assert applied(running, operations(running, target)) == target
 
 
+@pytest.mark.tools("laws")
 @given(pairs())
 @settings(max_examples=40)
 def test_at_no_step_does_anything_refer_to_a_row_that_is_not_there(pair: Pair) -> None:
@@ -91,6 +92,7 @@ def test_another_spelling_is_no_drift(pair: Pair) -> None:
     assert drift(running, switch) == ()
 
 
+@pytest.mark.tools("laws")
 @given(pairs())
 def test_where_nothing_differs_in_meaning_the_switch_means_what_is_rendered(
     pair: Pair,

@@ -119,6 +119,7 @@ def test_one_that_cannot_be_started_is_said(tmp_path: Path) -> None:
         run((sys.executable, "a\0b"), environment())
 
 
+@pytest.mark.tools("hanging")
 def test_one_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     code = f"import subprocess, time; subprocess.Popen(['sh', '-c', 'echo $$ >{mark}; sleep 600']); time.sleep(600)"

@@ -260,6 +260,7 @@ def started(until: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.tools("hanging")
 @pytest.mark.parametrize(
     ("until", "arguments", "said"),
     [

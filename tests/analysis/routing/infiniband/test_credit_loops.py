@@ -68,6 +68,7 @@ def test_dor_on_a_torus_loops_exactly_where_a_side_is_five_or_longer(sides: list
     assert (verdict.state, len(verdict.loop)) == (("loop", min(longer)) if longer else ("free", 0))
 
 
+@pytest.mark.tools("laws")
 @settings(max_examples=30)
 @given(st.lists(st.integers(2, 6), min_size=2, max_size=3))
 def test_torus_2qos_with_its_lanes_has_no_credit_loop(sides: list[int]) -> None:

@@ -193,6 +193,7 @@ def test_a_dry_run_prints_all_of_configfs_as_a_run_sets_it(
 
 
 # What each family asks first of a port, of a device, and at the end of a device.
+@pytest.mark.tools("hanging")
 @pytest.mark.parametrize(
     ("family", "tool"),
     [
@@ -218,6 +219,7 @@ def test_a_tool_that_hangs_is_ended_and_the_rest_of_its_port_is_left(
     assert done.stderr.count(f"lossless-roce: {tool} gave no answer in 1 s; the rest of ") in (1, 2)
 
 
+@pytest.mark.tools("hanging")
 def test_one_port_that_hangs_keeps_no_other_from_being_set(tmp_path: Path) -> None:
     fake, text = fresh(tmp_path, "mlx5 by mlnx_qos")
     fake.add_nic("eth1", "rdma1", "0000:18:00.0")

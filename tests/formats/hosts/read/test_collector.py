@@ -222,6 +222,7 @@ def test_nccl_conf_is_part_of_it(fake: FakeHost, tmp_path: Path) -> None:
     assert "==> nccl.conf\nNCCL_IB_TC=106\nNCCL_IB_HCA==mlx5_0\n==> not read" in done.stdout
 
 
+@pytest.mark.tools("hanging")
 @pytest.mark.parametrize("hangs", ["mlnx_qos", "cat"])
 def test_a_tool_that_hangs_costs_its_interface_and_no_other(hangs: str, fake: FakeHost) -> None:
     fake.add_nic("eth3", "mlx5_1", "0000:18:00.0")

@@ -243,6 +243,7 @@ def test_every_table_that_lint_reads_is_in_a_snapshot(peculiar: TakenSnapshot) -
     assert tables == READ_TABLES - {"DEVICE_METADATA"}
 
 
+@pytest.mark.tools("hanging")
 def test_a_server_that_hangs_costs_its_asic_and_no_other(tmp_path: Path) -> None:
     own = {"COUNTERS_DB": COUNTERS, "APPL_DB": {"PORT_TABLE:Ethernet4": {"mtu": "9100"}}}
     switch = FakeSwitch(tmp_path, {}, (own, own))
