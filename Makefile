@@ -46,8 +46,9 @@ ready: $(VENV)/dev.stamp profiles/compiled.json
 test: ready
 	$(PYTEST) -m "not tools" -rs $(JUNIT)
 
+# One worker more than there are processors: real tools are waited for.
 test-tools: ready $(VENV)/docs.stamp
-	$(PYTEST) -m tools -rs $(JUNIT)
+	$(PYTEST) -n $$(($$(nproc) + 1)) -m tools -rs $(JUNIT)
 
 tools: $(VENV)/docs.stamp
 	@for script in tools/install-*.sh; do sh $$script --required || exit 1; done

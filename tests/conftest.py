@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
-from lossless.interfaces.cli import _GARBAGE_THRESHOLD
 from tests import real_tools
 from tests.all_cases import ALL_CASES
 
@@ -35,8 +36,12 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-# As the program itself has it: what is imported and collected lives as long as the process.
-gc.set_threshold(_GARBAGE_THRESHOLD)
+# Hypothesis also draws numbers and texts that stand in the modules which are loaded by then: what a test draws would
+# depend on the tests before it.
+providers._get_local_constants = Constants
+
+# What is imported and collected lives as long as the process: looking through it again and again finds nothing.
+gc.set_threshold(100_000)
 
 # Reports are as wide as COLUMNS says, and workers of pytest-xdist are told 80.
 os.environ.pop("COLUMNS", None)
