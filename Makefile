@@ -46,9 +46,8 @@ ready: $(VENV)/dev.stamp profiles/compiled.json
 test: ready
 	$(PYTEST) -m "not tools" -rs $(JUNIT)
 
-# One worker more than there are processors: real tools are waited for.
 test-tools: ready $(VENV)/docs.stamp
-	$(PYTEST) -n $$(($$(nproc) + 1)) -m tools -rs $(JUNIT)
+	$(PYTEST) -m tools -rs $(JUNIT)
 
 tools: $(VENV)/docs.stamp
 	@for script in tools/install-*.sh; do sh $$script --required || exit 1; done
@@ -170,6 +169,7 @@ profiles/compiled.json: $(VENV)/dev.stamp $(wildcard profiles/nics/*.toml profil
 	$(BIN)/python tools/compile_profiles.py
 	@touch $@
 
+# Modules of others are compiled when they are first imported, which most never are.
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lossless needs Python 3.11 or newer; name one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
@@ -177,19 +177,19 @@ $(VENV)/python.stamp:
 	@touch $@
 
 $(VENV)/run.stamp: $(VENV)/python.stamp requirements/run.txt pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/run.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python -m compileall -q lossless
 	@touch $@
 
 $(VENV)/dev.stamp: $(VENV)/python.stamp requirements/dev.txt pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	$(BIN)/python -m compileall -q lossless
 	@touch $@
 
 $(VENV)/docs.stamp: $(VENV)/python.stamp requirements/docs.txt pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/docs.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements/docs.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
