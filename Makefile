@@ -80,6 +80,7 @@ lint: $(VENV)/dev.stamp
 generated: $(VENV)/dev.stamp
 	$(BIN)/python tools/rule_pages.py --check docs/rules
 	$(BIN)/python tools/incident_page.py --check
+	$(BIN)/python tools/attribute_page.py --check
 	$(BIN)/python tools/intent_reference.py --check
 	$(BIN)/python tools/preset_page.py --check
 	$(BIN)/python tools/metrics_page.py --check
@@ -147,6 +148,7 @@ fuzz: $(VENV)/dev.stamp profiles/compiled.json
 docs: $(VENV)/dev.stamp answers
 	$(BIN)/python tools/rule_pages.py docs/rules
 	$(BIN)/python tools/incident_page.py
+	$(BIN)/python tools/attribute_page.py
 	$(BIN)/python tools/headroom_guide.py
 	$(BIN)/python tools/dashboard_pictures.py
 	$(BIN)/python tools/intent_reference.py

@@ -34,6 +34,15 @@ class ConfigurationFile(NamedTuple):
     whole: bool = True
 
 
+ONE_CURVE = "one curve is set for a queue, and holds for packets of all colors"
+SONIC_ALONE = {
+    "mtu": "the MTU of an interface belongs to its own provisioning",
+    "trimming": "it is rendered for SONiC alone: queues drop",
+    "tunnel": "dual ToRs are rendered for SONiC alone",
+}
+"""What the files of no other system have a place for, with why."""
+
+
 class Carrying(NamedTuple):
     """How a switch takes a change: ``file`` holds its commands, and stands for them in those that are run.
 
@@ -62,10 +71,10 @@ class Dialect(NamedTuple):
     must be lossless.
     ``not_applicable`` are the codes of rules of fabrics that cannot say anything here, with why; ``words`` are by code,
     or by code and severity where one code says several things.
-    ``files`` makes the files of a switch. ``losses`` names what of a switch they have no place for, by the parts of
-    :mod:`lossless.formats.switches.meaning`, with why.
+    ``files`` makes the files of a switch. Of each attribute of :mod:`lossless.model.fabric.attributes` the dialect says
+    that they carry it (``carries``), or why not (``losses``).
     ``session`` makes the commands by which one configuration becomes another, what goes included, and ``carrying``
-    says how a switch takes them. ``adapts``: its files turn adaptive routing on, where an intent has it.
+    says how a switch takes them.
     """
 
     reads: str
@@ -78,8 +87,8 @@ class Dialect(NamedTuple):
     not_applicable: Mapping[str, str]
     words: Mapping[str, Words]
     files: Callable[[Switch], tuple[ConfigurationFile, ...]]
+    carries: frozenset[str]
     losses: Mapping[str, str]
     session: Callable[[Document, Document], tuple[str, ...]]
     carrying: Carrying
     in_json: bool = False
-    adapts: bool = False

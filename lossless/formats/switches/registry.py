@@ -23,6 +23,12 @@ SONIC = (
     "its YANG models and its Lua",
 )
 """The system that the program is built around, in the words of the list of formats."""
+SONIC_LOSSES = {
+    "adaptive": "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull "
+    "requests alone (sonic-buildimage 22264, sonic-swss 3597)",
+    "mtu": "PORT belongs to the device's own provisioning",
+}
+"""What CONFIG_DB, or what is rendered of it, has no place for, with why; it carries all other attributes."""
 SUFFIXES = (".cfg", ".conf", ".nv")
 """Names that texts of theirs have in folders; one that is named may have any."""
 

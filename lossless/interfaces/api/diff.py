@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lossless.ground.documents.document import Document
     from lossless.interfaces.api.report import Report
     from lossless.model.fabric.model import Fabric, Switch
-    from lossless.output.render.drift import RowDifference, SwitchDrift
+    from lossless.output.render.drift import NotCompared, RowDifference, SwitchDrift
     from lossless.output.render.planned_files import UpdatePlan
 
 
@@ -27,8 +27,9 @@ class Drift(NamedTuple):
     ``rows`` differ in meaning. ``change`` says what it takes to bring the switch there and ``patch`` is that as RFC
     6902 operations, None where the switch's updater would refuse it; it also fixes what is only spelled in an old
     form, ``respelled`` counts the operations where there is nothing else. ``problems`` are what a render onto the
-    file would be refused for: there is no change and no patch then. ``report`` is what the rules say of the
-    intent; with errors in it nothing is compared.
+    file would be refused for: there is no change and no patch then. ``not_compared`` is what the intent declares and
+    the switch's system has no place for. ``report`` is what the rules say of the intent; with errors in it nothing is
+    compared.
     """
 
     device: str
@@ -39,6 +40,7 @@ class Drift(NamedTuple):
     change: UpdatePlan | None
     patch: tuple[dict[str, Any], ...] | None
     problems: tuple[str, ...]
+    not_compared: tuple[NotCompared, ...]
     report: Report
 
     @property
@@ -71,7 +73,7 @@ def diff(
         raise
     report, fabric = sound_fabric(document, options)
     if fabric is None:
-        return Drift(device or "", running.file, document.file, (), 0, None, None, (), report)
+        return Drift(device or "", running.file, document.file, (), 0, None, None, (), (), report)
     switch = switch_of(fabric, running, device)
     return Drift(switch.name, running.file, document.file, *drift_between(switch, running), report)
 

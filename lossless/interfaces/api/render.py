@@ -98,7 +98,7 @@ def render(
     job = RenderJob(fabric, Path(out_dir), bases, in_order, write=write, diff=diff, telemetry=telemetry)
     made_of_fabric = render_fabric(job, processors() if usable() else 1)
     notes = (
-        *system_notes(fabric),
+        *system_notes(fabric, bases or ()),
         *host_notes(fabric),
         *job_notes(fabric),
         *(telemetry_notes(fabric) if telemetry else ()),

@@ -141,6 +141,10 @@ def _print_count(drift: Drift) -> None:
     else:
         rows = f"{count} row{'' if count == 1 else 's'}"
         notice(f"{drift.device} differs from {drift.intent} in {rows}")
+    from lossless.output.report.diff_text import not_compared_lines
+
+    for line in not_compared_lines([drift]):
+        notice(line)
 
 
 def _print_update(drift: Drift) -> None:

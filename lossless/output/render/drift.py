@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from lossless.output.render.planned_files import UpdatePlan
 
 
+class NotCompared(NamedTuple):
+    """What an intent declares of a switch and its system has no place for, with why."""
+
+    what: str
+    why: str
+
+
 class SwitchDrift(NamedTuple):
     """What differs; the fields are those of :class:`lossless.api.Drift`."""
 
@@ -29,6 +36,7 @@ class SwitchDrift(NamedTuple):
     change: UpdatePlan | None = None
     patch: tuple[dict[str, Any], ...] | None = None
     problems: tuple[str, ...] = ()
+    not_compared: tuple[NotCompared, ...] = ()
 
 
 def drift_of(switch: Switch, running: Document) -> SwitchDrift:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lossless.formats.sonic.changes.difference import FieldDifference, RowDifference
-from lossless.formats.switches.meaning import PARTS, differences
+from lossless.formats.switches.meaning import differences
 from lossless.formats.switches.registry import TITLES, dialect
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
 from lossless.ground.basics.wording import listed
-from lossless.output.render.drift import SwitchDrift
+from lossless.model.fabric.attributes import BY_KEY
+from lossless.output.render.drift import NotCompared, SwitchDrift
+from lossless.output.render.other_systems import losses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lossless.ground.documents.document import Document
+    from lossless.model.fabric.attributes import Attribute
     from lossless.model.fabric.model import Switch
 
 
@@ -37,7 +40,8 @@ def drift_of_system(switch: Switch, running: Document) -> SwitchDrift:
         (
             *(RowDifference(TABLE, port, "added", ()) for port in absent),
             *(RowDifference(TABLE, port, "changed", tuple(of)) for port, of in fields.items()),
-        )
+        ),
+        not_compared=tuple(NotCompared(BY_KEY[key].title, why) for key, why in losses_of(switch).items()),
     )
 
 
@@ -50,18 +54,11 @@ def _fields(part: str, what: str, before: Any, after: Any) -> Iterator[FieldDiff
             if old != new:
                 yield FieldDifference(f"{name} of {what}", _number(old, unit), _number(new, unit))
     else:
-        yield FieldDifference(
-            _LABELS.get(part, PARTS[part]).format(what), _text(part, before), _text(part, after)
-        )
+        attribute = BY_KEY[part]
+        label = (attribute.label or attribute.title).format(what)
+        yield FieldDifference(label, _text(attribute, before), _text(attribute, after))
 
 
-_LABELS = {
-    "pfc": "the set of paused priorities",
-    "paused": "the set of DSCPs that a pause of {} stops",
-    "scheduler": "the scheduling of {}",
-    "ecn": "ECN of {}",
-    "cable": "the length of the cable",
-}
 TABLE = "port"
 """Such systems have no tables: what differs is told port by port."""
 _CURVE = (("marks", ""), ("Kmin", "B"), ("Kmax", "B"), ("Pmax", "%"))
@@ -81,23 +78,17 @@ def _moved(before: tuple[int, ...], after: tuple[int, ...]) -> Iterator[FieldDif
         yield FieldDifference(f"the queue of DSCP {listed(dscps)}", str(old), str(new))
 
 
-def _text(part: str, value: Any) -> str | None:
-    """Return a part of the meaning of a switch in words, None where nothing is set."""
+def _text(attribute: Attribute, value: Any) -> str | None:
+    """Return the value of an attribute in words, None where nothing is set."""
     if value is None:
-        return "no marking" if part == "ecn" else None
-    if part == "ecn":
+        return "no marking" if attribute.key == "ecn" else None
+    if attribute.key == "ecn":
         return f"marking from {_number(value[1], 'B')} to {_number(value[2], 'B')}, {value[3]} %"
-    if part == "scheduler":
+    if attribute.key == "scheduler":
         kind, weight = value
         return kind if weight is None else f"{kind} {weight} %"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
-    return f"{value}{_UNITS.get(part, '')}"
-
-
-_UNITS = {
-    "cable": " m",
-    **dict.fromkeys(("watchdog.detection", "watchdog.restoration", "watchdog.poll"), " ms"),
-}
+    return f"{value} {attribute.unit}".rstrip()

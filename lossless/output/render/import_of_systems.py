@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lossless.formats.sonic.changes.meaning import Cell
-from lossless.formats.switches.meaning import PARTS, meaning
+from lossless.formats.switches.meaning import meaning
 from lossless.formats.switches.registry import dialect
+from lossless.model.fabric.attributes import BY_KEY
 from lossless.output.render.drift_of_systems import TABLE
 from lossless.output.render.other_systems import read_back
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def cells_of_system(rendered: Switch, running: Switch, ports: Collection[str]) -> Iterator[tuple[str, Cell]]:
-    """Yield every part of what ports do on both sides, with its key in :data:`PARTS`.
+    """Yield every value of ports on both sides, with the key of its attribute.
 
     Raises:
         RenderError: the system does not take what is declared.
@@ -29,7 +30,7 @@ def cells_of_system(rendered: Switch, running: Switch, ports: Collection[str]) -
     for port in ports:
         own, back = before.get(port, {}), after.get(port, {})
         for part, what in dict.fromkeys((*own, *back)):
-            field = f"{PARTS[part]} ({what})" if what else PARTS[part]
+            field = f"{BY_KEY[part].title} ({what})" if what else BY_KEY[part].title
             said = (_text(side.get((part, what))) for side in (own, back))
             yield part, Cell(TABLE, port, field, *said)
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.meaning import PARTS, differences
-from lossless.formats.switches.registry import TITLES, dialect
+from lossless.formats.switches.meaning import differences
+from lossless.formats.switches.registry import SONIC, SONIC_LOSSES, TITLES, dialect
 from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
+from lossless.model.fabric.attributes import BY_KEY, set_keys
 from lossless.model.fabric.tier import known_tier
 from lossless.output.render.environment import render_template
 from lossless.output.render.planned_files import Deployment, PlannedFile
 from lossless.output.render.trimming_notes import trimming_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from lossless.formats.switches.contract import ConfigurationFile, Dialect
     from lossless.ground.documents.document import Document
@@ -73,14 +74,11 @@ def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
     """Yield what of a switch its files do not say."""
     at = grouped((difference[1:], difference.port) for difference in differences(switch, read, system.losses))
     for (part, what, declared, said), names in at.items():
-        where = f"{PARTS[part]} ({what})" if what else PARTS[part]
+        where = f"{BY_KEY[part].title} ({what})" if what else BY_KEY[part].title
         yield f"has no place for {where} as declared on {joined(names, 4)}: {declared}, its file would say {said}"
 
 
-_NO_ARS = (
-    "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull requests alone "
-    "(sonic-buildimage 22264, sonic-swss 3597)"
-)
+_NO_ARS = SONIC_LOSSES["adaptive"]
 _WITHOUT = {
     "adaptive": _NO_ARS,
     "dlb": _NO_ARS,
@@ -113,7 +111,7 @@ def _unset(choice: str, switch: Switch) -> str:
     """Return why no file sets what a switch chooses by, empty where one does."""
     if switch.format not in TITLES:
         return f"{_WITHOUT[choice]}; {_BESIDE}"
-    if choice != "adaptive" or not dialect(switch.format).adapts:
+    if choice != "adaptive" or "adaptive" not in dialect(switch.format).carries:
         return f"what is rendered for {TITLES[switch.format]} has no place for it; {_BESIDE}"
     between = [port for port in switch.ports if port.placed and port.leads_to == "switch"]
     left = [port for port in between if not port.adaptive]
@@ -126,17 +124,27 @@ def _unset(choice: str, switch: Switch) -> str:
     return f"{chip} is not known to route adaptively over links of {speeds}"
 
 
-def system_notes(fabric: Fabric) -> Iterator[str]:
-    """Yield what the files of switches leave out, by the system that they run."""
+def system_notes(fabric: Fabric, based: Collection[str] = ()) -> Iterator[str]:
+    """Yield what the files of switches leave out, by the system that they run; the base of a switch may set it."""
     yield from _load_balancing(fabric)
     yield from trimming_notes(fabric)
     if fabric.ultra_ethernet:
         yield "no file sets hosts: no public tool sets the transport of Ultra Ethernet NICs"
-    by_format: dict[str, list[str]] = {}
-    for switch in fabric.switches:
-        if switch.format in TITLES:
-            by_format.setdefault(switch.format, []).append(switch.name)
-    for name, switches in by_format.items():
-        by_why = grouped((why, PARTS[part]) for part, why in dialect(name).losses.items())
-        for why, parts in by_why.items():
-            yield f"{joined(switches, 4)} ({TITLES[name]}): no file sets {joined(parts)}: {why}"
+    lost = grouped(
+        ((switch.format, key, why), switch.name)
+        for switch in fabric.switches
+        if switch.name not in based
+        for key, why in losses_of(switch).items()
+    )
+    told = grouped(((system, tuple(names), why), key) for (system, key, why), names in lost.items())
+    for (system, names, why), keys in told.items():
+        titles = joined([BY_KEY[key].title for key in keys])
+        yield f"{joined(names, 4)} ({TITLES.get(system, SONIC[1])}): no file sets {titles}: {why}"
+
+
+def losses_of(switch: Switch) -> dict[str, str]:
+    """Return what a switch is set to and the files of its system have no place for, with why."""
+    losses = SONIC_LOSSES if switch.runs_sonic else dialect(switch.format).losses
+    declared = set_keys(switch)
+    # What is not routed adaptively is told with what the switch does instead.
+    return {key: why for key, why in losses.items() if key in declared and key != "adaptive"}

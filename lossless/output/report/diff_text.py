@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lossless.ground.basics.foreign_text import visible
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_bytes
-from lossless.ground.basics.wording import listed
+from lossless.ground.basics.wording import joined, listed
 from lossless.output.report.columns import cut, wrapped
 from lossless.output.report.text_style import PLAIN, TextStyle
 
@@ -96,6 +96,10 @@ class DeviceDrift(Protocol):
     @property
     def problems(self) -> Sequence[str]:
         """Why a render is refused."""
+
+    @property
+    def not_compared(self) -> Sequence[tuple[str, str]]:
+        """What its system has no place for, each with why."""
 
 
 def drift_data(rows: Iterable[DriftRow]) -> list[dict[str, str | None]]:
@@ -224,6 +228,12 @@ _WORDS: dict[tuple[str, str], tuple[str, Callable[[int], str]]] = {
 """What fields are called among people, and their unit."""
 
 
+def not_compared_lines(drifts: Iterable[DeviceDrift]) -> list[str]:
+    """Return what the systems of switches have no place for, said once for those of one reason."""
+    by_why = grouped((why, what) for drift in drifts for what, why in drift.not_compared)
+    return [f"not compared: {joined([*dict.fromkeys(what)])}: {why}" for why, what in by_why.items()]
+
+
 def drift_json(drift: DeviceDrift) -> str:
     """Return the comparison of one switch as a JSON object."""
     import json
@@ -247,5 +257,6 @@ def device_drift(drift: DeviceDrift) -> dict[str, Any]:
             "harms": change.harms,
         },
         "patch": drift.patch,
+        "not_compared": [{"what": what, "why": why} for what, why in drift.not_compared],
         "errors": list(drift.problems),
     }

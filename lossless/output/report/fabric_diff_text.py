@@ -9,7 +9,7 @@ from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.natural_order import natural_key
 from lossless.ground.basics.wording import listed
 from lossless.output.report.columns import cut, wrapped
-from lossless.output.report.diff_text import VERSION, causes_of, device_drift
+from lossless.output.report.diff_text import VERSION, causes_of, device_drift, not_compared_lines
 from lossless.output.report.text_style import PLAIN, TextStyle
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def fabric_summary(intent: str, drifts: Sequence[DeviceDrift], missing: Sequence
     parts = [differ] if drifted else []
     parts += [f"{len(drifts) - drifted:,} {same}"] if drifted < len(drifts) else []
     lines = ["; ".join([f"{len(drifts):,} of {len(drifts) + len(missing):,} switches compared", *parts])]
-    return lines + ([f"no configuration here of {named(missing)}"] if missing else [])
+    lines += [f"no configuration here of {named(missing)}"] if missing else []
+    return lines + not_compared_lines(drifts)
 
 
 def fabric_drift_json(

@@ -10,10 +10,11 @@ from hypothesis import assume, given, strategies as st
 
 from lossless.formats.sonic.read.tables import Tables
 from lossless.formats.sonic.to_model.devices import read_fabric
-from lossless.formats.switches.meaning import PARTS, differences, meaning
-from lossless.formats.switches.registry import TITLES, dialect
+from lossless.formats.switches.meaning import differences, meaning
+from lossless.formats.switches.registry import SONIC_LOSSES, TITLES, dialect
 from lossless.ground.documents import load_text
 from lossless.interfaces.api.plan_switches import complete_rows, named_rows_of
+from lossless.model.fabric.attributes import BY_KEY
 from lossless.model.hardware.load import switch_for_hwsku
 from lossless.output.render.environment import render_template
 from tests.strategies import fabric_of, intents
@@ -159,6 +160,9 @@ def test_dropping_any_written_line_is_seen(name: str, data: Data, choice: st.Dat
     assert seen or list(differences(declared, back.switch, dialect(name).losses)), lines[number]
 
 
-def test_losses_are_parts_that_exist() -> None:
+def test_every_system_says_of_each_attribute_that_it_carries_it_or_why_not() -> None:
     for name in TITLES:
-        assert dialect(name).losses.keys() <= PARTS.keys()
+        system = dialect(name)
+        assert system.carries | system.losses.keys() == BY_KEY.keys()
+        assert not system.carries & system.losses.keys()
+    assert SONIC_LOSSES.keys() < BY_KEY.keys()

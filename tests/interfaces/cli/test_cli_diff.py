@@ -226,6 +226,7 @@ def test_json_has_every_field_and_the_patch(cli: Cli, running: Data) -> None:
             },
             {"op": "remove", "path": "/QUEUE/Ethernet8|7"},
         ],
+        "not_compared": [],
         "errors": [],
     }
 

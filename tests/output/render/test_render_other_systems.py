@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from lossless.api import lint, lint_documents, render, simulate
+from lossless.api import diff_fabric, lint, lint_documents, render, simulate
 from lossless.ground.basics.errors import InputError, RenderError
 from lossless.ground.documents import load_text
 from tests.paths import ROOT
@@ -51,6 +51,30 @@ def test_what_no_file_sets_is_said_once_for_each_system(tmp_path: Path) -> None:
         *["leaf1 and leaf2 (NVIDIA NVUE)"] * 3,
         "spine1 and spine2 (Arista EOS)",
     ]
+
+
+@pytest.mark.parametrize(
+    ("title", "change"),
+    [
+        ("asymmetric PFC", ("pfc:\n", "pfc:\n  asymmetric: on\n")),
+        ("the marking curve of red packets", ("probability: 20%", "probability: 20%, red: off")),
+        (
+            "the marking curve of yellow packets",
+            ("probability: 20%", "probability: 20%, yellow: {min: 1 MiB, max: 2 MiB, probability: 5%}"),
+        ),
+        ("the MTU of ports", ("transport: rocev2\n", "transport: rocev2\nmtu: 9216\n")),
+    ],
+)
+def test_what_is_declared_and_no_file_sets_is_named_by_render_and_diff(
+    tmp_path: Path, title: str, change: tuple[str, str]
+) -> None:
+    assert not any(title in note for note in render(MIXED, tmp_path / "before").notes)
+    intent, out = changed(tmp_path, change), tmp_path / "out"
+    named = [note.partition(")")[0] for note in render(intent, out).notes if title in note]
+    assert named == ["leaf1 and leaf2 (NVIDIA NVUE", "spine1 and spine2 (Arista EOS"]
+    for drift in diff_fabric([out], intent).drifts:
+        assert drift.rows == ()
+        assert title in {left.what for left in drift.not_compared}
 
 
 def test_the_manifest_says_how_each_file_is_applied(tmp_path: Path) -> None:

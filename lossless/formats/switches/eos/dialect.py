@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
+from lossless.formats.switches.contract import ONE_CURVE, SONIC_ALONE, Carrying, ConfigurationFile, Dialect
 from lossless.formats.switches.eos.from_model.structured import structured
 from lossless.formats.switches.eos.read.running_config import config_of, looks_like_eos, read_running_config
 from lossless.formats.switches.eos.read.structured import config_of_data, looks_structured
@@ -157,7 +157,30 @@ def _untagged(config: EosConfig, name: str) -> bool:
     return ("routed",) in settings or (vlans is not None and vlans.value in (None, "1"))
 
 
-LOSSES = {"buffers": _COMPUTED, "cable": _COMPUTED}
+CARRIES = frozenset(
+    {
+        "dscp",
+        "pfc",
+        "paused",
+        "scheduler",
+        "ecn",
+        "watchdog",
+        "watchdog.detection",
+        "watchdog.restoration",
+        "watchdog.action",
+        "watchdog.poll",
+    }
+)
+"""What the files say."""
+LOSSES = {
+    "buffers": _COMPUTED,
+    "cable": _COMPUTED,
+    "asymmetric": "PFC of a port has one set of priorities: it sends and obeys pauses of the same",
+    "ecn.yellow": ONE_CURVE,
+    "ecn.red": ONE_CURVE,
+    **SONIC_ALONE,
+    "adaptive": "no command for adaptive routing is written",
+}
 """What EOS has no place for."""
 _APPLY = (
     "configure session lossless",
@@ -218,6 +241,7 @@ DIALECT = Dialect(
     not_applicable=NOT_APPLICABLE,
     words=WORDS,
     files=_files,
+    carries=CARRIES,
     losses=LOSSES,
     session=session,
     carrying=CARRYING,

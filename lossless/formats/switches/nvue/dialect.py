@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
+from lossless.formats.switches.contract import ONE_CURVE, SONIC_ALONE, Carrying, ConfigurationFile, Dialect
 from lossless.formats.switches.nvue.from_model.commands import commands
 from lossless.formats.switches.nvue.from_model.tree import tree
 from lossless.formats.switches.nvue.grammar import impossible, unread
@@ -120,10 +120,29 @@ def _unbound(reader: NvueSwitch) -> Iterator[UnboundObject]:
                 yield UnboundObject(f"{kind} profile", name, profile.origin)
 
 
+CARRIES = frozenset(
+    {
+        "dscp",
+        "pfc",
+        "paused",
+        "scheduler",
+        "ecn",
+        "watchdog",
+        "watchdog.detection",
+        "watchdog.poll",
+        "cable",
+        "adaptive",
+    }
+)
+"""What the files say."""
 LOSSES = {
     "buffers": _COMPUTED,
     "watchdog.restoration": "a recovery interval came with Cumulus Linux 5.19, and has a default",
     "watchdog.action": "the watchdog has no action to choose",
+    "asymmetric": "rx and tx are of a profile of PFC, which has one set of priorities",
+    "ecn.yellow": ONE_CURVE,
+    "ecn.red": ONE_CURVE,
+    **SONIC_ALONE,
 }
 """What NVUE has no place for."""
 _SAVE = ("nv config diff", "nv config apply", "nv config save")
@@ -177,8 +196,8 @@ DIALECT = Dialect(
     not_applicable=NOT_APPLICABLE,
     words=WORDS,
     files=_files,
+    carries=CARRIES,
     losses=LOSSES,
     session=session,
     carrying=CARRYING,
-    adapts=True,
 )

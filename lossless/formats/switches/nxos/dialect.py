@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import Carrying, ConfigurationFile, Dialect
+from lossless.formats.switches.contract import ONE_CURVE, SONIC_ALONE, Carrying, ConfigurationFile, Dialect
 from lossless.formats.switches.nxos.from_model.dme import object_model
 from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
 from lossless.formats.switches.nxos.names import exists, is_built_in, qos_group
@@ -207,6 +207,17 @@ def _untagged(settings: Settings) -> bool:
     return any((said := settings.get((key,))) is not None and said.value for key in ("routed", "access"))
 
 
+CARRIES = frozenset(
+    {
+        "dscp",
+        "pfc",
+        "paused",
+        "scheduler",
+        "ecn",
+        "watchdog",
+    }
+)
+"""What the files say."""
 LOSSES = {
     "buffers": _PLATFORM,
     "cable": _NO_LENGTH,
@@ -214,6 +225,12 @@ LOSSES = {
     "watchdog.restoration": _NO_TIMERS,
     "watchdog.action": _NO_TIMERS,
     "watchdog.poll": _NO_TIMERS,
+    "asymmetric": "PFC of a port has one set of priorities: it sends and obeys pauses of the same",
+    "ecn.yellow": ONE_CURVE,
+    "ecn.red": ONE_CURVE,
+    **SONIC_ALONE,
+    "adaptive": "no command for adaptive routing is written",
+    "mtu": "that of its classes is set; the MTU of an interface belongs to its own provisioning",
 }
 """What NX-OS has no place for, in the commands that are read."""
 _APPLY = (
@@ -274,6 +291,7 @@ DIALECT = Dialect(
     not_applicable=NOT_APPLICABLE,
     words=WORDS,
     files=_files,
+    carries=CARRIES,
     losses=LOSSES,
     session=session,
     carrying=CARRYING,

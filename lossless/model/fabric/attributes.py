@@ -1,0 +1,410 @@
+"""What a switch can be set to: the one table of it, which systems are compared, written and described by.
+
+Every field of the records of a switch is reached by an attribute or is in :data:`NO_ATTRIBUTE` with the reason
+(``tests/model/fabric/test_attributes.py``), and every system says of each key that its files carry it, or why not.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Literal
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
+from lossless.model.fabric.qos import COLOURS, DSCPS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from lossless.model.fabric.model import Port, Switch
+    from lossless.model.fabric.qos import PortQos
+
+Owner = Literal["switch", "port", "priority", "queue"]
+NOT_SAID = object()
+"""The value of an attribute of which nothing is said at a place."""
+
+
+class Place(NamedTuple):
+    """What has a value: a port of a switch, or the priority or queue of a number there."""
+
+    switch: Switch
+    port: Port
+    qos: PortQos
+    number: int = -1
+
+
+class Attribute(NamedTuple):
+    """One thing that a switch can be set to.
+
+    ``owner`` is what has a value of it, ``path`` its place in an intent, ``fields`` the fields of records that hold it.
+    ``value`` reads it at a place; without, it is compared by the files of its system alone. ``unset`` is the value of
+    a switch that is not set to anything. ``label`` is what a comparison calls one value, where that is not ``title``.
+    """
+
+    key: str
+    title: str
+    owner: Owner
+    path: str
+    fields: tuple[str, ...]
+    value: Callable[[Place], Any] | None
+    unset: Any = None
+    unit: str = ""
+    label: str = ""
+
+
+def _dscp(at: Place) -> Any:
+    qos = at.qos
+    return (
+        NOT_SAID if qos.dscp_to_tc is None else tuple(qos.queue_of(qos.traffic_class(dscp)) for dscp in DSCPS)
+    )
+
+
+def _paused(at: Place) -> tuple[int, ...]:
+    qos, group = at.qos, at.qos.pausing_group(at.number)
+    return tuple(dscp for dscp in DSCPS if qos.group_of(qos.traffic_class(dscp)) == group)
+
+
+def _scheduler(at: Place) -> Any:
+    queue = at.qos.queues[at.number]
+    if queue is None or queue.scheduler is None:
+        return NOT_SAID
+    kind = queue.scheduler.kind
+    return kind, None if kind == "STRICT" else queue.scheduler.weight
+
+
+def _marking(colour: str) -> Callable[[Place], Any]:
+    """Return the reader of a color's curve: of green where it is on, of the others where it is not that of green."""
+
+    def value(at: Place) -> Any:
+        queue = at.qos.queues[at.number]
+        if queue is None or queue.wred is None:
+            return None
+        curve, green = getattr(queue.wred, colour), queue.wred.green
+        if curve == green if colour != "green" else not green.enabled:
+            return None
+        return curve.marks, *curve.thresholds
+
+    return value
+
+
+def _watchdog(field: str) -> Callable[[Place], Any]:
+    def value(at: Place) -> Any:
+        watchdog = at.qos.watchdog if at.qos.pfc.priorities else None
+        return watchdog and getattr(watchdog, field)
+
+    return value
+
+
+def _poll(at: Place) -> Any:
+    return at.switch.qos.poll.poll_ms if at.qos.watchdog and at.qos.pfc.priorities else None
+
+
+def _of_switch(field: str) -> Callable[[Place], bool]:
+    return lambda at: bool(getattr(at.switch.qos, field))
+
+
+_CURVE = tuple(
+    f"Curve.{field}" for field in ("enabled", "marks", "min_bytes", "max_bytes", "probability_percent")
+)
+ATTRIBUTES = (
+    Attribute(
+        "dscp",
+        "the queue of a DSCP",
+        "port",
+        "classes.NAME.dscp",
+        ("PortQos.dscp_to_tc", "PortQos.tc_to_queue", "IndexMap.targets", "Queue.number"),
+        _dscp,
+    ),
+    Attribute(
+        "pfc",
+        "the priorities that are paused",
+        "port",
+        "classes.NAME.lossless",
+        ("PortQos.pfc", "PortQos.pfc_to_queue", "PriorityMask.priorities"),
+        lambda at: at.qos.pfc.priorities,
+        unset=(),
+        label="the set of paused priorities",
+    ),
+    Attribute(
+        "paused",
+        "the DSCPs that a pause stops",
+        "priority",
+        "classes.NAME.pg",
+        ("PortQos.tc_to_pg", "PortQos.pfc_to_pg", "PortQos.groups", "PriorityGroup.number"),
+        _paused,
+        label="the set of DSCPs that a pause of {} stops",
+    ),
+    Attribute(
+        "scheduler",
+        "how a queue is served",
+        "queue",
+        "classes.NAME.scheduling",
+        ("Queue.scheduler", "Scheduler.kind", "Scheduler.weight"),
+        _scheduler,
+        label="the scheduling of {}",
+    ),
+    Attribute(
+        "ecn",
+        "the marking curve of a queue",
+        "queue",
+        "classes.NAME.ecn",
+        ("Queue.wred", "Wred.green", *_CURVE),
+        _marking("green"),
+        label="ECN of {}",
+    ),
+    *(
+        Attribute(
+            f"ecn.{colour}",
+            f"the marking curve of {colour} packets",
+            "queue",
+            f"classes.NAME.ecn.{colour}",
+            (f"Wred.{colour}",),
+            _marking(colour),
+            label=f"ECN of {colour} packets of {{}}",
+        )
+        for colour in COLOURS[1:]
+    ),
+    Attribute(
+        "watchdog",
+        "whether the watchdog is on",
+        "port",
+        "pfc.watchdog",
+        ("PortQos.watchdog", "PortQos.watchdog_mask"),
+        lambda at: at.qos.watchdog is not None and bool(at.qos.pfc.priorities),
+        unset=False,
+    ),
+    Attribute(
+        "watchdog.detection",
+        "the watchdog's detection time",
+        "port",
+        "pfc.watchdog.detection",
+        ("Watchdog.detection_ms",),
+        _watchdog("detection_ms"),
+        unit="ms",
+    ),
+    Attribute(
+        "watchdog.restoration",
+        "the watchdog's restoration time",
+        "port",
+        "pfc.watchdog.restoration",
+        ("Watchdog.restoration_ms",),
+        _watchdog("restoration_ms"),
+        unit="ms",
+    ),
+    Attribute(
+        "watchdog.action",
+        "the watchdog's action",
+        "port",
+        "pfc.watchdog.action",
+        ("Watchdog.action",),
+        _watchdog("action"),
+    ),
+    Attribute(
+        "watchdog.poll",
+        "the watchdog's poll interval",
+        "switch",
+        "pfc.watchdog.poll",
+        ("SwitchQos.poll", "WatchdogPoll.poll_ms"),
+        _poll,
+        unit="ms",
+    ),
+    Attribute(
+        "asymmetric",
+        "asymmetric PFC",
+        "port",
+        "pfc.asymmetric",
+        ("Port.asymmetric",),
+        lambda at: at.port.asymmetric,
+        unset=False,
+    ),
+    Attribute(
+        "cable",
+        "the length of cables",
+        "port",
+        "topology.SHAPE.cables",
+        ("Port.cable", "Cable.configured_m", "Cable.real_m"),
+        lambda at: at.port.cable.known_m if at.qos.pfc.priorities else None,
+        unit="m",
+        label="the length of the cable",
+    ),
+    Attribute(
+        "buffers",
+        "buffers and headroom",
+        "switch",
+        "classes.NAME.buffer, classes.NAME.queue, buffers",
+        (
+            "PriorityGroup.buffer",
+            "PriorityGroup.generated",
+            "PriorityGroup.override",
+            "Queue.buffer",
+            "PortQos.profile_lists",
+            *(
+                f"BufferProfile.{field}"
+                for field in (
+                    "pool",
+                    "reserved_bytes",
+                    "headroom_bytes",
+                    "xon_bytes",
+                    "xon_offset_bytes",
+                    "dynamic_th",
+                    "static_th_bytes",
+                )
+            ),
+            "SwitchQos.buffer_model",
+            "SwitchQos.pools",
+            "SwitchQos.dynamic",
+            *(
+                f"Pool.{field}"
+                for field in ("kind", "mode", "size_bytes", "shared_headroom_bytes", "percent")
+            ),
+            *(
+                f"DynamicBuffers.{field}"
+                for field in (
+                    "default_dynamic_th",
+                    "oversubscription",
+                    "lossless_mtu_bytes",
+                    "small_packet_percent",
+                )
+            ),
+        ),
+        None,
+    ),
+    Attribute(
+        "adaptive",
+        "adaptive routing",
+        "port",
+        "topology.routing.load_balancing",
+        ("Port.adaptive",),
+        lambda at: at.port.adaptive or NOT_SAID,
+    ),
+    Attribute(
+        "mtu",
+        "the MTU of ports",
+        "port",
+        "mtu",
+        ("Port.mtu_bytes",),
+        lambda at: at.port.mtu_bytes if isinstance(at.port.mtu_bytes, int) else NOT_SAID,
+        unset=DEFAULT_SWITCH_MTU_BYTES,
+        unit="B",
+    ),
+    Attribute(
+        "trimming",
+        "the trimming of packets",
+        "switch",
+        "trimming",
+        (
+            "SwitchQos.trimming",
+            "BufferProfile.trims",
+            *(f"TrimSettings.{field}" for field in ("size_bytes", "dscp", "traffic_class", "queue")),
+        ),
+        _of_switch("trimming"),
+        unset=False,
+    ),
+    Attribute(
+        "tunnel",
+        "the maps of the tunnel between dual ToRs",
+        "switch",
+        "topology.SHAPE.dual_tor",
+        (
+            "SwitchQos.tunnel",
+            *(f"TunnelMaps.{field}" for field in ("dscp_to_tc", "tc_to_pg", "tc_to_queue", "tc_to_dscp")),
+        ),
+        _of_switch("tunnel"),
+        unset=False,
+    ),
+)
+"""All attributes."""
+BY_KEY = {attribute.key: attribute for attribute in ATTRIBUTES}
+_PROVISIONING = "ports belong to the provisioning of a device; an intent says which of them it uses"
+_NAMED = "a name means nothing by itself; what is named is compared"
+_PLACE = "where a value is written carries no meaning"
+_READ = "no intent states it; rules read it of deployed files"
+NO_ATTRIBUTE = {
+    "origin": _PLACE,
+    "origins": _PLACE,
+    "buffer_origin": _PLACE,
+    "wred_origin": _PLACE,
+    "name": _NAMED,
+    **dict.fromkeys(
+        (
+            "Port.speed_bps",
+            "Port.lanes",
+            "Port.admin_up",
+            "Port.neighbor",
+            "Port.placed",
+            "Port.lag",
+            "Port.spec",
+        ),
+        _PROVISIONING,
+    ),
+    "Port.qos": "what the other attributes say",
+    "Port.leads_to": "what is at the other end is not set at a port",
+    "Port.pfc_unwanted": "why a port has no PFC exists only in an intent",
+    **dict.fromkeys(
+        (
+            "Port.offered_bps",
+            "PortQos.trust_dot1p",
+            "PortQos.dot1p_to_tc",
+            "PortQos.queues",
+            "Scheduler.cir",
+            "Scheduler.pir",
+            "Scheduler.meter",
+            "SwitchQos.global_dscp_map",
+            "SwitchQos.database_version",
+            "SwitchQos.storage_backend",
+            "SwitchQos.voq",
+        ),
+        _READ,
+    ),
+    "SwitchQos.counters": "SONiC polls counters where it is told to; it changes nothing for traffic",
+    "SwitchQos.headroom_oversubscription": "what comes of it is configured: the size of the shared headroom",
+    **dict.fromkeys(
+        (
+            "Switch.tier",
+            "Switch.hwsku_name",
+            "Switch.profile",
+            "Switch.hwsku",
+            "Switch.classes",
+            "Switch.ports",
+            "Switch.demand",
+            "Switch.qos",
+            "Switch.release",
+            "Switch.unused",
+            "Switch.idle",
+            "Switch.device_type",
+            "Switch.format",
+        ),
+        "which device it is, and what an intent asks of it; no setting of it",
+    ),
+}
+"""Fields that no attribute reaches, each with why: by record and name, or by name where it holds for all records."""
+
+
+def settings(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[Attribute, str, Any]]:
+    """Yield all values that a port has: the attribute, the queue or priority that it is of, and the value."""
+    numbers = {
+        "priority": qos.pfc.priorities,
+        "queue": tuple(queue.number for queue in qos.queues if queue is not None),
+    }
+    for owner, attributes in groupby(ATTRIBUTES, lambda attribute: attribute.owner):
+        readers = [(attribute, attribute.value) for attribute in attributes if attribute.value is not None]
+        for number in numbers.get(owner, (-1,)):
+            at, what = Place(switch, port, qos, number), f"{owner} {number}" if owner in numbers else ""
+            for attribute, read in readers:
+                if (value := read(at)) is not NOT_SAID:
+                    yield attribute, what, value
+
+
+def set_keys(switch: Switch) -> frozenset[str]:
+    """Return the attributes of which a switch has a value that it has not by itself, and those that nothing reads."""
+    found = {attribute.key for attribute in ATTRIBUTES if attribute.value is None}
+    ports = {
+        (id(port.qos), port.cable.known_m, port.asymmetric, port.adaptive, port.mtu_bytes): port
+        for port in switch.ports
+        if port.placed
+    }
+    for port in ports.values():
+        if port.qos is not None:
+            values = settings(switch, port, port.qos)
+            found.update(attribute.key for attribute, _, value in values if value != attribute.unset)
+    return frozenset(found)

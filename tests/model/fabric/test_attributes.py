@@ -1,0 +1,48 @@
+"""Everything that a switch can be set to is in one table."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lossless.model.fabric import model, qos
+from lossless.model.fabric.attributes import ATTRIBUTES, BY_KEY, NO_ATTRIBUTE
+
+_RECORDS = {
+    name: record
+    for module in (model, qos)
+    for name, record in vars(module).items()
+    if isinstance(record, type) and hasattr(record, "_fields")
+}
+
+
+def fields_of(name: str, seen: set[str]) -> set[str]:
+    """Return the fields of a record and of all records that it has, as ``Record.field``."""
+    if name in seen or name not in _RECORDS:
+        return set()
+    seen.add(name)
+    annotations: dict[str, Any] = _RECORDS[name].__annotations__
+    fields = {f"{name}.{field}" for field in annotations}
+    for kind in annotations.values():
+        for other in re.findall(r"\w+", str(kind)):
+            fields |= fields_of(other, seen)
+    return fields
+
+
+def test_every_field_of_a_switch_has_an_attribute_or_a_reason() -> None:
+    seen: set[str] = set()
+    fields = {field for field in fields_of("Switch", seen) if field.partition(".")[0] not in NOT_OF_A_SWITCH}
+    reached = {field for attribute in ATTRIBUTES for field in attribute.fields}
+    exempt = {field for field in fields if {field, field.partition(".")[2]} & NO_ATTRIBUTE.keys()}
+    assert fields - reached - exempt == set()
+    assert reached - fields == set()
+    assert reached & exempt == set()
+    assert {name for name in NO_ATTRIBUTE if "." in name} - fields == set()
+
+
+NOT_OF_A_SWITCH = {"Origin", "ClassSet", "TrafficClass", "NamedDscp", "PortDemand"}
+"""Places, and what an intent says of classes and ports, which attributes are the outcome of."""
+
+
+def test_no_two_attributes_have_one_key_or_title() -> None:
+    assert len(BY_KEY) == len(ATTRIBUTES) == len({attribute.title for attribute in ATTRIBUTES})
