@@ -4,7 +4,7 @@
 # make tools   install the real tools, by apt and npm
 # make quick   make test without the files that take longest (tests/heaviest.txt)
 # make affected  the tests that depend on what differs from BASE (HEAD unless stated)
-# make rule CODE=WD020  record one rule, write its pages, and run what can fail by it
+# make rule CODE=WD020  write the rows of rules again, record one rule, write its pages, and run what can fail by it
 # make durations  make test, which then writes tests/heaviest.txt again
 # make instructions  count what lossless executes, against the figures on record (needs valgrind)
 # make check   all static checks: formatting, lint, generated files, retired phrases, prose, types
@@ -60,6 +60,7 @@ affected: ready
 	@files=$$($(BIN)/python tools/affected.py $(BASE)) && if [ -n "$$files" ]; then $(PYTEST) $$files; fi
 
 rule: ready
+	$(BIN)/python tools/compile_rules.py
 	$(BIN)/python tools/one_rule.py $(CODE)
 
 durations: ready
@@ -85,6 +86,7 @@ generated: $(VENV)/dev.stamp
 	$(BIN)/python tools/preset_page.py --check
 	$(BIN)/python tools/metrics_page.py --check
 	$(BIN)/python tools/compile_profiles.py --check
+	$(BIN)/python tools/compile_rules.py --check
 	$(BIN)/python tools/architecture.py --check
 
 phrases: $(VENV)/dev.stamp
@@ -146,6 +148,7 @@ fuzz: $(VENV)/dev.stamp profiles/compiled.json
 	$(BIN)/python tools/fuzz.py --seconds $(SECONDS) --keep
 
 docs: $(VENV)/dev.stamp answers
+	$(BIN)/python tools/compile_rules.py
 	$(BIN)/python tools/rule_pages.py docs/rules
 	$(BIN)/python tools/incident_page.py
 	$(BIN)/python tools/attribute_page.py

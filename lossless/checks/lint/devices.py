@@ -179,7 +179,7 @@ def _rules_for(device: Device, chosen: Codes | None) -> tuple[LoadedRule, ...]:
     if checks_schema and (device.conformity.problems or device.conformity.unknown_tables):
         has.add("refusals")
     if device.tables.remarks or device.tables.numbers:
-        has.add("normalised forms")
+        has.add("normalized forms")
     if device.intended is not None:
         has.add("intent")
     return rules_for("device", chosen=chosen, has=has)

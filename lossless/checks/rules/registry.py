@@ -1,7 +1,7 @@
-"""The registry: rules by their code, each loaded when it is needed (rows: :mod:`lossless.checks.rules.rule_rows`).
+"""The registry: rules by their code, each loaded when it is needed (rows: :mod:`lossless.checks.rules.compiled_rows`).
 
-A code and its name, once shipped, never change meaning. Severity, summary and sources stand in the docstring of the
-rule (:mod:`lossless.checks.rules.documentation`); which rule takes the place of which other in
+A code and its name, once shipped, never change meaning. Severity, subject, summary and sources stand in the docstring
+of the rule (:mod:`lossless.checks.rules.documentation`); which rule takes the place of which other in
 :mod:`lossless.checks.rules.precedence`.
 """
 
@@ -11,7 +11,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from lossless.checks.rules.rule_rows import ROWS, RuleRow, Subject as Subject
+from lossless.checks.rules.compiled_rows import ROWS
+from lossless.checks.rules.rule_rows import RuleRow, Subject as Subject
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.records import NamedTuple
 

@@ -15,8 +15,11 @@ from lossless.checks.rules.precedence import replaced, resolve
 from lossless.checks.rules.registry import RULES, code_of, codes_for, load, needs, rules_for
 from lossless.ground.basics.errors import LosslessError
 from lossless.ground.basics.findings import Edit, Finding, Origin, RelatedPlace
+from tools import compile_rules
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from lossless.ground.basics.findings import Severity
 
 HERE, THERE = Origin("a.json", ("PORT", "Ethernet0", "mtu")), Origin("a.json", ("PORT", "Ethernet4", "mtu"))
@@ -196,3 +199,24 @@ class TestPrecedence:
         assert resolved(finding("HST009", "info"), finding("NIC001")) == [("NIC001", "error")]
         assert len(resolved(finding("HST009"), finding("NIC001", origin=THERE))) == 2
         assert len(resolved(finding("HST009", "info"), finding("NIC001", "info"))) == 2
+
+
+class TestRows:
+    """A rule says itself what it is given and needs."""
+
+    def test_rows_are_what_docstrings_say(self) -> None:
+        assert compile_rules.compiled() == (compile_rules.RULES / "compiled_rows.py").read_text()
+
+    @pytest.mark.parametrize(
+        ("stated", "said"),
+        [
+            ("", "its docstring has no line Subject:"),
+            ("Subject: cable", "Subject: cable is none"),
+            ("Subject: device, cable", "Subject: cable is none"),
+        ],
+    )
+    def test_a_rule_that_names_no_subject_is_refused(self, tmp_path: Path, stated: str, said: str) -> None:
+        path = tmp_path / "zzz001_new.py"
+        path.write_text(f'"""A rule.\n\nSeverity: error\n{stated}\n\n## What it does\n"""\n')
+        with pytest.raises(SystemExit, match=f"zzz001_new.py: {said}; it is one or more of fabric, "):
+            compile_rules.row_of(path)

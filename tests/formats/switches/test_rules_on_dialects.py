@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from lossless.api import Options, lint_documents
-from lossless.checks.rules.rule_rows import ROWS
+from lossless.checks.rules.compiled_rows import ROWS
 from lossless.formats.inputs.switches import configuration_in, read_switch
 from lossless.formats.switches.registry import TITLES
 from tests.paths import ROOT, RULE_BASES

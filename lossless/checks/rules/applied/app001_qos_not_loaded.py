@@ -1,6 +1,7 @@
 """QoS that an intent wants must be in the running configuration.
 
 Severity: error
+Subject: running device
 
 ## What it does
 Where an intent wants lossless classes on a switch, looks into its running CONFIG_DB: a whole one, with its ports, that

@@ -1,6 +1,7 @@
 """Priority groups of lossless priorities must have a lossless profile applied.
 
 Severity: error
+Subject: running device
 
 ## What it does
 Looks at ports that are up and that configuration or intent make lossless: APPL_DB must have a `BUFFER_PG_TABLE` row for

@@ -1,6 +1,7 @@
 """The PFC watchdog must run on the lossless queues that it is configured for.
 
 Severity: error
+Subject: running device
 
 ## What it does
 Where configuration or intent have a watchdog on a port, and its mask names a priority, looks for the watchdog's status

@@ -1,6 +1,7 @@
 """A NIC whose PFC mode is not the intended one.
 
 Severity: error
+Subject: running device
 
 ## What it does
 Compares the priorities that PFC is on for, as `dcb`, `mlnx_qos` or a node's own tools read them back from a NIC, with

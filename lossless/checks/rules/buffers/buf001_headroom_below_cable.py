@@ -1,6 +1,7 @@
 """Headroom must hold at least the cable and the frame that cannot be interrupted.
 
 Severity: error
+Subject: buffers
 
 ## What it does
 Compares the headroom of each lossless priority group (`xoff`) with the bytes on its cable there and back,

@@ -1,6 +1,7 @@
 """Headroom must cover the whole budget of the link, as the vendor of the switch computes it.
 
 Severity: warning
+Subject: buffers
 
 ## What it does
 Compares the headroom of each lossless priority group (`xoff`) with the best known need of its link: the row

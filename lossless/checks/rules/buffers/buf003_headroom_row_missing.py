@@ -1,6 +1,7 @@
 """A speed and cable length must have a headroom row in the HWSKU's table.
 
 Severity: error
+Subject: fabric
 
 ## What it does
 In the traditional buffer model SONiC gives a port with PFC its lossless groups by looking up speed and

@@ -1,6 +1,7 @@
 """A port with PFC needs a cable length, and 0m is none.
 
 Severity: error
+Subject: fabric
 
 ## What it does
 Looks for ports in service with PFC on whose cable length is missing or `0m`. Without a lossless group of their own

@@ -1,6 +1,8 @@
 """The cable length that is configured must not be below the real one.
 
 Severity: error
+Subject: device
+Needs: intent
 
 ## What it does
 Compares `CABLE_LENGTH` of a deployed device with the real cables of an intent that is checked together with it and has

@@ -1,6 +1,7 @@
 """The headroom of all lossless groups must fit the pool it is taken from.
 
 Severity: warning
+Subject: buffers
 
 ## What it does
 Adds up the headroom that the lossless groups of a switch can claim at once. Where they draw on a shared

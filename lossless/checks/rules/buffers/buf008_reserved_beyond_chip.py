@@ -1,6 +1,7 @@
 """What is reserved must leave the chip something to share.
 
 Severity: error
+Subject: device
 
 ## What it does
 Adds up `size` of the buffer profiles of every group and queue of a deployed switch, over the ports that are not

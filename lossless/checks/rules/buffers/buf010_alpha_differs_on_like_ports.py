@@ -1,6 +1,7 @@
 """Groups of like ports must pause at the same threshold.
 
 Severity: warning
+Subject: device, devices
 
 ## What it does
 Compares the threshold (`dynamic_th`, or `static_th`) of the lossless groups of one priority on the ports of a

@@ -1,6 +1,7 @@
 """A pause must end well below where it begins.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks at `xon` and `xon_offset` of the lossless profiles that a deployed switch uses. Neither of them is a warning, as

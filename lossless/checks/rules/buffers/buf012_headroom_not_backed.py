@@ -1,6 +1,7 @@
 """Without a shared headroom pool, size must hold xon and xoff.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks at the lossless profiles that an NVIDIA switch uses whose pool has no `xoff` of its own. `size` below `xon` +

@@ -1,6 +1,7 @@
 """A lossless queue must hold what its ingress groups may hold.
 
 Severity: error
+Subject: buffers
 
 ## What it does
 Compares what one lossless egress queue can hold, alpha B / (1 + alpha) of its pool or `static_th` (and the whole pool,

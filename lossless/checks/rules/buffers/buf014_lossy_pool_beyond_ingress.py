@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: device
 
 ## What it does
 Compares the size of the egress pools that lossy queues of a deployed switch use with the ingress pools that its lossy

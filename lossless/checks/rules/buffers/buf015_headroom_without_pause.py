@@ -1,6 +1,7 @@
 """A group with headroom needs the PFC that makes use of it.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks for groups with a lossless profile (`xoff`) on ports in service of a deployed switch whose priority no port

@@ -1,6 +1,7 @@
 """The dynamic buffer model's headroom stands on the share of small packets it is told.
 
 Severity: info
+Subject: device
 
 ## What it does
 In the dynamic buffer model of a switch whose chip has a known formula, reads `small_packet_percentage` of

@@ -1,6 +1,7 @@
 """Ports that are down should not keep headroom.
 
 Severity: info
+Subject: device
 
 ## What it does
 Adds up what lossless groups reserve on ports that a deployed switch of the traditional buffer model has switched

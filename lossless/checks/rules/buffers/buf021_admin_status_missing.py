@@ -1,6 +1,7 @@
 """A port with PFC needs an admin_status.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks on a deployed device of the traditional buffer model for ports with PFC whose `PORT` row has no `admin_status`,

@@ -1,6 +1,7 @@
 """A lossless queue needs a buffer profile of its own.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks at the egress queues of priorities with PFC on ports in service of a deployed switch. Where one has no

@@ -1,6 +1,7 @@
 """The profile lists of a port must cover the pools that its lossless traffic is in.
 
 Severity: error
+Subject: device
 
 ## What it does
 Looks at ports with PFC in service on a deployed switch that have a row in `BUFFER_PORT_EGRESS_PROFILE_LIST` or

@@ -1,6 +1,7 @@
 """A lossless group must name the profile of its port's own speed and length.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks on deployed switches of the traditional buffer model at the `BUFFER_PG` rows of ports with PFC in service that

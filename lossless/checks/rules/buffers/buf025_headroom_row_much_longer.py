@@ -1,6 +1,7 @@
 """A headroom row should be for about the length of the cable.
 
 Severity: info
+Subject: intent
 
 ## What it does
 In the traditional buffer model a cable without a row of its own takes the next longer row of the HWSKU, never a shorter

@@ -1,6 +1,7 @@
 """Counters of a group that is not polled say nothing of now.
 
 Severity: info
+Subject: running device
 
 ## What it does
 Looks for counter groups that are switched off, in `FLEX_COUNTER_TABLE` or by `counterpoll show`, and whose counters

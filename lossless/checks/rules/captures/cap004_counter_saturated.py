@@ -1,6 +1,7 @@
 """A counter that has stopped at its largest value.
 
 Severity: info
+Subject: running device
 
 ## What it does
 Looks for counters of InfiniBand ports that stand at the largest value that they can hold: 15, 255, 65,535 or

@@ -1,6 +1,7 @@
 """Captures that were taken at different times do not show one fabric.
 
 Severity: info
+Subject: running fabric
 
 ## What it does
 Compares the times that captures say they were taken at (`# taken` in what the collector prints). A capture for

@@ -1,6 +1,7 @@
 """An RDMA DSCP must land on a lossless traffic class.
 
 Severity: error
+Subject: fabric
 
 ## What it does
 Follows every DSCP of a lossless class through the DSCP map of each port that has PFC on, and checks that its

@@ -1,6 +1,7 @@
 """Only the RDMA DSCPs may map to a lossless traffic class.
 
 Severity: warning
+Subject: fabric
 
 ## What it does
 Looks at every DSCP that lands on the traffic class of a lossless class and that no lossless class names:

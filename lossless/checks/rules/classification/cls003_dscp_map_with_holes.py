@@ -1,6 +1,7 @@
 """A map that names most DSCPs must name them all.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks at the DSCP map of each port with PFC on a deployed device. A map that names most DSCPs and leaves out a few

@@ -1,6 +1,7 @@
 """A port with PFC must read the class of its packets where they carry it.
 
 Severity: warning
+Subject: device, switch
 
 ## What it does
 Looks at ports in service with PFC on a deployed device. A port that binds neither a DSCP map nor an 802.1p map,

@@ -1,6 +1,7 @@
 """A DSCP that is given by name and number must be one DSCP.
 
 Severity: error
+Subject: intent
 
 ## What it does
 Compares the number of each DSCP that a class writes beside a name (`dscp: {AF31: 26}`) with what the name stands

@@ -1,6 +1,7 @@
 """A ToS byte is not a DSCP: 26 in a traffic class field means DSCP 6.
 
 Severity: error
+Subject: intent, hosts
 
 ## What it does
 Looks at the two sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc`. A

@@ -1,6 +1,7 @@
 """CNPs need a class of their own that is not lossless.
 
 Severity: error
+Subject: fabric, switch
 
 ## What it does
 With DCQCN, looks up the class of the DSCP that the NICs put on CNPs. It is an error where no class names

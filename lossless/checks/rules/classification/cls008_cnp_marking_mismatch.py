@@ -1,6 +1,7 @@
 """What the NICs put on CNPs must be what the switches expect.
 
 Severity: error
+Subject: intent, hosts
 
 ## What it does
 Compares the DSCP and the priority that the hosts' DCQCN puts on CNPs with the class that is meant for them:

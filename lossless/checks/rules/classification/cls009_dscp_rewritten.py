@@ -2,6 +2,8 @@
 
 Severity: warning
 Confidence: medium
+Subject: device
+Needs: TC_TO_DSCP_MAP
 
 ## What it does
 Looks at ports with PFC on a deployed device that bind a `tc_to_dscp_map`, which writes DSCP again when packets leave.

@@ -2,6 +2,8 @@
 
 Severity: warning
 Confidence: medium
+Subject: device
+Needs: TUNNEL
 
 ## What it does
 Looks at `TUNNEL` rows of a device that sends packets through them to a peer (`PEER_SWITCH`). With `dscp_mode`

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: intent
 
 ## What it does
 Looks at the `networks` of an intent that are storage and share the fabric: those with `purpose: storage`, and those

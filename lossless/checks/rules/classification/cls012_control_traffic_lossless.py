@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: fabric, switch
 
 ## What it does
 Looks where DSCP 0 (everything unmarked: ssh, telemetry, health probes) and DSCP 56 (CS7, network control) go on the

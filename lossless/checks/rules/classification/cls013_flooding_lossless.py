@@ -2,6 +2,8 @@
 
 Severity: warning
 Confidence: medium
+Subject: device
+Needs: VLAN_MEMBER
 
 ## What it does
 Looks for VLANs of a deployed device with two or more ports with PFC, one of which leads to another switch, where

@@ -1,6 +1,7 @@
 """NCCL's control messages, where they have a class of their own, need a strict one.
 
 Severity: warning
+Subject: intent, hosts
 
 ## What it does
 Follows a stated `hosts.nccl.ib_fifo_tc` to its class. A lossless class, or one that is served strictly, is well;

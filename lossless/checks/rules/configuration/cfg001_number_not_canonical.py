@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: safe
+Subject: device
 
 ## What it does
 Looks on a deployed device for numbers that orchagent can read, but that are not plain digits: blanks before them, a

@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: device, switch
 
 ## What it does
 Follows the names in `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `BUFFER_PROFILE` and the profile lists of a

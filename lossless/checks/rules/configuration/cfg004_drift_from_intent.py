@@ -1,6 +1,8 @@
 """A switch must be configured as its intent declares it.
 
 Severity: warning
+Subject: device
+Needs: intent
 
 ## What it does
 Where an intent is checked together with the file of one of its switches, compares what both say: HWSKU, buffer model,

@@ -1,6 +1,7 @@
 """A key must not stand twice in one JSON object.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Reports every key that an object of a `config_db.json` holds more than once.

@@ -1,6 +1,7 @@
 """The buffer tables must be those of the buffer model.
 
 Severity: error
+Subject: device
 
 ## What it does
 Compares `buffer_model` of `DEVICE_METADATA|localhost` with the buffer tables of a deployed device. The traditional

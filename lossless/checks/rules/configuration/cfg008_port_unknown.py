@@ -1,6 +1,7 @@
 """Rows of ports must be for ports that the device has.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Compares the ports that `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE`, `PFC_WD`, the profile lists and

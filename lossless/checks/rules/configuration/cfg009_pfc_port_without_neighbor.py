@@ -1,6 +1,7 @@
 """A port with PFC must have its neighbor in DEVICE_NEIGHBOR.
 
 Severity: info
+Subject: device
 
 ## What it does
 Looks at the ports of a deployed device that are up and have PFC, where the device names some of its neighbors: each

@@ -1,6 +1,8 @@
 """What was normalized to read a file is said once.
 
 Severity: info
+Subject: device
+Needs: normalized forms
 
 ## What it does
 Says in which other form than that of `config_db.json` a file, or something in it, is written, how often, and how it

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: switch
 
 ## What it does
 Looks at switches whose QoS is defined in named objects: a profile that no interface names is a warning. Nothing is

@@ -1,6 +1,7 @@
 """A setting must be one that the switch takes, and must mean what it says.
 
 Severity: warning
+Subject: switch
 
 ## What it does
 Looks at what a switch's own system refuses, or takes without the effect it seems to have, in a configuration that was

@@ -1,6 +1,7 @@
 """Queues and priority groups of a lossless class must not drop.
 
 Severity: error
+Subject: running device
 
 ## What it does
 Looks for packets that a queue or a priority group of a lossless class dropped; which classes are lossless, the

@@ -1,6 +1,7 @@
 """Priorities that are not lossless must not be paused.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 On a switch with lossless classes, looks for pauses that a port received or sent of a priority that is not lossless

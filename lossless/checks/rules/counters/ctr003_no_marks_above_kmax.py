@@ -1,6 +1,7 @@
 """A queue that stood above Kmax must have marked packets.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks at queues whose WRED profile marks, and whose peak since the last clear, in the last period or at the last poll

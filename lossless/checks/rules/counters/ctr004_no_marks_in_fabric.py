@@ -1,6 +1,7 @@
 """A fabric whose queues stand above Kmax again and again, and whose switches mark nothing.
 
 Severity: warning
+Subject: running fabric
 
 ## What it does
 Looks at the lossless queues of all switches together whose WRED profile marks. Where queues stood above their Kmax at

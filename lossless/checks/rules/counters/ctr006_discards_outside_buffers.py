@@ -1,6 +1,7 @@
 """Packets that a port discards outside its buffers are no sign of congestion.
 
 Severity: info
+Subject: running device
 
 ## What it does
 Looks for ports that discard what they receive (`IF_IN_DISCARDS`) and have dropped nothing for want of buffer

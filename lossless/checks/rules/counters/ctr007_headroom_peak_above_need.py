@@ -1,6 +1,7 @@
 """Headroom must not hold more than its link can need.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Compares the most that a lossless priority group held in its headroom (`XOFF_ROOM_WATERMARK`) with what the link needs

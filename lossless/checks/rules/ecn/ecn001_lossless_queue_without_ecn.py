@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: fabric, switch
 
 ## What it does
 Follows every priority with PFC to its egress queue and looks at the WRED profile there: one must be bound,

@@ -1,6 +1,7 @@
 """A probability between the thresholds needs room between them.
 
 Severity: info
+Subject: fabric, switch
 
 ## What it does
 Looks at WRED profiles on lossless queues whose Kmin equals Kmax although a probability below 100 % is given.

@@ -1,6 +1,7 @@
 """A marking curve must have a probability above zero.
 
 Severity: error
+Subject: fabric
 
 ## What it does
 Looks at the marking probability of WRED profiles on lossless queues: zero with max above min is an error.

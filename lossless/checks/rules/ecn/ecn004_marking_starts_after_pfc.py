@@ -1,6 +1,7 @@
 """ECN must start to mark before PFC starts to pause.
 
 Severity: warning
+Subject: buffers
 
 ## What it does
 Compares Kmin of each marking queue with the bytes at which the priority groups behind it send XOFF. The two

@@ -1,6 +1,7 @@
 """Full marking must be reached before PFC starts to pause.
 
 Severity: warning
+Subject: buffers
 
 ## What it does
 Compares Kmax of each marking queue with T(1) = alpha B / (1 + alpha), the bytes at which a single loaded

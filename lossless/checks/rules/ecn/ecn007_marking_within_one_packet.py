@@ -1,6 +1,7 @@
 """A queue must be able to hold a packet without being fully marked.
 
 Severity: warning
+Subject: fabric
 
 ## What it does
 Looks for marking curves on lossless queues whose Kmax is at most 4,096 bytes, the payload of one RDMA packet

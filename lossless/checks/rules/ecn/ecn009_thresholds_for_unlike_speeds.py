@@ -2,6 +2,7 @@
 
 Severity: info
 Confidence: medium
+Subject: fabric
 
 ## What it does
 Looks for one marking curve on lossless queues of ports whose speeds differ by more than a factor of two, and

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: fabric
 
 ## What it does
 Looks for the thresholds that stock SONiC ships, 1 MiB, 2 MiB and 5 %, on lossless queues of links of 200G and

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: intent
 
 ## What it does
 Looks for marking curves on the lossless classes of an intent that states `congestion_control: pfc-only`. Drop

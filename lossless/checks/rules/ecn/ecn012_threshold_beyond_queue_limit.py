@@ -1,6 +1,7 @@
 """ECN thresholds must lie below what the queue itself can hold.
 
 Severity: warning
+Subject: fabric
 
 ## What it does
 Compares Kmax and Kmin of each lossless queue with the most bytes its own buffer profile lets it hold when

@@ -1,6 +1,7 @@
 """The one WRED profile of a switch should have the name that SONiC's tools look for.
 
 Severity: info
+Subject: device
 
 ## What it does
 On a deployed switch whose lossless queues all share one marking WRED profile, looks whether it is called

@@ -1,6 +1,7 @@
 """A ToS byte must not say that its packet has met congestion.
 
 Severity: warning
+Subject: intent, hosts
 
 ## What it does
 Looks at the ECN bits, the lower two, of every ToS byte that hosts or jobs are told. 11 is CE, which only a switch

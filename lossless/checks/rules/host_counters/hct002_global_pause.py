@@ -1,6 +1,7 @@
 """A NIC that pauses its whole link.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for NICs that have sent or received pause frames of 802.3x, which stop all priorities at once. Where the port

@@ -1,6 +1,7 @@
 """RDMA that leaves on priority 0, which has no PFC.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for NICs all of whose packets, sent and received, were of priority 0, while RDMA was carried and another priority

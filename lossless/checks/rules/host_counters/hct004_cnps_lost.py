@@ -1,6 +1,7 @@
 """CNPs that receivers send and no sender gets.
 
 Severity: warning
+Subject: running fabric
 
 ## What it does
 With `--since` and an intent, adds up what all hosts of the intent counted between the captures: the CNPs that they sent

@@ -1,6 +1,7 @@
 """A NIC that has no buffer left for what it receives.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for NICs that have discarded received packets for want of buffers. On a port that carries RDMA, discards of the

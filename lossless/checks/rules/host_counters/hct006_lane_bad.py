@@ -1,6 +1,7 @@
 """One lane of a link whose errors FEC cannot correct.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for ports with symbol errors that FEC could not correct (`rx_pcs_symbol_err_phy`) and one lane that counts more

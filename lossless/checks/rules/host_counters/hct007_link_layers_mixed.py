@@ -1,6 +1,7 @@
 """A job that uses InfiniBand and RoCE together.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks in logs of NCCL for hosts of which one job uses ports of both link layers: `[0]mlx5_0:1/IB [1]mlx5_1:1/RoCE`. That

@@ -1,6 +1,7 @@
 """A job whose RDMA failed.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Takes the first work completion with an error from each log of NCCL or UCX, and says what it means. Work requests that

@@ -1,6 +1,7 @@
 """CNPs that a sender ignores.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for RDMA ports that received CNPs and ignored them (`rp_cnp_ignored`), and whose reaction point is off for a

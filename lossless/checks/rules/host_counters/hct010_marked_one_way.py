@@ -1,6 +1,7 @@
 """A NIC whose lossless class has packets in one direction only.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for NICs that have sent packets of a priority with PFC and received none of any such priority, or the reverse,

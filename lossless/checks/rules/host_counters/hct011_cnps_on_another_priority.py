@@ -1,6 +1,7 @@
 """CNPs that arrive on another priority than the intended one.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 With `--since`, looks for hosts that received CNPs between the captures (`rp_cnp_handled`, `rp_cnp_ignored`), and no

@@ -1,6 +1,7 @@
 """Marked packets for which a receiver sends no CNP.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for RDMA ports that received packets with an ECN mark (`np_ecn_marked_roce_packets`) and sent no CNP in the same

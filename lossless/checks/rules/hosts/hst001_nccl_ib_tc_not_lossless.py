@@ -1,6 +1,7 @@
 """RDMA must leave the hosts on a lossless DSCP: by NCCL_IB_TC, or for all of it by the traffic class.
 
 Severity: error
+Subject: intent, hosts
 
 ## What it does
 Asks both sources of the ToS byte of RDMA packets, the hosts' `traffic_class` and `nccl.ib_tc` (NCCL_IB_TC).

@@ -1,6 +1,7 @@
 """The traffic class of UCX alone is not enough: the hosts' own must stand behind it.
 
 Severity: warning
+Subject: intent, hosts
 
 ## What it does
 Looks at hosts whose jobs use UCX (`hosts.ucx`) while `hosts.traffic_class` puts RDMA on no lossless DSCP. What UCX

@@ -1,6 +1,7 @@
 """One queue pair a connection is one path of many: a few more spread it over the uplinks.
 
 Severity: info
+Subject: intent, hosts
 
 ## What it does
 Reads a stated `hosts.nccl.ib_qps_per_connection` of 1 where leaves have more than one uplink. NCCL's default is 1

@@ -2,6 +2,7 @@
 
 Severity: info
 Fix: safe
+Subject: intent, hosts
 
 ## What it does
 Looks for NCCL_IB_SL and UCX_IB_SL in the environment of jobs, in an intent's `hosts.environment` or in a file that was

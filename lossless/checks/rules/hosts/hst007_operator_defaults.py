@@ -1,6 +1,7 @@
 """What NVIDIA's operator of NICs writes by itself must be overridden where the fabric wants something else.
 
 Severity: error
+Subject: hosts
 
 ## What it does
 Reads a NicConfigurationTemplate (or NicDevice) with `roceOptimized`. Without `qos` the operator sets the ToS byte of

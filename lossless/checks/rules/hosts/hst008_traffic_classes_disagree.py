@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: unsafe
+Subject: intent, hosts
 
 ## What it does
 Looks at hosts of which one source of the ToS byte is right: the hosts' `traffic_class`, `nccl.ib_tc` (NCCL_IB_TC),

@@ -1,6 +1,8 @@
 """A host must be set up as its intent declares it.
 
 Severity: warning
+Subject: host
+Needs: intent
 
 ## What it does
 Where an intent is checked together with what was read on one of its hosts, compares both: MTU and speed, trust, DSCP

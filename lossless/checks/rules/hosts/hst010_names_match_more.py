@@ -1,6 +1,7 @@
 """A device name that NCCL is told without `=` stands for every device whose name begins so.
 
 Severity: warning
+Subject: intent, hosts
 
 ## What it does
 Reads NCCL_IB_HCA and NCCL_SOCKET_IFNAME where they are written without `=`. A name of a device that the host has is a

@@ -1,6 +1,7 @@
 """A subnet must have one manager that is meant to be the master, and one that can take over.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares the priorities of the subnet managers with what they are meant for: the master must have the highest, and

@@ -1,6 +1,7 @@
 """The routing engine must fit the topology.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares the engine with the declared shape. It is an error where opensm is known to fall back to minhop (ftree on a

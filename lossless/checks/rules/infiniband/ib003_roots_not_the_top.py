@@ -1,6 +1,7 @@
 """The file of roots must name the top of the tree.
 
 Severity: warning
+Subject: subnet
 
 ## What it does
 Compares the switches that are named as roots with the top tier of a declared fat tree. Of a deployed opensm.conf that

@@ -1,6 +1,7 @@
 """Routing and levels of service must find as many lanes as they need.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares the lanes that the routing engine and the declared levels need with those that are operational: by

@@ -1,6 +1,7 @@
 """The table from service levels to lanes must name 16 lanes.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Counts the entries of `qos_sl2vl`, and of its four variants for kinds of port, and looks for entries that are no

@@ -1,6 +1,7 @@
 """Both ends of an InfiniBand link must have its rate, and a switch as many ports as are asked of it.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares the rate of every link with the rates of the adapter and of the switch at its ends, split ports (HDR100,

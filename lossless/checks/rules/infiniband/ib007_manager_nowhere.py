@@ -1,6 +1,7 @@
 """A subnet manager must run where one can.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Looks for managers that are to run on a switch without a management module.

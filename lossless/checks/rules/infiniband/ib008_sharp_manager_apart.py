@@ -1,6 +1,7 @@
 """The aggregation manager of SHARP must run with the master subnet manager, on a server of their own.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares the host of the aggregation manager with that of the subnet manager that is meant to be the master. Reports

@@ -1,6 +1,7 @@
 """A port of the subnet manager must not take part in SHARP.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Looks for hosts of jobs whose first adapter, or the one that is named, is the port of a subnet manager.

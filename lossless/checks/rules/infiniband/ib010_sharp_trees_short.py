@@ -1,6 +1,7 @@
 """SHARP must have a tree for each job that wants one.
 
 Severity: warning
+Subject: subnet
 
 ## What it does
 Compares the declared trees with the declared jobs.

@@ -1,6 +1,7 @@
 """Every switch on the way must have the generation of SHARP that jobs need.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares the generation that the jobs need with that of each kind of switch.

@@ -1,6 +1,7 @@
 """Where partitions part hosts, the default one must not join them again.
 
 Severity: warning
+Subject: subnet
 
 ## What it does
 Looks for other partitions beside a default one in which all are full members. One in which all are full members too

@@ -1,6 +1,7 @@
 """NCCL_IB_PKEY is a place in a port's table of keys, not a key.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares NCCL_IB_PKEY with the tables of the job's hosts, and with the partition that jobs are to use. Place 0 is the

@@ -1,6 +1,7 @@
 """Packet lifetimes must be long enough for a busy queue, and must not be unlimited.
 
 Severity: warning
+Subject: subnet
 
 ## What it does
 Checks the lifetimes at the head of a queue, in switches and towards hosts, and the lifetime in a switch: too short

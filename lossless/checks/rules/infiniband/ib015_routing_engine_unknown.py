@@ -1,6 +1,7 @@
 """A routing engine must be one that this opensm has.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares each word of `routing_engine` with the engines of opensm, or of NVIDIA's OpenSM where that is declared; the

@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for booleans of another spelling. It is an error where the word means yes (`true`, `yes`, `on`, `1`) or

@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Compares numbers and words with what opensm keeps, where it checks them, and with what the field in the packet

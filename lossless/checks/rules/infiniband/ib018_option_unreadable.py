@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for numbers that opensm cannot read: hexadecimal digits without 0x, units, words, a leading 0 that makes a

@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for keys that the declared opensm (`flavour`) does not know: misspelled ones, keys joined to their value by

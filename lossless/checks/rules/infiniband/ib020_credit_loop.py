@@ -1,6 +1,7 @@
 """Routes must have no credit loop.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Computes the routes of minhop, updn and dor as opensm computes them, all paths that ftree, ar_ftree and ar_updn may

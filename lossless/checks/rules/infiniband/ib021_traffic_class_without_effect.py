@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: safe
+Subject: subnet
 
 ## What it does
 Looks for NCCL_IB_TC, NCCL_IB_FIFO_TC and UCX_IB_TRAFFIC_CLASS in what jobs of an InfiniBand subnet are told.

@@ -1,6 +1,7 @@
 """A line of opensm.conf must fit the 1022 bytes that opensm reads at once.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Measures each key with its value.

@@ -1,6 +1,7 @@
 """A partition file must define a partition.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Looks for partition files without a single definition. What opensm cannot read in such a file is said by the reader

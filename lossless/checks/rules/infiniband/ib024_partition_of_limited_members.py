@@ -1,6 +1,7 @@
 """A partition must have a full member: two limited ones cannot talk.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Looks for partitions whose members all are limited, which is what a member is that states nothing.

@@ -1,6 +1,7 @@
 """The subnet manager must be a full member of the default partition.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Goes through the members of the default partition in their order, in which a later entry replaces an earlier one,

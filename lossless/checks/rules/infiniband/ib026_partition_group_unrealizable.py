@@ -1,6 +1,7 @@
 """The rate and MTU of a partition must be codes that its ports can reach.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Looks at partitions for IPoIB: `rate=` and `mtu=` must be codes (17 is 200 Gb/s, 21 400, 23 800; 4 is 2048 bytes),

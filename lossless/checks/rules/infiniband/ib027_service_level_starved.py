@@ -1,6 +1,7 @@
 """Every service level in use must reach a lane that is served.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Follows the service levels that partitions and declared levels use through the SL2VL table to their lane, and looks

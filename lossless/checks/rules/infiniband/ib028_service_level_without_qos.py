@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for partitions with a service level, for declared levels, and for tables of VLs and a policy file that are

@@ -1,6 +1,7 @@
 """Jobs must ask for the service level that is theirs.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares NCCL_IB_SL and UCX_IB_SL with the level, or the level of the partition, that jobs are to use.

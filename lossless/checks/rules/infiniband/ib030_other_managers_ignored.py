@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for `ignore_other_sm TRUE`.

@@ -1,6 +1,7 @@
 """The lease of the management key must outlast the sweeps that renew it, and protection needs a key.
 
 Severity: warning
+Subject: subnet
 
 ## What it does
 Compares `m_key_lease_period` with `sweep_interval`, and looks for a protection level or a lease without a key.

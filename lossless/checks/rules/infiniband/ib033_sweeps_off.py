@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for `sweep_interval 0`, and for sweeps that no trap brings forward.

@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for `max_wire_smps 0`, which is no limit.

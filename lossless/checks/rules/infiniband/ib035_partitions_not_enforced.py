@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for `part_enforce off`, and for `no_partition_enforcement TRUE`, its old name, which wins over the new one. It

@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks for `lmc` above 0 beside the engine ftree.

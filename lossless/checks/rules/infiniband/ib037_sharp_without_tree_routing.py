@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: subnet
 
 ## What it does
 Looks for SHARP beside a routing engine that knows no tree.

@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: subnet
 
 ## What it does
 Looks at `sharp_enabled` in opensm.conf, where 0 leaves switches as they are, 1 turns SHARP off and 2 turns it on,

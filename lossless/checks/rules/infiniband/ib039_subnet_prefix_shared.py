@@ -1,6 +1,7 @@
 """Subnets that one host is in, or that routers join, must have prefixes of their own.
 
 Severity: warning
+Subject: subnets
 
 ## What it does
 Compares the prefixes of all subnets that are checked together, those of the default included.

@@ -1,6 +1,7 @@
 """A switch of a tree must not have less bandwidth up than down, unless the intent says so.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Adds up, for each leaf of a fat tree or dragonfly+, the rates of the links to compute and storage hosts and of those

@@ -1,6 +1,7 @@
 """The policy of service levels must give a partition the level that the partition states.
 
 Severity: warning
+Subject: subnet
 
 ## What it does
 Follows a path of each partition that states a service level through the policy: its match rules in their order,

@@ -1,6 +1,7 @@
 """Two partitions must not have one P_Key.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Looks for partitions of different names and members whose P_Keys are the same but for the membership bit. A partition

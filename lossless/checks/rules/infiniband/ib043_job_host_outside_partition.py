@@ -1,6 +1,7 @@
 """Every host of a job must be a member of the partition that jobs use.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Compares the partition that jobs are to use with the P_Keys of the compute hosts. A host that is no member, and two or

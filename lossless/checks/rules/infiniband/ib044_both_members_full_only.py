@@ -1,6 +1,7 @@
 """Members of both kinds need `allow_both_pkeys`.
 
 Severity: warning
+Subject: subnet
 
 ## What it does
 Looks for members of partitions that are `both` while `allow_both_pkeys` is not `TRUE`.

@@ -1,6 +1,7 @@
 """What a policy of service levels names must be there.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Looks for match rules whose `qos-level-name` is no level of the policy, and, as a warning, for P_Keys in match rules and

@@ -1,6 +1,7 @@
 """Jobs must not send on one service level where the routing engine gives each path its own.
 
 Severity: error
+Subject: subnet
 
 ## What it does
 Looks at torus-2QoS, dfsssp, lash and nue with several lanes, which avoid credit loops by the service level of each

@@ -1,6 +1,7 @@
 """Management must be reachable when the fabric is not.
 
 Severity: error
+Subject: intent
 
 ## What it does
 Looks at the `networks` of an intent that manage devices: those with `purpose: management`, and those without a

@@ -1,6 +1,7 @@
 """It must be said which way the traffic of a network takes.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Looks at the `networks` of an intent. One that is `on: fabric` needs a `class`: without one its packets are in

@@ -1,6 +1,7 @@
 """Whoever may not use the lossless class must not be able to mark packets for it.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Looks at the `networks` of an intent that share the fabric and whose senders choose the DSCPs of their packets:

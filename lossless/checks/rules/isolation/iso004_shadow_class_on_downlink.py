@@ -1,6 +1,7 @@
 """Classes for bounced packets must be closed to hosts.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Where tunnel remapping makes priorities 2 and 6 lossless on some ports of a deployed device, looks at its other ports

@@ -2,6 +2,7 @@
 
 Severity: error
 Confidence: medium
+Subject: device
 
 ## What it does
 Looks for PFC on ports of a deployed device that no cable ends at: the CPU's (`PORT_QOS_MAP|CPU`), in-band and

@@ -1,6 +1,7 @@
 """Both ends of a link must have the same speed.
 
 Severity: error
+Subject: devices
 
 ## What it does
 Compares the `speed` of the two ports of a link, where both files name each other in `DEVICE_NEIGHBOR`, both ports

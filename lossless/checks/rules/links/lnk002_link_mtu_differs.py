@@ -1,6 +1,7 @@
 """Both ends of a link must have the same MTU.
 
 Severity: warning
+Subject: devices
 
 ## What it does
 Compares the MTU of the two ports of a link between two devices, both up. A port without one has SONiC's default.

@@ -1,6 +1,7 @@
 """A cable is as long at one end as at the other.
 
 Severity: warning
+Subject: devices
 
 ## What it does
 Compares the `CABLE_LENGTH` of the two ports of a link between two devices whose files name each other. The length

@@ -1,6 +1,7 @@
 """Both ends of a link must use the same FEC.
 
 Severity: error
+Subject: devices
 
 ## What it does
 Compares the `fec` of the two ports of a link, where both files state one, neither is `auto` and neither port

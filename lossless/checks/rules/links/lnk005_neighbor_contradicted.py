@@ -1,6 +1,7 @@
 """Two devices must agree on which ports the cable between them is plugged into.
 
 Severity: warning
+Subject: devices
 
 ## What it does
 Takes a port whose `DEVICE_NEIGHBOR` row names a port of another device, and that port's own row where it names a

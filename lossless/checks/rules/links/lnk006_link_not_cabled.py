@@ -1,6 +1,7 @@
 """Every link that an intent declares must be cabled.
 
 Severity: error
+Subject: cabling
 
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for declared links of

@@ -1,6 +1,7 @@
 """No cable should be there that the intent does not declare.
 
 Severity: warning
+Subject: cabling
 
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), looks for cables at ports of

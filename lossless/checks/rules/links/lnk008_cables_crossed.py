@@ -1,6 +1,7 @@
 """Cables must be in the ports that the intent says.
 
 Severity: error
+Subject: cabling
 
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), takes the ports that have a

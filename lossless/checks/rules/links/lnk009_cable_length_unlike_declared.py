@@ -1,6 +1,7 @@
 """Cables must be as long as the intent says, as far as headroom goes.
 
 Severity: error
+Subject: cabling
 
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares lengths on links

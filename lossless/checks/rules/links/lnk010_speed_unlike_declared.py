@@ -1,6 +1,7 @@
 """Links must have the speed that the intent says.
 
 Severity: error
+Subject: cabling
 
 ## What it does
 Where an intent is compared with files of cables (`lossless topology INTENT --from FILE`), compares the speed that a

@@ -1,6 +1,7 @@
 """On a fabric that a cloud runs, the rules of PFC, ECN, DSCP and watchdogs have nothing to check.
 
 Severity: info
+Subject: cloud
 
 ## What it does
 Says so for each intent whose `transport` is a cloud's (`efa`, `gcp`, `azure`), and why. No other rule checks such an

@@ -1,6 +1,7 @@
 """A variable of another network has no effect on this one.
 
 Severity: warning
+Subject: cloud
 
 ## What it does
 Compares the names under `hosts.environment` with the network that the jobs run on: NCCL_IB_* where a plugin takes the

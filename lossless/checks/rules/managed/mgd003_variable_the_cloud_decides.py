@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: cloud
 
 ## What it does
 Names variables under `hosts.environment` that the provider's plugin, library or profile sets by itself, and says so:

@@ -1,6 +1,7 @@
 """DCQCN must run on the priority of every lossless class, and on at least one.
 
 Severity: error
+Subject: intent, hosts, attached hosts
 
 ## What it does
 Compares the priorities that DCQCN runs on with those of the lossless classes: `congestion_control.dcqcn.priorities`

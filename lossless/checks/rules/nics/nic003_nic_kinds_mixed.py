@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: intent, hosts
 
 ## What it does
 Names the kinds of NIC of a fabric that uses DCQCN, where there is more than one. It warns where their DCQCN

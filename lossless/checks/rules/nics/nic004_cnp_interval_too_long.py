@@ -1,6 +1,7 @@
 """CNPs must come often enough to slow a sender while it still matters.
 
 Severity: warning
+Subject: intent, hosts
 
 ## What it does
 Reads the stated interval between CNPs of one flow. Above the 50 us of the DCQCN paper it warns; NICs default to

@@ -1,6 +1,7 @@
 """DCQCN must be able to slow a sender down, and not raise it faster than it is cut.
 
 Severity: error
+Subject: intent, hosts
 
 ## What it does
 Looks for DCQCN parameters that undo each other: `rpg_min_dec_fac: 100%`, which forbids any cut; an `rpg_min_rate`

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: intent, hosts
 
 ## What it does
 Reads a stated `dce_tcp_g`. Below 512 the previous alpha weighs less than half at each update; with the default, 1019,

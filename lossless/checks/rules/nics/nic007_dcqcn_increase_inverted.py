@@ -1,6 +1,7 @@
 """Hyper increase must be no slower than additive increase.
 
 Severity: warning
+Subject: intent, hosts
 
 ## What it does
 Compares `rpg_ai_rate` with `rpg_hai_rate` where either is stated. Their size is a matter of tuning and is not

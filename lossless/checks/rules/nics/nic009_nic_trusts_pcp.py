@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: intent, hosts
 
 ## What it does
 Looks for `hosts.trust: pcp` where a lossless class has another priority than 0.

@@ -1,6 +1,7 @@
 """Something must set the NICs again after every reboot.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Looks for `hosts.applied_by: hand`. With `unit`, the default, a systemd unit is rendered beside the script; with

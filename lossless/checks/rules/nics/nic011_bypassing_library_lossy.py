@@ -1,6 +1,7 @@
 """Libraries that make queue pairs without the kernel must be told a lossless traffic class themselves.
 
 Severity: error
+Subject: intent, hosts
 
 ## What it does
 Checks the libraries an intent says its jobs use whose queue pairs bypass the kernel: NCCL's GPU-initiated

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: hosts
 
 ## What it does
 Reads how the NIC shares its wire (`mlnx_qos`, `dcb ets`): a TC that carries a lossless priority and shares by

@@ -1,6 +1,7 @@
 """A NIC must know the length of its cable, to keep headroom for what is on it.
 
 Severity: error
+Subject: intent, hosts
 
 ## What it does
 Looks for host cables of 1,000 m or more with a NIC of the driver mlx5, which takes no such length. Shorter ones

@@ -1,6 +1,7 @@
 """Hosts must not send larger packets than the switches take, and RDMA needs room for its headers.
 
 Severity: error
+Subject: intent, hosts, attached hosts
 
 ## What it does
 Compares `hosts.mtu`, or the MTU of a host that was read, with that of the switch ports, both without the Ethernet

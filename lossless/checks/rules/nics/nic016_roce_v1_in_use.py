@@ -1,6 +1,7 @@
 """RDMA must use RoCE v2: version 1 has no DSCP, and no router forwards it.
 
 Severity: error
+Subject: hosts
 
 ## What it does
 Looks at what was read on a host: the mode that RDMA-CM makes connections by (`default_roce_mode`), and the type of the

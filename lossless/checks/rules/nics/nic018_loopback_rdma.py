@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: intent
 
 ## What it does
 Looks for `hosts.loopback_rdma`, by which an intent says that they do.

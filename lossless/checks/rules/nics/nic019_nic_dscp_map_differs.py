@@ -1,6 +1,7 @@
 """A NIC must sort the DSCPs of RDMA into the priority that its switch pauses for them.
 
 Severity: error
+Subject: hosts
 
 ## What it does
 Compares the map from DSCP to priority that was read on a host with the lossless classes: every DSCP of a class that an

@@ -2,6 +2,7 @@
 
 Severity: info
 Confidence: medium
+Subject: intent
 
 ## What it does
 Where an intent has `transport: uec`, names the NICs whose profile does not say that they speak that transport. A

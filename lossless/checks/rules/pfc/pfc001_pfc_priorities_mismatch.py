@@ -1,6 +1,7 @@
 """PFC must be on for the priorities of the lossless classes, all of them and no other.
 
 Severity: error
+Subject: fabric
 
 ## What it does
 Compares `pfc_enable` of each port with the priorities that lossless traffic uses. Where `--rdma-dscp` names

@@ -1,6 +1,7 @@
 """Two lossless priorities are what buffers are made for.
 
 Severity: warning
+Subject: fabric
 
 ## What it does
 Counts the priorities with PFC on each port, without 2 and 6 where tunnel remapping added them, and warns of more

@@ -1,6 +1,7 @@
 """PFC must be on for the same priorities at both ends of a link.
 
 Severity: error
+Subject: intent, devices, hosts
 
 ## What it does
 Compares the PFC mask of the hosts' NICs with that of the switch ports they are attached to, declared or read, and the

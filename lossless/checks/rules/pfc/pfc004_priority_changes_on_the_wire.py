@@ -1,6 +1,7 @@
 """Lossless traffic must have the same priority at both ends of a link.
 
 Severity: error
+Subject: devices
 
 ## What it does
 Follows each DSCP over each link between two switches whose files are both there: with which priority it leaves one,

@@ -1,6 +1,7 @@
 """Traffic class, priority group, PFC priority and queue must line up.
 
 Severity: error
+Subject: fabric
 
 ## What it does
 Follows each PFC priority through a port. In: its traffic class must be counted in the priority group whose

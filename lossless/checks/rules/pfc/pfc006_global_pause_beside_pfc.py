@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: intent, hosts
 
 ## What it does
 Looks for `hosts.global_pause: on` on NICs that have PFC on some priority. Ports of SONiC have no such setting.

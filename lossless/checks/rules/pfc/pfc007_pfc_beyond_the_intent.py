@@ -1,6 +1,8 @@
 """Ports that the intent does not name must not pause.
 
 Severity: warning
+Subject: device
+Needs: intent
 
 ## What it does
 Where an intent is checked together with the file of one of its switches, looks for ports in service with PFC that

@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: unsafe
+Subject: intent
 
 ## What it does
 Looks for super-spines whose ports pause, in an intent that does not say which links have PFC. Switches that join

@@ -1,6 +1,7 @@
 """PFC on oversubscribed uplinks needs ECN to slow senders before pauses do.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 For each leaf with less uplink than host bandwidth and PFC on its uplinks, and in a fabric of pods for each spine with

@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: unsafe
+Subject: intent, hosts
 
 ## What it does
 Looks for `hosts.dcbx: firmware`. With `os`, the default, the rendered script takes DCBX away from the firmware

@@ -1,6 +1,7 @@
 """Asymmetric PFC makes a port obey pauses of every priority.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks for `pfc_asym` `on` in the `PORT` rows of a deployed switch, on ports that are up. Where its intent is checked

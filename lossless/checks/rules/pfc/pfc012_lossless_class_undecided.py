@@ -1,6 +1,7 @@
 """An intent must say which class is lossless, or that none is.
 
 Severity: error
+Subject: intent
 
 ## What it does
 Warns where no class has `lossless: true` and nothing says that this is meant; it is an error where DCQCN is on and so

@@ -1,6 +1,7 @@
 """Both ends of a MACsec link must treat PFC frames so that the other takes them.
 
 Severity: error
+Subject: devices
 
 ## What it does
 Compares how the two ports of a link with MACsec and PFC treat PFC frames, `pfc_encryption_mode` of their `PORT`

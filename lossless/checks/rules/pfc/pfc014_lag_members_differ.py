@@ -1,6 +1,8 @@
 """All members of a LAG must pause for the same priorities, at the same speed.
 
 Severity: error
+Subject: device
+Needs: PORTCHANNEL_MEMBER
 
 ## What it does
 Compares the ports in service that `PORTCHANNEL_MEMBER` of a deployed switch puts into one LAG: the priorities with

@@ -1,6 +1,7 @@
 """Ports with PFC must bind the maps that lossless traffic depends on.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks at the maps that `PORT_QOS_MAP` binds on ports in service with PFC: TC to queue, TC to priority group, and PFC

@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: unsafe
+Subject: intent
 
 ## What it does
 Looks at the links that `pfc.tiers` of an intent leaves out. Their receivers do not pause, and have no headroom. There a

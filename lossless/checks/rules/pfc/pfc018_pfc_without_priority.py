@@ -1,6 +1,7 @@
 """Where PFC is turned on at a port, some priority must be no-drop there.
 
 Severity: warning
+Subject: switch
 
 ## What it does
 Looks at switches on which PFC is turned on and priorities are named by separate commands. A port with PFC on, in its

@@ -1,6 +1,7 @@
 """Switches of one role must run the same policies.
 
 Severity: warning
+Subject: devices
 
 ## What it does
 Compares, over all switches of a role, the buffer model, the watchdog's timers and action, whether packets are trimmed

@@ -1,6 +1,7 @@
 """A map of one name must mean the same on every switch of a role.
 
 Severity: warning
+Subject: devices
 
 ## What it does
 Compares maps of the same table and name over all switches of a role (`DEVICE_METADATA` `type`): DSCP to TC, TC to

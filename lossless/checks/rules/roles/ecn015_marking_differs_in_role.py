@@ -1,6 +1,7 @@
 """Switches of one role must have the same marking curve at one speed.
 
 Severity: warning
+Subject: devices
 
 ## What it does
 Compares the ECN curve (minimum, maximum, probability) of lossless queues at each port speed over all switches of

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: fabric
 
 ## What it does
 Adds up the weights of the queues that share a port by weight, and asks whether the lossless ones get at least

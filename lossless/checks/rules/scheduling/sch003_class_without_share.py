@@ -1,6 +1,7 @@
 """A class that is not strict must be left a share of the link.
 
 Severity: info
+Subject: intent
 
 ## What it does
 Looks for lossy classes of an intent that state no `bandwidth` where the other classes take all 100 %: such a

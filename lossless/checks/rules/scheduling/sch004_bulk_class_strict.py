@@ -1,6 +1,7 @@
 """Only control traffic may be served strictly: neither RDMA nor bulk traffic may be.
 
 Severity: warning
+Subject: fabric
 
 ## What it does
 Looks at the STRICT queues of ports with PFC that no limit keeps below the port's speed. A lossless one is a

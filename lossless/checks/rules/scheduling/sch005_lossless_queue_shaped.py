@@ -1,6 +1,7 @@
 """A lossless queue must not be kept below the speed of its port.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Compares the limit (`pir`, in bytes per second) of the scheduler of each lossless queue with the speed of its

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: device
 
 ## What it does
 Multiplies `cir` and `pir` of schedulers in use by 8 and compares with the fastest port they are used on. A

@@ -1,6 +1,8 @@
 """Every field must be one that SONiC's models know.
 
 Severity: warning
+Subject: device
+Needs: refusals
 
 ## What it does
 Every field of the tables that SONiC's schema describes here (QoS maps, queues, schedulers, WRED, buffers, PFC

@@ -1,6 +1,8 @@
 """Every value must have the type, range and form that SONiC's models ask for.
 
 Severity: warning
+Subject: device
+Needs: refusals
 
 ## What it does
 Compares each value with the type of its field: whole numbers and their range, words of a choice, names, lists and

@@ -1,6 +1,8 @@
 """A row that another row refers to must exist.
 
 Severity: warning
+Subject: device
+Needs: refusals
 
 ## What it does
 Looks up each name of a row in another table: the map, scheduler, profile or pool that a field names, and the port

@@ -1,6 +1,8 @@
 """Fields must agree with each other as SONiC's models demand.
 
 Severity: warning
+Subject: device
+Needs: refusals
 
 ## What it does
 Checks what the models demand between fields: a threshold's maximum not below its minimum, and never without one;

@@ -1,6 +1,8 @@
 """A row must have the fields that SONiC's models demand.
 
 Severity: warning
+Subject: device
+Needs: refusals
 
 ## What it does
 Looks for the mandatory fields of each row: `lanes` and `speed` of a port, `type` and `mode` of a pool, `size` and

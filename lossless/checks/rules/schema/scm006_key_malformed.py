@@ -1,6 +1,8 @@
 """The key of a row must have the parts that its table asks for.
 
 Severity: warning
+Subject: device
+Needs: refusals
 
 ## What it does
 Takes each key apart at `|` and compares the number of parts and their form with the table: `port|3-4` for priority

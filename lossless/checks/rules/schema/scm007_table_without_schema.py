@@ -2,6 +2,8 @@
 
 Severity: info
 Confidence: medium
+Subject: device
+Needs: refusals
 
 ## What it does
 Lists the tables of a file for which no model of SONiC is known, in one finding: misspelled names, tables of another

@@ -1,6 +1,8 @@
 """What is configured must exist in the release of the device.
 
 Severity: warning
+Subject: device
+Needs: refusals
 
 ## What it does
 Where releases are known to differ, compares the file with the release that `VERSIONS|DATABASE|VERSION` tells: a

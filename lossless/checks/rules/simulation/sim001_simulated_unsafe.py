@@ -1,6 +1,7 @@
 """No lossless frame may be lost when traffic is run through the fabric.
 
 Severity: error
+Subject: runs
 
 ## What it does
 With `lint --simulate`, runs the worst incast that the topology allows through a packet-level model of switches, wires

@@ -1,6 +1,7 @@
 """Runs of traffic should leave more than a frame of headroom.
 
 Severity: warning
+Subject: runs
 
 ## What it does
 With `lint --simulate`, warns where a run of the worst incast that the topology allows loses nothing but comes close:

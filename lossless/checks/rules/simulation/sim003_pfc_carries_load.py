@@ -1,6 +1,7 @@
 """PFC should not carry load that ECN should handle.
 
 Severity: warning
+Subject: runs
 
 ## What it does
 With `lint --simulate`, runs a permutation of a fabric whose NICs slow down by DCQCN: each of up to 64 NIC ports sends

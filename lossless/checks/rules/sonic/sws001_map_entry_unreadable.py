@@ -1,6 +1,7 @@
 """Every entry of a QoS map must be a number that maps to a number.
 
 Severity: error
+Subject: device
 
 ## What it does
 Looks through the QoS maps of a deployed device for entries that orchagent cannot read as numbers: empty ones

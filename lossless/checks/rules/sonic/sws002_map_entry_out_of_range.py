@@ -1,6 +1,7 @@
 """A QoS map must lead from and to what a switch has: 64 DSCPs, 8 groups, 8 queues, TCs that go on.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Compares both sides of every map entry of a deployed device with the numbers that exist. A queue of 8 or more is

@@ -1,6 +1,7 @@
 """A WRED profile must be one that orchagent takes whole.
 
 Severity: error
+Subject: device
 
 ## What it does
 Reads every `WRED_PROFILE` row of a deployed device as orchagent does, and reports what makes it refuse the row

@@ -1,6 +1,7 @@
 """A scheduler must be one that orchagent takes whole.
 
 Severity: error
+Subject: device
 
 ## What it does
 Reads every `SCHEDULER` row of a deployed device as orchagent does, and reports what makes it refuse the row or

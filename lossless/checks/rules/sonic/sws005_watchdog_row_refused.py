@@ -1,6 +1,7 @@
 """A PFC_WD row must be one that orchagent takes.
 
 Severity: error
+Subject: device
 
 ## What it does
 Reads every `PFC_WD` row of a port as orchagent does, and reports what makes it drop the row: an action other

@@ -1,6 +1,7 @@
 """The key of a queue or group row must name a port and numbers that the port has.
 
 Severity: error
+Subject: device
 
 ## What it does
 Reads the keys of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` on a deployed device as orchagent does: one number, or a

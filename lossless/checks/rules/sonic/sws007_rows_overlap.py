@@ -1,6 +1,7 @@
 """Each queue, group and port must be written by one row.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks on a deployed device for rows of `QUEUE`, `BUFFER_QUEUE` and `BUFFER_PG` that write the same queue or group of

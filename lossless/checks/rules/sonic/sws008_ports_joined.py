@@ -2,6 +2,7 @@
 
 Severity: warning
 Fix: unsafe
+Subject: device
 
 ## What it does
 Reports rows of `PORT_QOS_MAP`, `QUEUE`, `BUFFER_PG`, `BUFFER_QUEUE` and the profile lists on a deployed device whose

@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: device
 
 ## What it does
 Reads `pfc_enable` and `pfcwd_sw_enable` of a deployed device as orchagent does, and as buffermgrd does, and reports

@@ -1,6 +1,7 @@
 """The rows for the whole switch must hold only what counts for the whole switch.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks at `PORT_QOS_MAP|global` and `PFC_WD|GLOBAL` of a deployed device. The first counts for `dscp_to_tc_map` alone,

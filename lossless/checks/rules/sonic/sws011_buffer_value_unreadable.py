@@ -1,6 +1,7 @@
 """Sizes and words of buffer pools and profiles must be what orchagent can read.
 
 Severity: error
+Subject: device
 
 ## What it does
 Reads the numbers of `BUFFER_POOL` and `BUFFER_PROFILE` rows of a deployed device as orchagent does, and the pools'

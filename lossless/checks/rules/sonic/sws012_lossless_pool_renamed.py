@@ -1,6 +1,7 @@
 """The pool of lossless groups must be named ingress_lossless_pool.
 
 Severity: error
+Subject: device
 
 ## What it does
 Looks for a deployed device with PFC whose `BUFFER_POOL` has no `ingress_lossless_pool`, where buffermgrd has to make

@@ -1,6 +1,7 @@
 """A buffer profile must have one threshold, of the kind of its pool.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks at `dynamic_th` and `static_th` of every `BUFFER_PROFILE` row of a deployed device: none, both, one of the

@@ -1,6 +1,7 @@
 """Ingress profiles belong on groups, egress profiles on queues.
 
 Severity: error
+Subject: device
 
 ## What it does
 Follows the profiles that `BUFFER_PG`, `BUFFER_QUEUE` and the profile lists of a deployed device name to their

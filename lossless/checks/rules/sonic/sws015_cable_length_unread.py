@@ -1,6 +1,7 @@
 """A cable length must be whole meters, written as SONiC looks it up: 5m.
 
 Severity: warning
+Subject: device
 
 ## What it does
 Looks for ports with PFC on a deployed device whose `CABLE_LENGTH` is not a whole number followed by `m`. Where the

@@ -2,6 +2,8 @@
 
 Severity: info
 Confidence: medium
+Subject: device
+Needs: ARS_PROFILE
 
 ## What it does
 Looks for tables of adaptive routing (`ARS_PROFILE`, `ARS_OBJECT`, `ARS_INTERFACE`, `ARS_NEXTHOP` and their plurals) on

@@ -2,6 +2,8 @@
 
 Severity: warning
 Confidence: medium
+Subject: device
+Needs: ARS_PROFILE
 
 ## What it does
 Follows the names in the tables of adaptive routing on a deployed device: `default_ars_object` and `ars_obj_name` must

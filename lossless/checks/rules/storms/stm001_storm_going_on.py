@@ -1,6 +1,7 @@
 """A queue in a pause storm.
 
 Severity: error
+Subject: running device
 
 ## What it does
 Looks for queues that the PFC watchdog has found stormed and has not restored. Counts of storms that are over, or

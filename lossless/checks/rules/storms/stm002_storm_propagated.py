@@ -1,6 +1,7 @@
 """A pause storm that goes on from the switch that detects it.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Where the watchdog detected a storm of a priority, looks for pauses of that priority that the same switch sent. With

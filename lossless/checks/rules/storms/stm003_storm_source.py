@@ -1,6 +1,7 @@
 """Where a pause storm comes from.
 
 Severity: error
+Subject: running fabric
 
 ## What it does
 From each queue that is stormed, or of which the watchdog detected a storm between the captures, follows the pauses: to

@@ -1,6 +1,7 @@
 """Drops of a watchdog that counts nothing say nothing.
 
 Severity: info
+Subject: running device
 
 ## What it does
 Looks for storms that are over, of a watchdog whose action is `drop`, which has counted neither a packet sent nor one

@@ -1,6 +1,7 @@
 """A queue that has stormed.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for queues of which the watchdog has detected storms, and which are not stormed now. With `--since` it looks at

@@ -1,6 +1,7 @@
 """A port that discards packets and waits for credits.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for InfiniBand ports that have discarded outbound packets (`PortXmitDiscards`), where the same port says that

@@ -1,6 +1,7 @@
 """A cable or a transceiver that is bad.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for InfiniBand ports whose counter of symbol errors has stopped at 65,535, or counts on beyond it with 64 bits,

@@ -1,6 +1,7 @@
 """Another subnet manager that does not answer.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks in a log of opensm for requests of SMInfo that timed out (`ERR 3113`, `SubnGet(SMInfo)`): three or more, and on

@@ -1,6 +1,7 @@
 """A link that is slower than both of its ends can be.
 
 Severity: warning
+Subject: running device
 
 ## What it does
 Looks for active links of which `iblinkinfo`, `ibqueryerrors` or `ibdiagnet` says that they could be wider or faster:

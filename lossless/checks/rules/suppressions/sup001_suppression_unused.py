@@ -1,6 +1,7 @@
 """A suppression must keep something back.
 
 Severity: warning
+Subject: suppressions
 
 ## What it does
 Reports a suppression that no finding answers to, or a rule in it that none does: a comment

@@ -1,6 +1,7 @@
 """A suppression must not outlive its date.
 
 Severity: warning
+Subject: suppressions
 
 ## What it does
 Reports a suppression whose day `until` is over. It keeps nothing back any more: what it kept back is shown beside it.

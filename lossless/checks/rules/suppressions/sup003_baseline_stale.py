@@ -1,6 +1,7 @@
 """A baseline must not list what is fixed.
 
 Severity: warning
+Subject: suppressions
 
 ## What it does
 Reports the entries of a baseline that are not found any more, in one finding for each baseline. Only where a run can

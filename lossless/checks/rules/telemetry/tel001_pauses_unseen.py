@@ -1,6 +1,7 @@
 """Pauses must be counted, and collected often enough to be seen.
 
 Severity: warning
+Subject: intent, device
 
 ## What it does
 On a switch with PFC, looks at the counter groups that show pauses (`PORT`) and what queues hold and drop

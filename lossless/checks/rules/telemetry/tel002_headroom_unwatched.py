@@ -1,6 +1,7 @@
 """The watermark of headroom must be read: it is the only sign of loss that is near.
 
 Severity: warning
+Subject: device
 
 ## What it does
 On a switch with PFC, looks for the counter group `PG_WATERMARK` switched off. Without a row the device switches it

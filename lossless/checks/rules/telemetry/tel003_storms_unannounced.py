@@ -1,6 +1,7 @@
 """Watchdog triggers and long pauses must raise an alert.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Where an intent lists the alerts of its telemetry, looks for the two that a lossless fabric needs: `watchdog`, of

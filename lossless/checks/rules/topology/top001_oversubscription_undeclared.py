@@ -1,6 +1,7 @@
 """A leaf must not have less uplink than host bandwidth, unless the intent says so.
 
 Severity: error
+Subject: intent
 
 ## What it does
 Adds up, for each leaf, the bandwidth of its host links and of its uplinks, each counted one way, and compares

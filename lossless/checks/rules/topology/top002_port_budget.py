@@ -1,6 +1,7 @@
 """A switch must have the ports that the fabric asks of it.
 
 Severity: error
+Subject: intent
 
 ## What it does
 Counts, for each kind of switch, the front-panel ports that its links fill, split as far as they can be, and

@@ -1,6 +1,7 @@
 """Both ends of a link must have ports of its speed.
 
 Severity: error
+Subject: intent
 
 ## What it does
 Checks that some port of each switch takes every speed asked of it, split or whole, and that the hosts'

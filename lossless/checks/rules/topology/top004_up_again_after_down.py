@@ -1,6 +1,7 @@
 """Routes of lossless traffic must have no valley.
 
 Severity: warning
+Subject: intent, devices
 
 ## What it does
 Computes the paths between all switches with hosts, without what is out of service, and after all failures to tolerate

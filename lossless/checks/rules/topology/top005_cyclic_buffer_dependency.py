@@ -1,6 +1,7 @@
 """Routes of lossless traffic must have no cyclic buffer dependency.
 
 Severity: error
+Subject: intent, devices
 
 ## What it does
 Computes the paths between all switches with hosts, and from them the dependencies between ingress buffers of each

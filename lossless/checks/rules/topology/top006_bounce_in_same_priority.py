@@ -2,6 +2,8 @@
 
 Severity: warning
 Confidence: medium
+Subject: intent, device
+Needs: TUNNEL
 
 ## What it does
 In an intent, looks for switches that `bounce`: they return packets from an uplink to an uplink in the same priority (a

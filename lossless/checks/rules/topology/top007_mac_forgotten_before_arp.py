@@ -1,6 +1,7 @@
 """A leaf must not forget a port before it forgets the address behind it.
 
 Severity: error
+Subject: intent
 
 ## What it does
 Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, compares

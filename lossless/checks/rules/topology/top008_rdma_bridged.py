@@ -1,6 +1,7 @@
 """Lossless classes should be routed at the leaves, where nothing is flooded.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Where an intent says that leaves bridge RDMA traffic (`topology.bridging`) and flood what they do not know, computes the

@@ -1,6 +1,7 @@
 """What is left after the failures that an intent plans for must carry what the intent says.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Where an intent states `failures.oversubscription`, takes from every leaf, and in a fabric of pods from every spine,

@@ -1,6 +1,7 @@
 """What an intent says of its GPUs must agree with its hosts and their links.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Where an intent states a `cluster`, compares it with the hosts of the topology: the number of all GPUs with what the

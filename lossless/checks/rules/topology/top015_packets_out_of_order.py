@@ -1,6 +1,7 @@
 """Packets that switches spread over paths need NICs that take them out of order.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Where an intent says that switches, or those of one tier, choose a path for each packet

@@ -1,6 +1,7 @@
 """Switches must offer the load balancing that is declared for them.
 
 Severity: warning
+Subject: intent
 
 ## What it does
 Compares how switches are to choose among equal paths (`topology.routing.load_balancing`) with what is known of their

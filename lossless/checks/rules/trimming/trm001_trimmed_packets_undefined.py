@@ -1,6 +1,8 @@
 """A switch whose queues trim must be told what becomes of trimmed packets.
 
 Severity: warning
+Subject: device
+Needs: BUFFER_QUEUE
 
 ## What it does
 Looks for queues of a deployed device whose profile has `packet_discard_action` trim. `SWITCH_TRIMMING|GLOBAL` must

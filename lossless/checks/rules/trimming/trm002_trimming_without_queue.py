@@ -1,6 +1,8 @@
 """A switch that is set up for trimming needs a queue that trims.
 
 Severity: info
+Subject: device
+Needs: SWITCH_TRIMMING
 
 ## What it does
 Looks at a deployed device with `SWITCH_TRIMMING|GLOBAL`. Some row of `BUFFER_QUEUE` must name a profile with

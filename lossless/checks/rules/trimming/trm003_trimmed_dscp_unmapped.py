@@ -2,6 +2,8 @@
 
 Severity: warning
 Confidence: medium
+Subject: device
+Needs: SWITCH_TRIMMING
 
 ## What it does
 With `dscp_value` from-tc, the DSCP of a trimmed packet is looked up in the `TC_TO_DSCP_MAP` of the port that it leaves

@@ -1,6 +1,8 @@
 """A queue that PFC pauses must not trim.
 
 Severity: warning
+Subject: device
+Needs: BUFFER_QUEUE
 
 ## What it does
 Looks at the queues of priorities with PFC on a deployed device. None may have a buffer profile with

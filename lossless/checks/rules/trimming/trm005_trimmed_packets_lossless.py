@@ -2,6 +2,8 @@
 
 Severity: warning
 Confidence: medium
+Subject: devices, device
+Needs: SWITCH_TRIMMING
 
 ## What it does
 Takes the DSCP with which trimmed packets leave a deployed device: `dscp_value`, or with `from-tc` what the maps of

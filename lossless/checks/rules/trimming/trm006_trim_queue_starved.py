@@ -2,6 +2,8 @@
 
 Severity: warning
 Confidence: medium
+Subject: device
+Needs: SWITCH_TRIMMING
 
 ## What it does
 Takes the queue of trimmed packets on ports of a deployed device that trim: `queue_index`, or with `dynamic` the queue

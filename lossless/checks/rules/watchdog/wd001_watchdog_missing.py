@@ -1,6 +1,7 @@
 """Every port with PFC needs the PFC watchdog.
 
 Severity: error
+Subject: fabric, switch
 
 ## What it does
 Looks for a watchdog on each port that has PFC on and is not down. With an intent, a missing watchdog is an

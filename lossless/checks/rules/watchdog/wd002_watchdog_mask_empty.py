@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: fabric
 
 ## What it does
 Compares `pfcwd_sw_enable` with `pfc_enable` on each port with a `PFC_WD` row: the watchdog takes what it

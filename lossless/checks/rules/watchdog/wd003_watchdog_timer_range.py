@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: fabric
 
 ## What it does
 Checks detection (100 to 5,000 ms), restoration (100 to 60,000 ms) and the poll interval (100 to 1,000 ms)

@@ -1,6 +1,7 @@
 """Watchdog timers must not be shorter than the poll interval.
 
 Severity: error
+Subject: fabric
 
 ## What it does
 Compares detection and restoration of each watchdog with the poll interval of its switch, 100 ms where none is

@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: fabric
 
 ## What it does
 Looks for a restoration time on each watchdog whose action is drop or forward. Action alert changes nothing on

@@ -1,6 +1,7 @@
 """A queue should not be restored faster than a storm is detected.
 
 Severity: warning
+Subject: fabric
 
 ## What it does
 Compares restoration with detection on each watchdog that drops or forwards. A restoration below the poll interval is

@@ -1,6 +1,7 @@
 """A stormed queue must be restored before the job gives up.
 
 Severity: error
+Subject: intent, hosts
 
 ## What it does
 Adds up how long a queue is dead for a sender, detection and one poll and, with action drop, restoration, and

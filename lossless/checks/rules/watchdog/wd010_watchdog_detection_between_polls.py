@@ -1,6 +1,7 @@
 """Detection should be a whole number of polls, two at least.
 
 Severity: info
+Subject: fabric
 
 ## What it does
 Divides the detection time of each watchdog by the poll interval of its switch, and says after what time a storm is

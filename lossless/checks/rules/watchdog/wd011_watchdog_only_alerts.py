@@ -1,6 +1,7 @@
 """A watchdog must end a storm, not only report it.
 
 Severity: warning
+Subject: fabric
 
 ## What it does
 Looks for the action `alert` on ports with PFC. `drop` and `forward` are both decisions; which of them fits is the

@@ -2,6 +2,7 @@
 
 Severity: warning
 Confidence: medium
+Subject: fabric
 
 ## What it does
 Looks for different actions on the ports of one deployed switch, and warns where its chip is Broadcom's. On other

@@ -1,6 +1,7 @@
 """The watchdog should not poll more often than SONiC does for as many ports.
 
 Severity: warning
+Subject: fabric
 
 ## What it does
 Compares the poll interval, 100 ms where none is configured, with what `pfcwd start_default` would set: 200 ms for

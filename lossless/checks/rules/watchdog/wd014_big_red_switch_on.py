@@ -1,6 +1,7 @@
 """BIG_RED_SWITCH must be off.
 
 Severity: error
+Subject: device
 
 ## What it does
 Looks for `BIG_RED_SWITCH` `enable` in `PFC_WD|GLOBAL` of a deployed switch with PFC.

@@ -1,6 +1,7 @@
 """A NIC with a stuck receiver should stop pausing its switch before the watchdog triggers.
 
 Severity: warning
+Subject: intent, hosts, attached hosts
 
 ## What it does
 Compares `hosts.pfc_prevention`, or what `ethtool --get-tunable` shows on a host that was read, after which a NIC

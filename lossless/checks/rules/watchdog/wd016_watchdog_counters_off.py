@@ -2,6 +2,7 @@
 
 Severity: error
 Fix: unsafe
+Subject: device
 
 ## What it does
 Looks for `FLEX_COUNTER_STATUS` `disable` in `FLEX_COUNTER_TABLE|PFCWD` of a deployed switch with watchdogs. Without

@@ -1,6 +1,7 @@
 """The watchdog should trigger at the tier next to the hosts before the tier above it.
 
 Severity: info
+Subject: devices
 
 ## What it does
 Compares the detection time of two linked switches of different tiers (by their neighbors, else by the `type` in
