@@ -44,7 +44,8 @@ def told_of(document: Document, running: Switch) -> str:
     """Return what of a configuration decides what a session has to say: what it does, and the names that it has."""
     system = dialect(document.dialect)
     names = system.session(document, system.document("", document.file))
-    return json.dumps([[sorted(map(repr, own.items())) for own in meaning(running, {})], names])
+    said = meaning(running, system.losses)
+    return json.dumps([[sorted(map(repr, own.items())) for own in said], names])
 
 
 class _SessionWriter:
