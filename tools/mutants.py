@@ -62,7 +62,7 @@ ARGUMENTS = (
     "no:unraisableexception",
 )
 IGNORED = (".git", ".venv", ".*_cache", ".hypothesis", "out", "build", "dist")
-OWN = {"lossless", "tests", "tools", "__main__", "__mp_main__"}
+OWN = {"lossless", "tests", "tools", "benchmarks", "__main__", "__mp_main__"}
 COLLECTING_CPU_S, TEST_CPU_S, TEST_FACTOR = 60.0, 10.0, 10.0
 QUICKEST = 20
 """The files of so many tests are run first, and all others only where these do not notice a fault."""
@@ -230,7 +230,7 @@ def _inside(folder: Path, run: Callable[[], int]) -> int:
     signal.setitimer(signal.ITIMER_PROF, COLLECTING_CPU_S)
     os.environ["PYTHONPATH"] = str(folder)
     sys.path[:] = [str(folder), *(path for path in sys.path if path != str(ROOT))]
-    for name in [name for name in sys.modules if name.partition(".")[0] == "tools"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tools", "benchmarks")]:
         del sys.modules[name]
     return run()
 
