@@ -31,8 +31,6 @@ from lossless.ground.graphs.cycles import cycle
 from tests.analysis.routing import naive
 from tests.analysis.routing.made import joined, odd_pods, pods, three_tier, tiered, worn_clos
 
-pytestmark = pytest.mark.tools("laws")
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -124,6 +122,7 @@ def assert_waits(wires: Wires, cycle: Sequence[CycleHop], waits: set[tuple[Buffe
         assert hop.up_again == (near < min(above, far))
 
 
+@pytest.mark.tools("laws")
 @settings(max_examples=300)
 @given(st.one_of(tiered(6), odd_pods(), joined(5)), POLICIES, st.data())
 def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packet_finds(
@@ -255,6 +254,7 @@ def held_against_every_case(wires: Wires, question: RoutingQuestion, tolerated: 
         assert (fewest(found.valley), fewest(found.lost)) == (valley, lost)
 
 
+@pytest.mark.tools("laws")
 @settings(max_examples=60)
 @given(st.one_of(worn_clos(), pods()), POLICIES, st.data())
 def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
@@ -263,6 +263,7 @@ def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
     held_against_every_case(wires, bouncing(data, wires, policy), FailureBudget(1, 1))
 
 
+@pytest.mark.tools("laws")
 @settings(max_examples=30)
 @given(st.one_of(worn_clos(), pods(4), tiered()), POLICIES, st.data())
 def test_cases_of_two_failures_that_are_looked_at_show_what_all_show(
