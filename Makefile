@@ -174,7 +174,7 @@ profiles/compiled.json: $(VENV)/dev.stamp $(wildcard profiles/nics/*.toml profil
 	$(BIN)/python tools/compile_profiles.py
 	@touch $@
 
-# Modules of others are compiled when they are first imported, which most never are.
+# pip compiles no dependencies: Python compiles a module when it is first imported, and most never are.
 $(VENV)/python.stamp:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "lossless needs Python 3.11 or newer; name one: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }

@@ -38,11 +38,11 @@ LONG = {
     "laws": "laws on fabrics that are drawn",
     "records": "every case on record: of simulators, designs, devices, and orders that experts wrote",
     "runs": "long runs of the packet model, and searches of many",
-    "hostile": "checkouts, editors and texts that attack the program",
+    "hostile": "checkouts, editors and texts of an attacker",
     "hanging": "programs that hang until a limit ends them",
-    "pictures": "pictures drawn",
+    "pictures": "pictures that matplotlib draws",
     "avd": "configurations rendered by pyavd",
-    "sources": "which tests a change affects, by all imports",
+    "sources": "the imports of all modules",
 }
 """Kinds that need no more than the development environment, and take long."""
 FIXTURES = {

@@ -22,7 +22,8 @@ _INTRODUCTION = """\
 # What a switch is set to, by system
 
 One intent is rendered for switches of several systems; here is which of its settings the files of each system carry.
-What they do not carry is named by `lossless render` where an intent sets it, and by `lossless diff` as not compared.
+`lossless render` names what they do not carry where an intent sets it. `lossless diff` lists it as not compared where a
+switch runs another system than SONiC.
 """
 
 
@@ -32,7 +33,7 @@ def page() -> str:
     rows = [
         (
             attribute.title,
-            ", ".join(f"`{path}`" for path in attribute.path.split(", ")),
+            ", ".join(f"`{path}`" for path in attribute.paths),
             *("no" if attribute.key in losses else "yes" for losses in systems.values()),
         )
         for attribute in ATTRIBUTES

@@ -1,4 +1,4 @@
-"""What a row of the registry says of a rule: its code, its module, what it is given and what else it needs.
+"""The row of a rule in the registry: its code, its module, its subjects and its needs.
 
 A rule says so itself, by ``Subject:`` and ``Needs:`` in its docstring; ``tools/compile_rules.py`` makes rows of all.
 """

@@ -34,13 +34,20 @@ class ConfigurationFile(NamedTuple):
     whole: bool = True
 
 
-ONE_CURVE = "one curve is set for a queue, and holds for packets of all colors"
-SONIC_ALONE = {
+CARRIED_BY_ALL = frozenset({"dscp", "pfc", "paused", "scheduler", "ecn", "watchdog"})
+"""Attributes that the files of every dialect carry."""
+_ONE_CURVE = "one curve is set for a queue, and holds for packets of all colors"
+CARRIED_BY_NONE = {
+    "asymmetric": "PFC of a port has one set of priorities: it sends and obeys pauses of the same",
+    "ecn.yellow": _ONE_CURVE,
+    "ecn.red": _ONE_CURVE,
     "mtu": "the MTU of an interface belongs to its own provisioning",
     "trimming": "it is rendered for SONiC alone: queues drop",
     "tunnel": "dual ToRs are rendered for SONiC alone",
 }
-"""What the files of no other system have a place for, with why."""
+"""Attributes that the files of no dialect carry, with why."""
+NO_ADAPTIVE_ROUTING = {"adaptive": "no command for adaptive routing is written"}
+"""The loss of dialects whose files do not turn adaptive routing on."""
 
 
 class Carrying(NamedTuple):

@@ -1,4 +1,4 @@
-"""What a switch does with traffic, in parts that can be compared, whichever system says it; no dialect has buffers."""
+"""The comparison of two switches by their attributes, whichever system they run."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ SONIC = (
 SONIC_LOSSES = {
     "adaptive": "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull "
     "requests alone (sonic-buildimage 22264, sonic-swss 3597)",
-    "mtu": "PORT belongs to the device's own provisioning",
+    "mtu": "PORT belongs to the device's own provisioning; a base with a smaller one is refused",
 }
-"""What CONFIG_DB, or what is rendered of it, has no place for, with why; it carries all other attributes."""
+"""Attributes that the rendered rows of CONFIG_DB do not carry, with why; they carry all others."""
 SUFFIXES = (".cfg", ".conf", ".nv")
 """Names that texts of theirs have in folders; one that is named may have any."""
 

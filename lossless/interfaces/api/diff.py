@@ -27,9 +27,9 @@ class Drift(NamedTuple):
     ``rows`` differ in meaning. ``change`` says what it takes to bring the switch there and ``patch`` is that as RFC
     6902 operations, None where the switch's updater would refuse it; it also fixes what is only spelled in an old
     form, ``respelled`` counts the operations where there is nothing else. ``problems`` are what a render onto the
-    file would be refused for: there is no change and no patch then. ``not_compared`` is what the intent declares and
-    the switch's system has no place for. ``report`` is what the rules say of the intent; with errors in it nothing is
-    compared.
+    file would be refused for: there is no change and no patch then. ``not_compared`` are settings of the intent that
+    files of the switch's system do not carry. ``report`` is what the rules say of the intent; with errors in it nothing
+    is compared.
     """
 
     device: str

@@ -1,4 +1,4 @@
-"""What a switch can be set to: the one table of it, which systems are compared, written and described by.
+"""The attributes of a switch: one table of all its settings, by which systems are compared, written and described.
 
 Every field of the records of a switch is reached by an attribute or is in :data:`NO_ATTRIBUTE` with the reason
 (``tests/model/fabric/test_attributes.py``), and every system says of each key that its files carry it, or why not.
@@ -14,7 +14,7 @@ from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
 from lossless.model.fabric.qos import COLOURS, DSCPS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from lossless.model.fabric.model import Port, Switch
     from lossless.model.fabric.qos import PortQos
@@ -25,7 +25,7 @@ NOT_SAID = object()
 
 
 class Place(NamedTuple):
-    """What has a value: a port of a switch, or the priority or queue of a number there."""
+    """A port of a switch, or the priority or queue of a number at that port: the holder of a value."""
 
     switch: Switch
     port: Port
@@ -34,22 +34,27 @@ class Place(NamedTuple):
 
 
 class Attribute(NamedTuple):
-    """One thing that a switch can be set to.
+    """One setting of a switch.
 
-    ``owner`` is what has a value of it, ``path`` its place in an intent, ``fields`` the fields of records that hold it.
-    ``value`` reads it at a place; without, it is compared by the files of its system alone. ``unset`` is the value of
-    a switch that is not set to anything. ``label`` is what a comparison calls one value, where that is not ``title``.
+    ``owner`` says whether a switch, port, priority or queue has a value of it; ``paths`` are its keys in an intent, and
+    ``fields`` those of the records that hold it. ``value`` reads it at a place; no two switches are compared by an
+    attribute without one. ``unset`` is the value where an intent says nothing. ``label`` is the name of a single value
+    in a comparison, where that is not ``title``.
     """
 
     key: str
     title: str
     owner: Owner
-    path: str
+    paths: tuple[str, ...]
     fields: tuple[str, ...]
     value: Callable[[Place], Any] | None
     unset: Any = None
     unit: str = ""
     label: str = ""
+
+    def shown(self, what: str) -> str:
+        """Return its title, with the queue or priority that a value is of."""
+        return f"{self.title} ({what})" if what else self.title
 
 
 def _dscp(at: Place) -> Any:
@@ -103,15 +108,16 @@ def _of_switch(field: str) -> Callable[[Place], bool]:
     return lambda at: bool(getattr(at.switch.qos, field))
 
 
-_CURVE = tuple(
-    f"Curve.{field}" for field in ("enabled", "marks", "min_bytes", "max_bytes", "probability_percent")
-)
+def _of(record: str, fields: str) -> tuple[str, ...]:
+    return tuple(f"{record}.{field}" for field in fields.split())
+
+
 ATTRIBUTES = (
     Attribute(
         "dscp",
         "the queue of a DSCP",
         "port",
-        "classes.NAME.dscp",
+        ("classes.NAME.dscp", "classes.NAME.priority"),
         ("PortQos.dscp_to_tc", "PortQos.tc_to_queue", "IndexMap.targets", "Queue.number"),
         _dscp,
     ),
@@ -119,7 +125,7 @@ ATTRIBUTES = (
         "pfc",
         "the priorities that are paused",
         "port",
-        "classes.NAME.lossless",
+        ("classes.NAME.lossless", "pfc.tiers"),
         ("PortQos.pfc", "PortQos.pfc_to_queue", "PriorityMask.priorities"),
         lambda at: at.qos.pfc.priorities,
         unset=(),
@@ -129,7 +135,7 @@ ATTRIBUTES = (
         "paused",
         "the DSCPs that a pause stops",
         "priority",
-        "classes.NAME.pg",
+        ("classes.NAME.pg",),
         ("PortQos.tc_to_pg", "PortQos.pfc_to_pg", "PortQos.groups", "PriorityGroup.number"),
         _paused,
         label="the set of DSCPs that a pause of {} stops",
@@ -138,7 +144,7 @@ ATTRIBUTES = (
         "scheduler",
         "how a queue is served",
         "queue",
-        "classes.NAME.scheduling",
+        ("classes.NAME.scheduling", "classes.NAME.bandwidth"),
         ("Queue.scheduler", "Scheduler.kind", "Scheduler.weight"),
         _scheduler,
         label="the scheduling of {}",
@@ -147,8 +153,8 @@ ATTRIBUTES = (
         "ecn",
         "the marking curve of a queue",
         "queue",
-        "classes.NAME.ecn",
-        ("Queue.wred", "Wred.green", *_CURVE),
+        ("classes.NAME.ecn",),
+        ("Queue.wred", "Wred.green", *_of("Curve", "enabled marks min_bytes max_bytes probability_percent")),
         _marking("green"),
         label="ECN of {}",
     ),
@@ -157,7 +163,7 @@ ATTRIBUTES = (
             f"ecn.{colour}",
             f"the marking curve of {colour} packets",
             "queue",
-            f"classes.NAME.ecn.{colour}",
+            (f"classes.NAME.ecn.{colour}",),
             (f"Wred.{colour}",),
             _marking(colour),
             label=f"ECN of {colour} packets of {{}}",
@@ -168,7 +174,7 @@ ATTRIBUTES = (
         "watchdog",
         "whether the watchdog is on",
         "port",
-        "pfc.watchdog",
+        ("pfc.watchdog",),
         ("PortQos.watchdog", "PortQos.watchdog_mask"),
         lambda at: at.qos.watchdog is not None and bool(at.qos.pfc.priorities),
         unset=False,
@@ -177,7 +183,7 @@ ATTRIBUTES = (
         "watchdog.detection",
         "the watchdog's detection time",
         "port",
-        "pfc.watchdog.detection",
+        ("pfc.watchdog.detection",),
         ("Watchdog.detection_ms",),
         _watchdog("detection_ms"),
         unit="ms",
@@ -186,7 +192,7 @@ ATTRIBUTES = (
         "watchdog.restoration",
         "the watchdog's restoration time",
         "port",
-        "pfc.watchdog.restoration",
+        ("pfc.watchdog.restoration",),
         ("Watchdog.restoration_ms",),
         _watchdog("restoration_ms"),
         unit="ms",
@@ -195,7 +201,7 @@ ATTRIBUTES = (
         "watchdog.action",
         "the watchdog's action",
         "port",
-        "pfc.watchdog.action",
+        ("pfc.watchdog.action",),
         ("Watchdog.action",),
         _watchdog("action"),
     ),
@@ -203,7 +209,7 @@ ATTRIBUTES = (
         "watchdog.poll",
         "the watchdog's poll interval",
         "switch",
-        "pfc.watchdog.poll",
+        ("pfc.watchdog.poll",),
         ("SwitchQos.poll", "WatchdogPoll.poll_ms"),
         _poll,
         unit="ms",
@@ -212,7 +218,7 @@ ATTRIBUTES = (
         "asymmetric",
         "asymmetric PFC",
         "port",
-        "pfc.asymmetric",
+        ("pfc.asymmetric",),
         ("Port.asymmetric",),
         lambda at: at.port.asymmetric,
         unset=False,
@@ -221,7 +227,7 @@ ATTRIBUTES = (
         "cable",
         "the length of cables",
         "port",
-        "topology.SHAPE.cables",
+        ("topology.SHAPE.cables",),
         ("Port.cable", "Cable.configured_m", "Cable.real_m"),
         lambda at: at.port.cable.known_m if at.qos.pfc.priorities else None,
         unit="m",
@@ -231,40 +237,18 @@ ATTRIBUTES = (
         "buffers",
         "buffers and headroom",
         "switch",
-        "classes.NAME.buffer, classes.NAME.queue, buffers",
+        ("classes.NAME.buffer", "classes.NAME.queue", "buffers"),
         (
-            "PriorityGroup.buffer",
-            "PriorityGroup.generated",
-            "PriorityGroup.override",
+            *_of("PriorityGroup", "buffer generated override"),
             "Queue.buffer",
             "PortQos.profile_lists",
-            *(
-                f"BufferProfile.{field}"
-                for field in (
-                    "pool",
-                    "reserved_bytes",
-                    "headroom_bytes",
-                    "xon_bytes",
-                    "xon_offset_bytes",
-                    "dynamic_th",
-                    "static_th_bytes",
-                )
-            ),
-            "SwitchQos.buffer_model",
-            "SwitchQos.pools",
-            "SwitchQos.dynamic",
-            *(
-                f"Pool.{field}"
-                for field in ("kind", "mode", "size_bytes", "shared_headroom_bytes", "percent")
-            ),
-            *(
-                f"DynamicBuffers.{field}"
-                for field in (
-                    "default_dynamic_th",
-                    "oversubscription",
-                    "lossless_mtu_bytes",
-                    "small_packet_percent",
-                )
+            *_of("BufferProfile", "pool reserved_bytes headroom_bytes xon_bytes xon_offset_bytes"),
+            *_of("BufferProfile", "dynamic_th static_th_bytes"),
+            *_of("SwitchQos", "buffer_model pools dynamic"),
+            *_of("Pool", "kind mode size_bytes shared_headroom_bytes percent"),
+            *_of(
+                "DynamicBuffers",
+                "default_dynamic_th oversubscription lossless_mtu_bytes small_packet_percent",
             ),
         ),
         None,
@@ -273,7 +257,7 @@ ATTRIBUTES = (
         "adaptive",
         "adaptive routing",
         "port",
-        "topology.routing.load_balancing",
+        ("topology.routing.load_balancing",),
         ("Port.adaptive",),
         lambda at: at.port.adaptive or NOT_SAID,
     ),
@@ -281,7 +265,7 @@ ATTRIBUTES = (
         "mtu",
         "the MTU of ports",
         "port",
-        "mtu",
+        ("mtu",),
         ("Port.mtu_bytes",),
         lambda at: at.port.mtu_bytes if isinstance(at.port.mtu_bytes, int) else NOT_SAID,
         unset=DEFAULT_SWITCH_MTU_BYTES,
@@ -291,11 +275,11 @@ ATTRIBUTES = (
         "trimming",
         "the trimming of packets",
         "switch",
-        "trimming",
+        ("trimming",),
         (
             "SwitchQos.trimming",
             "BufferProfile.trims",
-            *(f"TrimSettings.{field}" for field in ("size_bytes", "dscp", "traffic_class", "queue")),
+            *_of("TrimSettings", "size_bytes dscp traffic_class queue"),
         ),
         _of_switch("trimming"),
         unset=False,
@@ -304,10 +288,10 @@ ATTRIBUTES = (
         "tunnel",
         "the maps of the tunnel between dual ToRs",
         "switch",
-        "topology.SHAPE.dual_tor",
+        ("topology.SHAPE.dual_tor",),
         (
             "SwitchQos.tunnel",
-            *(f"TunnelMaps.{field}" for field in ("dscp_to_tc", "tc_to_pg", "tc_to_queue", "tc_to_dscp")),
+            *_of("TunnelMaps", "dscp_to_tc tc_to_pg tc_to_queue tc_to_dscp"),
         ),
         _of_switch("tunnel"),
         unset=False,
@@ -320,39 +304,19 @@ _NAMED = "a name means nothing by itself; what is named is compared"
 _PLACE = "where a value is written carries no meaning"
 _READ = "no intent states it; rules read it of deployed files"
 NO_ATTRIBUTE = {
-    "origin": _PLACE,
-    "origins": _PLACE,
-    "buffer_origin": _PLACE,
-    "wred_origin": _PLACE,
+    **dict.fromkeys(("origin", "origins", "buffer_origin", "wred_origin"), _PLACE),
     "name": _NAMED,
-    **dict.fromkeys(
-        (
-            "Port.speed_bps",
-            "Port.lanes",
-            "Port.admin_up",
-            "Port.neighbor",
-            "Port.placed",
-            "Port.lag",
-            "Port.spec",
-        ),
-        _PROVISIONING,
-    ),
+    **dict.fromkeys(_of("Port", "speed_bps lanes admin_up neighbor placed lag spec"), _PROVISIONING),
     "Port.qos": "what the other attributes say",
     "Port.leads_to": "what is at the other end is not set at a port",
     "Port.pfc_unwanted": "why a port has no PFC exists only in an intent",
     **dict.fromkeys(
         (
             "Port.offered_bps",
-            "PortQos.trust_dot1p",
-            "PortQos.dot1p_to_tc",
-            "PortQos.queues",
-            "Scheduler.cir",
-            "Scheduler.pir",
-            "Scheduler.meter",
-            "SwitchQos.global_dscp_map",
-            "SwitchQos.database_version",
-            "SwitchQos.storage_backend",
+            *_of("PortQos", "trust_dot1p dot1p_to_tc queues"),
+            *_of("Scheduler", "cir pir meter"),
             "SwitchQos.voq",
+            *_of("SwitchQos", "global_dscp_map database_version storage_backend"),
         ),
         _READ,
     ),
@@ -360,19 +324,8 @@ NO_ATTRIBUTE = {
     "SwitchQos.headroom_oversubscription": "what comes of it is configured: the size of the shared headroom",
     **dict.fromkeys(
         (
-            "Switch.tier",
-            "Switch.hwsku_name",
-            "Switch.profile",
-            "Switch.hwsku",
-            "Switch.classes",
-            "Switch.ports",
-            "Switch.demand",
-            "Switch.qos",
-            "Switch.release",
-            "Switch.unused",
-            "Switch.idle",
-            "Switch.device_type",
-            "Switch.format",
+            *_of("Switch", "tier hwsku_name profile hwsku classes ports demand qos release unused idle"),
+            *_of("Switch", "device_type format"),
         ),
         "which device it is, and what an intent asks of it; no setting of it",
     ),
@@ -380,14 +333,16 @@ NO_ATTRIBUTE = {
 """Fields that no attribute reaches, each with why: by record and name, or by name where it holds for all records."""
 
 
-def settings(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[Attribute, str, Any]]:
+def settings(
+    switch: Switch, port: Port, qos: PortQos, attributes: Sequence[Attribute] = ATTRIBUTES
+) -> Iterator[tuple[Attribute, str, Any]]:
     """Yield all values that a port has: the attribute, the queue or priority that it is of, and the value."""
     numbers = {
         "priority": qos.pfc.priorities,
         "queue": tuple(queue.number for queue in qos.queues if queue is not None),
     }
-    for owner, attributes in groupby(ATTRIBUTES, lambda attribute: attribute.owner):
-        readers = [(attribute, attribute.value) for attribute in attributes if attribute.value is not None]
+    for owner, of_owner in groupby(attributes, lambda attribute: attribute.owner):
+        readers = [(attribute, attribute.value) for attribute in of_owner if attribute.value is not None]
         for number in numbers.get(owner, (-1,)):
             at, what = Place(switch, port, qos, number), f"{owner} {number}" if owner in numbers else ""
             for attribute, read in readers:
@@ -395,16 +350,16 @@ def settings(switch: Switch, port: Port, qos: PortQos) -> Iterator[tuple[Attribu
                     yield attribute, what, value
 
 
-def set_keys(switch: Switch) -> frozenset[str]:
-    """Return the attributes of which a switch has a value that it has not by itself, and those that nothing reads."""
-    found = {attribute.key for attribute in ATTRIBUTES if attribute.value is None}
+def is_set(attribute: Attribute, switch: Switch) -> bool:
+    """Return whether a switch has another value of an attribute than by itself; True where nothing reads it."""
     ports = {
         (id(port.qos), port.cable.known_m, port.asymmetric, port.adaptive, port.mtu_bytes): port
         for port in switch.ports
         if port.placed
     }
-    for port in ports.values():
-        if port.qos is not None:
-            values = settings(switch, port, port.qos)
-            found.update(attribute.key for attribute, _, value in values if value != attribute.unset)
-    return frozenset(found)
+    return attribute.value is None or any(
+        value != attribute.unset
+        for port in ports.values()
+        if port.qos is not None
+        for _, _, value in settings(switch, port, port.qos, (attribute,))
+    )

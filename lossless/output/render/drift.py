@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class NotCompared(NamedTuple):
-    """What an intent declares of a switch and its system has no place for, with why."""
+    """A setting of an intent that the files of the switch's system do not carry, with why."""
 
     what: str
     why: str

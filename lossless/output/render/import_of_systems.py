@@ -30,7 +30,7 @@ def cells_of_system(rendered: Switch, running: Switch, ports: Collection[str]) -
     for port in ports:
         own, back = before.get(port, {}), after.get(port, {})
         for part, what in dict.fromkeys((*own, *back)):
-            field = f"{BY_KEY[part].title} ({what})" if what else BY_KEY[part].title
+            field = BY_KEY[part].shown(what)
             said = (_text(side.get((part, what))) for side in (own, back))
             yield part, Cell(TABLE, port, field, *said)
 

@@ -10,7 +10,7 @@ from lossless.ground.basics.errors import RenderError
 from lossless.ground.basics.grouping import grouped
 from lossless.ground.basics.units import format_rate
 from lossless.ground.basics.wording import joined
-from lossless.model.fabric.attributes import BY_KEY, set_keys
+from lossless.model.fabric.attributes import BY_KEY, is_set
 from lossless.model.fabric.tier import known_tier
 from lossless.output.render.environment import render_template
 from lossless.output.render.planned_files import Deployment, PlannedFile
@@ -74,7 +74,7 @@ def _left(switch: Switch, system: Dialect, read: Switch) -> Iterator[str]:
     """Yield what of a switch its files do not say."""
     at = grouped((difference[1:], difference.port) for difference in differences(switch, read, system.losses))
     for (part, what, declared, said), names in at.items():
-        where = f"{BY_KEY[part].title} ({what})" if what else BY_KEY[part].title
+        where = BY_KEY[part].shown(what)
         yield f"has no place for {where} as declared on {joined(names, 4)}: {declared}, its file would say {said}"
 
 
@@ -143,8 +143,7 @@ def system_notes(fabric: Fabric, based: Collection[str] = ()) -> Iterator[str]:
 
 
 def losses_of(switch: Switch) -> dict[str, str]:
-    """Return what a switch is set to and the files of its system have no place for, with why."""
+    """Return the attributes that a switch is set to and the files of its system do not carry, with why."""
     losses = SONIC_LOSSES if switch.runs_sonic else dialect(switch.format).losses
-    declared = set_keys(switch)
     # What is not routed adaptively is told with what the switch does instead.
-    return {key: why for key, why in losses.items() if key in declared and key != "adaptive"}
+    return {key: why for key, why in losses.items() if key != "adaptive" and is_set(BY_KEY[key], switch)}

@@ -99,7 +99,7 @@ class DeviceDrift(Protocol):
 
     @property
     def not_compared(self) -> Sequence[tuple[str, str]]:
-        """What its system has no place for, each with why."""
+        """The settings that files of its system do not carry, each with why."""
 
 
 def drift_data(rows: Iterable[DriftRow]) -> list[dict[str, str | None]]:
@@ -229,7 +229,7 @@ _WORDS: dict[tuple[str, str], tuple[str, Callable[[int], str]]] = {
 
 
 def not_compared_lines(drifts: Iterable[DeviceDrift]) -> list[str]:
-    """Return what the systems of switches have no place for, said once for those of one reason."""
+    """Return a line for each reason why settings are not compared."""
     by_why = grouped((why, what) for drift in drifts for what, why in drift.not_compared)
     return [f"not compared: {joined([*dict.fromkeys(what)])}: {why}" for why, what in by_why.items()]
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from lossless.model.fabric import model, qos
 from lossless.model.fabric.attributes import ATTRIBUTES, BY_KEY, NO_ATTRIBUTE
+from tests.paths import ROOT
 
 _RECORDS = {
     name: record
@@ -46,3 +47,12 @@ NOT_OF_A_SWITCH = {"Origin", "ClassSet", "TrafficClass", "NamedDscp", "PortDeman
 
 def test_no_two_attributes_have_one_key_or_title() -> None:
     assert len(BY_KEY) == len(ATTRIBUTES) == len({attribute.title for attribute in ATTRIBUTES})
+
+
+def test_every_path_is_a_key_of_the_reference_of_intents() -> None:
+    page = (ROOT / "docs" / "intent-reference.md").read_text().replace("leaf_spine", "SHAPE")
+    anchors = set(re.findall(r'<a id="rocev2-([^"]+)">', page))
+    sections = dict(re.findall(r"^### `([^`]+)`$(.*?)(?=^##|\Z)", page, re.MULTILINE | re.DOTALL))
+    for path in (path for attribute in ATTRIBUTES for path in attribute.paths):
+        above, _, key = path.rpartition(".")
+        assert path.replace(".", "-") in anchors or f"| `{key}` |" in sections.get(above, page), path

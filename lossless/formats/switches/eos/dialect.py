@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import ONE_CURVE, SONIC_ALONE, Carrying, ConfigurationFile, Dialect
+from lossless.formats.switches.contract import (
+    CARRIED_BY_ALL,
+    CARRIED_BY_NONE,
+    NO_ADAPTIVE_ROUTING,
+    Carrying,
+    ConfigurationFile,
+    Dialect,
+)
 from lossless.formats.switches.eos.from_model.structured import structured
 from lossless.formats.switches.eos.read.running_config import config_of, looks_like_eos, read_running_config
 from lossless.formats.switches.eos.read.structured import config_of_data, looks_structured
@@ -157,31 +164,15 @@ def _untagged(config: EosConfig, name: str) -> bool:
     return ("routed",) in settings or (vlans is not None and vlans.value in (None, "1"))
 
 
-CARRIES = frozenset(
-    {
-        "dscp",
-        "pfc",
-        "paused",
-        "scheduler",
-        "ecn",
-        "watchdog",
-        "watchdog.detection",
-        "watchdog.restoration",
-        "watchdog.action",
-        "watchdog.poll",
-    }
-)
-"""What the files say."""
+CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll"}
+"""Attributes that the files carry."""
 LOSSES = {
     "buffers": _COMPUTED,
     "cable": _COMPUTED,
-    "asymmetric": "PFC of a port has one set of priorities: it sends and obeys pauses of the same",
-    "ecn.yellow": ONE_CURVE,
-    "ecn.red": ONE_CURVE,
-    **SONIC_ALONE,
-    "adaptive": "no command for adaptive routing is written",
+    **CARRIED_BY_NONE,
+    **NO_ADAPTIVE_ROUTING,
 }
-"""What EOS has no place for."""
+"""Attributes that the files of EOS do not carry, with why."""
 _APPLY = (
     "configure session lossless",
     "show session-config diffs",

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import ONE_CURVE, SONIC_ALONE, Carrying, ConfigurationFile, Dialect
+from lossless.formats.switches.contract import (
+    CARRIED_BY_ALL,
+    CARRIED_BY_NONE,
+    Carrying,
+    ConfigurationFile,
+    Dialect,
+)
 from lossless.formats.switches.nvue.from_model.commands import commands
 from lossless.formats.switches.nvue.from_model.tree import tree
 from lossless.formats.switches.nvue.grammar import impossible, unread
@@ -120,31 +126,15 @@ def _unbound(reader: NvueSwitch) -> Iterator[UnboundObject]:
                 yield UnboundObject(f"{kind} profile", name, profile.origin)
 
 
-CARRIES = frozenset(
-    {
-        "dscp",
-        "pfc",
-        "paused",
-        "scheduler",
-        "ecn",
-        "watchdog",
-        "watchdog.detection",
-        "watchdog.poll",
-        "cable",
-        "adaptive",
-    }
-)
-"""What the files say."""
+CARRIES = CARRIED_BY_ALL | {"watchdog.detection", "watchdog.poll", "cable", "adaptive"}
+"""Attributes that the files carry."""
 LOSSES = {
     "buffers": _COMPUTED,
     "watchdog.restoration": "a recovery interval came with Cumulus Linux 5.19, and has a default",
     "watchdog.action": "the watchdog has no action to choose",
-    "asymmetric": "rx and tx are of a profile of PFC, which has one set of priorities",
-    "ecn.yellow": ONE_CURVE,
-    "ecn.red": ONE_CURVE,
-    **SONIC_ALONE,
+    **CARRIED_BY_NONE,
 }
-"""What NVUE has no place for."""
+"""Attributes that the files of NVUE do not carry, with why."""
 _SAVE = ("nv config diff", "nv config apply", "nv config save")
 _WHY = "what is in the file is set, and what else is configured stays; nv config diff says what changes"
 _RELOADS = "turning adaptive routing on or off reloads switchd"

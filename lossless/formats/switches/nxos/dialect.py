@@ -5,7 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from lossless.formats.switches.contract import ONE_CURVE, SONIC_ALONE, Carrying, ConfigurationFile, Dialect
+from lossless.formats.switches.contract import (
+    CARRIED_BY_ALL,
+    CARRIED_BY_NONE,
+    NO_ADAPTIVE_ROUTING,
+    Carrying,
+    ConfigurationFile,
+    Dialect,
+)
 from lossless.formats.switches.nxos.from_model.dme import object_model
 from lossless.formats.switches.nxos.from_model.policies import INPUT, NETWORK, policies
 from lossless.formats.switches.nxos.names import exists, is_built_in, qos_group
@@ -207,32 +214,16 @@ def _untagged(settings: Settings) -> bool:
     return any((said := settings.get((key,))) is not None and said.value for key in ("routed", "access"))
 
 
-CARRIES = frozenset(
-    {
-        "dscp",
-        "pfc",
-        "paused",
-        "scheduler",
-        "ecn",
-        "watchdog",
-    }
-)
-"""What the files say."""
+_TIMERS = ("watchdog.detection", "watchdog.restoration", "watchdog.action", "watchdog.poll")
 LOSSES = {
     "buffers": _PLATFORM,
     "cable": _NO_LENGTH,
-    "watchdog.detection": _NO_TIMERS,
-    "watchdog.restoration": _NO_TIMERS,
-    "watchdog.action": _NO_TIMERS,
-    "watchdog.poll": _NO_TIMERS,
-    "asymmetric": "PFC of a port has one set of priorities: it sends and obeys pauses of the same",
-    "ecn.yellow": ONE_CURVE,
-    "ecn.red": ONE_CURVE,
-    **SONIC_ALONE,
-    "adaptive": "no command for adaptive routing is written",
+    **dict.fromkeys(_TIMERS, _NO_TIMERS),
+    **CARRIED_BY_NONE,
+    **NO_ADAPTIVE_ROUTING,
     "mtu": "that of its classes is set; the MTU of an interface belongs to its own provisioning",
 }
-"""What NX-OS has no place for, in the commands that are read."""
+"""Attributes that the files of NX-OS do not carry, with why, in the commands that are read."""
 _APPLY = (
     "checkpoint lossless",
     "copy bootflash:qos.cfg running-config",
@@ -291,7 +282,7 @@ DIALECT = Dialect(
     not_applicable=NOT_APPLICABLE,
     words=WORDS,
     files=_files,
-    carries=CARRIES,
+    carries=CARRIED_BY_ALL,
     losses=LOSSES,
     session=session,
     carrying=CARRYING,
