@@ -26,7 +26,7 @@ SONIC = (
 SONIC_LOSSES = {
     "adaptive": "no SONiC up to 202605 has adaptive routing (ARS): it is in no model and not in orchagent, as pull "
     "requests alone (sonic-buildimage 22264, sonic-swss 3597)",
-    "mtu": "PORT belongs to the device's own provisioning; a base with a smaller one is refused",
+    "mtu": "the device's own provisioning sets it in PORT; a base with a smaller MTU is refused",
 }
 """Attributes that the rendered rows of CONFIG_DB do not carry, with why; they carry all others."""
 SUFFIXES = (".cfg", ".conf", ".nv")
