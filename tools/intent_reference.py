@@ -1,4 +1,4 @@
-"""The page of every key of an intent, generated from the models and the words beside them.
+"""The page of every key of an intent, generated from the models and the words below their fields.
 
 ``python tools/intent_reference.py`` writes it; with ``--check`` it says whether it is stale.
 """

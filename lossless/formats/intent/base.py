@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -13,6 +13,11 @@ from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.nearest import nearest
 from lossless.ground.basics.wording import one_of
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
 
 _SHOWN = 60
 _LONGEST_QUANTITY = 40
@@ -35,6 +40,18 @@ class Model(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, defer_build=True, model_title_generator=_section_title
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """Return its schema, in which each key has the documentation below its field; pydantic asks by this name."""
+        from lossless.formats.intent.key_docs import documented  # only a schema needs the words
+
+        schema = handler(core_schema)
+        made = handler.resolve_ref_schema(schema)
+        made["properties"] = documented(made.get("properties", {}), cls)
+        return schema
 
 
 class LazyJsonSchema:

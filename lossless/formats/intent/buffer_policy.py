@@ -15,21 +15,32 @@ from lossless.formats.intent.wiring import Name
 
 MOST_LOSSLESS_MTU = 9216
 """The most that LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
-BufferModel = Annotated[dict[str, str], *by_role("buffer model", ("traditional", "dynamic"))]
-PoolForm = Annotated[dict[str, str], *by_role("form of ingress pools", ("single", "split"))]
-UnusedPorts = Annotated[dict[str, str], *by_role("policy for unused ports", ("reclaim", "keep"))]
+BufferModel = Annotated[
+    dict[str, str], *by_role("buffer model", ("traditional", "dynamic"), "The buffer model")
+]
+PoolForm = Annotated[
+    dict[str, str], *by_role("form of ingress pools", ("single", "split"), "The form of the pools")
+]
+UnusedPorts = Annotated[
+    dict[str, str], *by_role("policy for unused ports", ("reclaim", "keep"), "What becomes of unused ports")
+]
 
 
 class WholePool(Model):
     """A pool of which the size alone can be stated."""
 
     size: Size | None = None
+    """Size of the pool in bytes. Has a unit. Left out: it is computed. Example: `40 MiB`"""
 
 
 class SharedPool(WholePool):
     """A pool: its size, or in the dynamic buffer model the part that it takes of what is left to share."""
 
     percentage: Percent | None = None
+    """In the dynamic buffer model: the part of the pool, in whole percent, of what headroom and reserved buffer leave
+    of the chip. Left out: an equal share.
+    Example: `60%`
+    """
 
     @model_validator(mode="after")
     def _one_size(self) -> SharedPool:
@@ -42,6 +53,10 @@ class LosslessPool(SharedPool):
     """The pool of lossless groups; ``xoff`` is the shared headroom beside it."""
 
     xoff: Size | None = None
+    """Size in bytes of the shared headroom beside the pool, instead of `headroom_oversubscription`. Has a unit. Left
+    out: as that ratio says.
+    Example: `8 MiB`
+    """
 
     @model_validator(mode="after")
     def _some_room(self) -> LosslessPool:
@@ -55,16 +70,32 @@ class PoolSizes(Model):
     """Sizes of pools by their names in CONFIG_DB. What is left out is computed."""
 
     ingress_lossless_pool: LosslessPool | None = None
+    """The pool that groups of lossless classes take from. Left out: what is left once all ports have their own.
+    Example: `{size: 40 MiB, xoff: 8 MiB}`
+    Example: `{percentage: 60%}`
+    """
     ingress_lossy_pool: SharedPool | None = None
+    """The pool of all other groups, where the HWSKU has one. Left out: it is computed. Example: `{size: 40 MiB}`"""
     egress_lossless_pool: WholePool | None = None
+    """The pool of lossless queues, which spans the whole buffer. Left out: as the vendor ships it.
+    Example: `{size: 40 MiB}`
+    """
     egress_lossy_pool: SharedPool | None = None
+    """The pool of all other queues. Left out: it is computed. Example: `{size: 40 MiB}`"""
 
 
 class SwitchBuffers(Model):
     """What some switches have of pools and shared headroom. What is left out is as another rank states it."""
 
     headroom_oversubscription: Ratio | None = None
+    """How much more headroom all groups may ask for than the shared headroom pool holds: 1.5 means 1.5:1. Left out: 1,
+    or what the vendor ships where 1 took over half of the chip.
+    Example: `1.5`
+    """
     pool_sizes: PoolSizes | None = None
+    """Sizes of buffer pools by their names in CONFIG_DB. Left out: all are computed.
+    Example: `{ingress_lossless_pool: {size: 40 MiB}}`
+    """
 
     @model_validator(mode="after")
     def _one_shared_headroom(self) -> SwitchBuffers:
@@ -99,12 +130,34 @@ class Buffers(SwitchBuffers):
     """
 
     model: BufferModel = Field(default_factory=dict)
+    """Who computes headroom and pools: `traditional` takes the rows of the HWSKU, in the `dynamic` model the switch
+    does (NVIDIA, Barefoot). One word, or one for each role. Left out: traditional.
+    Example: `dynamic`
+    Example: `{leaf: dynamic, spine: traditional}`
+    """
     lossless_mtu: FrameSize | None = None
+    """Largest frame of lossless traffic in the dynamic model, in bytes or with a unit. Left out: 1024.
+    Example: `4096`
+    """
     small_packets: Percent | None = None
+    """Part of lossless packets that are small, in percent, in the dynamic model. Left out: 100%. Example: `50%`"""
     pools: PoolForm = Field(default_factory=dict)
+    """`single` or `split` ingress pools, where the product ships both. Left out: those of the HWSKU.
+    Example: `single`
+    """
     unused_ports: UnusedPorts = Field(default_factory=dict)
+    """`reclaim` says that ports without a link are down, and gives their buffer back. Left out: keep, and pools leave
+    room for what such ports take while they are up.
+    Example: `reclaim`
+    """
     by_tier: dict[TierName, SwitchBuffers] = Field(default_factory=dict, min_length=1)
+    """Pools and shared headroom of the switches of one role. Left out: none differ.
+    Example: `{spine: {headroom_oversubscription: 1}}`
+    """
     by_device: dict[Name, SwitchBuffers] = Field(default_factory=dict, min_length=1)
+    """Pools and shared headroom of single switches by name; they come before those of `by_tier`. Left out: none differ.
+    Example: `{leaf1: {pool_sizes: {ingress_lossless_pool: {size: 40 MiB}}}}`
+    """
 
     @model_validator(mode="after")
     def _dynamic_keys(self) -> Buffers:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, WithJsonSchema, model_validator
 
@@ -22,8 +22,9 @@ Exponent = Annotated[
 class Threshold(Model):
     """How much a group or queue takes at some place. What is left out is as another rank states it, else computed."""
 
-    dynamic_th: Exponent | None = None
-    static_th: Size | None = None
+    if TYPE_CHECKING:
+        dynamic_th: int | None
+        static_th: int | None
 
     @model_validator(mode="after")
     def _one_threshold(self) -> Self:
@@ -40,15 +41,40 @@ class Threshold(Model):
 class BufferValues(Threshold):
     """Buffers of a class at some place."""
 
+    dynamic_th: Exponent | None = None
+    """Exponent of alpha: a group takes 2^n times the free shared buffer before it pauses, from -8 to 7. Left out: that
+    of the HWSKU's row, in the dynamic buffer model 0.
+    Example: `-1`
+    Example: `1`
+    """
+    static_th: Size | None = None
+    """Shared buffer in bytes that a group takes before it pauses, where the product's pools allow it. Has a unit. Left
+    out: `dynamic_th` counts.
+    Example: `800 KiB`
+    Example: `150 kB`
+    """
     xoff: Size | None = None
+    """Headroom in bytes: what a group holds after it has paused. Has a unit. Left out: that of the HWSKU's row, in the
+    dynamic buffer model what the switch computes.
+    Example: `400 KiB`
+    """
     xon: Size | None = None
+    """What a group must have drained to before it lets its peer send again, in bytes. Has a unit. Left out: as for
+    `xoff`; in the dynamic buffer model both are stated or neither.
+    Example: `19 KiB`
+    """
     xon_offset: Size | None = None
+    """How far below its threshold a group lets its peer send again, in bytes. Has a unit. Left out: that of the HWSKU's
+    row, if any.
+    Example: `2560 B`
+    """
 
 
 class BuffersBySpeed(BufferValues):
     """Buffers of a class on some switches, with ``by_speed`` for links of one speed."""
 
     by_speed: dict[Rate, BufferValues] = Field(default_factory=dict, min_length=1)
+    """Exceptions for links of one speed, in bits per second. Left out: none. Example: `{800G: {dynamic_th: 1}}`"""
 
 
 class ClassBuffers(BuffersBySpeed):
@@ -57,7 +83,13 @@ class ClassBuffers(BuffersBySpeed):
     """
 
     by_tier: dict[TierName, BuffersBySpeed] = Field(default_factory=dict, min_length=1)
+    """Exceptions for the switches of one role; they come before those of `by_speed`. Left out: none.
+    Example: `{spine: {dynamic_th: 1}}`
+    """
     by_device: dict[Name, BuffersBySpeed] = Field(default_factory=dict, min_length=1)
+    """Exceptions for single switches by name; they come before all others. Left out: none.
+    Example: `{leaf1: {dynamic_th: 1}}`
+    """
 
 
 class QueueValues(Threshold):
@@ -65,17 +97,39 @@ class QueueValues(Threshold):
     states it, else that of the HWSKU.
     """
 
+    dynamic_th: Exponent | None = None
+    """Exponent of alpha: a queue takes 2^n times the free shared buffer before it drops, from -8 to 7. Left out: that
+    of the HWSKU's profile.
+    Example: `3`
+    """
+    static_th: Size | None = None
+    """Shared buffer in bytes that a queue takes before it drops, where the product's pools allow it. Has a unit. Left
+    out: that of the HWSKU's profile.
+    Example: `800 KiB`
+    Example: `150 kB`
+    """
     size: Size | None = None
+    """Buffer in bytes that is reserved for each queue, whether or not a packet uses it; it is no longer shared. Has a
+    unit. Left out: that of the HWSKU's profile.
+    Example: `9216 B`
+    """
 
 
 class QueuesBySpeed(QueueValues):
     """Limits of the queues of a class on some switches, with ``by_speed`` for links of one speed."""
 
     by_speed: dict[Rate, QueueValues] = Field(default_factory=dict, min_length=1)
+    """Exceptions for links of one speed, in bits per second. Left out: none. Example: `{800G: {dynamic_th: 1}}`"""
 
 
 class ClassQueues(QueuesBySpeed):
     """Limits of the queues of a class, ranked as its buffers are."""
 
     by_tier: dict[TierName, QueuesBySpeed] = Field(default_factory=dict, min_length=1)
+    """Exceptions for the switches of one role; they come before those of `by_speed`. Left out: none.
+    Example: `{spine: {dynamic_th: 1}}`
+    """
     by_device: dict[Name, QueuesBySpeed] = Field(default_factory=dict, min_length=1)
+    """Exceptions for single switches by name; they come before all others. Left out: none.
+    Example: `{leaf1: {dynamic_th: 1}}`
+    """

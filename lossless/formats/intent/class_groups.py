@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import WithJsonSchema
 from pydantic_core import PydanticCustomError, core_schema
 
-from lossless.formats.intent.base import RATE_PATTERN, identifier, rate, refused, shown, small_number
+from lossless.formats.intent.base import (
+    RATE_PATTERN,
+    LazyJsonSchema,
+    identifier,
+    rate,
+    refused,
+    shown,
+    small_number,
+)
 from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema, tier_name
 from lossless.formats.intent.wiring import NAME
 from lossless.ground.basics.nearest import key_suggestion
@@ -29,7 +36,9 @@ class GroupBySpeed(NamedTuple):
     """The priority group of a class on some switches, and that on links of one speed, in b/s."""
 
     number: int | None
+    """Priority group from 0 to 7. Left out: as a lower rank states it, else as where `pg` is left out. Example: `1`"""
     by_speed: Mapping[int, int]
+    """Exceptions for links of one speed, in bits per second. Left out: none. Example: `{800G: 0}`"""
 
     @property
     def values(self) -> int | None:
@@ -43,9 +52,19 @@ class GroupPolicy(NamedTuple):
     """
 
     number: int | None
+    """Priority group from 0 to 7. Left out: as a lower rank states it, else as where `pg` is left out. Example: `1`"""
     by_speed: Mapping[int, int]
+    """Exceptions for links of one speed, in bits per second. Left out: none. Example: `{800G: 0}`"""
     by_tier: Mapping[str, GroupBySpeed]
+    """Exceptions for the switches of one role, each a number or a mapping with its own `by_speed`; they come before
+    those of `by_speed`. Left out: none.
+    Example: `{spine: 0}`
+    """
     by_device: Mapping[str, GroupBySpeed]
+    """Exceptions for single switches by name, each a number or a mapping with its own `by_speed`; they come before all
+    others. Left out: none.
+    Example: `{leaf1: 0}`
+    """
 
     @property
     def values(self) -> int | None:
@@ -124,19 +143,21 @@ def _read(read: Callable[[Any], Any], value: object, within: Path) -> Any:
 _NUMBER_SCHEMA = {"type": "integer", "minimum": 0, "maximum": 7}
 
 
-def _schema(title: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
+def _schema(declared_by: type, **exceptions: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a number, and of one with its exceptions."""
+    from lossless.formats.intent.key_docs import documented
+
     by_speed = exceptions_schema(RATE_PATTERN, _NUMBER_SCHEMA)
-    properties = {"number": _NUMBER_SCHEMA, "by_speed": by_speed, **exceptions}
+    properties = documented({"number": _NUMBER_SCHEMA, "by_speed": by_speed, **exceptions}, declared_by)
     form = {"type": "object", "minProperties": 1, "additionalProperties": False}
-    return {"anyOf": [_NUMBER_SCHEMA, {"title": title, **form, "properties": properties}]}
+    return {"anyOf": [_NUMBER_SCHEMA, {"title": declared_by.__name__, **form, "properties": properties}]}
 
 
-_SOME_SCHEMA = _schema("GroupBySpeed")
-_SCHEMA = _schema(
-    "GroupPolicy",
-    by_tier=exceptions_schema(TIER_PATTERN, _SOME_SCHEMA),
-    by_device=exceptions_schema(NAME, _SOME_SCHEMA),
-)
-ClassGroups = Annotated[GroupPolicy, WithJsonSchema(_SCHEMA)]
+def _policy_schema() -> dict[str, Any]:
+    some = _schema(GroupBySpeed)
+    by_tier, by_device = exceptions_schema(TIER_PATTERN, some), exceptions_schema(NAME, some)
+    return _schema(GroupPolicy, by_tier=by_tier, by_device=by_device)
+
+
+ClassGroups = Annotated[GroupPolicy, LazyJsonSchema(_policy_schema)]
 """The priority groups of a class: a number, or a mapping with exceptions."""

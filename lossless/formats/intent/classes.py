@@ -49,8 +49,14 @@ class CurveIntent(Model):
     """A WRED curve that marks packets of one color: from ``min`` on, with ``probability`` at ``max``, always above."""
 
     min: Size
+    """Queue length in bytes from which packets are marked (Kmin). Has a unit. Example: `800 KiB` Example: `150 kB`"""
     max: Size
+    """Queue length in bytes at which `probability` is reached; above it every packet is marked (Kmax). Has a unit.
+    Example: `800 KiB`
+    Example: `150 kB`
+    """
     probability: Percent
+    """Share of packets marked just below `max`, in whole percent (Pmax). Example: `20%` Example: `100%`"""
 
     @field_validator("min", "max")
     @classmethod
@@ -92,7 +98,17 @@ class EcnIntent(CurveIntent):
     """
 
     yellow: Colour = None
+    """The curve of packets that a device on the path has colored yellow; `off` marks none of them. Left out: that of
+    all others.
+    Example: `{min: 1600 KiB, max: 6400 KiB, probability: 20%}`
+    Example: `off`
+    """
     red: Colour = None
+    """The curve of packets that a device on the path has colored red; `off` marks none of them. Left out: that of all
+    others.
+    Example: `{min: 1600 KiB, max: 6400 KiB, probability: 20%}`
+    Example: `off`
+    """
 
 
 class NoCurve(EcnIntent):
@@ -109,6 +125,10 @@ class EcnBySpeed(Model):
     by_speed: dict[Rate, Annotated[EcnIntent, BeforeValidator(_curve_or_off)]] = Field(
         default_factory=dict, min_length=1
     )
+    """Other curves for links of one speed, in bits per second, or `off`. Left out: one curve for all.
+    Example: `{800G: {min: 1600 KiB, max: 6400 KiB, probability: 20%}}`
+    Example: `{400G: off}`
+    """
 
     @property
     def values(self) -> EcnIntent | None:
@@ -136,7 +156,15 @@ class EcnPolicy(EcnBySpeed):
     """ECN of a class: one curve for all links, or others by speed, by tier and on single devices."""
 
     by_tier: dict[TierName, _EcnLayer] = Field(default_factory=dict, min_length=1)
+    """Other curves for the switches of one role, or `off`; they come before those of `by_speed`. Left out: none.
+    Example: `{spine: {min: 1600 KiB, max: 6400 KiB, probability: 20%}}`
+    Example: `{spine: off}`
+    """
     by_device: dict[Name, _EcnLayer] = Field(default_factory=dict, min_length=1)
+    """Other curves for single switches by name, or `off`; they come before all others. Left out: none.
+    Example: `{leaf1: {min: 1600 KiB, max: 6400 KiB, probability: 20%}}`
+    Example: `{leaf1: off}`
+    """
 
     @model_validator(mode="after")
     def _some_curve(self) -> Self:
@@ -227,28 +255,39 @@ _DSCP_SCHEMA = {
 
 
 def _coloured_schema() -> dict[str, Any]:
+    from lossless.formats.intent.key_docs import documented
+
     curve = CurveIntent.model_json_schema()
     return {
         **curve,
         "title": "Ecn",
         "description": inspect.cleandoc(EcnIntent.__doc__ or ""),
-        "properties": {**curve["properties"], **dict.fromkeys(("yellow", "red"), _colour_schema())},
+        "properties": documented(
+            {**curve["properties"], **dict.fromkeys(("yellow", "red"), _colour_schema())}, EcnIntent
+        ),
     }
 
 
-def _layer_schema(title: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
+def _layer_schema(declared_by: type, left_out: str, **exceptions: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a curve of which others may supply a part, and of its exceptions."""
+    from lossless.formats.intent.key_docs import documented, lengthened
+
     curve = _coloured_schema()
     by_speed = exceptions_schema(RATE_PATTERN, {"anyOf": [_OFF_SCHEMA, curve]})
-    properties = {**curve["properties"], "by_speed": by_speed, **exceptions}
+    properties = documented({**curve["properties"], "by_speed": by_speed, **exceptions}, declared_by)
+    for key in CurveIntent.model_fields:
+        text = lengthened(properties[key]["documentation"], left_out)
+        properties[key] = {**properties[key], "documentation": text}
     form = {"type": "object", "minProperties": 1, "additionalProperties": False}
-    return {"title": title, **form, "properties": properties}
+    return {"title": declared_by.__name__, **form, "properties": properties}
 
 
 def _ecn_schema() -> dict[str, Any]:
-    layer = {"anyOf": [_OFF_SCHEMA, _layer_schema("EcnBySpeed")]}
+    some = _layer_schema(EcnBySpeed, "Left out: only links of the speeds in `by_speed` have another curve.")
+    layer = {"anyOf": [_OFF_SCHEMA, some]}
     policy = _layer_schema(
-        "EcnPolicy",
+        EcnPolicy,
+        "Left out: as the preset has it, or only links of the speeds in `by_speed` are marked.",
         by_tier=exceptions_schema(TIER_PATTERN, layer),
         by_device=exceptions_schema(NAME, layer),
     )
@@ -273,14 +312,49 @@ class TrafficClassIntent(Model):
         BeforeValidator(_dscps),
         WithJsonSchema(_DSCP_SCHEMA),
     ]
+    """The DSCPs of the class: a number from 0 to 63, a name (`AF31`), both (`{AF31: 26}`), a list of them, or `rest`
+    for all that no other class names. Required, unless the preset gives it.
+    Example: `26`
+    Example: `AF31`
+    Example: `[26, 27]`
+    Example: `rest`
+    """
     priority: Priority
+    """Priority from 0 to 7; also the traffic class and the queue. No two classes share one. Required, unless the preset
+    gives it.
+    Example: `3`
+    """
     lossless: bool = False
+    """Whether PFC keeps this class from losing packets."""
     pg: ClassGroups | None = None
+    """Priority group from 0 to 7, with exceptions where links or switches differ. Left out: that of the priority for a
+    lossless class; for lossy ones group 0, or the first that no lossless class has.
+    Example: `3`
+    Example: `{number: 1, by_tier: {spine: 0}}`
+    """
     scheduling: Literal["dwrr", "strict"] | None = None
+    """`dwrr` shares bandwidth by `bandwidth`, `strict` serves the queue before all others. Left out: dwrr where
+    `bandwidth` is given.
+    """
     bandwidth: Percent | None = None
+    """DWRR share in whole percent; all classes share 100%. Not with `scheduling: strict`. Left out: no share is stated.
+    Example: `50%`
+    """
     ecn: Annotated[EcnPolicy | None, BeforeValidator(_ecn), LazyJsonSchema(_ecn_schema)] = None
+    """The WRED curve that marks packets, with exceptions where links or switches differ; `off` marks nothing. Left out:
+    nothing is marked, unless the preset says so.
+    Example: `{min: 800 KiB, max: 3200 KiB, probability: 20%}`
+    """
     buffer: ClassBuffers | None = None
+    """Thresholds and headroom of a lossless class, with exceptions where links or switches differ. Left out: those of
+    the HWSKU.
+    Example: `{dynamic_th: 1, by_tier: {spine: {dynamic_th: 0}}}`
+    """
     queue: ClassQueues | None = None
+    """How much the queues of the class take before they drop, with exceptions where links or switches differ. Left out:
+    as the HWSKU's profiles say.
+    Example: `{dynamic_th: 3, by_tier: {spine: {dynamic_th: 1}}}`
+    """
 
     @model_validator(mode="after")
     def _one_way_of_serving(self) -> TrafficClassIntent:

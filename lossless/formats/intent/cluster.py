@@ -31,26 +31,39 @@ class NvLink(Model):
     """GPUs joined by NVLink: its generation, and how many of them are one domain."""
 
     generation: Literal[4, 5]
+    """Generation of NVLink: 4 (450 GB/s per GPU, one way) or 5 (900 GB/s). Example: `5`"""
     domain: Count
+    """How many GPUs reach each other by NVLink: 8 in one host, 72 in an NVL72. Example: `8` Example: `72`"""
 
 
 class UaLink(Model):
     """GPUs joined by UALink: what each sends, one way, and how many of them are one pod."""
 
     rate: SomeRate
+    """What each GPU sends into its pod, one way, with its unit. Example: `3.2T`"""
     domain: Count
+    """How many GPUs are one pod. Example: `64`"""
 
 
 class ClusterIntent(Model):
     """The GPUs of every host: they are counted where bandwidth is given per GPU, or hosts stall."""
 
     gpus_per_host: Annotated[int, *_in_host("GPUs")]
+    """How many GPUs every host has. Example: `8`"""
     nics_per_host: Annotated[int, *_in_host("NICs")] | None = None
+    """How many RDMA NICs every host has on this fabric. Left out: as many as it has links. Example: `8`"""
     gpus: Count | None = None
+    """How many GPUs there are in all, to be checked. Left out: what hosts have is counted. Example: `256`"""
     rails: Count | None = None
+    """How many rails the NICs of a host are spread over. Left out: none are meant. Example: `8`"""
     bandwidth_per_gpu: SomeRate | None = None
+    """What each GPU must have on the fabric, one way, with its unit: checked. Left out: what links carry.
+    Example: `400G`
+    """
     nvlink: NvLink | None = None
+    """Given where NVLink joins the GPUs. Left out: it does not. Example: `{generation: 4, domain: 8}`"""
     ualink: UaLink | None = None
+    """Given where UALink joins the GPUs. Left out: it does not. Example: `{rate: 3.2T, domain: 64}`"""
 
     @model_validator(mode="after")
     def _joined_one_way(self) -> ClusterIntent:
@@ -92,6 +105,12 @@ class FailuresIntent(Model):
     """
 
     links: Annotated[int, *_number("links")] = 1
+    """How many links may fail at once, while all switches work. Example: `2`"""
     switches: Annotated[int, *_number("switches")] = 1
+    """How many switches may fail at once, while all other links work. Example: `1`"""
     oversubscription: Ratio | None = None
+    """Accepted ratio of bandwidth below a switch to what such failures leave above it. Left out: any. Example: `2`"""
     out_of_service: Annotated[tuple[OutOfService, ...], BeforeValidator(listed)] = ()
+    """What has failed already, or is under repair: switches, and links by their two ends. Left out: nothing.
+    Example: `[spine2, [leaf1, spine1]]`
+    """

@@ -59,26 +59,46 @@ class Nccl(Model):
     """
 
     ib_tc: Byte | None = None
+    """ToS byte of its traffic, 0 to 255 (NCCL_IB_TC). Left out: the hosts' own. Example: `106`"""
     ib_fifo_tc: Byte | None = None
+    """ToS byte of its control messages, 0 to 255 (NCCL_IB_FIFO_TC). Left out: that of the traffic. Example: `192`"""
     ib_timeout: Annotated[int, *_nccl_number(0, 31, "NCCL_IB_TIMEOUT")] = 20
+    """Transport timeout, as a power of two times 4.096 us, 0 to 31 (NCCL_IB_TIMEOUT). Example: `20`"""
     ib_retry_count: Annotated[int, *_nccl_number(0, 7, "NCCL_IB_RETRY_CNT")] = 7
+    """How often the transport tries again, 0 to 7 (NCCL_IB_RETRY_CNT). Example: `7`"""
     ib_qps_per_connection: Annotated[int, *_nccl_number(1, 128, "NCCL_IB_QPS_PER_CONNECTION")] | None = None
+    """Queue pairs of a connection, 1 to 128 (NCCL_IB_QPS_PER_CONNECTION). Left out: nothing is said. Example: `4`"""
     gin: OnOff = False
+    """Whether jobs use GPU-initiated networking, which the hosts' `traffic_class` does not reach."""
     gin_ib_tc: Byte | None = None
+    """ToS byte of GPU-initiated networking, 0 to 255 (NCCL_GIN_IB_TC). Left out: `ib_tc`. Example: `106`"""
     ib_gid_index: GidIndex | None = None
+    """Index of the GID to send from, 0 to 255 (NCCL_IB_GID_INDEX). Left out: it takes that of RoCEv2 by itself.
+    Example: `3`
+    """
     socket_interfaces: SocketInterfaces = None
+    """Interfaces that jobs meet over before RDMA begins, by their exact names (NCCL_SOCKET_IFNAME). Left out: NCCL
+    chooses.
+    Example: `[eth0]`
+    """
 
 
 class LibraryIntent(Model):
     """Another library that jobs move data with, and the ToS byte it is told to use; ``{}`` tells it none."""
 
     traffic_class: Byte | None = None
+    """ToS byte the library is told, 0 to 255. Left out: it is told none. Example: `106`"""
 
 
 class Ucx(LibraryIntent):
     """UCX, which takes 106 for the ToS byte of RoCEv2 by itself (openucx/ucx src/uct/ib/base/ib_iface.c @a9aeeea)."""
 
+    traffic_class: Byte | None = None
+    """ToS byte it is told to use, 0 to 255 (UCX_IB_TRAFFIC_CLASS). Left out: the hosts' own. Example: `106`"""
     gid_index: GidIndex | None = None
+    """Index of the GID to send from, 0 to 255 (UCX_IB_GID_INDEX). Left out: it takes that of RoCEv2 by itself.
+    Example: `3`
+    """
 
 
 def _traffic_class(value: Any) -> Any:
@@ -139,6 +159,7 @@ class HostsIntent(Model):
     """
 
     mtu: FrameSize = DEFAULT_HOST_MTU_BYTES
+    """MTU of the hosts in bytes, without the Ethernet header; at most that of the switches. Example: `9000`"""
     traffic_class: Annotated[
         int | Literal["derived", "unset"],
         BeforeValidator(_traffic_class),
@@ -146,8 +167,14 @@ class HostsIntent(Model):
             {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 255}, {"enum": ["derived", "unset"]}]}
         ),
     ] = "derived"
+    """ToS byte of all RDMA traffic, 0 to 255 (DSCP x 4, plus 2 for ECN). `derived`: from the lossless class; `unset`:
+    jobs set it themselves.
+    Example: `106`
+    """
     trust: Literal["dscp", "pcp"] = "dscp"
+    """What a NIC sorts packets by: `dscp`, or the VLAN tag (`pcp`)."""
     pfc: Annotated[tuple[Priority, ...] | None, BeforeValidator(listed)] = None
+    """Priorities with PFC on the NICs. Left out: those of the lossless classes. Example: `[3]`"""
     pfc_prevention: Annotated[
         int | Literal["auto"],
         BeforeValidator(_prevention),
@@ -155,21 +182,57 @@ class HostsIntent(Model):
             {"anyOf": [{"enum": ["auto", "off", False]}, {"type": "string", "pattern": DURATION_PATTERN}]}
         ),
     ] = "auto"
+    """When a NIC with a stuck receiver stops pausing its switch, in whole milliseconds, with its unit. `auto`: as the
+    NIC profile says; `off`: never.
+    Example: `100ms`
+    """
     dcbx: Literal["os", "firmware"] = "os"
+    """Who speaks DCBX: the operating system (`os`) or the NIC's `firmware`."""
     global_pause: OnOff = False
+    """Whether IEEE 802.3x global pause is on beside PFC."""
     reorder: Reorder = None
+    """How many frames NICs take ahead of the one that is due, `any` or `none`; set on NVIDIA NICs (`mlxreg`). Left out:
+    not known.
+    Example: `any`
+    Example: `64`
+    """
     retransmission: Literal["go-back-n", "selective"] | None = None
+    """What RoCE NICs send again where a packet is lost: all from it on (`go-back-n`) or it alone (`selective`); set on
+    NVIDIA NICs (`mlxreg`). Left out: go-back-n is simulated.
+    """
     applied_by: Literal["unit", "other", "hand"] = "unit"
+    """Who sets the NICs after a reboot: the rendered `unit`, something `other`, or a `hand`."""
     tool: Literal["auto", "mlnx_qos", "dcb", "niccli"] = "auto"
+    """What sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's `dcb` for any
+    NIC. `auto`: mlnx_qos for NVIDIA, else dcb.
+    """
     interfaces: Annotated[tuple[Interface, ...] | None, BeforeValidator(listed)] = None
+    """Network interfaces that carry RDMA. Left out: every Ethernet port of such a NIC. Example: `[eth0, eth1]`"""
     rdma_devices: Annotated[tuple[RdmaDevice, ...] | None, BeforeValidator(listed)] = None
+    """Their RDMA devices. Left out: those that belong to the interfaces. Example: `[mlx5_0]`"""
     nccl: Nccl = Nccl.model_construct()
+    """What the job environment tells NCCL. Left out: NCCL's own defaults."""
     ucx: Ucx | None = None
+    """Given where jobs use UCX; `{}` where it is told nothing. Left out: they do not.
+    Example: `{traffic_class: 106}`
+    """
     mori: LibraryIntent | None = None
+    """Given where jobs use MORI; `{}` where it is told nothing. Left out: they do not.
+    Example: `{traffic_class: 104}`
+    """
     job_timeout: Duration | None = None
+    """After how long a job that hangs ends itself, with its unit. Left out: nothing is said. Example: `600s`"""
     loopback_rdma: OnOff = False
+    """Whether processes of one host talk over its NIC."""
     environment: Environment = Field(default_factory=dict)
+    """Further variables of the jobs by name, as numbers or text without blanks. Left out: none.
+    Example: `{NCCL_DEBUG: WARN, NCCL_CROSS_NIC: 0}`
+    """
     kubernetes: Kubernetes | None = None
+    """Given where NVIDIA's NIC configuration operator sets the NICs of a Kubernetes cluster: one
+    NicConfigurationTemplate for each kind of NIC is rendered. Left out: none is.
+    Example: `{namespace: nvidia-network-operator, num_vfs: 0}`
+    """
 
     @field_validator("interfaces", "rdma_devices")
     @classmethod

@@ -113,7 +113,12 @@ _PCI_SCHEMA = {
         {"enum": ["on", "off"]},
         {
             "type": "object",
-            "properties": {"max_read_request": {"enum": list(READ_REQUESTS)}},
+            "properties": {
+                "max_read_request": {
+                    "enum": list(READ_REQUESTS),
+                    "documentation": "Bytes that a read request asks for at most: 128 to 4096, a power of two.",
+                }
+            },
             "required": ["max_read_request"],
             "additionalProperties": False,
         },
@@ -130,11 +135,13 @@ class Kubernetes(Model):
     """
 
     namespace: Annotated[str, _NAMESPACE, WithJsonSchema({"type": "string", "pattern": LABEL})]
+    """Namespace that the operator runs in. Example: `nvidia-network-operator`"""
     num_vfs: Annotated[
         int,
         small_number(0, MOST_VFS, "a number of VFs"),
         WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_VFS}),
     ]
+    """Virtual functions of each NIC, for SR-IOV; 0 switches SR-IOV off. Example: `0` Example: `8`"""
     node_selector: Annotated[
         dict[str, str] | None,
         BeforeValidator(_selector),
@@ -147,21 +154,34 @@ class Kubernetes(Model):
             }
         ),
     ] = None
+    """Labels of the nodes that are configured, all of which a node must have. Left out: every node.
+    Example: `{feature.node.kubernetes.io/network-sriov.capable: "true"}`
+    """
     pci_addresses: Annotated[
         tuple[Annotated[str, _PCI, WithJsonSchema({"type": "string", "pattern": PCI_ADDRESS})], ...] | None,
         BeforeValidator(listed),
     ] = None
+    """PCI addresses of the fabric's NICs, where nodes have others of the same type. Left out: all of that type.
+    Example: `["0000:1a:00.0"]`
+    """
     ports: Annotated[
         int,
         small_number(1, 4, "a number of ports"),
         WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 4}),
     ] = 2
+    """Ports of each NIC, 1 to 4; what is said of ports that it does not have is ignored. Example: `1`"""
     pci_performance: Annotated[
         Literal["on", 128, 256, 512, 1024, 2048, 4096] | None,
         BeforeValidator(_max_read_request),
         WithJsonSchema(_PCI_SCHEMA),
     ] = None
+    """Whether the operator tunes PCI Express, and how many bytes a read request asks for at most. Left out: it does
+    not.
+    Example: `on`
+    Example: `{max_read_request: 4096}`
+    """
     gpu_direct: OnOff = False
+    """Whether the operator prepares GPUDirect on bare metal; needs `pci_performance`."""
     firmware: Annotated[
         dict[str, str] | None,
         BeforeValidator(_parameters),
@@ -173,6 +193,9 @@ class Kubernetes(Model):
             }
         ),
     ] = None
+    """Further settings of the firmware by their names in mlxconfig, with their ports. Left out: none.
+    Example: `{ADVANCED_PCI_SETTINGS: 1}`
+    """
 
     @model_validator(mode="after")
     def _gpu_direct_needs_pci(self) -> Kubernetes:

@@ -31,9 +31,21 @@ class WatchdogPolicy(Model):
     """
 
     poll: Duration
+    """How often queues are looked at, in whole milliseconds, with its unit. Required, unless the preset gives it.
+    Example: `600ms`
+    """
     detection: Duration
+    """How long a queue is paused without a break until it counts as stormed, in whole milliseconds, with its unit.
+    Required, unless the preset gives it.
+    Example: `1200ms`
+    """
     restoration: Duration | None = None
+    """How long a stormed queue stays free of pauses until it is restored, in whole milliseconds, with its unit. Left
+    out: it stays stopped until an operator restores it.
+    Example: `1200ms`
+    """
     action: Literal["drop", "forward", "alert"] = "drop"
+    """What is done with packets of a stormed queue: `drop` or `forward` them, or only `alert` somebody."""
 
     @model_validator(mode="after")
     def _whole_milliseconds(self) -> WatchdogPolicy:
@@ -76,13 +88,21 @@ class PfcIntent(Model):
     tiers: Annotated[
         Annotated[tuple[LinkTier, ...], AfterValidator(_some_tiers)] | None, BeforeValidator(listed)
     ] = None
+    """Which links pause: `hosts`, `uplinks` (of leaves), `spine_uplinks`, `links` (of a torus), `local_links` and
+    `global_links` (of groups). On others lossless packets can be dropped. Left out: all.
+    Example: `[hosts, uplinks]`
+    """
     asymmetric: OnOff = False
+    """Whether ports obey pauses of all priorities and send their own. Left out: off. Example: `on`"""
 
     watchdog: Annotated[
         WatchdogPolicy | None,
         BeforeValidator(off_or_mapping),
         LazyJsonSchema(_watchdog_schema),
     ] = None
+    """The PFC watchdog, which ends storms; `off` for none. Left out: none, unless the preset gives one.
+    Example: `{poll: 600ms, detection: 1200ms, restoration: 1200ms, action: drop}`
+    """
 
 
 class TelemetryIntent(Model):
@@ -92,7 +112,11 @@ class TelemetryIntent(Model):
     """
 
     interval: Duration | None = None
+    """How often counters are collected, with its unit. Left out: nothing is stated. Example: `5s`"""
     alerts: Annotated[tuple[Literal["watchdog", "pauses"], ...] | None, BeforeValidator(listed)] = None
+    """Events that raise an alert: `watchdog` (storms), `pauses`. Left out: nothing is stated.
+    Example: `[watchdog, pauses]`
+    """
 
 
 def off_or_section(value: object) -> object:
@@ -108,25 +132,66 @@ class DcqcnIntent(Model):
     """
 
     priorities: Annotated[tuple[Priority, ...] | None, BeforeValidator(listed)] = None
+    """Priorities that DCQCN runs on (ROCE_CC_PRIO_MASK). Left out: those with PFC. Example: `[3]`"""
     cnp_dscp: Dscp | None = None
+    """DSCP of congestion notifications, 0 to 63. Left out: that of the class `cnp`, else the NIC's own.
+    Example: `48`
+    """
     cnp_priority: Priority | None = None
+    """Priority of congestion notifications, 0 to 7. Left out: that of the class their DSCP belongs to. Example: `6`"""
     cnp_interval: Duration | None = Field(default=None, description="min_time_between_cnps")
+    """Least time between two CNPs of a flow, in whole microseconds, with its unit (min_time_between_cnps). Left out:
+    that of the NIC profile.
+    Example: `4us`
+    """
     dce_tcp_g: int | None = Field(default=None, ge=0, le=1023)
+    """Weight of a new sample of alpha, in 1/1024, from 0 to 1023. Left out: that of the NIC profile. Example: `1019`"""
     dce_tcp_rtt: Duration | None = None
+    """Period of alpha's decay, in whole microseconds, with its unit. Left out: that of the NIC profile.
+    Example: `1us`
+    """
     initial_alpha_value: int | None = Field(default=None, ge=1, le=1023)
+    """Alpha of a new flow, in 1/1024, from 1 to 1023. Left out: that of the NIC profile. Example: `1023`"""
     rate_to_set_on_first_cnp: Rate | None = None
+    """Rate a flow falls to on its first CNP, in whole Mb/s, with its unit; 0M leaves it. Left out: that of the NIC
+    profile.
+    Example: `0M`
+    """
     rpg_min_dec_fac: Percent | None = None
+    """Most that one CNP takes off a rate, in whole percent. Left out: that of the NIC profile. Example: `50%`"""
     rpg_min_rate: Rate | None = None
+    """Least rate of a flow, in whole Mb/s, with its unit. Left out: that of the NIC profile. Example: `1M`"""
     rpg_gd: int | None = Field(default=None, ge=0, le=15)
+    """By how much alpha is divided when a rate is cut, as a power of two. Left out: that of the NIC profile.
+    Example: `11`
+    """
     rate_reduce_monitor_period: Duration | None = None
+    """Least time between two cuts of a rate, in whole microseconds, with its unit. Left out: that of the NIC profile.
+    Example: `4us`
+    """
     clamp_tgt_rate: bool | None = None
+    """Whether every CNP sets the target rate to the current one. Left out: as the NIC profile has it."""
     clamp_tgt_rate_after_time_inc: bool | None = None
+    """The same after the first increase by time alone. Left out: as the NIC profile has it."""
     rpg_time_reset: Duration | None = None
+    """Time between two increases of a rate, in whole microseconds, with its unit. Left out: that of the NIC profile.
+    Example: `300us`
+    """
     rpg_byte_reset: int | None = Field(default=None, ge=0, le=32767)
+    """Bytes sent between two increases, as firmware counts them (sources disagree on the unit), 0 for off. Left out:
+    that of the NIC profile.
+    Example: `32767`
+    """
     rpg_threshold: int | None = Field(default=None, ge=1, le=31)
+    """Increases after which a flow recovers faster, from 1 to 31. Left out: that of the NIC profile. Example: `1`"""
     rpg_max_rate: Rate | None = None
+    """Most that a flow may send, in whole Mb/s, with its unit; 0M is line rate. Left out: that of the NIC profile.
+    Example: `0M`
+    """
     rpg_ai_rate: Rate | None = None
+    """Step of additive increase, in whole Mb/s, with its unit. Left out: that of the NIC profile. Example: `5M`"""
     rpg_hai_rate: Rate | None = None
+    """Step of hyper-active increase, in whole Mb/s, with its unit. Left out: that of the NIC profile. Example: `50M`"""
 
 
 class CongestionControlIntent(Model):
@@ -134,6 +199,7 @@ class CongestionControlIntent(Model):
 
     kind: Literal["dcqcn", "pfc-only", "nscc", "rccc", "both"]
     dcqcn: DcqcnIntent = DcqcnIntent.model_construct()
+    """DCQCN parameters by the names of ConnectX firmware; what is not named comes from the NIC profile."""
 
 
 _CONTROLS = ("dcqcn", "pfc-only", *UEC_CONTROLS)
@@ -154,12 +220,14 @@ def _congestion_control(value: Any) -> Any:
 
 
 def _congestion_control_schema() -> dict[str, Any]:
+    from lossless.formats.intent.key_docs import documented
+
     parameters = {"anyOf": [DcqcnIntent.model_json_schema(), {"type": "null"}]}
     mapping = {
         "type": "object",
         "additionalProperties": False,
         "required": ["dcqcn"],
-        "properties": {"dcqcn": parameters},
+        "properties": documented({"dcqcn": parameters}, CongestionControlIntent),
     }
     return {"anyOf": [{"enum": [*_CONTROLS]}, mapping]}
 
@@ -214,7 +282,13 @@ TierRatios = Annotated[
                 {
                     "type": "object",
                     "minProperties": 1,
-                    "properties": dict.fromkeys(RATIO_TIERS, _RATIO_SCHEMA),
+                    "properties": {
+                        tier: {
+                            **_RATIO_SCHEMA,
+                            "documentation": f"The accepted ratio of a {tier}. Left out: 1. Example: `2`",
+                        }
+                        for tier in RATIO_TIERS
+                    },
                     "additionalProperties": False,
                 },
             ]

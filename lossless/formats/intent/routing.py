@@ -56,18 +56,43 @@ class RoutingChoice(Model):
     """
 
     policy: Literal["up-down", "shortest-path"] = "up-down"
+    """`up-down`: paths without a valley; `shortest-path`: any shortest path, also around failures."""
     extra_hops: Annotated[
         int,
         small_number(0, MOST_EXTRA_HOPS, "a number of extra hops"),
         WithJsonSchema({"type": "integer", "minimum": 0, "maximum": MOST_EXTRA_HOPS}),
     ] = 0
+    """How many hops more than the shortest path that the policy allows a packet may take: non-minimal routing, as over
+    alternative paths of adaptive routing or through a third group of a dragonfly. No packet turns straight back. 0:
+    shortest paths alone, also where routing among them is adaptive. It is checked by TOP004 and TOP005, and neither
+    simulated nor rendered.
+    Example: `2`
+    """
     load_balancing: LoadBalancingField = "ecmp"
+    """How switches choose among equal paths, all of them or those of each tier: `ecmp`, by a hash of the flow;
+    `flowlet`, the less loaded after a gap; `adaptive`, the less loaded one for each packet; `spray`, at random for each
+    packet; `dlb`, dynamic load balancing of which the intent does not say whether its mode is that of `flowlet` or of
+    `adaptive`. Tiers that are left out have `ecmp`. It is checked and simulated; what is rendered is `adaptive` for
+    Cumulus Linux alone.
+    Example: `adaptive`
+    Example: `{leaf: adaptive, spine: ecmp}`
+    """
     bounce: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+    """Switches that bounce: with the path down blocked, they send packets from a higher tier back up. Left out: none.
+    Example: `[leaf3]`
+    """
 
 
 class BridgingChoice(Model):
     """Leaves bridge RDMA traffic: hosts and uplinks are in one VLAN."""
 
     unknown_unicast: Literal["flood", "drop"] = "flood"
+    """What a leaf does with packets whose MAC address it has forgotten: `flood` or `drop`."""
     arp_timeout: Duration | None = Field(default=None)
+    """How long a leaf knows the MAC address of an IP address, with its unit. Left out: nothing is said.
+    Example: `300s`
+    """
     mac_aging: Duration | None = Field(default=None)
+    """How long a leaf knows the port of a silent MAC address, with its unit. Left out: nothing is said.
+    Example: `600s`
+    """

@@ -68,41 +68,57 @@ class Cables(Model):
     """Real cable lengths by tier; what is configured is the next longer row of the HWSKU."""
 
     host: Length
+    """Length of the cables from hosts to leaves, in meters, with its unit. Example: `3m`"""
     uplink: Length
+    """Length of the cables from leaves to spines, in meters, with its unit. Example: `30m`"""
 
 
 class PodCables(Cables):
     """Real cable lengths of a fabric of pods."""
 
     spine_uplink: Length
+    """Length of the cables from spines to super-spines, in meters, with its unit. Example: `300m`"""
 
 
 class GroupCables(Cables):
     """Real cable lengths of a dragonfly+."""
 
+    host: Length
+    """Length of the cables from hosts to their switches, in meters, with its unit. Example: `3m`"""
     global_: Length = Field(alias="global")
+    """Length of the cables between groups, in meters, with its unit. Example: `100m`"""
 
 
 class DragonflyCables(Model):
     """Real cable lengths of a dragonfly."""
 
     host: Length
+    """Length of the cables from hosts to their switches, in meters, with its unit. Example: `3m`"""
     local: Length
+    """Length of the cables within a group, in meters, with its unit. Example: `10m`"""
     global_: Length = Field(alias="global")
+    """Length of the cables between groups, in meters, with its unit. Example: `100m`"""
 
 
 class TorusCables(Model):
     """Real cable lengths of a torus; those that close a ring count as all others."""
 
     host: Length
+    """Length of the cables from hosts to their switches, in meters, with its unit. Example: `3m`"""
     link: Length
+    """Length of the cables between switches, in meters, with its unit. Example: `10m`"""
 
 
 class ShapeIntent(Model):
     """What all shapes have: the accepted oversubscription, and whether bundles between switches are LAGs."""
 
     oversubscription: TierRatios = Field(default_factory=dict)
+    """Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all tiers, or
+    one for each. Left out: 1.
+    Example: `2`
+    """
     lag: OnOff = False
+    """Whether bundles between two switches are LAGs. Left out: off. Example: `on`"""
     if TYPE_CHECKING:
         cables: Model
 
@@ -161,15 +177,31 @@ def refuse_unequal_links(parts: str, number: int, host_links: int) -> None:
         raise refused(f"{number} {parts} do not divide {host_links} links of a host", parts)
 
 
+class ClosIntent(ShapeIntent):
+    """A Clos: each of its tiers has an accepted oversubscription, and uplinks are what LAGs are made of."""
+
+    oversubscription: TierRatios = Field(default_factory=dict)
+    """Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all tiers, or
+    one for each. Left out: 1.
+    Example: `2`
+    Example: `{leaf: 1, spine: 7}`
+    """
+    lag: OnOff = False
+    """Whether the uplinks between two switches are one LAG. Left out: off. Example: `on`"""
+
+
 class LeafSpineRoom(Model):
     """What a two-tier Clos may grow to, without a port or name that changes."""
 
     leaves: Count | None = None
+    """The most leaves there may be. Left out: no more than there are. Example: `16`"""
     spines: Count | None = None
+    """The most spines there may be. Left out: no more than there are. Example: `8`"""
     hosts_per_leaf: Count | None = None
+    """The most hosts at a leaf there may be. Left out: no more than there are. Example: `32`"""
 
 
-class LeafSpineIntent(ShapeIntent):
+class LeafSpineIntent(ClosIntent):
     """A two-tier Clos: every leaf connects to every spine.
 
     With ``lag`` the uplinks between a leaf and a spine are one LAG. With ``dual_tor`` hosts are attached to pairs of
@@ -177,13 +209,24 @@ class LeafSpineIntent(ShapeIntent):
     """
 
     leaves: Count
+    """How many leaf switches. Example: `4`"""
     spines: Count
+    """How many spine switches. Example: `4`"""
     hosts_per_leaf: Count
+    """How many hosts at every leaf. Example: `16`"""
     host_links: LinkCount
+    """Links from each host to its leaf: how many, of which rate. Example: `2 x 400G`"""
     uplinks: LinkCount
+    """Links from each leaf to each spine: how many, of which rate. Example: `8 x 800G`"""
     cables: Cables
+    """Real cable lengths by tier. Example: `{host: 3m, uplink: 30m}`"""
     dual_tor: OnOff = False
+    """Whether hosts are attached to pairs of leaves that tunnel to each other. Left out: off. Example: `on`"""
     room: LeafSpineRoom | None = None
+    """What the shape may grow to. Ports and names are kept free for it, so that none of those that exist change. Left
+    out: no more than there is.
+    Example: `{hosts_per_leaf: 32}`
+    """
 
     def link_count(self) -> int:
         """Return how many links the shape has."""
@@ -194,13 +237,18 @@ class ThreeTierRoom(Model):
     """What a three-tier Clos may grow to, without a port or name that changes."""
 
     pods: Count | None = None
+    """The most pods there may be. Left out: no more than there are. Example: `16`"""
     leaves_per_pod: Count | None = None
+    """The most leaves in a pod there may be. Left out: no more than there are. Example: `32`"""
     spines_per_pod: Count | None = None
+    """The most spines in a pod there may be. Left out: no more than there are. Example: `16`"""
     super_spines: Count | None = None
+    """The most super-spines there may be. Left out: no more than there are. Example: `64`"""
     hosts_per_leaf: Count | None = None
+    """The most hosts at a leaf there may be. Left out: no more than there are. Example: `32`"""
 
 
-class ThreeTierIntent(ShapeIntent):
+class ThreeTierIntent(ClosIntent):
     """A three-tier Clos: in each pod every leaf connects to every spine, and super-spines join the pods.
 
     Every spine connects to every super-spine. With several ``planes`` it connects to those of its own: the first
@@ -210,18 +258,36 @@ class ThreeTierIntent(ShapeIntent):
     """
 
     pods: Count
+    """How many pods. Example: `4`"""
     leaves_per_pod: Count
+    """How many leaf switches in every pod. Example: `4`"""
     spines_per_pod: Count
+    """How many spine switches in every pod. Example: `4`"""
     super_spines: Count
+    """How many super-spine switches. Example: `4`"""
     planes: Count = 1
+    """Planes that spines and super-spines are divided into. Example: `1`"""
     rails: Count = 1
+    """How many leaves of a pod share their hosts: adapter n of each is at the leaf of rail n. Example: `8`"""
     hosts_per_leaf: Count
+    """How many hosts at every leaf; with several rails, at every leaf that shares them. Example: `16`"""
     host_links: LinkCount
+    """Links from each host to its leaf, with several rails to all its leaves: how many, of which rate.
+    Example: `2 x 400G`
+    """
     uplinks: LinkCount
+    """Links from each leaf to each spine of its pod: how many, of which rate. Example: `4 x 800G`"""
     spine_uplinks: LinkCount
+    """Links from each spine to each super-spine of its plane: how many, of which rate. Example: `2 x 800G`"""
     cables: PodCables
+    """Real cable lengths by tier. Example: `{host: 3m, uplink: 30m, spine_uplink: 300m}`"""
     dual_tor: OnOff = False
+    """Whether hosts are attached to pairs of leaves that tunnel to each other. Left out: off. Example: `on`"""
     room: ThreeTierRoom | None = None
+    """What the shape may grow to. Ports and names are kept free for it, so that none of those that exist change. Left
+    out: no more than there is.
+    Example: `{leaves_per_pod: 32}`
+    """
 
     @property
     def frame(self) -> tuple[int, ...]:
@@ -253,8 +319,11 @@ class RailRoom(Model):
     """What a rail-optimized fabric may grow to, without a port or name that changes."""
 
     units: Count | None = None
+    """The most units there may be. Left out: no more than there are. Example: `8`"""
     spines: Count | None = None
+    """The most spines there may be. Left out: no more than there are. Example: `16`"""
     hosts_per_unit: Count | None = None
+    """The most hosts in a unit there may be. Left out: no more than there are. Example: `32`"""
 
 
 class RailOptimisedIntent(ShapeIntent):
@@ -265,14 +334,29 @@ class RailOptimisedIntent(ShapeIntent):
     """
 
     units: Count
+    """How many scalable units. Example: `4`"""
     rails: Count
+    """How many rails, which is how many leaves a unit has in every plane. Example: `8`"""
     planes: Count = 1
+    """Planes that no link joins: every adapter has a port in each, and each has its part of the spines. Example: `2`"""
     spines: Count
+    """How many spine switches join all units, in all planes. Example: `8`"""
     hosts_per_unit: Count
+    """How many hosts in every unit. Example: `32`"""
     host_links: LinkCount
+    """All links of a host, shared out among its rails, adapter by adapter, and each adapter's among the planes: how
+    many, of which rate.
+    Example: `8 x 400G`
+    """
     uplinks: LinkCount
+    """Links from each leaf to each spine: how many, of which rate. Example: `2 x 800G`"""
     cables: Cables
+    """Real cable lengths by tier. Example: `{host: 5m, uplink: 30m}`"""
     room: RailRoom | None = None
+    """What the shape may grow to. Ports and names are kept free for it, so that none of those that exist change. Left
+    out: no more than there is.
+    Example: `{units: 8}`
+    """
 
     @property
     def frame(self) -> tuple[int, ...]:
@@ -299,7 +383,9 @@ class DragonflyRoom(Model):
     """What a dragonfly may grow to, without a port or name that changes."""
 
     groups: Count | None = None
+    """The most groups there may be. Left out: no more than there are. Example: `17`"""
     hosts_per_switch: Count | None = None
+    """The most hosts at a switch there may be. Left out: no more than there are. Example: `16`"""
 
 
 class DragonflyIntent(ShapeIntent):
@@ -309,13 +395,24 @@ class DragonflyIntent(ShapeIntent):
     """
 
     groups: Count
+    """How many groups. Example: `9`"""
     switches: Count
+    """How many switches in every group. Example: `4`"""
     hosts_per_switch: Count
+    """How many hosts at every switch. Example: `8`"""
     host_links: LinkCount
+    """Links from each host to its switch: how many, of which rate. Example: `1 x 400G`"""
     local_links: LinkCount
+    """Links between every two switches of a group: how many, of which rate. Example: `2 x 400G`"""
     global_links: LinkCount
+    """Links between every two groups, shared out among their switches: how many, of which rate. Example: `4 x 400G`"""
     cables: DragonflyCables
+    """Real cable lengths by tier. Example: `{host: 3m, local: 10m, global: 100m}`"""
     room: DragonflyRoom | None = None
+    """What the shape may grow to. Ports and names are kept free for it, so that none of those that exist change. Left
+    out: no more than there is.
+    Example: `{groups: 17}`
+    """
 
     @model_validator(mode="after")
     def _several_groups_of_several(self) -> DragonflyIntent:
@@ -335,8 +432,11 @@ class DragonflyPlusRoom(Model):
     """What a dragonfly+ may grow to, without a port or name that changes."""
 
     groups: Count | None = None
+    """The most groups there may be. Left out: no more than there are. Example: `16`"""
     leaves: Count | None = None
+    """The most leaves in a group there may be. Left out: no more than there are. Example: `8`"""
     hosts_per_leaf: Count | None = None
+    """The most hosts at a leaf there may be. Left out: no more than there are. Example: `32`"""
 
 
 class DragonflyPlusIntent(ShapeIntent):
@@ -347,14 +447,26 @@ class DragonflyPlusIntent(ShapeIntent):
     """
 
     groups: Count
+    """How many groups. Example: `8`"""
     leaves: Count
+    """How many leaf switches in every group. Example: `4`"""
     spines: Count
+    """How many spine switches in every group. Example: `4`"""
     hosts_per_leaf: Count
+    """How many hosts at every leaf. Example: `16`"""
     host_links: LinkCount
+    """Links from each host to its leaf: how many, of which rate. Example: `2 x 400G`"""
     uplinks: LinkCount
+    """Links from each leaf to each spine of its group: how many, of which rate. Example: `4 x 800G`"""
     global_links: LinkCount
+    """Links between every two groups, shared out among their spines: how many, of which rate. Example: `4 x 800G`"""
     cables: GroupCables
+    """Real cable lengths by tier. Example: `{host: 3m, uplink: 30m, global: 100m}`"""
     room: DragonflyPlusRoom | None = None
+    """What the shape may grow to. Ports and names are kept free for it, so that none of those that exist change. Left
+    out: no more than there is.
+    Example: `{groups: 16}`
+    """
 
     @model_validator(mode="after")
     def _several_groups(self) -> DragonflyPlusIntent:
@@ -374,17 +486,27 @@ class TorusRoom(Model):
     """What the switches of a torus may grow to, without a port or name that changes."""
 
     hosts_per_switch: Count | None = None
+    """The most hosts at a switch there may be. Left out: no more than there are. Example: `8`"""
 
 
 class TorusIntent(ShapeIntent):
     """A torus of two or three dimensions. A side of two switches has one bundle between them, not a ring of two."""
 
     sides: Sides
+    """How many switches along each of two or three sides. Example: `[4, 4, 4]`"""
     links: LinkCount
+    """Links between every two neighbors: how many, of which rate. Example: `2 x 400G`"""
     hosts_per_switch: Count
+    """How many hosts at every switch. Example: `4`"""
     host_links: LinkCount
+    """Links from each host to its switch: how many, of which rate. Example: `1 x 400G`"""
     cables: TorusCables
+    """Real cable lengths by tier. Example: `{host: 3m, link: 10m}`"""
     room: TorusRoom | None = None
+    """What the shape may grow to. Ports and names are kept free for it, so that none of those that exist change. Left
+    out: no more than there is.
+    Example: `{hosts_per_switch: 8}`
+    """
 
     @property
     def frame(self) -> tuple[int, ...]:

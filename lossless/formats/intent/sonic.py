@@ -18,14 +18,16 @@ WITH_TRIMMING = RELEASES[RELEASES.index("202505") :]
 RELEASE = "release that is known"
 
 
-def by_role(what: str, words: Iterable[str]) -> tuple[BeforeValidator, WithJsonSchema]:
+def by_role(what: str, words: Iterable[str], of_role: str) -> tuple[BeforeValidator, WithJsonSchema]:
     """Return how a choice is read that is one word for all roles, or a mapping of roles to words.
 
-    Inside it is always a mapping, complete where one word was given.
+    Inside it is always a mapping, complete where one word was given. ``of_role`` is what the key of a role states.
     """
     known = tuple(words)
     word = _words(known)
-    each = {"type": "object", "properties": dict.fromkeys(SWITCH_ROLES, word), "additionalProperties": False}
+    meaning = f"{of_role} of switches of this role. Left out: what holds for all."
+    roles = {role: {**word, "documentation": meaning} for role in SWITCH_ROLES}
+    each = {"type": "object", "properties": roles, "additionalProperties": False}
     return BeforeValidator(_reader(what, known)), WithJsonSchema({"anyOf": [word, each]})
 
 
@@ -77,12 +79,19 @@ class Sonic(Model):
     it is that of a switch's base, and 202411 where no base says one.
     """
 
-    release: Annotated[dict[str, str], *by_role(RELEASE, RELEASES)] = Field(default_factory=dict)
+    release: Annotated[dict[str, str], *by_role(RELEASE, RELEASES, "The release")] = Field(
+        default_factory=dict
+    )
+    """Release of SONiC, one for all or one for each role. Left out: what the base says, else 202411.
+    Example: `"202405"`
+    Example: `{leaf: "202405", spine: "202411"}`
+    """
     devices: Annotated[
         dict[str, str],
         BeforeValidator(_devices),
         WithJsonSchema({"type": "object", "additionalProperties": _words(RELEASES)}),
     ] = Field(default_factory=dict)
+    """Switches by name that run another release. Left out: none does. Example: `{leaf1: "202311"}`"""
 
     def release_of(self, name: str, role: str) -> str | None:
         """Return the release of a switch, None where nothing is said."""

@@ -14,5 +14,8 @@ class TrimmingIntent(Model):
     """Packets of the classes ``of`` that find no room in a queue are cut to ``size``, and go on in class ``into``."""
 
     of: Annotated[tuple[ClassName, ...], BeforeValidator(listed)] = Field(min_length=1)
+    """The lossy classes whose packets are trimmed. Example: `[rdma]`"""
     into: ClassName
+    """The class that trimmed packets go on in, by its one DSCP. Example: `trimmed`"""
     size: Size
+    """What is left of a packet: a size with its unit, at least 64 B. Example: `256 B`"""

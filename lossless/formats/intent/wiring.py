@@ -47,10 +47,20 @@ class SwitchChoice(Model):
     """
 
     profile: str
+    """Name of a switch profile. Example: `nvidia-sn5600`"""
     hwsku: str | None = None
+    """One of its HWSKUs. Left out: the first of the profile. Example: `Mellanox-SN5600-O128`"""
     format: str | None = None
+    """The system that it runs, which its files are written for: `sonic`, or another one that its profile has, as `eos`
+    and `nvue`; `lossless profiles NAME` lists them. Left out: the first of that list.
+    Example: `sonic`
+    """
     breakout: dict[str, LinkCount] = Field(default_factory=dict)
+    """Cages and how they are split: how many ports, of which rate. Left out: as the links need it.
+    Example: `{Ethernet0: 4x200G}`
+    """
     down: Annotated[tuple[str, ...], BeforeValidator(listed)] = ()
+    """Ports that are kept down. Left out: none. Example: `[Ethernet504]`"""
 
     @field_validator("breakout", "down")
     @classmethod
@@ -82,10 +92,22 @@ class HardwareIntent(Model):
     """
 
     switch: SwitchField | None = None
+    """Switch profile of every role that names none of its own, and of switches without a tier, as in a torus. Left out:
+    each role names its own.
+    Example: `nvidia-sn5600`
+    """
     leaf: SwitchField | None = None
+    """Switch profile of the leaves, or a mapping with its HWSKU; `lossless profiles` lists what is known. Left out:
+    that of `switch`.
+    Example: `nvidia-sn5600`
+    Example: `{profile: nvidia-sn5600, hwsku: Mellanox-SN5600-O128}`
+    """
     spine: SwitchField | None = None
+    """Switch profile of the spines. Left out: that of `switch`, if any. Example: `nvidia-sn5600`"""
     super_spine: SwitchField | None = Field(default=None, alias="super-spine")
+    """Switch profile of the super-spines. Left out: that of `switch`, if any. Example: `nvidia-sn5600`"""
     nic: str
+    """NIC profile of every host that names none of its own. Example: `connectx-7`"""
 
     def choice(self, role: str) -> tuple[SwitchChoice | None, str]:
         """Return the product of a role and the key that names it, None where nothing does."""
@@ -102,10 +124,15 @@ class DeviceChoice(Model):
     """
 
     role: Role
+    """What the device is."""
     hardware: SwitchField | None = None
+    """Switch profile of this switch. Left out: that of its role under `hardware`. Example: `nvidia-sn4700`"""
     nic: str | None = None
+    """NIC profile of this host. Left out: `hardware.nic`. Example: `connectx-8`"""
     dual_tor: OnOff = False
+    """Whether this leaf shares its hosts with another and tunnels to it. Left out: off. Example: `on`"""
     outside: OnOff = False
+    """Whether it is configured elsewhere: only links to it count. Left out: off. Example: `on`"""
 
     @model_validator(mode="after")
     def _outside_nothing_is_chosen(self) -> DeviceChoice:
@@ -155,10 +182,18 @@ class LinkChoice(Model):
     """
 
     a: End
+    """One end: a device, or DEVICE:PORT. A port that is not named is placed by the front panel. Example: `leaf1`"""
     b: End
+    """The other end: a device, or DEVICE:PORT. Example: `host1` Example: `spine1:Ethernet0`"""
     links: LinkCount
+    """How many links, of which rate. Example: `4 x 400G`"""
     cable: Length
+    """Real length of the cables, in meters, with its unit. Example: `30m`"""
     lag: Annotated[Literal[True] | str | None, BeforeValidator(_lag), WithJsonSchema(_LAG_SCHEMA)] = None
+    """`true` makes a LAG of this bundle, a name joins bundles between the same two switches. Left out: none.
+    Example: `true`
+    Example: `uplink1`
+    """
 
     @field_validator("a", "b")
     @classmethod
@@ -189,20 +224,48 @@ class TopologyIntent(Model):
     """
 
     leaf_spine: LeafSpineIntent | None = None
+    """A two-tier Clos by its numbers. Left out: another form is given."""
     three_tier: ThreeTierIntent | None = None
+    """A three-tier Clos of pods by its numbers. Left out: another form is given."""
     rail_optimised: RailOptimisedIntent | None = None
+    """Scalable units with a leaf for each rail of the hosts, by their numbers. Left out: another form is given."""
     dragonfly: DragonflyIntent | None = None
+    """A dragonfly by its numbers. Left out: another form is given."""
     dragonfly_plus: DragonflyPlusIntent | None = None
+    """A dragonfly+ by its numbers. Left out: another form is given."""
     torus: TorusIntent | None = None
+    """A torus of two or three dimensions by its numbers. Left out: another form is given."""
     devices: dict[Name, DeviceChoice] | None = None
+    """Devices by name, where the fabric has no plain shape. Left out: a shape makes them.
+    Example: `{leaf1: {role: leaf}, host1: {role: host}}`
+    """
     links: Annotated[tuple[LinkChoice, ...] | None, BeforeValidator(listed)] = None
+    """Bundles of links between the devices. Left out: a shape makes them.
+    Example: `[{a: leaf1, b: host1, links: 2 x 400G, cable: 3m}]`
+    """
     names: dict[str, Name] = Field(default_factory=dict)
+    """Names of devices of a shape, by the names that are derived. Left out: the derived ones.
+    Example: `{leaf1: rack7-tor}`
+    """
     ports: Annotated[
         dict[str, tuple[str, ...]], BeforeValidator(_port_lists), WithJsonSchema(_PORTS_SCHEMA)
     ] = Field(default_factory=dict)
+    """Ports of links of a shape, by `DEVICE:NEIGHBOR`, in the order of its links; `any` is the next free one. Left out:
+    derived ones.
+    Example: `{"leaf1:spine1": [Ethernet448, Ethernet456]}`
+    """
     oversubscription: TierRatios = Field(default_factory=dict)
+    """Accepted ratio of the bandwidth below a switch to that of its uplinks: 2 means 2:1. One number for all tiers, or
+    one for each. Left out: 1.
+    Example: `2`
+    Example: `{leaf: 1, spine: 7}`
+    """
     routing: RoutingChoice | None = None
+    """How packets are routed. Left out: up and then down, as in a Clos. Example: `{policy: shortest-path}`"""
     bridging: BridgingChoice | None = None
+    """Given where leaves bridge RDMA traffic between hosts and uplinks. Left out: they route it.
+    Example: `{arp_timeout: 300s, mac_aging: 600s}`
+    """
 
     @model_validator(mode="after")
     def _one_form(self) -> TopologyIntent:
@@ -266,10 +329,17 @@ class NetworkChoice(Model):
     """
 
     on: Literal["separate", "fabric"]
+    """`separate`: on switches of its own; `fabric`: shares the fabric, in a class."""
     purpose: Literal["compute", "storage", "management", "tenant"] | None = None
+    """What the network is for. Left out: what its name says, as in storage or mgmt."""
     marking: Literal["trusted", "untrusted", "rewritten"] | None = None
+    """Who decides on the DSCPs of its packets: you (`trusted`), whoever sends them (`untrusted`), or a rule where its
+    hosts attach (`rewritten`). Left out: you, and on a `tenant` network whoever sends them.
+    """
     prefixes: Annotated[tuple[Prefix, ...], BeforeValidator(listed)] = ()
+    """IP prefixes of the network. Left out: none are known. Example: `[10.20.0.0/16, "2001:db8::/48"]`"""
     traffic_class: str | None = Field(default=None, alias="class")
+    """Traffic class it uses on the fabric. Left out: none is named. Example: `default`"""
 
     @field_validator("prefixes")
     @classmethod

@@ -47,6 +47,7 @@ class WorkloadIntent(Model):
     """
 
     pattern: Literal["incast", "all-to-all", "ring", "tree", "permutation"] | None = None
+    """Which NIC ports send to which, all at once. Left out: a collective is stated. Example: `incast`"""
     collective: (
         Literal[
             "all-reduce",
@@ -59,8 +60,14 @@ class WorkloadIntent(Model):
         ]
         | None
     ) = None
+    """What GPUs run together. Left out: a pattern is stated. Example: `all-reduce`"""
     size: Size | None = None
+    """Of a pattern what each NIC port sends in one step, of a collective its buffer, with its unit. Left out: 8 MiB,
+    and 1 GiB.
+    Example: `8 MiB`
+    """
     traffic_class: str | None = Field(default=None, alias="class")
+    """The lossless class that it rides. Left out: the first. Example: `rdma`"""
     nics: (
         Annotated[
             int,
@@ -69,14 +76,27 @@ class WorkloadIntent(Model):
         ]
         | None
     ) = None
+    """How many NIC ports take part at most. Left out: up to 513 in an incast, 64 in other patterns. Example: `17`"""
     target: str | None = None
+    """NIC port that an incast goes to, and that is slow or dead. Left out: the first of the fabric.
+    Example: `host1:port1`
+    """
     storage: Percent | None = None
+    """Which part of each NIC port's traffic is storage, in its own class, in percent. Left out: none. Example: `30%`"""
     link_down: Annotated[tuple[str, ...], BeforeValidator(_ports)] = ()
+    """Ports whose links are down, each as `switch:port`. Left out: none. Example: `["leaf1:Ethernet0"]`"""
     slow_nic: Annotated[Rate, AfterValidator(_some_rate)] | None = None
+    """What the target takes in at most, with its unit. Left out: line rate. Example: `100G`"""
     dead_nic: OnOff = False
+    """Whether the target pauses its switch permanently. Left out: it does not. Example: `true`"""
     gpus: Count | None = None
+    """How many GPUs take part. Left out: all. Example: `64`"""
     algorithm: Literal["ring", "hierarchical", "tree", "sharp", "direct", "pxn"] | None = None
+    """Algorithm of the collective. Left out: ring, and hierarchical where NVLink or UALink joins GPUs.
+    Example: `ring`
+    """
     sources: Count | None = None
+    """Storage servers that each GPU reads from, or writes to. Left out: one. Example: `4`"""
 
     @field_validator("size")
     @classmethod

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import sys
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -11,7 +14,11 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator
 
-from lossless.formats.intent.keys.table import known_keys
+from lossless.formats.intent.base import Model
+from lossless.formats.intent.class_groups import GroupBySpeed, GroupPolicy
+from lossless.formats.intent.classes import EcnBySpeed, EcnPolicy
+from lossless.formats.intent.key_docs import documentation, texts_below_fields
+from lossless.formats.intent.policy import CongestionControlIntent
 from lossless.formats.intent.schema import intent_schema
 from lossless.ground.basics import units
 from lossless.ground.basics.errors import InputError, QuantityError
@@ -99,9 +106,7 @@ def test_every_key_says_what_it_means_and_what_holds_where_it_is_left_out() -> N
     assert len(ALL_KEYS) > 90
     for name, required, part in ALL_KEYS:
         said = part.get("description", "")
-        assert said.endswith("."), (
-            f"{name} is not described; lossless/formats/intent/keys/*.py have the words"
-        )
+        assert said.endswith("."), f"{name} is not described"
         known = required or "default" in part or "Left out: " in said or "Required, unless" in said
         assert known, f"{name}: what holds where it is left out?"
 
@@ -132,9 +137,44 @@ def test_examples_and_defaults_are_values_that_the_schema_takes() -> None:
     assert shown > 80
 
 
-def test_no_words_are_left_of_keys_that_are_gone() -> None:
-    written = {name.rpartition(".")[2] for name, _, _ in ALL_KEYS}
-    assert {key for section in known_keys().values() for key in section} <= written
+def models(base: type[Model] = Model) -> Iterator[type[Model]]:
+    """Yield the classes whose fields are keys of an intent."""
+    for model in base.__subclasses__():
+        if model.__module__.startswith("lossless."):
+            yield model
+            yield from models(model)
+
+
+MODELS = [*dict.fromkeys(models()), GroupBySpeed, GroupPolicy]
+NO_KEYS: dict[type, set[str]] = {
+    EcnBySpeed: {"all_speeds"},
+    EcnPolicy: {"all_speeds"},
+    CongestionControlIntent: {"kind"},
+}
+"""Fields that nobody writes: they hold what is written beside the keys of exceptions, or in place of a mapping."""
+
+
+def fields(model: type) -> dict[str, str]:
+    """Return the fields of a class, each with its key."""
+    if issubclass(model, Model):
+        return {name: field.alias or name for name, field in model.model_fields.items()}
+    return {name: name for name in model.__annotations__}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_key_is_documented_below_its_field(model: type) -> None:
+    assert documentation(model).keys() == set(fields(model).values()) - NO_KEYS.get(model, set())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_text_in_a_model_is_below_a_field(model: type) -> None:
+    tree = ast.parse(inspect.getsource(sys.modules[model.__module__]))
+    body = next(
+        node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == model.__name__
+    )
+    texts = [node for node in body[1:] if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    below = texts_below_fields(model.__module__)[model.__name__]
+    assert (len(below), below.keys() - fields(model).keys()) == (len(texts), set())
 
 
 def cases() -> Iterator[tuple[str, Any]]:

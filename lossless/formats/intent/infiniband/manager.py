@@ -29,8 +29,15 @@ class ManagerChoice(Model):
     """Where a subnet manager runs: ``host1``, ``host1:mlx5_0`` or a managed switch."""
 
     on: str
+    """A host, one of its HCAs, or a managed switch that runs a subnet manager.
+    Example: `sm1`
+    Example: `sm1:mlx5_1`
+    Example: `leaf1`
+    """
     priority: SmPriority | None = None
+    """Its priority, 0 to 15; the highest is master. Left out: opensm's own, 0. Example: `14`"""
     standby: OnOff = False
+    """Whether it is a standby until the master fails."""
 
 
 def _engines(value: object) -> object:
@@ -56,7 +63,13 @@ class EngineChoice(Model, title="SubnetRouting"):
         BeforeValidator(_engines),
         WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
     ] = Field(min_length=1)
+    """Routing engine, or several that are tried in order: ftree and updn for fat trees, torus-2QoS for tori.
+    Example: `ftree`
+    Example: `[ftree, updn]`
+    Example: `torus-2QoS`
+    """
     fallback: OnOff = True
+    """Whether opensm takes minhop where no engine can route; off, it gives up instead."""
     roots: Annotated[
         tuple[str, ...] | None,
         BeforeValidator(_roots),
@@ -64,7 +77,12 @@ class EngineChoice(Model, title="SubnetRouting"):
             {"anyOf": [{"type": "string"}, {"const": False}, {"type": "array", "items": {"type": "string"}}]}
         ),
     ] = None
+    """Switches that are written as roots: `top` is the top tier, or a list of names. Left out: no such file.
+    Example: `top`
+    Example: `[spine1, spine2]`
+    """
     compute_nodes: OnOff = False
+    """Whether HCAs of compute hosts are written into a file for ftree."""
 
     @model_validator(mode="after")
     def _no_fallback_is_no_engine(self) -> EngineChoice:
@@ -77,9 +95,17 @@ class SubnetKeys(Model):
     """The environment variables that hold what protects a subnet."""
 
     m_key: Variable | None = None
+    """Environment variable that holds the management key. Left out: opensm's own. Example: `FABRIC_M_KEY`"""
     sm_key: Variable | None = None
+    """Environment variable that holds the key that subnet managers show each other. Left out: opensm's own.
+    Example: `FABRIC_SM_KEY`
+    """
     sa_key: Variable | None = None
+    """Environment variable that holds the key of trusted queries. Left out: opensm's own. Example: `FABRIC_SA_KEY`"""
     cc_key: Variable | None = None
+    """Environment variable that holds the key of congestion control. Left out: opensm's own.
+    Example: `FABRIC_CC_KEY`
+    """
 
     def stated(self) -> dict[str, str]:
         """Return the variables that are stated, by key of opensm.conf."""
@@ -95,12 +121,31 @@ class SubnetManager(Model):
     """
 
     manager: Literal["opensm", "ufm"]
+    """Which program manages the subnet: opensm by itself, or UFM."""
     hosts: Annotated[tuple[ManagerChoice, ...], BeforeValidator(listed)] = Field(min_length=1)
+    """Where subnet managers run: the master and the standby ones.
+    Example: `[{on: sm1, priority: 14}, {on: sm2, priority: 13, standby: true}]`
+    """
     prefix: Number64 | None = None
+    """Subnet prefix, 64 bits, another one for every subnet that hosts or routers join. Left out: opensm's own,
+    0xfe80000000000000.
+    Example: `"0xfec0000000000001"`
+    """
     routing: EngineChoice | None = None
+    """How packets are routed. Left out: opensm takes minhop."""
     options: dict[SettingKey, OptionText] = Field(default_factory=dict)
+    """Further keys of opensm.conf, as that file spells them. Left out: opensm's own defaults hold.
+    Example: `{max_wire_smps: 16}`
+    """
     keys: SubnetKeys = SubnetKeys.model_construct()
+    """The environment variables that hold the keys of the subnet when its files are written. Left out: opensm's own,
+    which protect nothing.
+    Example: `{m_key: FABRIC_M_KEY}`
+    """
     ufm: dict[SettingKey, dict[SettingKey, SettingText]] = Field(default_factory=dict)
+    """Keys of UFM's gv.cfg by section, as that file spells them. Left out: only what SHARP needs is written.
+    Example: `{Sharp: {enable_sharp_allocation: "true"}}`
+    """
 
     @model_validator(mode="after")
     def _each_key_in_one_place(self) -> SubnetManager:

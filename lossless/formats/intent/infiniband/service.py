@@ -25,17 +25,26 @@ class QosLevel(Model):
     """A level of service: packets of its SL use its VL. A weight that is left out keeps it out of that table."""
 
     sl: ServiceLevel
+    """Service level of its packets, 0 to 15. Example: `1`"""
     vl: DataVl
+    """Virtual lane that they use, 0 to 14. Example: `1`"""
     high: ArbitrationWeight | None = None
+    """Weight of the lane in the high table, in steps of 64 bytes. Left out: it is not in that table. Example: `64`"""
     low: ArbitrationWeight | None = None
+    """Weight of the lane in the low table, in steps of 64 bytes. Left out: it is not in that table. Example: `64`"""
 
 
 class SubnetQos(Model):
     """Levels of service. SLs that no level names use the VL of ``rest``, or that of SL 0 where it is left out."""
 
     vls: Annotated[int, WithJsonSchema({"enum": list(_VLS)})] | None = None
+    """How many data VLs ports use. Left out: opensm's own, as many as they have. Example: `4`"""
     levels: dict[Name, QosLevel] = Field(min_length=1)
+    """Levels of service by name. Example: `{compute: {sl: 0, vl: 0, high: 192, low: 64}}`"""
     rest: str | None = None
+    """The level whose VL is used by SLs that no level names. Left out: that of SL 0; without one they are dropped.
+    Example: `compute`
+    """
     high_limit: (
         Annotated[
             int,
@@ -44,6 +53,10 @@ class SubnetQos(Model):
         ]
         | None
     ) = None
+    """How much of the high table is sent before the low one has its turn, 0 to 255; 255 is no limit. Left out: opensm's
+    own.
+    Example: `255`
+    """
 
     @field_validator("vls")
     @classmethod
@@ -82,22 +95,47 @@ class PartitionMembers(Model):
     """Members by membership: ``full`` talk to all, ``limited`` to full members alone."""
 
     full: Members = ()
+    """Full members, which talk to all: hosts, HCAs, `@` and a role, GUIDs, or opensm's words. Left out: none.
+    Example: `["host[1-16]", "host17:mlx5_0"]`
+    Example: `"@compute"`
+    Example: `[ALL_CAS, SELF]`
+    """
     limited: Members = ()
+    """Limited members, which talk to full members alone: hosts, HCAs, `@` and a role, GUIDs, or opensm's words. Left
+    out: none.
+    Example: `["host[1-16]", "host17:mlx5_0"]`
+    Example: `"@compute"`
+    Example: `[ALL_CAS, SELF]`
+    """
     both: Members = ()
+    """Members with both memberships: hosts, HCAs, `@` and a role, GUIDs, or opensm's words. Left out: none.
+    Example: `["host[1-16]", "host17:mlx5_0"]`
+    Example: `"@compute"`
+    Example: `[ALL_CAS, SELF]`
+    """
 
 
 class PartitionChoice(Model):
     """A partition. ``level`` names the level of service of its traffic, or ``sl`` gives its number."""
 
     pkey: Pkey
+    """P_Key; opensm uses its low 15 bits. 0x7fff is the default partition. Example: `0x7fff` Example: `1`"""
     members: PartitionMembers
+    """Who belongs to it, by membership. Example: `{full: "@storage", limited: "@compute"}`"""
     ipoib: OnOff = False
+    """Whether IP over InfiniBand has a broadcast group in it."""
     rate: RateName | None = None
+    """Rate of its multicast group. Left out: opensm's own. Example: `HDR`"""
     mtu: MtuBytes | None = None
+    """MTU of its multicast group, in bytes. Left out: opensm's own. Example: `4096`"""
     level: str | None = None
+    """Level of service of its traffic, by name. Left out: `sl`, else SL 0. Example: `storage`"""
     sl: ServiceLevel | None = None
+    """Service level of its traffic by number, 0 to 15. Left out: that of `level`, else 0. Example: `1`"""
     index0: OnOff = False
+    """Whether it takes index 0 of the P_Key tables of ports, which is that of the default partition."""
     default: Literal["full", "limited", "both"] = "limited"
+    """Membership of whoever states none."""
 
     @model_validator(mode="after")
     def _level_or_sl(self) -> PartitionChoice:
@@ -113,10 +151,15 @@ class SharpChoice(Model):
     """
 
     manager: str
+    """The host or switch on which the aggregation manager runs. Example: `sm1`"""
     trees: Count | None = None
+    """How many trees are meant. Left out: nothing is said of them. Example: `8`"""
     jobs: Count | None = None
+    """How many jobs are meant to use it at a time. Left out: nothing is said of them. Example: `4`"""
     hosts: Members = ("@compute",)
+    """Hosts that take part. Left out: all compute hosts. Example: `"@compute"`"""
     exclude: Members = ()
+    """Hosts that do not take part, storage for example. Left out: none. Example: `"@storage"`"""
     needs: (
         Annotated[
             int,
@@ -125,12 +168,21 @@ class SharpChoice(Model):
         ]
         | None
     ) = None
+    """Generation of SHARP that jobs need, 1 to 4. Left out: any will do. Example: `3`"""
     settings: dict[SettingKey, SettingText] = Field(default_factory=dict)
+    """Keys of sharp_am.cfg, as that file spells them. Left out: the aggregation manager's own defaults hold.
+    Example: `{max_trees_to_build: 126}`
+    """
 
 
 class JobsIntent(Model):
     """What jobs are told: the level and partition they use, and variables as they stand in their environment."""
 
     level: str | None = None
+    """Level of service that jobs use, by name. Left out: they are not told. Example: `compute`"""
     partition: str | None = None
+    """Partition that jobs use, by name. Left out: they are not told. Example: `compute`"""
     environment: dict[Variable, SettingText] = Field(default_factory=dict)
+    """Variables of their environment, as jobs read them. Left out: only what follows from the rest.
+    Example: `{NCCL_IB_HCA: "=mlx5_0:1,mlx5_1:1"}`
+    """

@@ -26,10 +26,17 @@ class SubnetHardware(Model):
     """Which product fills which role; ``switch`` is that of every role that names none of its own."""
 
     switch: str | None = None
+    """Switch profile of every role that names none of its own. Left out: each role names its own.
+    Example: `nvidia-qm9700`
+    """
     leaf: str | None = None
+    """Switch profile of the leaves. Left out: that of `switch`. Example: `nvidia-qm9700`"""
     spine: str | None = None
+    """Switch profile of the spines. Left out: that of `switch`. Example: `nvidia-qm9700`"""
     core: str | None = None
+    """Switch profile of the cores. Left out: that of `switch`. Example: `nvidia-qm9700`"""
     hca: str
+    """Adapter profile of every host that names none of its own. Example: `connectx-7`"""
 
     def of_role(self, role: str) -> tuple[str | None, str]:
         """Return the product of a role and the key that names it; None where nothing does."""
@@ -45,15 +52,32 @@ class FatTree(Model):
     """
 
     pods: Count = 1
+    """How many pods. More than one needs `cores`. Example: `4`"""
     leaves: Count
+    """How many leaf switches; with several pods, in each. Example: `4`"""
     spines: Count
+    """How many spine switches; with several pods, in each. Example: `4`"""
     cores: Count | None = None
+    """How many core switches join the pods. Left out: the tree has two levels. Example: `16`"""
     planes: Count = 1
+    """Into how many planes cores and spines are parted. Example: `4`"""
     rails: Count = 1
+    """Among how many leaves that follow each other the links of a host are shared out: 2 puts every other HCA at a
+    second leaf.
+    Example: `2`
+    """
     hosts_per_leaf: Count
+    """How many hosts at every leaf; with several rails, at every leaf that shares them. Example: `16`"""
     host_links: RatedLinks
+    """Links from each host: how many, of which rate (HDR100, HDR, NDR200, NDR, XDR); each is an HCA of its own.
+    Example: `2 x NDR`
+    """
     uplinks: RatedLinks
+    """Links from each leaf to each spine: how many, of which rate. Example: `4 x NDR`"""
     core_links: RatedLinks | None = None
+    """Links from each spine to each core of its plane: how many, of which rate. Left out: there are no cores.
+    Example: `1 x NDR`
+    """
 
     @model_validator(mode="after")
     def _three_levels_or_two(self) -> FatTree:
@@ -91,12 +115,21 @@ class SubnetDragonflyPlus(Model):
     """A dragonfly+: groups that each are a fat tree of two levels, every two groups joined by links of their spines."""
 
     groups: Count
+    """How many groups. Example: `8`"""
     leaves: Count
+    """How many leaf switches in each group. Example: `4`"""
     spines: Count
+    """How many spine switches in each group. Example: `4`"""
     hosts_per_leaf: Count
+    """How many hosts at every leaf. Example: `16`"""
     host_links: RatedLinks
+    """Links from each host: how many, of which rate (HDR100, HDR, NDR200, NDR, XDR); each is an HCA of its own.
+    Example: `2 x NDR`
+    """
     uplinks: RatedLinks
+    """Links from each leaf to each spine of its group: how many, of which rate. Example: `4 x NDR`"""
     global_links: RatedLinks
+    """Links between every two groups, shared out among their spines: how many, of which rate. Example: `4 x NDR`"""
 
     @model_validator(mode="after")
     def _of_a_size_to_lay_out(self) -> SubnetDragonflyPlus:
@@ -113,9 +146,15 @@ class SubnetTorus(Model):
     """A torus of two or three dimensions. A side of two switches has one bundle between them, not a ring of two."""
 
     sides: Sides
+    """How many switches along each of two or three sides. Example: `[4, 4, 4]`"""
     links: RatedLinks
+    """Links between every two neighbors: how many, of which rate. Example: `2 x HDR`"""
     hosts_per_switch: Count
+    """How many hosts at every switch. Example: `4`"""
     host_links: RatedLinks
+    """Links from each host: how many, of which rate (HDR100, HDR, NDR200, NDR, XDR); each is an HCA of its own.
+    Example: `2 x NDR`
+    """
 
     @model_validator(mode="after")
     def _of_a_size_to_lay_out(self) -> SubnetTorus:
@@ -127,7 +166,9 @@ class SwitchNode(Model):
     """One switch that is listed by name; ``hardware`` differs from that of its role only where stated."""
 
     role: SwitchRole = "switch"
+    """What the switch is; leaves, spines and cores make up the tiers of a tree."""
     hardware: str | None = None
+    """Switch profile of this switch. Left out: that of its role under `hardware`. Example: `nvidia-qm8700`"""
 
 
 def _one_or_several(value: object) -> object:
@@ -142,29 +183,49 @@ class HostChoice(Model):
         BeforeValidator(_one_or_several),
         WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
     ] = Field(min_length=1)
+    """The switch its links go to, or several that take them in turn. Example: `leaf1` Example: `[leaf1, leaf2]`"""
     links: RatedLinks
+    """Links of this host: how many, of which rate; each is an HCA of its own. Example: `1 x NDR`"""
     role: Literal["compute", "storage", "management"] = "compute"
+    """What the host is for."""
     hca: str | None = None
+    """Adapter profile of this host. Left out: `hardware.hca`. Example: `connectx-7`"""
 
 
 class SwitchLink(Model):
     """One bundle of links between two switches that are listed: ``SWITCH``, or ``SWITCH:PORT`` for a single link."""
 
     a: str
+    """One end: a switch, or SWITCH:PORT for a single link. Example: `leaf1` Example: `leaf1:17`"""
     b: str
+    """The other end: a switch, or SWITCH:PORT. Example: `spine1`"""
     links: RatedLinks
+    """Links of this bundle: how many, of which rate. Example: `4 x NDR`"""
 
 
 class SubnetTopology(Model):
     """A shape, or switches and links by name; ``hosts`` are those that no shape makes."""
 
     fat_tree: FatTree | None = None
+    """A fat tree by its numbers. Left out: the subnet has another shape."""
     dragonfly_plus: SubnetDragonflyPlus | None = None
+    """A dragonfly+ by its numbers. Left out: the subnet has another shape."""
     torus: SubnetTorus | None = None
+    """A torus by its numbers. Left out: the subnet has another shape."""
     switches: dict[Name, SwitchNode] | None = None
+    """Switches by name, where the subnet has no plain shape. Left out: a shape makes them.
+    Example: `{leaf1: {role: leaf}, spine1: {role: spine}}`
+    """
     links: Annotated[tuple[SwitchLink, ...], BeforeValidator(listed)] = ()
+    """Bundles of links between the switches that are listed. Left out: there are none.
+    Example: `[{a: leaf1, b: spine1, links: 4 x NDR}]`
+    """
     hosts: dict[Name, HostChoice] = Field(default_factory=dict)
+    """Hosts that no shape makes, by name. Left out: there are none.
+    Example: `{sm1: {at: leaf1, links: 1 x NDR, role: management}}`
+    """
     oversubscription: Ratio = 1.0
+    """Accepted ratio of host to uplink bandwidth of a leaf: 2 means 2:1. Example: `2`"""
 
     @model_validator(mode="after")
     def _one_form(self) -> SubnetTopology:

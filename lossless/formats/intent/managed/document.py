@@ -16,13 +16,21 @@ class ManagedNccl(Model):
     """What the job environment tells NCCL beyond its variables by name."""
 
     socket_interfaces: SocketInterfaces = None
+    """Interfaces that jobs meet over before RDMA begins, by their exact names (NCCL_SOCKET_IFNAME). Left out: NCCL
+    chooses.
+    Example: `[eth0]`
+    """
 
 
 class ManagedHosts(Model):
     """What holds on every host of a fabric that a cloud runs."""
 
     nccl: ManagedNccl = ManagedNccl.model_construct()
+    """What the job environment tells NCCL. Left out: nothing."""
     environment: Environment = Field(default_factory=dict)
+    """Further variables of the jobs by name, as numbers or text without blanks. Left out: none.
+    Example: `{NCCL_DEBUG: WARN, NCCL_CROSS_NIC: 0}`
+    """
 
 
 class ManagedIntent(Model, title="ManagedIntent"):
@@ -34,10 +42,18 @@ class ManagedIntent(Model, title="ManagedIntent"):
     lossless: Annotated[
         Literal["v1"], WithJsonSchema({"const": "v1", "description": "version of this format"})
     ]
+    """Version of this format. Every intent begins with it."""
     fabric: Name
+    """Name of the fabric: at most 63 letters, digits, '.', '_' and '-'. Example: `train-1`"""
     transport: Literal["efa", "gcp", "azure"]
+    """Whose fabric RDMA travels over: that of AWS (`efa`), Google (`gcp`) or Microsoft (`azure`)."""
     machine: str | None = None
+    """Type of the machines, as the cloud calls it. Left out: only what holds for all of them is known.
+    Example: `a3-ultragpu-8g`
+    Example: `Standard_ND96isr_H100_v5`
+    """
     hosts: ManagedHosts = ManagedHosts.model_construct()
+    """What jobs on every machine are told. Left out: what the cloud's own image tells them."""
 
 
 def json_schema() -> dict[str, Any]:

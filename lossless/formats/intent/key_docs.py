@@ -1,0 +1,119 @@
+"""Documentation of the keys of an intent, for people who write one in an editor.
+
+It is the string below a field: what the key means, with its unit, then each example as ``Example: `800 KiB``` with the
+value as YAML has it. Such strings cost nothing when models are loaded; they are read from the source when a schema is
+made. Schemas made by hand have the same text under the word ``documentation``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from lossless.ground.basics.records import NamedTuple
+from lossless.ground.documents import load_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lossless.formats.intent.schema_values import Schema
+
+
+class KeyDoc(NamedTuple):
+    """What a key means, and values to write there as YAML reads them."""
+
+    description: str
+    examples: tuple[Any, ...]
+
+
+@cache
+def key_doc(text: str) -> KeyDoc:
+    """Return a documentation read from its text.
+
+    Raises:
+        InputError: an example is no YAML.
+    """
+    description, *examples = re.split(r"\s+Example: ", " ".join(text.split()))
+    return KeyDoc(description, tuple(_value(example.strip("`")) for example in examples))
+
+
+def _value(text: str) -> Any:
+    return load_text(f"example: {text}", "example.yaml").data["example"]
+
+
+def documented(properties: Mapping[str, Schema], declared_by: type) -> dict[str, Schema]:
+    """Return the keys of an unfinished schema with the documentation of the fields that declare them."""
+    texts = documentation(declared_by)
+    return {
+        key: {**part, "documentation": texts[key]} if key in texts else part
+        for key, part in properties.items()
+    }
+
+
+def lengthened(text: str, sentence: str) -> str:
+    """Return a documentation with one more sentence before its examples."""
+    description, *examples = re.split(r"\s+(?=Example: )", text)
+    return "\n".join([f"{description} {sentence}", *examples])
+
+
+def documentation(model: type) -> dict[str, str]:
+    """Return the documentation of a class' fields by key; what it writes itself replaces what it inherits."""
+    texts: dict[str, str] = {}
+    for base in reversed(model.__mro__):
+        if base.__module__.startswith(f"{__package__}."):
+            texts |= texts_below_fields(base.__module__).get(base.__qualname__, {})
+    fields: Mapping[str, Any] = getattr(model, "model_fields", {})
+    return {(fields[name].alias if name in fields else None) or name: text for name, text in texts.items()}
+
+
+@cache
+def texts_below_fields(module: str) -> dict[str, dict[str, str]]:
+    """Return the strings below fields, by class and by field, from the source of a module that is loaded."""
+    import inspect
+
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: dict(_below_fields(node)) for node in tree.body if isinstance(node, ast.ClassDef)}
+
+
+def _below_fields(node: ast.ClassDef) -> list[tuple[str, str]]:
+    return [
+        (field.target.id, below.value.value)
+        for field, below in zip(node.body, node.body[1:], strict=False)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+        if isinstance(below.value.value, str)
+    ]
+
+
+def describe(schema: Any) -> None:
+    """Give every key of a JSON Schema its description and examples, and leave out what no person would write.
+
+    That is the titles of single keys, and defaults that are null or whole sections: an editor would insert them.
+    """
+    if isinstance(schema, list):
+        for part in schema:
+            describe(part)
+    if not isinstance(schema, dict):
+        return
+    if "description" in schema:
+        schema["description"] = schema["description"].replace("``", "`")
+    for part in schema.get("properties", {}).values():
+        describe(part)
+        _describe_key(part)
+    for word, part in schema.items():
+        if word not in ("properties", "examples", "default", "enum", "const"):
+            describe(part)
+
+
+def _describe_key(part: Schema) -> None:
+    part.pop("title", None)
+    if part.get("default") is None or isinstance(part["default"], dict | list):
+        part.pop("default", None)
+    if "documentation" in part:
+        description, examples = key_doc(part.pop("documentation"))
+        part["description"] = description
+        if examples:
+            part["examples"] = list(examples)
