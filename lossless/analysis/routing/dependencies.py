@@ -8,7 +8,7 @@ in Datacenter Networks, HotNets 2016, abstract: the condition is a necessary one
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from lossless.analysis.routing.bounces import detours, first_turns, least_cycle_length
 from lossless.analysis.routing.channels import parts
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from lossless.analysis.routing.channels import Wires
     from lossless.analysis.routing.flows import Flows
     from lossless.analysis.routing.policies import PolicyMoves
+    from lossless.model.fabric.routing import RoutingPolicy
 
-Policy = Literal["up-down", "shortest-path"]
 MEMBERS = 3
 """How many blocks of a family show all that any number of them can do.
 
@@ -46,7 +46,7 @@ class RoutingQuestion(NamedTuple):
     Paths may be ``extra_hops`` longer than the shortest that the policy allows.
     """
 
-    policy: Policy
+    policy: RoutingPolicy
     bounces: frozenset[str] = frozenset()
     moved: frozenset[str] = frozenset()
     extra_hops: int = 0

@@ -14,7 +14,7 @@ from lossless.formats.importing.model import DraftClass, DraftWatchdog
 from lossless.formats.importing.watchdog_times import completed
 from lossless.ground.basics.records import NamedTuple
 from lossless.model.fabric.cabling import CableEnd
-from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE
+from lossless.model.fabric.qos import DEFAULT_POLL_MS, DSCPS, PRIORITIES, UNREADABLE, WATCHDOG_ACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -215,13 +215,9 @@ def find_watchdog(devices: Iterable[ImportDevice]) -> tuple[DraftWatchdog | None
 def _watchdog(qos: PortQos, *, sonic: bool) -> Times | None:
     watchdog = qos.watchdog
     if watchdog is not None and not sonic:
-        action = watchdog.action if watchdog.action in ("drop", "forward", "alert") else None
+        action = watchdog.action if watchdog.action in WATCHDOG_ACTIONS else None
         return watchdog.detection_ms, watchdog.restoration_ms, action
-    if (
-        watchdog is None
-        or watchdog.detection_ms is None
-        or watchdog.action not in ("drop", "forward", "alert")
-    ):
+    if watchdog is None or watchdog.detection_ms is None or watchdog.action not in WATCHDOG_ACTIONS:
         return None
     if watchdog.detection_ms < 0 or (watchdog.restoration_ms or 0) < 0:
         return None

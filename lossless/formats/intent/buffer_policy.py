@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import Annotated, get_args
 
 from pydantic import Field, model_validator
 
@@ -12,12 +12,11 @@ from lossless.formats.intent.policy import Ratio
 from lossless.formats.intent.ranks import TierName
 from lossless.formats.intent.sonic import by_role
 from lossless.formats.intent.wiring import Name
+from lossless.model.fabric.model import BufferModel
 
 MOST_LOSSLESS_MTU = 9216
 """The most that LOSSLESS_TRAFFIC_PATTERN|mtu can be (sonic-lossless-traffic-pattern.yang @086b03b)."""
-BufferModel = Annotated[
-    dict[str, str], *by_role("buffer model", ("traditional", "dynamic"), "The buffer model")
-]
+ModelByRole = Annotated[dict[str, str], *by_role("buffer model", get_args(BufferModel), "The buffer model")]
 PoolForm = Annotated[
     dict[str, str], *by_role("form of ingress pools", ("single", "split"), "The form of the pools")
 ]
@@ -129,7 +128,7 @@ class Buffers(SwitchBuffers):
     highest rank counts that states one.
     """
 
-    model: BufferModel = Field(default_factory=dict)
+    model: ModelByRole = Field(default_factory=dict)
     """Who computes headroom and pools: `traditional` takes the rows of the HWSKU, in the `dynamic` model the switch
     does (NVIDIA, Barefoot). One word, or one for each role. Left out: traditional.
     Example: `dynamic`

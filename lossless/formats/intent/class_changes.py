@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lossless.formats.intent.classes import NoCurve
+from lossless.formats.intent.classes import CurveIntent, NoCurve
 from lossless.formats.intent.ranks import as_written, everywhere
 from lossless.ground.basics.units import format_rate, size_text
 from lossless.ground.documents.changes import ValueChange
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Place = tuple[str, int]
 """The role of a switch, and the speed of a port in b/s."""
-_CURVE_KEYS = ("min", "max", "probability")
+_CURVE_KEYS = CurveIntent.model_fields.keys()
 _QUEUE = "queue."
 _RIVALS = {"dynamic_th": "static_th", "static_th": "dynamic_th"}
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from lossless.ground.basics.findings import Path
 
-_RANKS = ("number", "by_speed", "by_tier", "by_device")
 _number: Callable[[object], object] = small_number(0, 7, "a priority group").func  # type: ignore[assignment]
 
 
@@ -78,7 +77,7 @@ class GroupPolicy(NamedTuple):
 
 
 def _policy(value: object) -> GroupPolicy:
-    stated = _mapping_of(value, _RANKS, ())
+    stated = _mapping_of(value, GroupPolicy._fields, ())
     return GroupPolicy(
         *_layer(stated, ()),
         by_tier=_exceptions(stated, "by_tier", tier_name),
@@ -105,7 +104,7 @@ def _exceptions(stated: dict[str, Any], rank: str, known: Callable[[str], str]) 
         if not isinstance(name, str):
             raise refused(f"a key is text, found {shown(name)}", rank, name, at_key=True)
         _read(known, name, (rank, name, "[key]"))
-        layers[name] = _layer(_mapping_of(entry, _RANKS[:2], (rank, name)), (rank, name))
+        layers[name] = _layer(_mapping_of(entry, GroupBySpeed._fields, (rank, name)), (rank, name))
     return layers
 
 

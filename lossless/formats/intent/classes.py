@@ -148,7 +148,6 @@ def _parts(value: dict[str, object]) -> dict[str, object]:
     return {"all_speeds": curve or None, **others}
 
 
-_EXCEPTIONS = ("by_speed", "by_tier", "by_device")
 _EcnLayer = Annotated[EcnBySpeed, BeforeValidator(_layer)]
 
 
@@ -177,6 +176,10 @@ class EcnPolicy(EcnBySpeed):
         layers = (self, *self.by_tier.values(), *self.by_device.values())
         curves = (entry for layer in layers for entry in layer.by_speed.items())
         return {speed_bps for speed_bps, curve in curves if not isinstance(curve, NoCurve)}
+
+
+_EXCEPTIONS = EcnPolicy.model_fields.keys() - {"all_speeds"}
+"""Keys beside those of the curve, which the models keep apart."""
 
 
 def _number(value: object) -> object:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from lossless.formats.intent.base import FrameSize, Model, not_one_of, refused
+from lossless.formats.intent.base import FrameSize, Model
 from lossless.formats.intent.buffer_policy import Buffers
 from lossless.formats.intent.classes import ClassName, TrafficClassIntent
 from lossless.formats.intent.cluster import ClusterIntent, FailuresIntent
@@ -21,20 +21,11 @@ from lossless.formats.intent.sonic import Sonic
 from lossless.formats.intent.trimming import TrimmingIntent
 from lossless.formats.intent.wiring import HardwareIntent, Name, NetworkChoice, TopologyIntent
 from lossless.formats.intent.workloads import WorkloadIntent
-from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES
+from lossless.model.fabric.model import DEFAULT_SWITCH_MTU_BYTES, EthernetTransport
 
-PRESETS = ("azure", "nvidia", "pfc-only")
+Preset = Literal["azure", "nvidia", "pfc-only"]
+PRESETS: tuple[Preset, ...] = get_args(Preset)
 """Vendor starting points; each is a file in ``profiles/presets/`` that names its sources."""
-
-
-TRANSPORTS = ("rocev2", "uec", "efa", "gcp", "azure")
-"""How RDMA travels: over one's own Ethernet fabric, or a cloud's (:mod:`lossless.formats.intent.managed.document`)."""
-
-
-def _transport(value: Any) -> Any:
-    if value not in TRANSPORTS:
-        raise refused(not_one_of(value, TRANSPORTS))
-    return value
 
 
 class Intent(Model, title="Intent"):
@@ -49,9 +40,9 @@ class Intent(Model, title="Intent"):
     """Version of this format. Every intent begins with it."""
     fabric: Name
     """Name of the fabric: at most 63 letters, digits, '.', '_' and '-'. Example: `roce-256` Example: `pod-7`"""
-    transport: Annotated[Literal["rocev2", "uec"], BeforeValidator(_transport)]
+    transport: EthernetTransport
     """How RDMA travels: RoCEv2 (`rocev2`) or Ultra Ethernet's transport (`uec`), both over UDP and IP."""
-    preset: Literal["azure", "nvidia", "pfc-only"] | None = None
+    preset: Preset | None = None
     """A vendor's starting point for classes, pfc and congestion_control; every key of it can be overridden by naming
     it. Left out: nothing is assumed.
     """

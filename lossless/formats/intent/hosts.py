@@ -23,6 +23,7 @@ from lossless.formats.intent.base import (
 )
 from lossless.formats.intent.environment import Environment
 from lossless.formats.intent.kubernetes import Kubernetes
+from lossless.model.fabric.hosts import DcbxSpeaker, NicSetter, TrustMode
 from lossless.model.fabric.model import DEFAULT_HOST_MTU_BYTES
 
 _INTERFACE_SCHEMA = {"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$"}
@@ -171,7 +172,7 @@ class HostsIntent(Model):
     jobs set it themselves.
     Example: `106`
     """
-    trust: Literal["dscp", "pcp"] = "dscp"
+    trust: TrustMode = "dscp"
     """What a NIC sorts packets by: `dscp`, or the VLAN tag (`pcp`)."""
     pfc: Annotated[tuple[Priority, ...] | None, BeforeValidator(listed)] = None
     """Priorities with PFC on the NICs. Left out: those of the lossless classes. Example: `[3]`"""
@@ -186,7 +187,7 @@ class HostsIntent(Model):
     NIC profile says; `off`: never.
     Example: `100ms`
     """
-    dcbx: Literal["os", "firmware"] = "os"
+    dcbx: DcbxSpeaker = "os"
     """Who speaks DCBX: the operating system (`os`) or the NIC's `firmware`."""
     global_pause: OnOff = False
     """Whether IEEE 802.3x global pause is on beside PFC."""
@@ -200,7 +201,7 @@ class HostsIntent(Model):
     """What RoCE NICs send again where a packet is lost: all from it on (`go-back-n`) or it alone (`selective`); set on
     NVIDIA NICs (`mlxreg`). Left out: go-back-n is simulated.
     """
-    applied_by: Literal["unit", "other", "hand"] = "unit"
+    applied_by: NicSetter = "unit"
     """Who sets the NICs after a reboot: the rendered `unit`, something `other`, or a `hand`."""
     tool: Literal["auto", "mlnx_qos", "dcb", "niccli"] = "auto"
     """What sets trust, DSCP map and PFC of the NICs: `mlnx_qos` (NVIDIA), `niccli` (Broadcom), or Linux's `dcb` for any

@@ -8,7 +8,7 @@ definition @4096d0c.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, WithJsonSchema, model_validator
 
@@ -105,7 +105,8 @@ def _read_request(size: Any) -> Any:
     return size
 
 
-READ_REQUESTS = (128, 256, 512, 1024, 2048, 4096)
+ReadRequest = Literal[128, 256, 512, 1024, 2048, 4096]
+READ_REQUESTS: tuple[ReadRequest, ...] = get_args(ReadRequest)
 """Sizes in bytes that the resource definition admits."""
 _PCI_SCHEMA = {
     "anyOf": [
@@ -171,7 +172,7 @@ class Kubernetes(Model):
     ] = 2
     """Ports of each NIC, 1 to 4; what is said of ports that it does not have is ignored. Example: `1`"""
     pci_performance: Annotated[
-        Literal["on", 128, 256, 512, 1024, 2048, 4096] | None,
+        Literal["on"] | ReadRequest | None,
         BeforeValidator(_max_read_request),
         WithJsonSchema(_PCI_SCHEMA),
     ] = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
@@ -20,7 +20,8 @@ from lossless.formats.intent.base import (
     refused,
     shown,
 )
-from lossless.model.fabric.routing import UEC_CONTROLS
+from lossless.model.fabric.model import CongestionKind
+from lossless.model.fabric.qos import WatchdogAction
 from lossless.model.fabric.tier import LinkTier
 
 
@@ -44,7 +45,7 @@ class WatchdogPolicy(Model):
     out: it stays stopped until an operator restores it.
     Example: `1200ms`
     """
-    action: Literal["drop", "forward", "alert"] = "drop"
+    action: WatchdogAction = "drop"
     """What is done with packets of a stormed queue: `drop` or `forward` them, or only `alert` somebody."""
 
     @model_validator(mode="after")
@@ -197,12 +198,12 @@ class DcqcnIntent(Model):
 class CongestionControlIntent(Model):
     """How senders slow down: ``dcqcn``, ``pfc-only`` as a stated policy; with transport uec a window or credit."""
 
-    kind: Literal["dcqcn", "pfc-only", "nscc", "rccc", "both"]
+    kind: CongestionKind
     dcqcn: DcqcnIntent = DcqcnIntent.model_construct()
     """DCQCN parameters by the names of ConnectX firmware; what is not named comes from the NIC profile."""
 
 
-_CONTROLS = ("dcqcn", "pfc-only", *UEC_CONTROLS)
+_CONTROLS: tuple[CongestionKind, ...] = get_args(CongestionKind)
 
 
 def _congestion_control(value: Any) -> Any:

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from lossless.formats.intent.base import Duration, Model, listed, not_one_of, refused, shown, small_number
 from lossless.formats.intent.ranks import TIER_PATTERN, exceptions_schema
 from lossless.ground.basics.nearest import suggestion
+from lossless.model.fabric.routing import RoutingPolicy
 from lossless.model.fabric.tier import SWITCH_ROLES
 from lossless.model.hardware.load_balancing import LoadBalancing
 
@@ -55,7 +56,7 @@ class RoutingChoice(Model):
     Dual ToRs need not be named; they bounce in a second priority.
     """
 
-    policy: Literal["up-down", "shortest-path"] = "up-down"
+    policy: RoutingPolicy = "up-down"
     """`up-down`: paths without a valley; `shortest-path`: any shortest path, also around failures."""
     extra_hops: Annotated[
         int,

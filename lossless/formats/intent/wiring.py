@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -33,6 +33,7 @@ from lossless.formats.intent.shapes import (
     TorusIntent,
     refuse_too_many,
 )
+from lossless.model.fabric.model import DscpMarking, NetworkPurpose
 from lossless.model.fabric.tier import Role
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
@@ -212,8 +213,6 @@ _PORTS_SCHEMA = {
     "type": "object",
     "additionalProperties": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 1},
 }
-SHAPES = ("leaf_spine", "three_tier", "rail_optimised", "dragonfly", "dragonfly_plus", "torus")
-"""The keys of the shapes, one of which a topology can be."""
 
 
 class TopologyIntent(Model):
@@ -317,6 +316,13 @@ class TopologyIntent(Model):
         return shape
 
 
+SHAPES = tuple(
+    name
+    for name, field in TopologyIntent.model_fields.items()
+    if any(isinstance(form, type) and issubclass(form, ShapeIntent) for form in get_args(field.annotation))
+)
+"""The keys of the shapes, one of which a topology can be."""
+
 _PREFIX = r"[0-9A-Fa-f:.]+/\d{1,3}"
 Prefix = Annotated[str, WithJsonSchema({"type": "string", "pattern": rf"^{_PREFIX}$"})]
 
@@ -330,9 +336,9 @@ class NetworkChoice(Model):
 
     on: Literal["separate", "fabric"]
     """`separate`: on switches of its own; `fabric`: shares the fabric, in a class."""
-    purpose: Literal["compute", "storage", "management", "tenant"] | None = None
+    purpose: NetworkPurpose | None = None
     """What the network is for. Left out: what its name says, as in storage or mgmt."""
-    marking: Literal["trusted", "untrusted", "rewritten"] | None = None
+    marking: DscpMarking | None = None
     """Who decides on the DSCPs of its packets: you (`trusted`), whoever sends them (`untrusted`), or a rule where its
     hosts attach (`rewritten`). Left out: you, and on a `tenant` network whoever sends them.
     """

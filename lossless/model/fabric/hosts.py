@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from lossless.model.hardware.nic import NicProfile, Tool
 
 HostDoor = Literal["intent", "facts"]
+TrustMode = Literal["dscp", "pcp"]
+DcbxSpeaker = Literal["os", "firmware"]
+NicSetter = Literal["unit", "other", "hand"]
 Tsa = Literal["strict", "ets", "vendor", "cbs"]
 KeyOrigins = tuple[tuple[str, Origin], ...]
 """Keys, each with where its value is written."""
@@ -182,10 +185,10 @@ class HostQos(NamedTuple):
     mtu_origin: Origin
     jobs: Jobs
     stall_ms: Maybe[int]
-    trust: Literal["dscp", "pcp"] | Unknown = "dscp"
-    dcbx: Literal["os", "firmware"] | Unknown = "os"
+    trust: TrustMode | Unknown = "dscp"
+    dcbx: DcbxSpeaker | Unknown = "os"
     global_pause: bool | Unknown = False
-    applied_by: Literal["unit", "other", "hand"] | Unknown = "unit"
+    applied_by: NicSetter | Unknown = "unit"
     door: HostDoor = "intent"
     driver: Maybe[str] = None
     cma_tos: Maybe[int] = None

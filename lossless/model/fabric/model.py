@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import Hwsku, PortSpec, SwitchProfile
 
 Door = Literal["intent", "config_db", "hosts"]
+CongestionKind = Literal["dcqcn", "pfc-only", "nscc", "rccc", "both"]
+EthernetTransport = Literal["rocev2", "uec"]
+BufferModel = Literal["traditional", "dynamic"]
+NetworkPurpose = Literal["compute", "storage", "management", "tenant"]
+DscpMarking = Literal["trusted", "untrusted", "rewritten"]
 DEFAULT_SWITCH_MTU_BYTES = 9100
 """MTU of a PORT row without one (sonic-swss cfgmgr/portmgr.h @e1abf76, DEFAULT_MTU_STR), and of an intent."""
 DEFAULT_HOST_MTU_BYTES = 9000
@@ -92,10 +97,10 @@ class CongestionControl(NamedTuple):
     ``nscc`` and ``rccc`` are a sender's window and a receiver's credit of Ultra Ethernet's transport.
     """
 
-    kind: Literal["dcqcn", "pfc-only", "nscc", "rccc", "both"]
+    kind: CongestionKind
     cnp_dscp: int | None
     origin: Origin
-    transport: Literal["rocev2", "uec"] = "rocev2"
+    transport: EthernetTransport = "rocev2"
 
 
 class Cable(NamedTuple):
@@ -166,7 +171,7 @@ class SwitchQos(NamedTuple):
     ToR makes of traffic in the tunnel to its peer, ``trimming`` what becomes of trimmed packets: None elsewhere.
     """
 
-    buffer_model: Literal["traditional", "dynamic"]
+    buffer_model: BufferModel
     pools: tuple[Pool, ...]
     poll: WatchdogPoll
     counters: tuple[tuple[str, bool], ...]
@@ -290,8 +295,8 @@ class Network(NamedTuple):
     prefixes: tuple[str, ...]
     class_name: str | None
     origin: Origin
-    purpose: Literal["compute", "storage", "management", "tenant"] | None = None
-    marking: Literal["trusted", "untrusted", "rewritten"] | None = None
+    purpose: NetworkPurpose | None = None
+    marking: DscpMarking | None = None
 
     @property
     def carries_storage(self) -> bool:

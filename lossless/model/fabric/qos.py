@@ -8,7 +8,7 @@ fields say where a value was written; they carry no meaning and are left out of 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from lossless.ground.basics.findings import Origin
 from lossless.ground.basics.records import NamedTuple
@@ -16,6 +16,8 @@ from lossless.ground.basics.records import NamedTuple
 PRIORITIES = range(8)
 """PFC priorities, traffic classes, priority groups and unicast queues all count 0 to 7 (IEEE 802.1Q)."""
 DSCPS = range(64)
+WatchdogAction = Literal["drop", "forward", "alert"]
+WATCHDOG_ACTIONS: tuple[WatchdogAction, ...] = get_args(WatchdogAction)
 UNREADABLE = -1
 """Target of a map entry that cannot be read."""
 
@@ -84,7 +86,7 @@ class Watchdog(NamedTuple):
 
     detection_ms: int | None
     restoration_ms: int | None
-    action: Literal["drop", "forward", "alert"] | str
+    action: WatchdogAction | str
     origin: Origin
 
     @property

@@ -24,7 +24,7 @@ from tests.analysis.routing.made import dimension_order, leaf_spine, ring, three
 
 if TYPE_CHECKING:
     from lossless.analysis.routing.channels import Wires
-    from lossless.analysis.routing.dependencies import Policy
+    from lossless.model.fabric.routing import RoutingPolicy
 
 UP_DOWN, SHORTEST = RoutingQuestion("up-down"), RoutingQuestion("shortest-path")
 
@@ -91,7 +91,7 @@ def test_of_a_regular_clos_three_pods_and_planes_are_left() -> None:
 @pytest.mark.parametrize("policy", ["up-down", "shortest-path"])
 @pytest.mark.parametrize("survive", [1, 2])
 def test_a_clos_of_1_024_hosts_with_enough_paths_tolerates_every_failure(
-    policy: Policy, survive: int
+    policy: RoutingPolicy, survive: int
 ) -> None:
     clos = three_tier(pods=16, leaves=8, spines=8, supers=8)
     found = after_failures(clos, RoutingQuestion(policy), FailureBudget(survive, survive))
@@ -325,7 +325,7 @@ def test_where_no_so_few_links_join_two_switches_drawing_ends(
 
 
 def critical(
-    wires: Wires, failures: int, policy: Policy = "up-down"
+    wires: Wires, failures: int, policy: RoutingPolicy = "up-down"
 ) -> tuple[set[str], set[tuple[str, str]]]:
     """Return by name the switches and pairs whose failure could change how far hosts are from each other."""
     found = critical_elements(wires, moves_of(wires, RoutingQuestion(policy)), failures)
@@ -334,7 +334,9 @@ def critical(
 
 
 @pytest.mark.parametrize("policy", ["up-down", "shortest-path"])
-def test_as_many_failures_as_there_are_disjoint_paths_are_critical_and_fewer_are_not(policy: Policy) -> None:
+def test_as_many_failures_as_there_are_disjoint_paths_are_critical_and_fewer_are_not(
+    policy: RoutingPolicy,
+) -> None:
     clos = leaf_spine(4, 3)
     pairs = {(clos.names[a], clos.names[b]) for a, b, _ in clos.pairs()}
     assert critical(clos, 2, policy) == (set(), set())

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from lossless.analysis.routing.channels import Wires
-    from lossless.analysis.routing.dependencies import CycleHop, Policy
+    from lossless.analysis.routing.dependencies import CycleHop
     from lossless.analysis.routing.failures import VerdictAfterFailures
+    from lossless.model.fabric.routing import RoutingPolicy
     from tests.analysis.routing.naive import Buffer
 
-POLICIES: st.SearchStrategy[Policy] = st.sampled_from(["up-down", "shortest-path"])
+POLICIES: st.SearchStrategy[RoutingPolicy] = st.sampled_from(["up-down", "shortest-path"])
 TOLERATED = st.sampled_from(
     [FailureBudget(1, 1), FailureBudget(2, 2), FailureBudget(2, 0), FailureBudget(0, 2), FailureBudget(1, 2)]
 )
@@ -63,7 +64,7 @@ def test_fewer_links_close_no_cycle_where_packets_go_up_and_down(wires: Wires, d
     assert routing_verdict(without(wires, pairs=gone), RoutingQuestion("up-down")).cycle == ()
 
 
-def bouncing(data: st.DataObject, wires: Wires, policy: Policy) -> RoutingQuestion:
+def bouncing(data: st.DataObject, wires: Wires, policy: RoutingPolicy) -> RoutingQuestion:
     """Draw which switches bounce, which do so in a second priority, and how many extra hops paths have."""
     some = st.frozensets(st.sampled_from(list(wires.names)), max_size=3)
     again, extra_hops = data.draw(some), data.draw(st.sampled_from([0, 0, 1, 2, 3]))
@@ -73,7 +74,7 @@ def bouncing(data: st.DataObject, wires: Wires, policy: Policy) -> RoutingQuesti
 @settings(max_examples=200)
 @given(st.one_of(joined(), tiered(6), worn_clos(4)), POLICIES, st.integers(0, 4))
 def test_turns_are_those_of_all_paths_with_so_many_extra_hops(
-    wires: Wires, policy: Policy, extra_hops: int
+    wires: Wires, policy: RoutingPolicy, extra_hops: int
 ) -> None:
     moves = up_down(wires) if policy == "up-down" else shortest_path(wires)
     turned = {
@@ -88,7 +89,7 @@ def test_turns_are_those_of_all_paths_with_so_many_extra_hops(
 
 
 @given(joined(), POLICIES, st.integers(0, 3))
-def test_more_extra_hops_only_add_turns(wires: Wires, policy: Policy, extra_hops: int) -> None:
+def test_more_extra_hops_only_add_turns(wires: Wires, policy: RoutingPolicy, extra_hops: int) -> None:
     moves = moves_of(wires, RoutingQuestion(policy))
     fewer, more = (
         {
@@ -126,7 +127,7 @@ def assert_waits(wires: Wires, cycle: Sequence[CycleHop], waits: set[tuple[Buffe
 @settings(max_examples=300)
 @given(st.one_of(tiered(6), odd_pods(), joined(5)), POLICIES, st.data())
 def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packet_finds(
-    wires: Wires, policy: Policy, data: st.DataObject
+    wires: Wires, policy: RoutingPolicy, data: st.DataObject
 ) -> None:
     question = bouncing(data, wires, policy)
     expected = naive.plain(wires, policy, question.bounces, question.moved, question.extra_hops)
@@ -139,7 +140,7 @@ def test_what_is_found_for_all_destinations_at_once_is_what_following_each_packe
 
 @given(st.one_of(tiered(6), odd_pods()), POLICIES, st.data())
 def test_switches_outside_send_and_take_and_never_forward(
-    wires: Wires, policy: Policy, data: st.DataObject
+    wires: Wires, policy: RoutingPolicy, data: st.DataObject
 ) -> None:
     outside = data.draw(st.frozensets(st.sampled_from(range(len(wires.names))), max_size=2))
     attached = [here or switch in outside for switch, here in enumerate(wires.attached)]
@@ -166,7 +167,7 @@ def test_a_channel_leads_to_one_state(wires: Wires, outside: int) -> None:
 @settings(max_examples=40)
 @given(st.one_of(tiered(5), worn_clos(4)), POLICIES, TOLERATED, st.data())
 def test_what_failures_lead_to_is_what_following_each_packet_finds(
-    wires: Wires, policy: Policy, tolerated: FailureBudget, data: st.DataObject
+    wires: Wires, policy: RoutingPolicy, tolerated: FailureBudget, data: st.DataObject
 ) -> None:
     question = bouncing(data, wires, policy)
     found = after_failures(wires, question, tolerated)
@@ -180,7 +181,7 @@ def test_what_failures_lead_to_is_what_following_each_packet_finds(
 
 
 @given(tiered(6), POLICIES)
-def test_a_valley_is_shown_as_it_is_passed(wires: Wires, policy: Policy) -> None:
+def test_a_valley_is_shown_as_it_is_passed(wires: Wires, policy: RoutingPolicy) -> None:
     found = routing_verdict(wires, RoutingQuestion(policy)).valley
     if found is not None:
         tiers = [wires.tiers[wires.names.index(name)] for name in found]
@@ -190,7 +191,7 @@ def test_a_valley_is_shown_as_it_is_passed(wires: Wires, policy: Policy) -> None
 
 
 @given(st.one_of(tiered(), odd_pods()), POLICIES)
-def test_turns_rise_where_all_go_up_then_level_once_then_down(wires: Wires, policy: Policy) -> None:
+def test_turns_rise_where_all_go_up_then_level_once_then_down(wires: Wires, policy: RoutingPolicy) -> None:
     moves = moves_of(wires, RoutingQuestion(policy))
     traffic = flows(moves, wires.attached)
     climbs = [wires.tiers[far] - wires.tiers[near] for near, far in moves.channels]
@@ -210,7 +211,7 @@ def test_what_no_up_down_path_leads_to_is_found_with_and_without_moves(wires: Wi
 
 @given(st.one_of(worn_clos(), pods()), POLICIES, st.data())
 def test_few_of_what_is_identical_show_what_all_show(
-    wires: Wires, policy: Policy, data: st.DataObject
+    wires: Wires, policy: RoutingPolicy, data: st.DataObject
 ) -> None:
     question = bouncing(data, wires, policy)
     few, every = routing_verdict(wires, question), whole(wires, question)
@@ -258,7 +259,7 @@ def held_against_every_case(wires: Wires, question: RoutingQuestion, tolerated: 
 @settings(max_examples=60)
 @given(st.one_of(worn_clos(), pods()), POLICIES, st.data())
 def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
-    wires: Wires, policy: Policy, data: st.DataObject
+    wires: Wires, policy: RoutingPolicy, data: st.DataObject
 ) -> None:
     held_against_every_case(wires, bouncing(data, wires, policy), FailureBudget(1, 1))
 
@@ -267,14 +268,14 @@ def test_cases_of_one_failure_that_are_looked_at_show_what_all_show(
 @settings(max_examples=30)
 @given(st.one_of(worn_clos(), pods(4), tiered()), POLICIES, st.data())
 def test_cases_of_two_failures_that_are_looked_at_show_what_all_show(
-    wires: Wires, policy: Policy, data: st.DataObject
+    wires: Wires, policy: RoutingPolicy, data: st.DataObject
 ) -> None:
     held_against_every_case(wires, bouncing(data, wires, policy), data.draw(TOLERATED))
 
 
 @given(st.one_of(worn_clos(), pods(), tiered()), POLICIES, st.integers(1, 2))
 def test_without_a_failure_of_what_is_needed_hosts_stay_as_far_apart(
-    wires: Wires, policy: Policy, failures: int
+    wires: Wires, policy: RoutingPolicy, failures: int
 ) -> None:
     question = RoutingQuestion(policy)
     switches, pairs = critical_elements(wires, moves_of(wires, question), failures)
@@ -295,7 +296,7 @@ def test_without_a_failure_of_what_is_needed_hosts_stay_as_far_apart(
         assert {ends for ends in before if not gone & set(ends)} == set(after)
 
 
-def distances(wires: Wires, policy: Policy) -> dict[tuple[str, str], int]:
+def distances(wires: Wires, policy: RoutingPolicy) -> dict[tuple[str, str], int]:
     """Return how far switches with hosts are from each other."""
     found = shortest_paths(moves_of(wires, RoutingQuestion(policy)), wires.attached)
     return {

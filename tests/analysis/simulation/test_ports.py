@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 
 from lossless.analysis.simulation.engine.network import (
-    Action,
     SimGroup,
     SimPort,
     SimQueue,
@@ -20,6 +19,7 @@ from lossless.analysis.simulation.question.ports import SimClass, sim_port, sim_
 from lossless.analysis.simulation.question.request import Question
 from lossless.analysis.simulation.question.scenario import RDMA_MTUS, scenario
 from lossless.ground.basics.findings import MissingInput
+from lossless.model.fabric.qos import WatchdogAction
 from lossless.model.fabric.view import View
 from tests.analysis.simulation.fabrics import (
     HOST_PORTS,
@@ -224,7 +224,7 @@ DOG = SimWatchdog(600, 1200, 1200, "drop", "mellanox", (0,))
 
 
 @pytest.mark.parametrize("action", ["drop", "forward", "alert"])
-def test_the_watchdog_arrives_with_its_action(action: Action) -> None:
+def test_the_watchdog_arrives_with_its_action(action: WatchdogAction) -> None:
     assert watchdog_of(of_every_port({"action": action})) == DOG._replace(action=action)
 
 

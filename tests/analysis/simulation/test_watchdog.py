@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from lossless.analysis.simulation.engine.network import (
-    Action,
     Hold,
     SimFlow,
     SimGroup,
@@ -25,6 +24,7 @@ from lossless.analysis.simulation.engine.network import (
 )
 from lossless.analysis.simulation.engine.outcome import RunOutcome
 from lossless.analysis.simulation.engine.run import Simulation
+from lossless.model.fabric.qos import WatchdogAction
 from tests.analysis.simulation.connected import connected
 from tests.analysis.simulation.watching import steps
 
@@ -281,7 +281,7 @@ def test_a_dead_nic_costs_few_events_once_everything_stands() -> None:
 
 
 @pytest.mark.parametrize("action", ["drop", "forward", "alert"])
-def test_five_seconds_of_a_dead_nic_at_400g_take_few_events(action: Action) -> None:
+def test_five_seconds_of_a_dead_nic_at_400g_take_few_events(action: WatchdogAction) -> None:
     """100 MB each to the dead NIC and past it, at SONiC's default times, ten polls a second."""
     size = 100_000_000
     dog = DOG._replace(poll_ms=100, detection_ms=400, restoration_ms=400, action=action)

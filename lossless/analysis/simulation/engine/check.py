@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lossless.analysis.simulation.engine.network import UNBOUNDED
 from lossless.analysis.simulation.engine.spreading import CHOICES
 from lossless.ground.basics.errors import ScenarioError
+from lossless.model.fabric.qos import WATCHDOG_ACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -191,7 +192,7 @@ def _check_watchdog(network: SimNetwork, watchdog: SimWatchdog, where: str) -> N
         _in_range(getattr(watchdog, name), f"{where}.{name}", _SHORTEST_US, _LONGEST_NS / 1e6)
     if watchdog.restoration_ms is not None:
         _in_range(watchdog.restoration_ms, f"{where}.restoration_ms", _SHORTEST_US, _LONGEST_NS / 1e6)
-    for name, known in (("action", ("drop", "forward", "alert")), ("vendor", ("mellanox", "broadcom"))):
+    for name, known in (("action", WATCHDOG_ACTIONS), ("vendor", ("mellanox", "broadcom"))):
         value = getattr(watchdog, name)
         _require(value in known, f"{where}.{name}", value, f"one of {', '.join(known)}")
     _check_classes(network, watchdog.classes, f"{where}.classes")

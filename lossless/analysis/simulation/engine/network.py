@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.qos import WatchdogAction
 
-Action = Literal["drop", "forward", "alert"]
-"""What the watchdog does to a queue in a storm."""
 UNBOUNDED = 1 << 60
 """A limit in bytes that is none."""
 
@@ -97,7 +96,7 @@ class SimWatchdog(NamedTuple):
     poll_ms: float
     detection_ms: float
     restoration_ms: float | None
-    action: Action
+    action: WatchdogAction
     vendor: Literal["mellanox", "broadcom"]
     classes: tuple[int, ...]
 

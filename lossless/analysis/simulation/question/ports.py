@@ -16,7 +16,6 @@ from lossless.analysis.buffers.storm_protection import protection
 from lossless.analysis.buffers.thresholds import alpha
 from lossless.analysis.simulation.engine.network import (
     UNBOUNDED,
-    Action,
     SimGroup,
     SimPort,
     SimQueue,
@@ -26,7 +25,7 @@ from lossless.analysis.simulation.engine.network import (
 )
 from lossless.ground.basics.findings import MissingInput
 from lossless.ground.basics.records import NamedTuple
-from lossless.model.fabric.qos import DEFAULT_POLL_MS, UNREADABLE
+from lossless.model.fabric.qos import DEFAULT_POLL_MS, UNREADABLE, WATCHDOG_ACTIONS, WatchdogAction
 from lossless.model.fabric.view import PortSet, single_port
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from lossless.analysis.buffers.headroom.formulas import HeadroomNeed
     from lossless.model.fabric import model, qos
 
-ACTIONS: dict[str, Action] = {"drop": "drop", "forward": "forward", "alert": "alert"}
+ACTIONS: dict[str, WatchdogAction] = {action: action for action in WATCHDOG_ACTIONS}
 """What orchagent can do to a queue in a storm; any other word it refuses."""
 
 

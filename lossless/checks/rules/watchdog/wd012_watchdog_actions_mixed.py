@@ -52,6 +52,7 @@ from lossless.checks.rules.base import MissingInput, Results, Violation
 from lossless.checks.rules.locations import beside, places
 from lossless.checks.rules.watchdog.watchdog_rows import by_switch, sets_of, watched
 from lossless.ground.basics.grouping import grouped
+from lossless.model.fabric.qos import WATCHDOG_ACTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,13 +62,12 @@ if TYPE_CHECKING:
     from lossless.model.hardware.model import SwitchProfile
 
 _BROADCOM = ("Tomahawk", "Trident", "Jericho")
-_ACTIONS = ("drop", "forward", "alert")
 
 
 def check(view: View) -> Results:
     """Yield a violation per action that is not the usual one of its switch."""
     for watchdogs in by_switch(rows for rows in watched(view) if rows.accepted):
-        actions = {rows.watchdog.action for rows in watchdogs}.intersection(_ACTIONS)
+        actions = {rows.watchdog.action for rows in watchdogs}.intersection(WATCHDOG_ACTIONS)
         if len(actions) > 1:
             yield from _of_chip(watchdogs[0].switch.profile, watchdogs)
 

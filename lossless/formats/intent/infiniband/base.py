@@ -12,10 +12,10 @@ from lossless.ground.basics import units
 from lossless.ground.basics.errors import QuantityError
 from lossless.ground.basics.nearest import suggestion
 
-RATE_GBPS = {"HDR100": 100, "HDR": 200, "NDR200": 200, "NDR": 400, "XDR": 800}
-"""Rates a link can be stated to have, slowest generation first, in Gb/s one way."""
-RATE_NAMES = tuple(RATE_GBPS)
 RateName = Literal["HDR100", "HDR", "NDR200", "NDR", "XDR"]
+RATE_GBPS: dict[RateName, int] = {"HDR100": 100, "HDR": 200, "NDR200": 200, "NDR": 400, "XDR": 800}
+"""Rates a link can be stated to have, slowest generation first, in Gb/s one way."""
+RATE_NAMES: tuple[str, ...] = tuple(RATE_GBPS)
 _LINKS = re.compile(r"\s*(\d{1,7})\s*[x×]\s*(\S+)\s*")
 _HEX64 = re.compile(r"0[xX][0-9A-Fa-f]{1,16}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{4}(:[0-9A-Fa-f]{4}){3}")
 MOST_64_BITS = 2**64 - 1

@@ -13,6 +13,7 @@ from lossless.formats.intent.infiniband.service import JobsIntent, PartitionChoi
 from lossless.formats.intent.infiniband.wiring import SubnetHardware, SubnetTopology
 from lossless.formats.intent.policy import off_or_section
 from lossless.formats.intent.wiring import Name
+from lossless.model.fabric.infiniband.subnet import Flavour
 
 
 class InfinibandIntent(Model):
@@ -31,7 +32,7 @@ class InfinibandIntent(Model):
     """Name of the subnet: at most 63 letters, digits, '.', '_' and '-'. Example: `infiniband-256` Example: `pod-7`"""
     transport: Literal["infiniband"]
     """How RDMA travels: InfiniBand, by the routes of a subnet manager."""
-    flavour: Literal["upstream", "nvidia"]
+    flavour: Flavour
     """Whose opensm runs: `upstream`, that of Linux distributions, or `nvidia`, that of MLNX_OFED, DOCA, UFM and
     switches. They know different keys.
     """

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
 from lossless.formats.intent.base import Model, OnOff, listed, refused, shown, small_number
 from lossless.formats.intent.infiniband.base import Number64, OptionText, SettingKey, SettingText, Variable
+from lossless.model.fabric.infiniband.subnet import Manager
 
-SECRETS = ("m_key", "sm_key", "sa_key", "cc_key")
-"""Keys of opensm.conf that protect the subnet: read from the environment when files are written, never stated."""
 ELSEWHERE = {
     "routing_engine": "subnet_manager.routing.engine",
     "subnet_prefix": "subnet_manager.prefix",
@@ -92,7 +91,7 @@ class EngineChoice(Model, title="SubnetRouting"):
 
 
 class SubnetKeys(Model):
-    """The environment variables that hold what protects a subnet."""
+    """The environment variables that hold what protects a subnet, by key of opensm.conf: never stated themselves."""
 
     m_key: Variable | None = None
     """Environment variable that holds the management key. Left out: opensm's own. Example: `FABRIC_M_KEY`"""
@@ -109,7 +108,7 @@ class SubnetKeys(Model):
 
     def stated(self) -> dict[str, str]:
         """Return the variables that are stated, by key of opensm.conf."""
-        variables = {key: getattr(self, key) for key in SECRETS}
+        variables = {key: getattr(self, key) for key in type(self).model_fields}
         return {key: variable for key, variable in variables.items() if variable is not None}
 
 
@@ -120,7 +119,7 @@ class SubnetManager(Model):
     environment variables that hold what protects the subnet.
     """
 
-    manager: Literal["opensm", "ufm"]
+    manager: Manager
     """Which program manages the subnet: opensm by itself, or UFM."""
     hosts: Annotated[tuple[ManagerChoice, ...], BeforeValidator(listed)] = Field(min_length=1)
     """Where subnet managers run: the master and the standby ones.
@@ -150,7 +149,7 @@ class SubnetManager(Model):
     @model_validator(mode="after")
     def _each_key_in_one_place(self) -> SubnetManager:
         for key in self.options:
-            if key in SECRETS:
+            if key in SubnetKeys.model_fields:
                 raise refused(
                     f"{key} protects the subnet and is never written here; keys.{key} names the environment "
                     "variable that holds it",

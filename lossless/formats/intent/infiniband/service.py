@@ -17,6 +17,7 @@ from lossless.formats.intent.infiniband.base import (
     Variable,
 )
 from lossless.formats.intent.wiring import Name
+from lossless.model.fabric.infiniband.subnet import Membership
 
 _VLS = (1, 2, 4, 8, 15)
 
@@ -134,7 +135,7 @@ class PartitionChoice(Model):
     """Service level of its traffic by number, 0 to 15. Left out: that of `level`, else 0. Example: `1`"""
     index0: OnOff = False
     """Whether it takes index 0 of the P_Key tables of ports, which is that of the default partition."""
-    default: Literal["full", "limited", "both"] = "limited"
+    default: Membership = "limited"
     """Membership of whoever states none."""
 
     @model_validator(mode="after")

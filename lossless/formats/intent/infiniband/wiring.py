@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
 
+from lossless.analysis.topology.infiniband import SwitchRole
 from lossless.formats.intent.base import Count, Model, listed, refused, shown
 from lossless.formats.intent.infiniband.base import RatedLinks
 from lossless.formats.intent.policy import Ratio
@@ -18,8 +19,7 @@ from lossless.formats.intent.shapes import (
     torus_links,
 )
 from lossless.formats.intent.wiring import Name
-
-SwitchRole = Literal["leaf", "spine", "core", "switch"]
+from lossless.model.fabric.infiniband.subnet import HostRole
 
 
 class SubnetHardware(Model):
@@ -186,7 +186,7 @@ class HostChoice(Model):
     """The switch its links go to, or several that take them in turn. Example: `leaf1` Example: `[leaf1, leaf2]`"""
     links: RatedLinks
     """Links of this host: how many, of which rate; each is an HCA of its own. Example: `1 x NDR`"""
-    role: Literal["compute", "storage", "management"] = "compute"
+    role: HostRole = "compute"
     """What the host is for."""
     hca: str | None = None
     """Adapter profile of this host. Left out: `hardware.hca`. Example: `connectx-7`"""

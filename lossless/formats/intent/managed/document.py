@@ -10,6 +10,7 @@ from lossless.formats.intent.base import Model
 from lossless.formats.intent.environment import Environment
 from lossless.formats.intent.hosts import SocketInterfaces
 from lossless.formats.intent.wiring import Name
+from lossless.model.hardware.clouds import Transport
 
 
 class ManagedNccl(Model):
@@ -45,7 +46,7 @@ class ManagedIntent(Model, title="ManagedIntent"):
     """Version of this format. Every intent begins with it."""
     fabric: Name
     """Name of the fabric: at most 63 letters, digits, '.', '_' and '-'. Example: `train-1`"""
-    transport: Literal["efa", "gcp", "azure"]
+    transport: Transport
     """Whose fabric RDMA travels over: that of AWS (`efa`), Google (`gcp`) or Microsoft (`azure`)."""
     machine: str | None = None
     """Type of the machines, as the cloud calls it. Left out: only what holds for all of them is known.

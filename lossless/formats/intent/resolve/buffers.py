@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from lossless.formats.intent.resolve.pool_sizes import RATIO, stated_pools
 from lossless.ground.basics.errors import InputError
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import BufferModel
     from lossless.model.hardware.model import Asic, Hwsku
-
-BufferModel = Literal["traditional", "dynamic"]
 
 DEFAULT_ALPHA_EXPONENT = 0
 """default_dynamic_th of every switch (sonic-buildimage files/build_templates/buffers_config.j2 @02aaf5c)."""

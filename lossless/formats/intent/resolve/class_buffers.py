@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from lossless.formats.intent.class_buffers import Threshold
     from lossless.formats.intent.load import LoadedIntent
     from lossless.formats.intent.ranks import ClassPlace, Ranked
-    from lossless.formats.intent.resolve.buffers import BufferModel
     from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin, Path
+    from lossless.model.fabric.model import BufferModel
     from lossless.model.fabric.qos import Pool
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.buffers import BufferModel
     from lossless.formats.intent.resolve.switch_kinds import SwitchKind
     from lossless.ground.basics.findings import Origin
+    from lossless.model.fabric.model import BufferModel
     from lossless.model.fabric.qos import BufferProfile
     from lossless.model.hardware.model import BufferDefaults
 

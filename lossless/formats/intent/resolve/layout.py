@@ -47,10 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from lossless.formats.intent.load import LoadedIntent
-    from lossless.formats.intent.resolve.buffers import BufferModel
     from lossless.formats.intent.resolve.pool_sizes import StatedPools
     from lossless.ground.basics.findings import Origin
-    from lossless.model.fabric.model import PortDemand
+    from lossless.model.fabric.model import BufferModel, PortDemand
     from lossless.model.fabric.qos import Pool, TunnelMaps
     from lossless.model.hardware.model import BufferDefaults, HeadroomRow, PortSpec
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from lossless.formats.intent.base import refused
 from lossless.ground.basics.nearest import suggestion
 from lossless.ground.basics.records import NamedTuple
+from lossless.model.fabric.infiniband.subnet import HostRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,7 +48,7 @@ class HostNames(NamedTuple):
         return self.hosts[name]
 
     def _of_role(self, role: str) -> list[SubnetHost]:
-        roles = ("compute", "storage", "management")
+        roles = get_args(HostRole)
         if role not in roles:
             raise refused(f"@{role} is no role of hosts{suggestion(role, roles)}")
         return [host for host in self.hosts.values() if host.role == role]

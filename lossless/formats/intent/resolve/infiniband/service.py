@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from pydantic_core import PydanticCustomError
 
@@ -16,6 +16,7 @@ from lossless.model.fabric.infiniband.subnet import (
     ManagerHost,
     ManagerSetting,
     Member,
+    Membership,
     Partition,
     Sharp,
     SubnetRouting,
@@ -27,11 +28,10 @@ if TYPE_CHECKING:
     from lossless.formats.intent.infiniband.load import LoadedSubnet
     from lossless.formats.intent.infiniband.service import PartitionChoice, PartitionMembers
     from lossless.ground.basics.errors import Problem
-    from lossless.model.fabric.infiniband.subnet import Hca, Membership, SubnetSwitch
+    from lossless.model.fabric.infiniband.subnet import Hca, SubnetSwitch
 
 WORDS = ("ALL", "ALL_CAS", "ALL_SWITCHES", "ALL_ROUTERS", "SELF")
 """What opensm takes for many ports at once (opensm(8), partition configuration)."""
-_MEMBERSHIPS: tuple[Membership, ...] = ("full", "limited", "both")
 _GUID = re.compile(r"0[xX][0-9A-Fa-f]{1,16}")
 
 
@@ -190,7 +190,7 @@ class Services:
         )
 
     def _members(self, members: PartitionMembers, path: tuple[str | int, ...]) -> Iterator[Member]:
-        for membership in _MEMBERSHIPS:
+        for membership in get_args(Membership):
             stated: tuple[str, ...] = getattr(members, membership)
             for index, entry in enumerate(stated):
                 written = self._loaded.document.exists((*path, membership, index))
